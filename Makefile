@@ -1,0 +1,36 @@
+.PHONY: run test check fix fast install bench
+VENV ?= .venv
+PYTHON ?= python3
+BIN = $(VENV)/bin
+
+run: $(VENV)/installed
+	$(BIN)/streamlit run app.py
+
+test: $(VENV)/installed-dev check
+	$(BIN)/pytest
+
+check: $(VENV)/installed-dev
+	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy
+
+fix: $(VENV)/installed-dev
+	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+fast: $(VENV)/installed-dev
+	$(BIN)/pytest -q -m "not slow and not app and not browser"
+
+install: $(VENV)/installed-dev
+	$(BIN)/pre-commit install
+
+bench: $(VENV)/installed-dev
+	$(BIN)/python benchmarks/latency.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: requirements.txt | $(VENV)/bin/python
+	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt
+	touch $@
+
+$(VENV)/installed-dev: requirements-dev.txt pyproject.toml $(VENV)/installed
+	$(BIN)/pip install --disable-pip-version-check -q -c requirements.txt -c requirements-dev.txt -e ".[dev]"
+	touch $@

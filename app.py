@@ -1,0 +1,15 @@
+"""The frame of the app: `streamlit run app.py`. What is on the pages stands in pages/."""
+
+import streamlit as st
+
+from crfviz.ui import cached, frame, scenario
+from crfviz.ui.sidebar import sidebar
+
+st.set_page_config(page_title="crfviz", layout="wide", initial_sidebar_state=frame.SIDEBAR_WIDTH)
+frame.style()
+cached.warm_up()
+pages = frame.pages()
+page = st.navigation(pages, position="hidden")
+scenario.begin()
+sidebar(pages, scenario.publish())
+frame.run(page)

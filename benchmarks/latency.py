@@ -1,0 +1,192 @@
+"""How fast the app answers, measured inside a real Chromium against a server of its own.
+
+    python benchmarks/latency.py [--n 40] [--out benchmarks/latency.json]
+
+A redraw counts as a picture when the page's main thread has finished the frame that shows it
+(`page_clock.js`). An edit begins at the time stamp of the key that ends it; a frame of a drag is
+the time from one picture to the next while the pointer moves without rest. What a busy machine adds
+is in the figures: the load is printed with them, and so is the CPU time of the server and of the
+browser for each edit, which depends less on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from meter import SHOWN, SHOWN_BY_PYTHON, Meter, chromium
+from playwright.sync_api import Browser
+from report import Figure, figure, machine, table
+from serving import App, running_app
+
+SENTENCES = {
+    12: "The committee will present its report to the board on Monday .",
+    40: (
+        "When the old man who lived near the river heard that his favourite boat had been sold to "
+        "a rich stranger from the city , he walked home slowly , closed the door , and wrote a "
+        "long letter ."
+    ),
+}
+EDIT_BOUNDS = {12: (120, 200), 40: (160, 250)}  # milliseconds, p50 and p95
+CELL = "[data-cell='DET,NOUN']"
+KIB = 1024  # bytes in the KB of the table
+REST = 150  # milliseconds in which everything arrives that an edit sends
+
+
+def main() -> None:
+    """Measure everything, print the table, write it as JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--n", type=int, default=40, help="repetitions; 30 are the least to report")
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("latency.json"))
+    options = parser.parse_args()
+    load_before = os.getloadavg()[0]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_app(Path(folder) / "server.log") as app,
+        chromium() as browser,
+    ):
+        warm(browser, app)
+        figures = [
+            *edits(browser, app, 12, options.n),
+            *edits(browser, app, 40, options.n),
+            *drags(browser, app, 12, options.n),
+            *drags(browser, app, 40, options.n),
+            *loads(browser, app, options.n),
+            sentences(browser, app, options.n),
+            memory(app),
+        ]
+        where = machine(browser.version, load_before)
+    report = {**asdict(where), "n": options.n, "figures": [asdict(line) for line in figures]}
+    options.out.write_text(json.dumps(report, indent=2) + "\n")
+    sys.stdout.write(table(where, figures))
+
+
+def warm(browser: Browser, app: App) -> None:
+    """The first visit loads the models; nobody waits for that afterwards."""
+    meter = Meter(browser, app)
+    meter.page.goto(app.url)
+    meter.wait(SHOWN)
+    meter.close()
+
+
+def edits(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
+    """Type into a cell of the matrix, `n` times, each time another number."""
+    meter = Meter(browser, app)
+    meter.open("transitions", SENTENCES[tokens], tokens)
+    first, by_python, received = [], [], []
+    meter.page.locator(CELL).focus()
+    server_before, browser_before = cpu(app), meter.cpu()
+    for i in range(n):
+        bytes_before = meter.bytes_received
+        meter.forget()
+        meter.page.keyboard.type(f"{1 + i / 100:.2f}")
+        meter.page.keyboard.press("Enter")
+        meter.wait(SHOWN_BY_PYTHON)
+        meter.page.wait_for_timeout(REST)
+        redraws = meter.since_enter()
+        first.append(redraws[0][1])
+        by_python.append(next(shown for source, shown in redraws if source == "python"))
+        received.append((meter.bytes_received - bytes_before) / KIB)
+    server = 1000 * (cpu(app) - server_before) / n
+    browser_ = 1000 * (meter.cpu() - browser_before) / n
+    meter.close()
+    bounds, at = EDIT_BOUNDS[tokens], f"at {tokens} tokens"
+    yield figure(f"edit → picture {at}", "ms", first, *bounds)
+    yield figure(f"edit → picture of Python's numbers {at}", "ms", by_python, *bounds)
+    yield figure(f"received per edit {at}", "KB", received, 45)
+    yield figure(f"CPU of the server per edit {at}", "ms", [server], 40, n=n)
+    yield figure(f"CPU of the browser per edit {at}", "ms", [browser_], n=n)
+
+
+def drags(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
+    """Drag a cell of the matrix up and down without rest.
+
+    Raises:
+        RuntimeError: the cell is not on the screen.
+    """
+    meter = Meter(browser, app)
+    meter.open("transitions", SENTENCES[tokens], tokens)
+    box = meter.page.locator(CELL).bounding_box()
+    if box is None:
+        raise RuntimeError(f"{CELL} is not on the screen")
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    mouse = meter.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x, y - 20, steps=5)
+    meter.forget()
+    mouse.move(x, y - 20 - n, steps=n)
+    mouse.move(x, y - 20, steps=n)
+    redraws = meter.page.evaluate("redraws.filter((redraw) => redraw.shown)")
+    moves = meter.page.evaluate("inputs.filter((event) => event.kind === 'pointermove')")
+    mouse.up()
+    meter.close()
+    frames = [after["shown"] - before["shown"] for before, after in itertools.pairwise(redraws)]
+    waits = [
+        redraw["shown"] - max(move["at"] for move in moves if move["at"] <= redraw["set"])
+        for redraw in redraws
+    ]
+    yield figure(f"frame while dragging at {tokens} tokens", "ms", frames, 33, 50)
+    yield figure(f"pointer → picture while dragging at {tokens} tokens", "ms", waits)
+
+
+def loads(browser: Browser, app: App, n: int) -> Iterator[Figure]:
+    """Open the first page with an empty cache, and load it again."""
+    cold, again = [], []
+    for _ in range(n):
+        meter = Meter(browser, app)
+        meter.page.goto(app.url)
+        cold.append(_first_picture(meter))
+        meter.page.reload()
+        again.append(_first_picture(meter))
+        meter.close()
+    yield figure("cold page → picture", "ms", cold, 2500)
+    yield figure("reload → picture", "ms", again, 1000)
+
+
+def _first_picture(meter: Meter) -> float:
+    """Milliseconds from the navigation to the first picture."""
+    meter.wait(SHOWN)
+    first: float = meter.page.evaluate("redraws.find((redraw) => redraw.shown).shown")
+    return first
+
+
+def sentences(browser: Browser, app: App, n: int) -> Figure:
+    """Apply sentences that the server has never seen: the model runs as well."""
+    meter = Meter(browser, app)
+    meter.open("", SENTENCES[12], 12)
+    box = meter.page.locator(".st-key-sentence input")
+    times = []
+    for i in range(n):
+        box.fill(SENTENCES[12].replace("Monday", f"week{i}"))
+        meter.forget()
+        box.press("Enter")
+        meter.wait(SHOWN)
+        meter.page.wait_for_timeout(REST)
+        times.append(meter.since_enter()[0][1])
+    meter.close()
+    return figure("another sentence → picture at 12 tokens", "ms", times)
+
+
+def memory(app: App) -> Figure:
+    """What the server holds in memory after all this."""
+    lines = Path(f"/proc/{app.pid}/status").read_text().splitlines()
+    kib = next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+    return figure("memory of the server at the end", "MB", [kib / KIB], 600)
+
+
+def cpu(app: App) -> float:
+    """Seconds of CPU that the server has used."""
+    after_name = Path(f"/proc/{app.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")  # user, system
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+// Runs in the page before anything else. Every finished redraw of the live stage is noted in
+// `window.redraws`: when its last attribute was set, and when the main thread had finished the
+// frame that shows it, in milliseconds since the navigation began.
+(() => {
+  window.redraws = [];
+  window.inputs = []; // time stamps of the keys and of the movements of the pointer
+  let inFrame = false; // between the frame's animation callbacks and its painting
+
+  const afterTask = (act) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = act;
+    port2.postMessage(null);
+  };
+  const nextFrame = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (act) =>
+    nextFrame((time) => {
+      if (!inFrame) {
+        inFrame = true;
+        afterTask(() => (inFrame = false));
+      }
+      act(time);
+    });
+  const afterPaint = (act) => (inFrame ? afterTask(act) : nextFrame(() => afterTask(act)));
+
+  const note = (changes) => {
+    for (const stage of new Set(changes.map((change) => change.target))) {
+      const redraw = { source: stage.dataset.source, set: performance.now(), shown: null };
+      window.redraws.push(redraw);
+      afterPaint(() => (redraw.shown = performance.now()));
+    }
+  };
+  const attachShadow = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (options) {
+    const root = attachShadow.call(this, options);
+    new MutationObserver(note).observe(root, { subtree: true, attributeFilter: ["data-rev"] });
+    return root;
+  };
+  for (const kind of ["keydown", "pointermove"]) {
+    addEventListener(kind, (event) => window.inputs.push({ kind, key: event.key, at: event.timeStamp }), true);
+  }
+})();

@@ -1,0 +1,105 @@
+"""Write the README's measured tables and screenshots from what was measured and what runs.
+
+python benchmarks/readme.py            the tables, from models/*/evaluation.json and *.json here
+python benchmarks/readme.py --pictures the screenshots in docs/, from the running app
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+from pathlib import Path
+
+import loading
+from meter import WINDOW, chromium
+from report import Figure, Machine, table
+from serving import ROOT, running_app
+
+README = ROOT / "README.md"
+MODELS = ("upos-en", "upos-en-contextfree", "ner-en")
+DECODERS = {
+    "independent": "word alone",
+    "left_to_right": "left to right",
+    "viterbi": "Viterbi",
+    "max_marginal": "max-marginal",
+}
+PICTURES = {
+    "explore": "",
+    "transitions": "transitions?t=PRON.VERB:-1.8&v.weight=PRON+VERB",
+    "why": "why",
+    "viterbi": "viterbi?step=4",
+}
+
+
+def main() -> None:
+    """Fill the marked sections of the README, or take its pictures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--pictures", action="store_true", help="take the screenshots instead")
+    if parser.parse_args().pictures:
+        take_pictures()
+        return
+    text = README.read_text()
+    sections = {"models": models_table(), "loading": loading_table(), "latency": latency_table()}
+    for name, section in sections.items():
+        pattern = rf"<!-- {name} -->.*?<!-- /{name} -->"
+        filled = f"<!-- {name} -->\n{section}\n<!-- /{name} -->"
+        text = re.sub(pattern, lambda _, filled=filled: filled, text, flags=re.DOTALL)
+    README.write_text(text)
+
+
+def models_table() -> str:
+    """A line per model and test file: words right, or entity F1, by each decoder."""
+    lines = [
+        f"| model | test file | share of | {' | '.join(DECODERS.values())} | ECE |",
+        "|---|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for model in MODELS:
+        records = json.loads((ROOT / "models" / model / "evaluation.json").read_text())
+        for label, record in records.items():
+            keys = {"entity F1": "entity_f1"} if record["scheme"] == "BIO" else _UPOS_KEYS
+            for what, key in keys.items():
+                cells = [f"{100 * record[decoder][key]:.2f}" for decoder in DECODERS]
+                ece = f"{100 * record['ece']:.2f}"
+                lines.append(f"| `{model}` | {label} | {what}, % | {' | '.join(cells)} | {ece} |")
+    return "\n".join(lines)
+
+
+_UPOS_KEYS = {"words right": "token_accuracy", "sentences right": "sentence_accuracy"}
+
+
+def loading_table() -> str:
+    """The last run of `loading.py`, as it printed it."""
+    report = json.loads(Path(__file__).with_name("loading.json").read_text())
+    return loading.table(report["models"])
+
+
+def latency_table() -> str:
+    """The last run of `latency.py`, as it printed it."""
+    report = json.loads(Path(__file__).with_name("latency.json").read_text())
+    figures = [Figure(**line) for line in report.pop("figures")]
+    report.pop("n")
+    return table(Machine(**report), figures).rstrip()
+
+
+def take_pictures() -> None:
+    """Screenshots at the size of a projector."""
+    folder = ROOT / "docs"
+    folder.mkdir(exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as logs,
+        running_app(Path(logs) / "server.log") as app,
+        chromium() as browser,
+    ):
+        for name, path in PICTURES.items():
+            page = browser.new_page(viewport=WINDOW, color_scheme="light")
+            page.goto(f"{app.url}/{path}")
+            page.wait_for_selector("[data-stage][data-source=python]")
+            page.wait_for_timeout(1000)  # fonts, and the sidebar's last words
+            page.screenshot(path=folder / f"{name}.png")
+            page.close()
+
+
+if __name__ == "__main__":
+    main()

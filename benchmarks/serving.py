@@ -1,0 +1,88 @@
+"""The app as people start it: a server of its own on a free port, with its log kept."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+STARTS_WITHIN = 120.0  # seconds; importing torch on a busy machine takes long
+STOPS_WITHIN = 10.0  # seconds
+
+
+@dataclass(frozen=True)
+class App:
+    """A running app."""
+
+    url: str  # without a slash at the end
+    pid: int
+    log_file: Path
+
+    def log(self) -> str:
+        """Everything the server has written so far."""
+        return self.log_file.read_text(errors="replace")
+
+
+@contextmanager
+def running_app(log_file: Path, environment: Mapping[str, str] | None = None) -> Iterator[App]:
+    """Start the app and stop it at the end.
+
+    Args:
+        log_file: where stdout and stderr of the server go.
+        environment: variables on top of those of this process.
+
+    Yields:
+        The app, once it answers.
+
+    Raises:
+        RuntimeError: it does not answer; a note on the error holds the log.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    options = ["--server.headless=true", "--server.address=127.0.0.1", f"--server.port={port}"]
+    with log_file.open("wb") as log:
+        process = subprocess.Popen(
+            command + options,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    app = App(f"http://127.0.0.1:{port}", process.pid, log_file)
+    try:
+        _wait(app, process)
+        yield app
+    except Exception as error:
+        error.add_note(f"The server's log:\n{app.log()}")
+        raise
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOPS_WITHIN)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(app: App, process: subprocess.Popen[bytes]) -> None:
+    """Until the server says that it is healthy."""
+    deadline = time.monotonic() + STARTS_WITHIN
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{app.url}/_stcore/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise RuntimeError(f"the app does not answer at {app.url}")

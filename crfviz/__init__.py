@@ -1,0 +1,84 @@
+"""Linear-chain CRFs you can see: exact inference, pretrained taggers and figures."""
+
+from crfviz.chain.conditioning import condition, pin_probability
+from crfviz.chain.counts import expected_counts, observed_counts
+from crfviz.chain.crf import CRF
+from crfviz.chain.distribution import cumulated_mass, position_entropies
+from crfviz.chain.edits import Edits
+from crfviz.chain.entities import entity_probability, entity_rivals, entity_shortcuts
+from crfviz.chain.flips import smallest_change_for, smallest_flips
+from crfviz.chain.forward_backward import ForwardBackward, forward_backward
+from crfviz.chain.gradient import gradient_step
+from crfviz.chain.greedy import greedy
+from crfviz.chain.illegal_mass import constraint_effect, illegal_mass
+from crfviz.chain.influence import influence
+from crfviz.chain.k_best import k_best
+from crfviz.chain.max_marginal import max_marginal
+from crfviz.chain.paths import Path
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.sampling import sample
+from crfviz.chain.strength import strength_intervals
+from crfviz.chain.temperature import soft_forward
+from crfviz.chain.tipping import tipping_points
+from crfviz.chain.viterbi import Viterbi, viterbi
+from crfviz.chain.why_not import why_not
+from crfviz.exceptions import (
+    CrfvizError,
+    EmptySentenceError,
+    FormatError,
+    ModelError,
+    NoPathError,
+    ScoreError,
+    ShapeError,
+    UnknownTagError,
+)
+from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.tokenizer import Token, tokenize
+
+__all__ = [
+    "CRF",
+    "CrfvizError",
+    "Edits",
+    "EmptySentenceError",
+    "FormatError",
+    "ForwardBackward",
+    "ModelError",
+    "NoPathError",
+    "Path",
+    "Potentials",
+    "ScoreError",
+    "ShapeError",
+    "Tagger",
+    "Token",
+    "UnknownTagError",
+    "Viterbi",
+    "condition",
+    "constraint_effect",
+    "cumulated_mass",
+    "entity_probability",
+    "entity_rivals",
+    "entity_shortcuts",
+    "expected_counts",
+    "forward_backward",
+    "gradient_step",
+    "greedy",
+    "illegal_mass",
+    "influence",
+    "k_best",
+    "list_taggers",
+    "load_tagger",
+    "max_marginal",
+    "observed_counts",
+    "pin_probability",
+    "position_entropies",
+    "sample",
+    "smallest_change_for",
+    "smallest_flips",
+    "soft_forward",
+    "strength_intervals",
+    "tipping_points",
+    "tokenize",
+    "viterbi",
+    "why_not",
+]

@@ -1,0 +1,58 @@
+"""The command line: `python -m crfviz train | evaluate | tag`.
+
+Each command is a module of `crfviz.corpus` with `add_arguments(parser)` and `main(options) -> int`,
+imported when it is asked for. Errors that a person can act on go to standard error, with exit
+code 2.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from crfviz.exceptions import CrfvizError
+
+COMMANDS = {  # name: module, what it does
+    "train": ("crfviz.corpus.training", "train a tagger on tagged files"),
+    "evaluate": ("crfviz.corpus.evaluation", "measure a tagger on a tagged file"),
+    "tag": ("crfviz.corpus.tagging", "tag sentences by every decoder"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0, or 2 for bad input.
+
+    Args:
+        arguments: without the name of the program; None takes them from the command line.
+    """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    name = _parser().parse_args(given[:1]).command
+    module = import_module(COMMANDS[name][0])
+    options = argparse.ArgumentParser(prog=f"crfviz {name}", description=module.__doc__)
+    options.formatter_class = argparse.RawDescriptionHelpFormatter
+    module.add_arguments(options)
+    try:
+        return int(module.main(options.parse_args(given[1:])))
+    except CrfvizError as error:
+        print(f"crfviz: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    commands = "\n".join(f"  {name:9} {what}" for name, (_, what) in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="crfviz",
+        description="Linear-chain CRFs you can see.",
+        epilog=f"commands:\n{commands}\n\n`crfviz COMMAND --help` says more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "command", choices=COMMANDS, metavar="COMMAND", help="what to do, see below"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

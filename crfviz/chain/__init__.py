@@ -1,0 +1,1 @@
+"""The maths of a linear-chain CRF: no words, no models, no pictures."""

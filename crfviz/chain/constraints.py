@@ -1,0 +1,62 @@
+"""Hard constraints: what the BIO scheme forbids.
+
+B-X begins an entity of type X, I-X continues one, O is outside. So I-X may only follow B-X or I-X
+of the same type, and no sentence begins with it. Every other tag may follow every tag.
+
+Source: Ramshaw and Marcus, "Text Chunking using Transformation-Based Learning" (1995).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from crfviz.chain.potentials import Potentials
+
+
+@dataclass(frozen=True, eq=False)
+class BioRules:
+    """What the scheme allows; everything may end a sentence."""
+
+    transitions: Tensor  # (K, K) bool, from and to
+    start: Tensor  # (K,) bool
+
+
+def bio_rules(tags: Sequence[str]) -> BioRules:
+    """The rules for a list of K tag names.
+
+    Example:
+        >>> bio_rules(["O", "B-PER", "I-PER"]).start.tolist()
+        [True, True, False]
+    """
+    return BioRules(
+        transitions=torch.tensor([[_may_follow(before, tag) for tag in tags] for before in tags]),
+        start=torch.tensor([_may_follow("O", tag) for tag in tags]),
+    )
+
+
+def constrain(potentials: Potentials) -> Potentials:
+    """The same with everything forbidden that BIO forbids, by the names of the tags."""
+    rules = bio_rules(potentials.tag_names)
+    return replace(
+        potentials,
+        transitions=potentials.transitions.masked_fill(~rules.transitions, -torch.inf),
+        start=potentials.start.masked_fill(~rules.start, -torch.inf),
+    )
+
+
+def illegal_positions(tags: Sequence[str]) -> list[int]:
+    """The positions whose tag may not follow the tag before, in a sequence of tag names.
+
+    Example:
+        >>> illegal_positions(["I-PER", "O", "B-LOC", "I-PER"])
+        [0, 3]
+    """
+    before = ["O", *tags]
+    return [t for t, tag in enumerate(tags) if not _may_follow(before[t], tag)]
+
+
+def _may_follow(before: str, tag: str) -> bool:
+    prefix, _, kind = tag.partition("-")
+    return prefix != "I" or before in (f"B-{kind}", f"I-{kind}")

@@ -1,0 +1,87 @@
+"""What a user has changed in a trained chain, kept apart from it.
+
+Edits are few cells against a whole model, so a link that carries them stays short, "reset" is no
+edits, and before and after are always both there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from crfviz.chain.potentials import LARGEST, Potentials
+from crfviz.exceptions import ScoreError
+
+START = "START"  # as "from" it means the start scores, even if there is a tag of that name
+END = "END"  # as "to" it means the end scores, likewise
+
+Move = tuple[str, str]  # tag names, from and to
+Cell = tuple[int, str]  # position and tag name
+
+
+@dataclass(frozen=True)
+class Edits:
+    """A sparse difference from the trained model. Methods return new objects.
+
+    Scores replace trained ones, in nats; -inf forbids. `strength` scales the trained transitions,
+    start and end before the single cells are put on top.
+
+    Raises:
+        ScoreError: a score is NaN, +inf or too large, or `strength` is negative or not finite.
+    """
+
+    transitions: Mapping[Move, float] = field(default_factory=dict)
+    emissions: Mapping[Cell, float] = field(default_factory=dict)
+    strength: float = 1.0
+    constrained: bool = True  # False: without the hard constraints of the tagger
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.strength < float("inf"):
+            raise ScoreError(f"strength must be finite and not negative, got {self.strength}")
+        for cell, score in [*self.transitions.items(), *self.emissions.items()]:
+            if not (abs(score) <= LARGEST or score == -float("inf")):
+                raise ScoreError(f"the score of {cell} must be -inf or finite, got {score}")
+
+    def __len__(self) -> int:
+        """How many things differ from the trained model."""
+        cells = len(self.transitions) + len(self.emissions)
+        return cells + (self.strength != 1.0) + (not self.constrained)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def with_transition(self, from_tag: str, to_tag: str, score: float) -> "Edits":
+        """These and one transition more; START and END name the start and end scores."""
+        return replace(self, transitions={**self.transitions, (from_tag, to_tag): score})
+
+    def with_emission(self, position: int, tag: str, score: float) -> "Edits":
+        """These and one emission more."""
+        return replace(self, emissions={**self.emissions, (position, tag): score})
+
+    def without(self, cell: Move | Cell) -> "Edits":
+        """These without the edit of one cell, if there is one."""
+        return replace(
+            self,
+            transitions={key: score for key, score in self.transitions.items() if key != cell},
+            emissions={key: score for key, score in self.emissions.items() if key != cell},
+        )
+
+    def apply(self, potentials: Potentials) -> Potentials:
+        """The edited chain of a sentence.
+
+        Emission edits behind the end of the sentence wait until it is longer again. `constrained`
+        is for the tagger, which builds the chain: what it has forbidden cannot be told from here.
+
+        Raises:
+            UnknownTagError: an edit names a tag that the chain does not have.
+        """
+        edited = potentials.scale_transitions(self.strength)
+        for (from_tag, to_tag), score in self.transitions.items():
+            if from_tag == START:
+                edited = edited.with_start(to_tag, score)
+            elif to_tag == END:
+                edited = edited.with_end(from_tag, score)
+            else:
+                edited = edited.with_transition(from_tag, to_tag, score)
+        for (position, tag), score in self.emissions.items():
+            if position < edited.num_tokens:
+                edited = edited.with_emission(position, tag, score)
+        return edited

@@ -1,0 +1,245 @@
+"""The scores of one sentence under a linear-chain CRF, checked once, at the door.
+
+A path y has the score start[y_1] + Σ_t emissions[t, y_t] + Σ_t transitions[y_t, y_{t+1}] +
+end[y_T], in nats. Transitions are [from, to]. -inf means forbidden, and nothing else does.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from operator import index
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from crfviz.chain import recursions
+from crfviz.exceptions import (
+    CrfvizError,
+    EmptySentenceError,
+    ScoreError,
+    ShapeError,
+    UnknownTagError,
+)
+
+LARGEST = 1e100  # of a finite score: sums over a sentence must not overflow to -inf
+
+Array = NDArray[np.float64]
+ArrayLike = Any  # nested lists, a NumPy array, a tensor: whatever holds numbers
+Tag = int | str  # by id or by name
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Potentials:
+    """All scores of one sentence. Methods that change something return a new object.
+
+    Args:
+        emissions: (T, K) score of each tag at each word.
+        transitions: (K, K), or one matrix for each step, (T-1, K, K); from and to.
+        start: (K,) score of beginning with a tag; zeros if None.
+        end: (K,) score of ending with a tag; zeros if None.
+        tags: K names; "0", "1", ... if None.
+        tokens: T words, carried along for the pictures.
+
+    Raises:
+        EmptySentenceError: there is no word.
+        ShapeError: a shape does not match the emissions.
+        ScoreError: a score is NaN, +inf, or finite beyond `LARGEST`.
+
+    Example:
+        >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
+        >>> potentials.score([0, 1])
+        0.5
+    """
+
+    emissions: Tensor  # (T, K) float64 on the CPU, like all of them
+    transitions: Tensor  # (K, K) or (T-1, K, K)
+    start: Tensor  # (K,)
+    end: Tensor  # (K,)
+    tags: tuple[str, ...] | None  # K names
+    tokens: tuple[str, ...] | None  # T words
+
+    def __init__(
+        self,
+        emissions: ArrayLike,
+        transitions: ArrayLike,
+        start: ArrayLike | None = None,
+        end: ArrayLike | None = None,
+        *,
+        tags: Sequence[str] | None = None,
+        tokens: Sequence[str] | None = None,
+    ) -> None:
+        scores = _numbers("emissions", emissions)
+        if scores.dim() > 0 and scores.shape[0] == 0:
+            raise EmptySentenceError("expected a sentence of at least one word, got none")
+        if scores.dim() != 2 or scores.shape[1] == 0:
+            raise ShapeError(f"emissions must be (T, K), got {tuple(scores.shape)}")
+        num_tags = scores.shape[1]
+        zeros = scores.new_zeros(num_tags)
+        fields = {
+            "emissions": scores,
+            "transitions": _numbers("transitions", transitions),
+            "start": zeros if start is None else _numbers("start", start),
+            "end": zeros if end is None else _numbers("end", end),
+            "tags": None if tags is None else tuple(tags),
+            "tokens": None if tokens is None else tuple(tokens),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        self._check_shapes()
+        self._check_names()
+        for name in ("emissions", "transitions", "start", "end"):
+            self._check_scores(name)
+
+    @property
+    def num_tokens(self) -> int:
+        """T."""
+        return self.emissions.shape[0]
+
+    @property
+    def num_tags(self) -> int:
+        """K."""
+        return self.emissions.shape[1]
+
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        """K names, in id order: `tags`, or the ids as text where there are none."""
+        return tuple(map(str, range(self.num_tags))) if self.tags is None else self.tags
+
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """Emissions, transitions, start and end as NumPy views for the loops; only to be read."""
+        scores = (self.emissions, self.transitions, self.start, self.end)
+        emissions, transitions, start, end = (tensor.detach().numpy() for tensor in scores)
+        return emissions, transitions, start, end
+
+    def tag_id(self, tag: Tag) -> int:
+        """The id of a tag given by name or by id.
+
+        Raises:
+            UnknownTagError: the chain has no such tag.
+        """
+        with suppress(TypeError, ValueError):  # not an integer, not among the names
+            number = self.tag_names.index(tag) if isinstance(tag, str) else index(tag)
+            if 0 <= number < self.num_tags:
+                return number
+        raise UnknownTagError(
+            f"expected one of the tags {', '.join(self.tag_names)}"
+            f" or an id from 0 to {self.num_tags - 1}, got {tag!r}"
+        )
+
+    def with_transition(self, from_tag: Tag, to_tag: Tag, score: float) -> "Potentials":
+        """The same with another score for one transition, at every step."""
+        cell = (..., self.tag_id(from_tag), self.tag_id(to_tag))
+        return self._with("transitions", cell, score)
+
+    def with_emission(self, position: int, tag: Tag, score: float) -> "Potentials":
+        """The same with another score for one tag at one word."""
+        return self._with("emissions", (self._position(position), self.tag_id(tag)), score)
+
+    def with_start(self, tag: Tag, score: float) -> "Potentials":
+        """The same with another score for beginning with `tag`."""
+        return self._with("start", (self.tag_id(tag),), score)
+
+    def with_end(self, tag: Tag, score: float) -> "Potentials":
+        """The same with another score for ending with `tag`."""
+        return self._with("end", (self.tag_id(tag),), score)
+
+    def pin(self, pins: Mapping[int, Tag]) -> "Potentials":
+        """The same, conditioned on tags: every other tag at the pinned positions is forbidden."""
+        emissions = self.emissions.clone()
+        for position, tag in pins.items():
+            others = torch.arange(self.num_tags) != self.tag_id(tag)
+            emissions[self._position(position), others] = -torch.inf
+        return replace(self, emissions=emissions)
+
+    def scale_transitions(self, strength: float) -> "Potentials":
+        """The same with transitions, start and end times `strength`: 0 is no CRF, 1 as trained.
+
+        What is forbidden stays forbidden at every strength.
+
+        Raises:
+            ScoreError: `strength` is negative or not finite.
+        """
+        if not 0.0 <= strength < float("inf"):
+            raise ScoreError(f"strength must be finite and not negative, got {strength}")
+
+        def scaled(scores: Tensor) -> Tensor:
+            return torch.where(torch.isneginf(scores), scores, scores * strength)
+
+        return replace(
+            self,
+            transitions=scaled(self.transitions),
+            start=scaled(self.start),
+            end=scaled(self.end),
+        )
+
+    def score(self, path: Sequence[Tag]) -> float:
+        """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden.
+
+        Raises:
+            ShapeError: `path` has not T tags.
+            UnknownTagError: the chain does not have one of the tags.
+        """
+        if len(path) != self.num_tokens:
+            raise ShapeError(f"path must have {self.num_tokens} tags, got {len(path)}")
+        tags = torch.tensor([self.tag_id(tag) for tag in path])
+        with torch.no_grad():
+            scores = (self.emissions, self.transitions, self.start, self.end)
+            return recursions.path_score(*scores, tags).item()
+
+    def _with(self, name: str, cell: tuple[Any, ...], score: float) -> "Potentials":
+        scores: Tensor = getattr(self, name).clone()
+        scores[cell] = score
+        changes: dict[str, Any] = {name: scores}
+        return replace(self, **changes)
+
+    def _position(self, position: int) -> int:
+        if not 0 <= position < self.num_tokens:
+            raise ShapeError(f"position must be 0 to {self.num_tokens - 1}, got {position}")
+        return position
+
+    def _check_shapes(self) -> None:
+        T, K = self.emissions.shape
+        expected: dict[str, list[tuple[int, ...]]] = {
+            "transitions": [(K, K), (T - 1, K, K)],
+            "start": [(K,)],
+            "end": [(K,)],
+        }
+        for name, shapes in expected.items():
+            actual = tuple(getattr(self, name).shape)
+            if actual not in shapes:
+                wanted = " or ".join(map(str, shapes))
+                raise ShapeError(
+                    f"{name} must be {wanted} to match emissions {(T, K)}, got {actual}"
+                )
+
+    def _check_names(self) -> None:
+        for name, expected in (("tags", self.num_tags), ("tokens", self.num_tokens)):
+            actual = getattr(self, name)
+            if actual is not None and len(actual) != expected:
+                raise ShapeError(f"expected {expected} {name}, got {len(actual)}: {actual}")
+        if self.tags is not None and len(set(self.tags)) < len(self.tags):
+            raise CrfvizError(f"expected tags with different names, got {self.tags}")
+
+    def _check_scores(self, name: str) -> None:
+        scores = getattr(self, name)
+        bad = ~((scores.abs() <= LARGEST) | torch.isneginf(scores))
+        if bad.any():
+            cell = tuple(bad.nonzero()[0].tolist())
+            raise ScoreError(
+                f"{name}{list(cell)} must be -inf (forbidden) or a number within"
+                f" ±{LARGEST:g}, got {scores[cell].item()}"
+            )
+
+
+def _numbers(name: str, values: ArrayLike) -> Tensor:
+    """A float64 copy on the CPU; a tensor that wants a gradient stays connected to it."""
+    if isinstance(values, Tensor):
+        wanted = values if values.requires_grad else values.detach()
+        return wanted.to("cpu", torch.float64, copy=True)
+    try:
+        return torch.from_numpy(np.array(values, dtype=np.float64))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ShapeError(f"{name} must be numbers in rows of one length: {error}") from error

@@ -1,0 +1,252 @@
+"""The loops over time of a linear-chain CRF, for one sentence and for padded batches alike.
+
+With emissions e_t(k), transitions w(j, k) from j to k, start s(k) and end f(k), in nats:
+
+    forward    α_1(k) = s(k) + e_1(k)      α_t(k) = e_t(k) + ⊕_j [α_{t-1}(j) + w(j, k)]
+    backward   β_T(j) = f(j)               β_t(j) = ⊕_k [w(j, k) + e_{t+1}(k) + β_{t+1}(k)]
+    total      ⊕_k [α_T(k) + f(k)]
+
+⊕ is log-sum-exp for sums over paths and max for the best path: one recursion, two readings. A `...`
+in a shape is nothing for one sentence and B for a batch. In a batch, `mask` (B, T) is True at words
+and False at padding, and words come first (`crfviz.chain.crf` checks this); a padded column repeats
+the column before it, so the last one always holds the result. All functions can be differentiated,
+and no gradient is NaN where scores are -inf. `forward` and `backward` also take one sentence as
+NumPy arrays, without mask and gradient: the same loop at a third of the time a step.
+
+Source: Sutton and McCallum, "An Introduction to Conditional Random Fields" (2012), section 4.1.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from crfviz.chain.ties import lowest_best
+
+Array = TypeVar("Array", Tensor, NDArray[np.float64])
+
+
+def logsumexp(scores: Array, dim: int) -> Array:
+    """Like torch.logsumexp, but an all -inf row has gradient 0 instead of NaN."""
+    if not isinstance(scores, Tensor):
+        return np.asarray(np.logaddexp.reduce(scores, dim))
+    if not scores.requires_grad:
+        return torch.logsumexp(scores, dim)
+    dead = torch.isneginf(scores).all(dim)
+    alive = scores.masked_fill(dead.unsqueeze(dim), 0.0)
+    return torch.logsumexp(alive, dim).masked_fill(dead, -torch.inf)
+
+
+def maximum(scores: Array, dim: int) -> Array:
+    """The largest score along `dim`."""
+    if not isinstance(scores, Tensor):
+        return np.asarray(np.maximum.reduce(scores, dim))
+    return scores.amax(dim)
+
+
+def forward(
+    emissions: Array,
+    transitions: Array,
+    start: Array,
+    mask: Tensor | None = None,
+    reduce: Callable[[Array, int], Array] = logsumexp,
+) -> Array:
+    """Table of all prefixes: α_t(k), or with `reduce=maximum` the best prefix ending in k at t.
+
+    Args:
+        emissions: (..., T, K).
+        transitions: (K, K) or (T-1, K, K), from and to.
+        start: (K,).
+        mask: (B, T) for a batch.
+        reduce: what to do with the paths that meet in a tag.
+
+    Returns:
+        (..., T, K), emission at t and start included; a padded column repeats the one before.
+    """
+    columns = _columns(emissions)
+    table = [start + columns[0]]
+    for t, step in enumerate(_steps(transitions, len(columns)), start=1):
+        candidates = table[-1][..., :, None] + step  # (..., K from, K to)
+        reached = reduce(candidates, -2) + columns[t]
+        table.append(_where(mask, t, reached, table[-1]))
+    return _table(table)
+
+
+def backward(emissions: Array, transitions: Array, end: Array, mask: Tensor | None = None) -> Array:
+    """Table of all suffixes: β_t(j), in nats.
+
+    Args:
+        emissions: (..., T, K).
+        transitions: (K, K) or (T-1, K, K), from and to.
+        end: (K,).
+        mask: (B, T) for a batch.
+
+    Returns:
+        (..., T, K), emission at t excluded and end included; at padding `end` itself.
+    """
+    columns = _columns(emissions)
+    steps = _steps(transitions, len(columns))
+    table = [_expanded(end, columns[-1])]
+    for t in range(len(columns) - 1, 0, -1):
+        arriving = columns[t] + table[-1]
+        left = logsumexp(steps[t - 1] + arriving[..., None, :], -1)  # (..., K from, K to)
+        table.append(_where(mask, t, left, table[-1]))
+    return _table(table[::-1])
+
+
+def log_partition(
+    emissions: Tensor,
+    transitions: Tensor,
+    start: Tensor,
+    end: Tensor,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Log of the summed weight of all paths, in nats, shape (...); -inf if no path is allowed."""
+    log_alpha = forward(emissions, transitions, start, mask)
+    return logsumexp(log_alpha[..., -1, :] + end, -1)
+
+
+def path_score(
+    emissions: Tensor,
+    transitions: Tensor,
+    start: Tensor,
+    end: Tensor,
+    tags: Tensor,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Score of paths: start, emissions, transitions and end added up.
+
+    Args:
+        emissions: (..., T, K).
+        transitions: (K, K) or (T-1, K, K), from and to.
+        start: (K,).
+        end: (K,).
+        tags: (..., T) long, one path for each sentence, or (N, T), N paths of one sentence; at
+            padding any valid tag id.
+        mask: (B, T) for a batch.
+
+    Returns:
+        (...) or (N,) nats; -inf for a forbidden path.
+    """
+    num_tokens = tags.shape[-1]
+    emissions = emissions.expand(*tags.shape, -1)
+    here = emissions.gather(-1, tags.unsqueeze(-1)).squeeze(-1)
+    before, after = tags[..., :-1], tags[..., 1:]
+    if transitions.dim() == 2:
+        move = transitions[before, after]
+    else:
+        move = transitions[torch.arange(num_tokens - 1, device=tags.device), before, after]
+    last = tags[..., -1]
+    if mask is not None:
+        here = torch.where(mask, here, 0.0)
+        move = torch.where(mask[:, 1:], move, 0.0)
+        last = tags.gather(-1, mask.sum(-1, keepdim=True) - 1).squeeze(-1)
+    return start[tags[..., 0]] + here.sum(-1) + move.sum(-1) + end[last]
+
+
+def backpointers(best: Tensor, transitions: Tensor) -> Tensor:
+    """The tag before, on the best prefix that ends in each tag; a tie goes to the lowest id.
+
+    Args:
+        best: (..., T, K) from `forward(..., reduce=maximum)`.
+        transitions: (K, K) or (T-1, K, K), from and to.
+
+    Returns:
+        (..., T, K) long; row 0 is -1.
+    """
+    candidates = best[..., :-1, :, None] + transitions  # (..., T-1, K from, K to)
+    pointers = lowest_best(candidates, -2)
+    first = torch.full_like(best[..., :1, :], -1, dtype=torch.long)
+    return torch.cat([first, pointers], -2)
+
+
+def follow(first: int, rows: Iterable[Sequence[int]]) -> list[int]:
+    """Walk along pointers: each row names the next tag for every tag one can be at.
+
+    Example:
+        >>> follow(0, [[2, 0, 1], [0, 0, 1]])
+        [0, 2, 1]
+    """
+    path = [first]
+    for row in rows:
+        path.append(row[path[-1]])
+    return path
+
+
+def draw(
+    log_alpha: Tensor, transitions: Tensor, end: Tensor, n: int, generator: torch.Generator
+) -> Tensor:
+    """Draw paths of one sentence from its posterior: the last tag first, then back along α.
+
+    Args:
+        log_alpha: (T, K) of a sentence that has a path.
+        transitions: (K, K) or (T-1, K, K), from and to.
+        end: (K,).
+        n: number of paths, drawn independently.
+        generator: source of randomness.
+
+    Returns:
+        (n, T) long.
+    """
+    columns = log_alpha.unbind(0)
+    steps = _steps(transitions, len(columns))
+    last = torch.softmax(columns[-1] + end, -1).expand(n, -1)
+    tags = [torch.multinomial(last, 1, generator=generator).squeeze(-1)]
+    for column, step in zip(reversed(columns[:-1]), reversed(steps), strict=True):
+        before = torch.softmax(column + step.T[tags[-1]], -1)  # (n, K)
+        tags.append(torch.multinomial(before, 1, generator=generator).squeeze(-1))
+    return torch.stack(tags[::-1], -1)
+
+
+def products(first: Tensor, weights: Tensor) -> Tensor:
+    """The forward recursion without logarithms: each row is the row before times a matrix.
+
+    Args:
+        first: (K,) row 0.
+        weights: (T-1, K, K), from and to.
+
+    Returns:
+        (T, K).
+    """
+    table = [first]
+    for step in weights:
+        table.append(table[-1] @ step)
+    return torch.stack(table)
+
+
+def _expanded(end: Array, column: Array) -> Array:
+    """`end` (K,) in the shape of a column."""
+    if isinstance(end, Tensor):
+        return end.expand_as(column)
+    return end
+
+
+def _columns(table: Array) -> Sequence[Array]:
+    """The (..., K) columns of a (..., T, K) table."""
+    if isinstance(table, Tensor):
+        return table.unbind(-2)
+    return list(table)
+
+
+def _table(columns: list[Array]) -> Array:
+    """The (..., T, K) table of (..., K) columns."""
+    if isinstance(columns[0], Tensor):
+        return torch.stack(columns, -2)
+    return np.stack(columns, -2)
+
+
+def _steps(transitions: Array, num_tokens: int) -> Sequence[Array]:
+    """One (K, K) matrix for each of the T-1 steps between words."""
+    if transitions.ndim == 2:
+        return [transitions] * (num_tokens - 1)
+    return list(transitions)
+
+
+def _where(mask: Tensor | None, t: int, word: Array, padding: Array) -> Array:
+    """`word` in the sentences of a batch that have a word at t, else `padding`."""
+    if mask is None or not isinstance(word, Tensor):
+        return word
+    return torch.where(mask[:, t, None], word, padding)

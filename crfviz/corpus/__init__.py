@@ -1,0 +1,1 @@
+"""Work over many sentences: training and evaluation."""

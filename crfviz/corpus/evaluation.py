@@ -1,0 +1,60 @@
+"""`python -m crfviz evaluate`: a tagger on a tagged file, printed, as JSON, and in its card."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+from crfviz.corpus.card import record_evaluation
+from crfviz.corpus.report import as_record, as_text
+from crfviz.corpus.scores import evaluate
+from crfviz.exceptions import FormatError
+from crfviz.taggers.registry import load_tagger
+from crfviz.text.cleaning import parse_types
+from crfviz.text.formats import FORMATS, read_sentences
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `evaluate`."""
+    add = parser.add_argument
+    add("file", type=Path, help="tagged sentences: CoNLL-U, iob2, CoNLL columns or JSONL")
+    add("--model", required=True, metavar="NAME", help="a shipped model, or a model folder")
+    add("--format", choices=FORMATS, help="of the file (default: told from its content)")
+    add("--fold-handles", action="store_true", help="join @ and the word after it to @user")
+    add(
+        "--map",
+        nargs="+",
+        metavar="OLD=NEW",
+        help="entity types to rename and keep; all other types become O",
+    )
+    add("--json", type=Path, metavar="FILE", help="write the figures to FILE as JSON")
+    add("--card", action="store_true", help="write the figures into the folder of the model")
+    add("--label", help="what the file is called there (default: its folder and its name)")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Evaluate as the options say; 0 when everything is written.
+
+    Raises:
+        CrfvizError: the model, the file or an option is of no use; the message says why.
+    """
+    types = None if args.map is None else parse_types(args.map)
+    sentences = read_sentences(
+        args.file, file_format=args.format, fold_handles=args.fold_handles, types=types
+    )
+    torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
+    tagger = load_tagger(args.model)
+    label = args.label or "/".join(args.file.resolve().parts[-2:])
+    prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(types)
+    record = as_record(evaluate(tagger, sentences, progress=True), "".join([label, *prepared]))
+    sys.stdout.write(f"{as_text(record)}\n")
+    if args.json:
+        try:
+            args.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise FormatError(f"{args.json}: cannot be written: {error.strerror}") from error
+    if args.card:
+        record_evaluation(tagger.folder, label, record)
+    return 0

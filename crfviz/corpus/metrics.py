@@ -1,0 +1,141 @@
+"""How good a tagging is, with 95 % intervals.
+
+Shares of words and of sentences get the Wilson score interval, which takes every word (sentence) as
+one independent draw. Entity scores have no such formula: their intervals are the 2.5 and 97.5
+percentiles over samples of whole sentences, drawn with replacement (bootstrap).
+
+An entity is right when its type and both ends are. Entities are read strictly (IOB2 of seqeval): an
+`I-X` that continues nothing is part of no entity.
+
+Source:
+    Wilson (1927); Efron (1979); Tjong Kim Sang and De Meulder (2003) for entity scores.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Z = 1.959963984540054  # of the normal distribution: 95 % lie within ±Z
+SAMPLES = 1000  # of the bootstrap
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share in [0, 1] with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Words with the right tag, and sentences where every word has it."""
+
+    tokens: Rate
+    sentences: Rate
+
+
+@dataclass(frozen=True)
+class EntityScores:
+    """Precision, recall and F1 over all entities, and F1 of each type."""
+
+    precision: Rate
+    recall: Rate
+    f1: Rate
+    f1_by_type: dict[str, float]  # types of gold or predicted entities, by name
+
+
+def wilson(right: int, total: int) -> Rate:
+    """Share of `right` in `total` with the Wilson score interval; all of [0, 1] if total is 0.
+
+    >>> rate = wilson(8, 10)
+    >>> round(rate.value, 4), round(rate.low, 4), round(rate.high, 4)
+    (0.8, 0.4902, 0.9433)
+    """
+    if total == 0:
+        return Rate(0.0, 0.0, 1.0)
+    share = right / total
+    scale = 1 + Z**2 / total
+    centre = (share + Z**2 / (2 * total)) / scale
+    reach = Z / scale * math.sqrt(share * (1 - share) / total + Z**2 / (4 * total**2))
+    low = 0.0 if right == 0 else centre - reach  # on paper 0 and 1, in floats not quite
+    high = 1.0 if right == total else centre + reach
+    return Rate(share, low, high)
+
+
+def accuracy(gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]) -> Accuracy:
+    """Share of words and of sentences that are tagged as in `gold`.
+
+    Args:
+        gold: the right tags of N sentences.
+        guess: the tags to judge, as many.
+    """
+    pairs = list(zip(gold, guess, strict=True))
+    right = sum(a == b for x, y in pairs for a, b in zip(x, y, strict=True))
+    whole = sum(list(x) == list(y) for x, y in pairs)
+    return Accuracy(wilson(right, sum(map(len, gold))), wilson(whole, len(pairs)))
+
+
+def entity_scores(
+    gold: Sequence[Sequence[str]],
+    guess: Sequence[Sequence[str]],
+    generator: np.random.Generator,
+) -> EntityScores:
+    """Precision, recall and F1 of entities; 0 where there is nothing to divide by.
+
+    Args:
+        gold: the right BIO tags of N sentences, N at least 1.
+        guess: the tags to judge, as many.
+        generator: draws the sentences of the bootstrap.
+    """
+    counts = _entity_counts(gold, guess)
+    per_sentence = sum(counts.values(), np.zeros((len(gold), 3), dtype=np.int64))
+    shares = np.full(len(gold), 1 / len(gold))
+    times_drawn = generator.multinomial(len(gold), shares, size=SAMPLES)  # (SAMPLES, N)
+    points = _precision_recall_f1(per_sentence.sum(axis=0))
+    sampled = _precision_recall_f1((times_drawn @ per_sentence).T)
+    precision, recall, f1 = map(_rate, points, sampled)
+    by_type = {
+        name: float(_precision_recall_f1(table.sum(axis=0))[2])
+        for name, table in sorted(counts.items())
+    }
+    return EntityScores(precision, recall, f1, by_type)
+
+
+def _entity_counts(
+    gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]
+) -> dict[str, NDArray[np.int64]]:
+    """For each type, (N, 3): entities that are right, that were guessed, and that are in gold."""
+    from seqeval.scheme import IOB2, Entities  # imports scikit-learn, a second or more
+
+    counts: dict[str, NDArray[np.int64]] = {}
+
+    def count(sentence: int, column: int, name: str) -> None:
+        table = counts.setdefault(name, np.zeros((len(gold), 3), dtype=np.int64))
+        table[sentence, column] += 1
+
+    read = [Entities([list(tags) for tags in side], IOB2).entities for side in (gold, guess)]
+    for sentence, (wanted, found) in enumerate(zip(*read, strict=True)):
+        for column, entities in enumerate((set(wanted) & set(found), found, wanted)):
+            for entity in entities:
+                count(sentence, column, entity.tag)
+    return counts
+
+
+def _precision_recall_f1(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
+    """Of (3, ...) counts: right, guessed, gold; each result has shape (...)."""
+    right, guessed, gold = counts
+    return _ratio(right, guessed), _ratio(right, gold), _ratio(2 * right, guessed + gold)
+
+
+def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.where(whole > 0, part / np.maximum(whole, 1), 0.0)
+
+
+def _rate(point: NDArray[np.float64], sampled: NDArray[np.float64]) -> Rate:
+    low, high = np.percentile(sampled, [2.5, 97.5])
+    return Rate(float(point), float(low), float(high))

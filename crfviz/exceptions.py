@@ -1,0 +1,46 @@
+"""The errors a caller can act on.
+
+    CrfvizError (a ValueError)
+    ├── ShapeError          a tensor, mask or path has another shape than the rest asks for
+    ├── ScoreError          a score is NaN or +inf (-inf is allowed: it means forbidden)
+    ├── UnknownTagError     a tag name or id that the chain does not have
+    ├── EmptySentenceError  a sentence without a single word
+    ├── NoPathError         every tag sequence is forbidden, so there is no path to return
+    ├── FormatError         a file or text that cannot be read; says in which line
+    └── ModelError          a model folder that is no model; says which file and which field
+
+Every message says what was expected and what came. Messages are for people: pages show them as they
+are.
+"""
+
+
+class CrfvizError(ValueError):
+    """Base of all errors that this package raises for bad input."""
+
+
+class ShapeError(CrfvizError):
+    """A tensor, mask or path has another shape than the rest asks for."""
+
+
+class ScoreError(CrfvizError):
+    """A score is NaN or +inf; only finite scores and -inf (forbidden) mean something."""
+
+
+class UnknownTagError(CrfvizError):
+    """A tag name or id that the chain does not have."""
+
+
+class EmptySentenceError(CrfvizError):
+    """A sentence without a single word."""
+
+
+class NoPathError(CrfvizError):
+    """Every tag sequence is forbidden, so there is no path to return."""
+
+
+class FormatError(CrfvizError):
+    """A file or text that cannot be read; the message says in which line."""
+
+
+class ModelError(CrfvizError):
+    """A model folder that is no model; the message says which file and which field."""

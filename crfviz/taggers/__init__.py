@@ -1,0 +1,1 @@
+"""Everything that turns words into potentials, and the registry over `models/`."""

@@ -1,0 +1,104 @@
+"""What a tagger sees of a word: its folded form, its dictionary key, its shape and its spelling.
+
+Handles, e-mail addresses and web addresses are folded to one class each before anything else
+looks at the word, so that neither a vocabulary nor a character window ever holds one.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+HANDLE = "@user"
+EMAIL = "<email>"
+URL = "<url>"
+
+SHAPES = (
+    "lower",  # house
+    "capital",  # I, X
+    "upper",  # NASA
+    "title",  # Paris
+    "mixed",  # iPhone
+    "digits",  # 2,000.5
+    "alphanumeric",  # B2B, 4th
+    "punctuation",  # ...
+    "other",  # what is left: emoji, scripts without case
+)
+
+MAX_CHARACTERS = 24  # of a longer word, the two ends are kept: affixes say more than the middle
+
+_HANDLE = re.compile(r"@\w")
+_EMAIL = re.compile(r".@\w")
+_URL = re.compile(
+    r"://|^www\.|^[\w-]+(\.[\w-]+)*\.(com|org|net|edu|gov|mil|info|biz|ly|html?|co\.\w\w)\b",
+    re.IGNORECASE,
+)
+_QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
+
+
+@lru_cache(maxsize=65536)
+def fold(word: str) -> str:
+    """The word with curly quotes made straight, or the class of a handle or address.
+
+    >>> [fold(word) for word in ("Don’t", "@bob", "bob@example.org", "http://t.co/1")]
+    ["Don't", '@user', '<email>', '<url>']
+    """
+    if "@" in word:
+        if _EMAIL.search(word):
+            return EMAIL
+        if _HANDLE.match(word):
+            return HANDLE
+    if _URL.search(word):
+        return URL
+    return word.translate(_QUOTES)
+
+
+def key(word: str) -> str:
+    """The dictionary key of a word: folded, lower-case, every digit a 0.
+
+    >>> [key(word) for word in ("Paris", "1984", "@bob")]
+    ['paris', '0000', '@user']
+    """
+    return re.sub(r"\d", "0", fold(word).lower())
+
+
+def spelling(word: str) -> str:
+    """The characters of a folded word, at most MAX_CHARACTERS of them.
+
+    >>> spelling("a" * 30 + "ing") == "a" * 21 + "ing"
+    True
+    """
+    folded = fold(word)
+    if len(folded) <= MAX_CHARACTERS:
+        return folded
+    half = MAX_CHARACTERS // 2
+    return folded[:half] + folded[-half:]
+
+
+def shape(word: str) -> int:
+    """Index into SHAPES.
+
+    >>> [SHAPES[shape(w)] for w in ("house", "I", "NASA", "iPhone", "3.5", "4th", "?!", "😀")]
+    ['lower', 'capital', 'upper', 'mixed', 'digits', 'alphanumeric', 'punctuation', 'other']
+    """
+    return SHAPES.index(_shape_name(fold(word)))
+
+
+def _shape_name(word: str) -> str:
+    letters = [character for character in word if character.isalpha()]
+    if any(character.isdigit() for character in word):
+        return "alphanumeric" if letters else "digits"
+    if not letters:
+        plain = all(character.isascii() for character in word)
+        return "punctuation" if plain else "other"
+    return _case_name("".join(letters))
+
+
+def _case_name(letters: str) -> str:
+    if letters.islower():
+        return "lower"
+    if letters.isupper():
+        return "capital" if len(letters) == 1 else "upper"
+    if letters[0].isupper() and letters[1:].islower():
+        return "title"
+    return "mixed" if letters.upper() != letters.lower() else "other"

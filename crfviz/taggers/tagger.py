@@ -1,0 +1,61 @@
+"""What every tagger is: something that turns words into the potentials of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from crfviz.chain.potentials import Potentials
+from crfviz.taggers.examples import Example
+from crfviz.text.tokenizer import Token
+
+Words = Sequence[str] | Sequence[Token]
+
+
+class Tagger(Protocol):
+    """Words in, potentials out; never changes after it was loaded, so that threads may share it."""
+
+    @property
+    def name(self) -> str:
+        """Name of its folder."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it was loaded from."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """K tag names, in id order."""
+
+    @property
+    def scheme(self) -> str | None:
+        """BIO where the rules of BIO act in decoding, else None."""
+
+    @property
+    def device(self) -> str:
+        """The device that scores the words: cpu or cuda."""
+
+    def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
+        """The potentials of one sentence, float64 on the CPU, temperature included.
+
+        Args:
+            tokens: T words; at least one.
+            constrained: with a scheme, put -inf where it forbids a transition or a start.
+
+        Raises:
+            EmptySentenceError: there is no word.
+        """
+
+    def potentials_batch(
+        self, sentences: Sequence[Words], *, constrained: bool = True
+    ) -> list[Potentials]:
+        """The potentials of many sentences, each as `potentials` gives them within 1e-4."""
+
+    def examples(self) -> list[Example]:
+        """Short sentences that show something with this tagger, the first one first."""
+
+
+def words_of(tokens: Words) -> tuple[str, ...]:
+    """The words of a sentence, given as strings or tokens."""
+    return tuple(token if isinstance(token, str) else token.text for token in tokens)

@@ -1,0 +1,176 @@
+"""The formats with a word a line and an empty line after each sentence.
+
+| format  | columns, separated by TAB                | word   | tag                    |
+|---------|------------------------------------------|--------|------------------------|
+| conllu  | ten; rows `3-4` and `8.1` are not words  | second | fourth (UPOS) or fifth |
+| iob2    | five: id, word, tag, -, annotator (UNER) | second | third                  |
+| columns | two or more: word, ..., tag              | first  | last                   |
+
+How the oddities of real files are read:
+
+- Only LF (or CR LF) ends a line: U+2028 and its kin occur inside words.
+- Columns are separated by TAB, not by blanks: words may contain blanks. Blanks around a word are
+  cut off.
+- A row whose columns are all blank ends the sentence, like an empty line.
+- A row with a tag but no word is dropped, for there is nothing to tag.
+- A row without TAB that starts with `#` is a comment, and `# text = ...` the raw text; `#` TAB `O`
+  is a word.
+- `B-` and `I-` without a type are `O`; an illegal `I-X` is kept as it is (see `schemes.repair`).
+- `_` is CoNLL-U for "nobody tagged this"; a sentence where every word has it has no tags.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from crfviz.exceptions import FormatError
+from crfviz.text.schemes import OUTSIDE
+from crfviz.text.sentences import Sentence
+
+UNTAGGED = "_"
+TEXT_COMMENT = "# text ="
+BREAKS = re.compile(r"[\t\r\n]+")
+WORD_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a format keeps its words and tags."""
+
+    name: str  # as in messages: "CoNLL-U"
+    expected: str  # what a row must look like, for messages
+    word: int  # column of the word
+    tag: int  # column of the tag
+    width: int | None = None  # number of columns; None is two or more
+    ids: bool = (
+        False  # the first column is the word id: 3, or 3-4 and 8.1 for rows that are no words
+    )
+
+
+CONLLU = Layout("CoNLL-U", "10 columns separated by TAB", word=1, tag=3, width=10, ids=True)
+CONLLU_XPOS = Layout("CoNLL-U", "10 columns separated by TAB", word=1, tag=4, width=10, ids=True)
+IOB2 = Layout("iob2", "5 columns separated by TAB", word=1, tag=2, width=5, ids=True)
+COLUMNS = Layout("CoNLL columns", "word TAB tag", word=0, tag=-1)
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines without their LF or CR LF; no other character ends a line."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line is a comment: `#` first and no TAB in it."""
+    return line.startswith("#") and "\t" not in line
+
+
+def parse_columns(text: str, layout: Layout, name: str) -> list[Sentence]:
+    """All sentences of a text in one of the column formats.
+
+    Args:
+        text: the content of the file.
+        layout: which format it is.
+        name: of the file, for messages.
+
+    Raises:
+        FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
+    """
+    return [
+        sentence for block in _blocks(text) if (sentence := _sentence(block, layout, name)).tokens
+    ]
+
+
+def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
+    """The sentences as text in one of the column formats; columns that we do not know are `_`.
+
+    Line breaks and TABs in the raw text become blanks, since a comment has one line.
+
+    Raises:
+        FormatError: a word or tag cannot stand in a column: it is empty, or has blanks around it
+            or a TAB or line break in it.
+    """
+    return "".join(_rendered(sentence, layout) for sentence in sentences)
+
+
+def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
+    """Runs of lines that are not blank, each line with its number from 1."""
+    block: list[tuple[int, str]] = []
+    for number, line in enumerate(lines_of(text), start=1):
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _sentence(block: Sequence[tuple[int, str]], layout: Layout, name: str) -> Sentence:
+    raw = next((_raw_text(line) for _, line in block if line.startswith(TEXT_COMMENT)), None)
+    words = [
+        word
+        for number, line in block
+        if not is_comment(line) and (word := _word(line, layout, f"{name}, line {number}"))
+    ]
+    tokens = tuple(token for token, _, _ in words)
+    tags = tuple(tag for _, tag, _ in words)
+    if set(tags) <= {UNTAGGED}:
+        return Sentence(tokens, None, raw)
+    for token, tag, where in words:
+        if tag == UNTAGGED:
+            raise FormatError(
+                f"{where}: expected a tag for {token!r}, because other words of the sentence have "
+                f"one, got {UNTAGGED!r}"
+            )
+    return Sentence(tokens, tags, raw)
+
+
+def _raw_text(comment: str) -> str:
+    return comment.removeprefix(TEXT_COMMENT).strip()
+
+
+def _word(line: str, layout: Layout, where: str) -> tuple[str, str, str] | None:
+    """Word, tag and place of a row; None where the row is no word."""
+    row = line.split("\t")
+    problem = _problem(row, layout)
+    if problem:
+        raise FormatError(f"{where}: {problem}")
+    token, tag = row[layout.word].strip(), row[layout.tag].strip()
+    if not token or (layout.ids and not row[0].isdecimal()):
+        return None
+    return token, OUTSIDE if tag in ("B-", "I-") else tag, where
+
+
+def _problem(row: Sequence[str], layout: Layout) -> str:
+    """What is wrong with a row, in words; empty if nothing is."""
+    got = "\t".join(row)
+    if layout.width not in (None, len(row)) or len(row) < 2:
+        return f"expected {layout.expected} ({layout.name}), got {len(row)}: {shown(got)}"
+    if layout.ids and not WORD_ID.fullmatch(row[0]):
+        return f"expected a word id such as 3, 3-4 or 8.1 in the first column, got {shown(row[0])}"
+    if not row[layout.tag].strip():
+        return f"expected a tag in column {layout.tag % len(row) + 1}, got none: {shown(got)}"
+    return ""
+
+
+def _rendered(sentence: Sentence, layout: Layout) -> str:
+    lines = []
+    if sentence.text is not None:
+        lines.append(f"{TEXT_COMMENT} {re.sub(BREAKS, ' ', sentence.text)}")
+    tags = sentence.tags or (UNTAGGED,) * len(sentence.tokens)
+    for number, (token, tag) in enumerate(zip(sentence.tokens, tags, strict=True), start=1):
+        for value in (token, tag):
+            if value != value.strip() or not value or re.search(BREAKS, value):
+                raise FormatError(
+                    f"{layout.name} cannot hold {value!r}: expected a word or tag without "
+                    f"TAB, line break or blanks around it (JSONL can hold it)"
+                )
+        row = [UNTAGGED] * (layout.width or 2)
+        row[0] = str(number)
+        row[layout.word], row[layout.tag] = token, tag
+        lines.append("\t".join(row))
+    return "".join(f"{line}\n" for line in [*lines, ""])
+
+
+def shown(text: str) -> str:
+    """At most 60 characters of something from a file, quoted, for messages."""
+    return repr(text if len(text) <= 60 else f"{text[:60]}…")

@@ -1,0 +1,146 @@
+"""Sentences out of files and into files: CoNLL-U, UNER iob2, CoNLL columns and JSONL.
+
+Files are told apart by content. `columns` and `jsonl` say what the formats look like and how broken
+rows are read.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal, get_args
+
+from crfviz.exceptions import FormatError
+from crfviz.text import cleaning
+from crfviz.text.columns import (
+    COLUMNS,
+    CONLLU,
+    CONLLU_XPOS,
+    IOB2,
+    WORD_ID,
+    is_comment,
+    lines_of,
+    parse_columns,
+    render_columns,
+    shown,
+)
+from crfviz.text.jsonl import parse_jsonl, render_jsonl
+from crfviz.text.sentences import Sentence
+
+FormatName = Literal["conllu", "conllu-xpos", "iob2", "columns", "jsonl"]
+FORMATS: tuple[FormatName, ...] = get_args(FormatName)
+LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2, "columns": COLUMNS}
+JSON_START = re.compile(r'\s*\{(\s*"|[^\t]*$)')
+
+
+def read_sentences(
+    path: str | Path,
+    *,
+    file_format: FormatName | None = None,
+    fold_handles: bool = False,
+    types: Mapping[str, str] | None = None,
+) -> list[Sentence]:
+    """All sentences of a UTF-8 file.
+
+    Args:
+        path: of the file.
+        file_format: None tells it from the content; `conllu-xpos` reads the fifth column as tag.
+        fold_handles: join `@` and the word after it, see `cleaning.fold_handles`.
+        types: renames entity types and drops all others, see `cleaning.map_types`.
+
+    Raises:
+        FormatError: the file cannot be opened, is not UTF-8, or has a line that breaks the format.
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FormatError(f"{path}: expected a file to read, got: {error.strerror}") from error
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = content[: error.start].count(b"\n") + 1
+        raise FormatError(
+            f"{path}, line {number}: expected UTF-8 text, got byte 0x{content[error.start]:02x}"
+        ) from error
+    return parse_sentences(
+        text, name=str(path), file_format=file_format, fold_handles=fold_handles, types=types
+    )
+
+
+def parse_sentences(
+    text: str,
+    *,
+    name: str = "text",
+    file_format: FormatName | None = None,
+    fold_handles: bool = False,
+    types: Mapping[str, str] | None = None,
+) -> list[Sentence]:
+    r"""Like `read_sentences`, from a string; `name` is what messages call it.
+
+    >>> parse_sentences("Hello\tINTJ\n!\tPUNCT\n")
+    [Sentence(tokens=('Hello', '!'), tags=('INTJ', 'PUNCT'), text=None)]
+    """
+    file_format = file_format or detect_format(text, name=name)
+    if file_format == "jsonl":
+        sentences = parse_jsonl(text, name)
+    else:
+        sentences = parse_columns(text, LAYOUTS[file_format], name)
+    if fold_handles:
+        sentences = [cleaning.fold_handles(sentence) for sentence in sentences]
+    if types is not None:
+        sentences = [cleaning.map_types(sentence, types) for sentence in sentences]
+    return sentences
+
+
+def detect_format(text: str, *, name: str = "text") -> FormatName:
+    """Which format a text has, from its first line that is neither blank nor a comment.
+
+    A text without such a line has no sentence in any format; it counts as CoNLL columns.
+
+    Raises:
+        FormatError: the line fits no format.
+    """
+    for number, line in enumerate(lines_of(text), start=1):
+        if not line.strip() or is_comment(line):
+            continue
+        row = line.split("\t")
+        if JSON_START.match(line):
+            return "jsonl"
+        if len(row) == 10 and WORD_ID.fullmatch(row[0]):
+            return "conllu"
+        if len(row) == 5 and WORD_ID.fullmatch(row[0]):
+            return "iob2"
+        if len(row) > 1:
+            return "columns"
+        raise FormatError(
+            f"{name}, line {number}: expected CoNLL-U (10 columns separated by TAB), iob2 (5), "
+            f"CoNLL columns (word TAB tag) or JSONL, got {shown(line)}"
+        )
+    return "columns"
+
+
+def render_sentences(sentences: Iterable[Sentence], file_format: FormatName) -> str:
+    """The sentences as text; `parse_sentences` reads back the same ones.
+
+    Raises:
+        FormatError: a column format cannot hold a word, see `columns.render_columns`.
+    """
+    if file_format == "jsonl":
+        return render_jsonl(sentences)
+    return render_columns(sentences, LAYOUTS[file_format])
+
+
+def write_sentences(
+    path: str | Path, sentences: Iterable[Sentence], file_format: FormatName
+) -> None:
+    """Write the sentences to a UTF-8 file with LF line ends; see `render_sentences`.
+
+    Raises:
+        FormatError: the format cannot hold a word, or the file cannot be written.
+    """
+    try:
+        Path(path).write_bytes(render_sentences(sentences, file_format).encode())
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{path}: cannot be written as UTF-8 text ({error})") from error
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from error

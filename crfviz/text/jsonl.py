@@ -1,0 +1,77 @@
+"""JSONL: one sentence a line, `{"tokens": [...], "tags": [...], "text": "..."}`.
+
+Tags and text may be absent. The only format that holds any word and any text as they are.
+"""
+
+import json
+from collections.abc import Iterable
+
+from crfviz.exceptions import FormatError
+from crfviz.text.columns import lines_of, shown
+from crfviz.text.sentences import Sentence
+
+EXPECTED = 'a JSON object such as {"tokens": ["Hello"], "tags": ["INTJ"]}'
+
+
+def parse_jsonl(text: str, name: str) -> list[Sentence]:
+    """All sentences of a JSONL text; a sentence without words is dropped.
+
+    Other keys of an object are ignored.
+
+    Args:
+        text: the content of the file.
+        name: of the file, for messages.
+
+    Raises:
+        FormatError: a line is no such object; says in which line and what is wrong.
+    """
+    return [
+        sentence
+        for number, line in enumerate(lines_of(text), start=1)
+        if line.strip() and (sentence := _sentence(line, f"{name}, line {number}")).tokens
+    ]
+
+
+def render_jsonl(sentences: Iterable[Sentence]) -> str:
+    """The sentences as JSONL; tags and text are left out where there are none."""
+    return "".join(
+        f"{json.dumps(_fields(sentence), ensure_ascii=False)}\n" for sentence in sentences
+    )
+
+
+def _sentence(line: str, where: str) -> Sentence:
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)} ({error})") from error
+    if not isinstance(fields, dict):
+        raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)}")
+    tokens = _strings(fields.get("tokens"), "tokens", where)
+    tags = None if fields.get("tags") is None else _strings(fields["tags"], "tags", where)
+    raw = fields.get("text")
+    if raw is not None and not isinstance(raw, str):
+        raise FormatError(f'{where}: expected a string in "text", got {shown(repr(raw))}')
+    if "" in tokens:
+        raise FormatError(f'{where}: expected words in "tokens", got an empty string')
+    if tags is not None and len(tags) != len(tokens):
+        raise FormatError(
+            f"{where}: expected one tag per token, got {len(tags)} tags and {len(tokens)} tokens"
+        )
+    return Sentence(tokens, tags, raw)
+
+
+def _strings(value: object, field: str, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise FormatError(
+            f'{where}: expected a list of strings in "{field}", got {shown(repr(value))}'
+        )
+    return tuple(value)
+
+
+def _fields(sentence: Sentence) -> dict[str, object]:
+    fields: dict[str, object] = {"tokens": sentence.tokens}
+    if sentence.tags is not None:
+        fields["tags"] = sentence.tags
+    if sentence.text is not None:
+        fields["text"] = sentence.text
+    return fields

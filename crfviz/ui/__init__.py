@@ -1,0 +1,1 @@
+"""Streamlit's side: the scenario, caches and shared panels."""

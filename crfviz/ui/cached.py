@@ -1,0 +1,139 @@
+"""What is expensive and shared by all sessions: models, and the numbers of one sentence.
+
+Functions that keep data take names and strings only, because tensors and our dataclasses have no
+hash for Streamlit. Models are shared, not copied: nobody may change one.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+import torch
+
+from crfviz.chain.analysis import Analysis, analyse
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.examples import Example
+from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.tokenizer import tokenize
+from crfviz.ui.state import MAX_WORDS, Scenario
+from crfviz.ui.url import decode_changes, encode_changes
+
+PREFERRED_MODEL = (
+    "upos-en-contextfree"  # no token sees its neighbours: every decoder shows its character
+)
+FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
+
+_log = logging.getLogger(__name__)
+
+
+def models() -> list[str]:
+    """Names of all models there are, the lesson's default first."""
+    names = list_taggers()
+    return sorted(names, key=lambda name: name != PREFERRED_MODEL)
+
+
+def default_model() -> str:
+    """The model of an address without one."""
+    return next(iter(models()), PREFERRED_MODEL)
+
+
+@st.cache_resource(show_spinner="Loading the model …")
+def tagger(name: str) -> Tagger:
+    """The model of this name, loaded once for all sessions.
+
+    Raises:
+        ModelError: the folder is no model.
+    """
+    return load_tagger(name)
+
+
+@st.cache_data(max_entries=16, ttl=60, show_spinner=False)
+def examples(model: str) -> list[Example]:
+    """The example sentences of a model; empty where it has none or cannot be loaded."""
+    try:
+        return list(tagger(model).examples())
+    except CrfvizError:
+        _log.warning("no examples of %s", model, exc_info=True)
+        return []
+
+
+def first_sentence(model: str) -> str:
+    """The sentence that a model shows before anybody typed one."""
+    return next((example.text for example in examples(model)), FALLBACK_SENTENCE)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def words(sentence: str) -> list[str]:
+    """All words of a sentence as typed; none in a blank one."""
+    return [token.text for token in tokenize(sentence)]
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
+    """The model's scores of the first 120 words.
+
+    Raises:
+        CrfvizError: there is no word, or the folder is no model.
+    """
+    return tagger(model).potentials(words(sentence)[:MAX_WORDS], constrained=constrained)
+
+
+def trained(scenario: Scenario) -> Analysis:
+    """The sentence as the model was trained."""
+    return _analysis(scenario.model, scenario.sentence, "")
+
+
+def edited(scenario: Scenario) -> Analysis:
+    """The sentence with the scenario's edits and pins.
+
+    Raises:
+        CrfvizError: an edit or a pin names a tag that the model does not have.
+    """
+    changes = urlencode(encode_changes(scenario))
+    return _analysis(scenario.model, scenario.sentence, changes)
+
+
+def unpinned(scenario: Scenario) -> Analysis:
+    """The sentence with the scenario's edits alone.
+
+    Raises:
+        CrfvizError: an edit names a tag that the model does not have.
+    """
+    return edited(replace(scenario, pins={}))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _analysis(model: str, sentence: str, changes: str) -> Analysis:
+    edits, pins = decode_changes(dict(parse_qsl(changes)))
+    scores = potentials(model, sentence, constrained=edits.constrained)
+    within = {position: tag for position, tag in pins.items() if position < scores.num_tokens}
+    scores = edits.apply(scores)
+    return analyse(scores.pin(within) if within else scores)
+
+
+@st.cache_resource(show_spinner="Starting …")
+def warm_up() -> bool:
+    """Load and run everything once, before the first picture has to be quick.
+
+    `gc.freeze` moves what is alive now out of sight of the collection that Streamlit runs after
+    every script: 97 ms of each edit without it. One thread: the tensors of one sentence are too
+    small to share.
+    """
+    torch.set_num_threads(1)
+    for name in models():
+        try:
+            scenario = Scenario(name, first_sentence(name))
+            trained(scenario)
+        except CrfvizError:
+            _log.warning("model %s does not start", name, exc_info=True)
+    import crfviz.views.evaluation_figures  # noqa: F401 - Altair takes a second to import
+
+    gc.collect()
+    gc.freeze()
+    return True

@@ -1,0 +1,106 @@
+"""The pages' pictures: a scene on the stage, with its table twin."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from crfviz.ui import cached
+from crfviz.ui.scenario import bound_to, handle_events, last_event, set_view_option, view_option
+from crfviz.ui.scene import Scene
+from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
+from crfviz.views.stage.stage import stage
+
+
+def show_stage(scene: Scene, panels: Panels, *, key: str, **parts: Any) -> None:  # noqa: ANN401 - fields of Stage
+    """Draw a scene on the stage.
+
+    Args:
+        scene: the sentence under its model.
+        panels: which parts of the stage to show.
+        key: identity of the stage; one a page.
+        parts: further fields of `crfviz.views.stage.payload.Stage`.
+    """
+    now = scene.scenario
+    unedited = (
+        None
+        if now.edits.constrained
+        else cached.potentials(now.model, now.sentence, constrained=False)
+    )
+    data = Stage(
+        words=scene.words,
+        tags=scene.tags,
+        trained=scene.trained,
+        now=scene.now,
+        edits=now.edits,
+        panels=panels,
+        constrained=now.edits.constrained if scene.scheme == "BIO" else None,
+        step=now.step,
+        pins=now.pins,
+        ack=last_event(),
+        unedited=unedited,
+        **parts,
+    )
+    stage(payload(data), key=f"stage.{key}", on_events=handle_events)
+
+
+def table_twin(
+    scene: Scene, *, rows: Sequence[Row] = (), tables: Sequence[Table] = (), save: bool = False
+) -> bool:
+    """The picture above as plain tables, to read, copy and download; drawn only when asked for.
+
+    Args:
+        scene: the sentence under its model.
+        rows: strips of the picture.
+        tables: number tables of the picture.
+        save: whether the lattice can be saved beside it.
+
+    Returns:
+        Whether the tables are drawn, so that a page can add its own.
+    """
+    wanted = view_option("twin") == "1"
+
+    def store(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
+        set_view_option("twin", "1" if chosen else "0", "0")
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        bound_to(st.toggle, "Show the numbers as tables", "view.twin", wanted, store)
+        if save:
+            _save_lattice(scene)
+    if not wanted:
+        return False
+    columns = [f"{t + 1} {word}" for t, word in enumerate(scene.words)]
+    if rows:
+        st.dataframe(pd.DataFrame([_texts(scene, row) for row in rows], columns=columns))
+    for table in tables:
+        st.text(table.label)
+        frame = pd.DataFrame(table.values.T.numpy(), index=list(scene.tags), columns=columns)
+        st.dataframe(frame)
+    return True
+
+
+def _save_lattice(scene: Scene) -> None:
+    """A button that saves the lattice as one offline HTML page; built only when it is clicked."""
+
+    def build() -> str:
+        from crfviz.views.lattice_figure import lattice_html  # Plotly is slow to load
+
+        return lattice_html(scene.now, scene.words, scene.tags)
+
+    st.download_button(
+        "Save the lattice (HTML)",
+        build,
+        file_name="lattice.html",
+        mime="text/html",
+        type="tertiary",
+    )
+
+
+def _texts(scene: Scene, row: Row) -> pd.Series:
+    if row.texts is not None:
+        texts = list(row.texts)
+    else:
+        texts = ["–"] * len(scene.words) if row.tags is None else [scene.tags[k] for k in row.tags]
+    columns = [f"{t + 1} {word}" for t, word in enumerate(scene.words)]
+    return pd.Series(texts, index=columns, name=f"{row.label} {row.value}".strip())

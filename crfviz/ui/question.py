@@ -1,0 +1,75 @@
+"""What the reader asks about: a tag at a word, or a weight of the matrix."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from crfviz.chain.edits import END, START
+from crfviz.chain.why_not import WhyNot, why_not
+from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.ui.scenario import view_option
+from crfviz.ui.scene import Scene
+from crfviz.ui.words import plain
+from crfviz.views.ruler import ruler
+from crfviz.views.stage.payload import Ruler
+from crfviz.views.why import likeliest_loser
+
+
+@dataclass(frozen=True)
+class Question:
+    """A tag that lost, and why."""
+
+    position: int
+    tag: int
+    answer: WhyNot
+
+
+def question(scene: Scene) -> Question | None:
+    """The tag that was clicked, or at first the likeliest one that lost.
+
+    Returns:
+        None where no tag sequence is allowed at all. Where only the clicked tag is out of reach, a
+        message says so and the likeliest loser takes its place.
+    """
+    best = scene.now.viterbi
+    if best is None:
+        return None
+    clicked = _clicked(scene)
+    for position, tag in filter(None, [clicked, likeliest_loser(scene.now), (0, best.path[0])]):
+        try:
+            return Question(position, tag, why_not(scene.now.potentials, position, tag))
+        except NoPathError:
+            if (position, tag) == clicked:
+                st.info(_unreachable(scene, position, tag))
+    return None
+
+
+def _unreachable(scene: Scene, position: int, tag: int) -> str:
+    return plain(
+        f"No allowed path has {scene.tags[tag]} at “{scene.words[position]}”. Drop the pin or the "
+        "edit that forbids it, or ask for another tag."
+    )
+
+
+def chosen_ruler(scene: Scene) -> Ruler | None:
+    """The tipping points of the cell that has the focus; None where no cell was chosen."""
+    before, _, after = view_option("weight").partition(" ")
+    names = scene.tags
+    if (
+        before not in (*names, START)
+        or after not in (*names, END)
+        or (before, after) == (START, END)
+    ):
+        return None
+    try:
+        move = (before, after)
+        return ruler(scene.now.potentials, scene.trained.potentials, move)
+    except CrfvizError:  # no allowed path: the page says so already
+        return None
+
+
+def _clicked(scene: Scene) -> tuple[int, int] | None:
+    position, _, tag = view_option("at").partition(" ")
+    if not position.isdecimal() or int(position) >= len(scene.words) or tag not in scene.tags:
+        return None
+    return int(position), scene.tags.index(tag)

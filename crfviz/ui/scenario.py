@@ -1,0 +1,316 @@
+"""The one owner of `st.session_state` and of the address.
+
+Pages read `scenario()`. Widgets and the live stage change it, in callbacks: those run before the
+page is drawn, so that sidebar, page and address always show the same state.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from crfviz.chain.edits import Edits
+from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
+from crfviz.ui.events import Event, RefusedError, apply_event, new_events
+from crfviz.ui.state import MAX_CHARACTERS, History, for_tags, with_sentence
+from crfviz.ui.state import Scenario as Scenario
+from crfviz.ui.url import Link, decode, encode
+from crfviz.ui.words import count, quote
+
+Widget = Callable[..., object]  # st.text_input and its like
+
+_SCENARIO = "crfviz.scenario"
+_HISTORY = "crfviz.history"
+_MESSAGES = "crfviz.messages"
+_EVENT = "crfviz.event"
+
+_log = logging.getLogger(__name__)
+
+
+def begin() -> None:
+    """First thing of every run: who is new, or went back or forward, gets what the address says."""
+    context = get_script_run_ctx()
+    if _SCENARIO not in st.session_state:
+        st.session_state[_HISTORY] = History()
+        st.session_state[_MESSAGES] = []
+        st.session_state[_EVENT] = 0
+        st.session_state[_SCENARIO] = _from_address()
+    elif context is not None and context.is_history_navigation:
+        _go_to(_from_address())
+
+
+def publish() -> Link:
+    """Write the scenario to the address, if that says anything else; returns what it says."""
+    now = scenario()
+    link = encode(
+        now,
+        default_model=cached.default_model(),
+        first_sentence=cached.first_sentence(now.model),
+    )
+    if st.query_params.to_dict() != link.params:
+        st.query_params.from_dict(link.params)
+    return link
+
+
+def scenario() -> Scenario:
+    """The state of this session."""
+    if _SCENARIO not in st.session_state:
+        need_frame()
+    state: Scenario = st.session_state[_SCENARIO]
+    return state
+
+
+def need_frame() -> None:
+    """Begin the run again if a page runs without app.py around it.
+
+    Streamlit takes pages/ for its older kind of app until `st.navigation` was called once: the
+    first visitor of a new server who names a page in the address would get that page alone.
+    """
+    if PagesManager.uses_pages_directory is not False:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
+def change(
+    *,
+    model: str | None = None,
+    sentence: str | None = None,
+    edits: Edits | None = None,
+    pins: Mapping[int, str] | None = None,
+    view: Mapping[str, str] | None = None,
+    step: int | None = None,
+) -> None:
+    """Replace fields of the scenario; what is None stays.
+
+    Another sentence drops the edits of single words, pins and the step. Another model drops the
+    edits of tags that it does not have, and says so. Changed edits can be undone.
+    """
+    if model is not None:
+        _change_model(model)
+    if sentence is not None:
+        _change_sentence(sentence)
+    now = scenario()
+    _replace_edits(
+        replace(
+            now,
+            edits=now.edits if edits is None else edits,
+            pins=now.pins if pins is None else dict(pins),
+            view=now.view if view is None else dict(view),
+            step=now.step if step is None else step,
+        )
+    )
+
+
+def undo() -> None:
+    """Go back to the edits before the last change of edits; nothing happens where there is none."""
+    if can_undo():
+        edits, st.session_state[_HISTORY] = _history().undone(scenario().edits)
+        _keep(replace(scenario(), edits=edits))
+
+
+def redo() -> None:
+    """Take the last undo back; nothing happens where there is none."""
+    if can_redo():
+        edits, st.session_state[_HISTORY] = _history().redone(scenario().edits)
+        _keep(replace(scenario(), edits=edits))
+
+
+def can_undo() -> bool:
+    """Whether `undo` has something to do."""
+    return bool(_history().past)
+
+
+def can_redo() -> bool:
+    """Whether `redo` has something to do."""
+    return bool(_history().future)
+
+
+def reset() -> None:
+    """Drop all edits and pins; the edits can be undone."""
+    change(edits=Edits(), pins={})
+
+
+def bound(widget: Widget, label: str, field: str, **options: Any) -> None:  # noqa: ANN401 - any widget's
+    """Draw `widget` so that it edits one field of the scenario and survives a page change.
+
+    Its key is the name of the field.
+    """
+    value = getattr(scenario(), field)
+    bound_to(widget, label, field, value, lambda chosen: change(**{field: chosen}), **options)
+
+
+def bound_view(
+    widget: Widget,
+    label: str,
+    name: str,
+    options: Sequence[str],
+    default: str,
+    **widget_options: Any,  # noqa: ANN401 - any widget's options
+) -> str:
+    """Draw `widget`, which chooses one of `options`, so that it edits a page option.
+
+    Returns:
+        The option chosen, `default` where none is or an unknown one.
+    """
+    value = view_option(name, default)
+    if value not in options:
+        value = default
+
+    def store(chosen: str | None) -> None:
+        set_view_option(name, chosen or default, default)
+
+    bound_to(widget, label, f"view.{name}", value, store, options=options, **widget_options)
+    return value
+
+
+def bound_to(
+    widget: Widget,
+    label: str,
+    key: str,
+    value: object,
+    store: Callable[[Any], None],
+    **options: Any,  # noqa: ANN401 - any widget's options
+) -> None:
+    """Draw `widget` so that it shows `value` and hands what the reader chooses to `store`.
+
+    The widget's own state is set only when it differs: setting it anew would disturb who is typing.
+    """
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    widget(label, key=key, on_change=lambda: store(st.session_state[key]), **options)
+
+
+def view_option(name: str, default: str = "") -> str:
+    """A page option, `default` where it was not chosen."""
+    return scenario().view.get(name, default)
+
+
+def set_view_option(name: str, value: str, default: str = "") -> None:
+    """Keep a page option; what equals `default` is not kept, so that links stay short."""
+    view = {key: kept for key, kept in scenario().view.items() if key != name}
+    change(view=view if value == default else {**view, name: value})
+
+
+def handle_events(events: object) -> None:
+    """Apply what the live stage asks for and did not ask before; to be called in its callback.
+
+    Args:
+        events: a list of mappings `{"seq": int, "kind": str, ...}`, see `crfviz.ui.events`.
+            Anything else is refused with a message and changes nothing.
+    """
+    for number, event in new_events(events, after=last_event()):
+        st.session_state[_EVENT] = number
+        _handle(event)
+
+
+def last_event() -> int:
+    """The number of the last event that was handled; the stage forgets those up to it."""
+    number: int = st.session_state[_EVENT]
+    return number
+
+
+def say(message: str) -> None:
+    """Show a message once, at the next drawing of the sidebar."""
+    messages: list[str] = st.session_state[_MESSAGES]
+    if message not in messages:
+        st.session_state[_MESSAGES] = [*messages, message]
+
+
+def take_messages() -> list[str]:
+    """The messages to show now; they are forgotten."""
+    messages: list[str] = st.session_state[_MESSAGES]
+    st.session_state[_MESSAGES] = []
+    return messages
+
+
+def _handle(event: Event) -> None:
+    actions = {"undo": undo, "redo": redo, "reset": reset}
+    action = actions.get(str(event.get("kind")))
+    if action is not None:
+        action()
+        return
+    try:
+        _replace_edits(apply_event(scenario(), event, cached.tagger(scenario().model).tags))
+    except (RefusedError, CrfvizError) as error:
+        say(str(error))
+
+
+def _from_address() -> Scenario:
+    decoded = decode(
+        st.query_params.to_dict(),
+        models=cached.models(),
+        default_model=cached.default_model(),
+        first_sentence=cached.first_sentence,
+    )
+    for message in decoded.ignored:
+        say(message)
+    return _fitted(decoded.scenario)
+
+
+def _go_to(after: Scenario) -> None:
+    if after.sentence != scenario().sentence:
+        st.session_state[_HISTORY] = History()
+        _keep(after)
+    else:
+        _replace_edits(after)
+
+
+def _change_model(model: str) -> None:
+    if model not in cached.models():
+        say(f"There is no model called {quote(model)}.")
+    elif model != scenario().model:
+        _keep(_fitted(replace(scenario(), model=model)))
+
+
+def _change_sentence(sentence: str) -> None:
+    before = scenario()
+    after = with_sentence(before, sentence)
+    if len(sentence) > MAX_CHARACTERS:
+        say(
+            f"The sentence was cut after {MAX_CHARACTERS} characters. "
+            "Type a shorter one to see all of it."
+        )
+    if dropped := len(before.edits.emissions) - len(after.edits.emissions):
+        say(f"{count(dropped, 'edit')} of single words went with the old sentence.")
+    if after.sentence != before.sentence:
+        st.session_state[_HISTORY] = _history().without_positions(after.edits)
+    _keep(after)
+
+
+def _fitted(wanted: Scenario) -> Scenario:
+    """The scenario without what its model does not know; if the model is broken, all stays."""
+    try:
+        tags = cached.tagger(wanted.model).tags
+    except CrfvizError:
+        _log.warning("model %s cannot be loaded", wanted.model, exc_info=True)
+        return wanted
+    fitted, unknown = for_tags(wanted, tags)
+    if unknown:
+        names = ", ".join(quote(tag) for tag in unknown[:5])
+        say(f"{wanted.model} has no tag {names}: edits of such tags were dropped.")
+    st.session_state[_HISTORY] = _history().for_tags(tags, fitted.edits)
+    return fitted
+
+
+def _replace_edits(after: Scenario) -> None:
+    """Keep the scenario; if its edits are new, those before can be undone."""
+    before = scenario()
+    if after.edits != before.edits:
+        st.session_state[_HISTORY] = _history().pushed(before.edits)
+    _keep(after)
+
+
+def _keep(state: Scenario) -> None:
+    st.session_state[_SCENARIO] = state
+
+
+def _history() -> History:
+    history: History = st.session_state[_HISTORY]
+    return history

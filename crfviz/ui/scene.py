@@ -1,0 +1,111 @@
+"""Everything a page draws: the sentence, its numbers as trained and as they are now."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import streamlit as st
+
+from crfviz.chain.analysis import Analysis
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.examples import Example
+from crfviz.ui import cached
+from crfviz.ui.scenario import Scenario, need_frame, scenario, view_option
+from crfviz.ui.state import MAX_WORDS
+from crfviz.ui.words import plain
+from crfviz.views.rows import LABELS
+
+ROWS_OPTION = "rows"  # page option: the decoder rows wanted, joined by dots
+EVERY_ROW = ".".join(LABELS)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One sentence under one model, as trained and with the scenario's edits."""
+
+    scenario: Scenario
+    model: str
+    tags: tuple[str, ...]  # K tag names, in id order
+    scheme: str | None  # "BIO" or None
+    device: str  # "cpu" or "cuda"
+    words: tuple[str, ...]  # T words, at most 120
+    total_words: int  # of the sentence as typed
+    trained: Analysis
+    now: Analysis  # the same object as `trained` where nothing is edited or pinned
+    gold: list[int] | None  # T tag ids; None where nobody knows
+    claim: str | None  # what this example shows
+
+    @property
+    def edited(self) -> bool:
+        """Whether edits or pins are active."""
+        return self.now is not self.trained
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The decoder rows to draw, in order; gold only where there is gold."""
+        wanted = wanted_rows()
+        return tuple(row for row in LABELS if row in wanted and (row != "gold" or self.gold))
+
+
+def scene() -> Scene:
+    """The scene of this run.
+
+    Where there is none, the page ends here with a plain message: the sentence is blank, the model
+    is broken, or an edit cannot be applied. A sentence of more than 120 words is drawn up to there,
+    with a line that says so.
+    """
+    need_frame()
+    try:
+        now = scenario()
+        if not cached.words(now.sentence):
+            st.info("Type a sentence in the box on the left, then press Enter.")
+            st.stop()
+        built = _built(now)
+    except CrfvizError as error:
+        _log.warning("no scene for model %s", scenario().model, exc_info=True)
+        st.error(plain(str(error)))
+        st.stop()
+    if built.total_words > MAX_WORDS:
+        st.caption(f"The first {MAX_WORDS} of {built.total_words} words are drawn.")
+    return built
+
+
+def wanted_rows() -> list[str]:
+    """The decoder rows that the reader wants, in order; all of them at first."""
+    wanted = view_option(ROWS_OPTION, EVERY_ROW).split(".")
+    return [row for row in LABELS if row in wanted]
+
+
+def example_of(now: Scenario) -> Example | None:
+    """The example that the sentence is, if it is one of the model's."""
+    return next((e for e in cached.examples(now.model) if e.text == now.sentence), None)
+
+
+def _built(now: Scenario) -> Scene:
+    tagger = cached.tagger(now.model)
+    every_word = cached.words(now.sentence)
+    trained = cached.trained(now)
+    example = example_of(now)
+    return Scene(
+        scenario=now,
+        model=now.model,
+        tags=tagger.tags,
+        scheme=tagger.scheme,
+        device=tagger.device,
+        words=tuple(every_word[:MAX_WORDS]),
+        total_words=len(every_word),
+        trained=trained,
+        now=cached.edited(now) if now.edits or now.pins else trained,
+        gold=_gold(example, tagger.tags),
+        claim=example.claim if example else None,
+    )
+
+
+def _gold(example: Example | None, tags: tuple[str, ...]) -> list[int] | None:
+    """Tag ids of the gold tags; None where there are none, or the model does not know one."""
+    if example is None or example.gold is None or not set(example.gold) <= set(tags):
+        return None
+    return [tags.index(tag) for tag in example.gold[:MAX_WORDS]]

@@ -1,0 +1,45 @@
+"""Text for people: user words made harmless, and counts in words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# What Streamlit's markdown would act on: emphasis, code, links, images, HTML, maths, strike-
+# through, entities, directives such as :red[...] and bare addresses. A backslash before any of them
+# shows the character itself.
+_MARKDOWN = re.compile(
+    r"[\\`*_\[\]<>$~|&{}@]|:(?=\S)|(?<=www)\.|^[#+=-]|(?<=^\d)[.)]|(?<=^\d\d)[.)]"
+)
+_LONGEST_QUOTE = 40  # characters of somebody's text inside a message
+
+
+def plain(text: str) -> str:
+    r"""`text` as markdown that shows exactly these characters on one line and loads nothing.
+
+    >>> plain("![x](http://a.b)")
+    '!\\[x\\](http\\://a.b)'
+    """
+    return _MARKDOWN.sub(lambda match: "\\" + match.group(), " ".join(text.split()))
+
+
+def quote(text: str) -> str:
+    """`text` in quotation marks, shortened to 40 characters, without control characters."""
+    line = clean(text)
+    if len(line) > _LONGEST_QUOTE:
+        line = line[: _LONGEST_QUOTE - 1] + "…"
+    return f"“{line}”"
+
+
+def clean(text: str) -> str:
+    """`text` with every control character and line break a space, and no lone surrogates."""
+    return "".join(
+        " " if unicodedata.category(character) in ("Cc", "Zl", "Zp") else character
+        for character in text
+        if unicodedata.category(character) != "Cs"
+    )
+
+
+def count(number: int, noun: str) -> str:
+    """The number with its noun: "1 edit", "2 edits"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,67 @@
+"""The joint marginal of two words as a heatmap."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+from torch import Tensor
+
+
+def pair_frame(pairs: Tensor, tags: Sequence[str]) -> pd.DataFrame:
+    """The table behind the picture: one row per pair of tags, the most probable first.
+
+    Args:
+        pairs: (K, K) joint probabilities, earlier word first.
+        tags: K tag names.
+
+    Returns:
+        Columns first, second, probability.
+    """
+    rows = [
+        (tags[j], tags[k], value)
+        for j, row in enumerate(pairs.tolist())
+        for k, value in enumerate(row)
+    ]
+    frame = pd.DataFrame(rows, columns=["first", "second", "probability"])
+    return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+
+
+def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005) -> alt.LayerChart:
+    """A cell per pair of tags, with its probability; tags that carry nothing are left out.
+
+    Args:
+        frame: from `pair_frame`.
+        tags: K tag names, in id order.
+        least: tags with no pair of at least this probability are left out.
+
+    Returns:
+        A chart; an empty one for an empty frame.
+    """
+    heavy = frame[frame["probability"] >= least]
+    rows = [tag for tag in tags if tag in set(heavy["first"])]
+    columns = [tag for tag in tags if tag in set(heavy["second"])]
+    shown = frame[frame["first"].isin(rows) & frame["second"].isin(columns)]
+    base = alt.Chart(shown).encode(
+        x=alt.X(
+            "second:N",
+            scale=alt.Scale(domain=columns),
+            title="later word",
+            axis=alt.Axis(orient="top", labelAngle=0),
+        ),
+        y=alt.Y("first:N", scale=alt.Scale(domain=rows), title="earlier word"),
+        tooltip=["first:N", "second:N", alt.Tooltip("probability:Q", format=".6f")],
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color(
+            "probability:Q",
+            scale=alt.Scale(domain=[0, 1], range=["#f1f4f8", "#0072B2"]),
+            legend=None,
+        )
+    )
+    dark = alt.datum.probability > 0.45
+    numbers = base.mark_text(fontSize=13).encode(
+        text=alt.Text("probability:Q", format=".2f"),
+        color=alt.condition(dark, alt.value("white"), alt.value("#14243a")),
+    )
+    chart: alt.LayerChart = (cells + numbers).properties(height=alt.Step(28))
+    return chart

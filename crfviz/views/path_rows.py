@@ -1,0 +1,60 @@
+"""Whole paths as strips: the best ones, and samples from the posterior."""
+
+import math
+
+import torch
+
+from crfviz.chain.analysis import Analysis
+from crfviz.chain.k_best import k_best
+from crfviz.chain.sampling import sample
+from crfviz.exceptions import NoPathError
+from crfviz.views.stage.payload import Row
+
+
+def best_rows(analysis: Analysis, k: int) -> list[Row]:
+    """The `k` best paths with their probabilities; fewer where there are fewer."""
+    try:
+        paths = k_best(analysis.potentials, k)
+    except NoPathError:
+        return []
+    return [
+        Row(f"best_{rank}", f"{rank}.", path.tags, f"p = {_probability(path.probability)}")
+        for rank, path in enumerate(paths, start=1)
+    ]
+
+
+def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
+    """`n` paths drawn from the posterior; the same `seed` draws the same ones."""
+    try:
+        paths = sample(analysis.potentials, n, torch.Generator().manual_seed(seed))
+    except NoPathError:
+        return []
+    return [
+        Row(f"sample_{i}", f"sample {i}", path.tags, _probability(path.probability))
+        for i, path in enumerate(paths, start=1)
+    ]
+
+
+def entropy_note(analysis: Analysis) -> str:
+    """How uncertain the whole path is, in nats and as a number of equally likely paths."""
+    if analysis.viterbi is None:
+        return "No tag sequence is allowed, so there is no distribution to show."
+    entropy = analysis.forward_backward.entropy
+    tokens, tags = analysis.potentials.emissions.shape
+    return (
+        f"Entropy of the path {entropy:.2f} nats of at most {tokens * math.log(tags):.1f}: "
+        f"as uncertain as {_count(entropy)} equally likely paths, out of {tags}^{tokens}."
+    )
+
+
+def _count(log: float) -> str:
+    """A number by its logarithm, for it may be too long to read or too large for a float."""
+    if log < math.log(1e6):
+        return f"{math.exp(log):.1f}"
+    exponent, rest = divmod(log / math.log(10), 1)
+    mantissa = f"{10**rest:.1f}"
+    return f"1.0e{exponent + 1:.0f}" if mantissa == "10.0" else f"{mantissa}e{exponent:.0f}"
+
+
+def _probability(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}"

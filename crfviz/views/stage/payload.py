@@ -1,0 +1,231 @@
+"""What the stage is told: plain data, tables as base64 of their bytes.
+
+Every bit arrives and few bytes travel.
+
+Letters: `T` tokens, `K` tags. `web/model.js` is the reader of this format.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from torch import Tensor
+
+from crfviz.chain.analysis import Analysis
+from crfviz.chain.edits import Edits
+from crfviz.chain.potentials import Potentials
+from crfviz.views.theme import tag_colours
+
+
+@dataclass(frozen=True)
+class Row:
+    """One strip: a tag for every word."""
+
+    id: str  # "greedy", "left_to_right", "viterbi", "max_marginal", "gold" or any other name
+    label: str
+    tags: Sequence[int] | None  # T tag ids; None draws dashes (no allowed path)
+    value: str = ""  # beside the label, for example a probability
+    texts: Sequence[str] | None = None  # T texts to show instead of tags
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers in a column per word and a row per tag."""
+
+    name: str
+    label: str
+    values: Tensor  # (T, K)
+    scale: float  # the size at which the colour is full
+    digits: int = 1
+    kind: str = "score"  # or "probability"
+    editable: bool = False  # only the emissions themselves
+    outlined: Sequence[int] | None = None  # T tag ids to frame
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The gap between two paths, taken apart."""
+
+    title: str
+    emissions: Sequence[float]  # T nats
+    transitions: Sequence[float]  # T + 1 nats: start first, end last
+    foot: str = ""
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """The values of one weight, in pieces with the same best path."""
+
+    weight: tuple[str, str]  # from and to, by tag name
+    trained: float  # nats
+    pieces: Sequence[tuple[float, float, str]]  # low, high (infinite at the ends), name
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Which parts of the stage a page shows."""
+
+    main: Sequence[str]  # "strips", "lattice", or the name of a table, from top to bottom
+    side: str | None = None  # "matrix", "cell", "bars" or "terms"
+    stepper: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Everything one drawing of the stage needs."""
+
+    words: Sequence[str]  # T
+    tags: Sequence[str]  # K
+    trained: Analysis
+    now: Analysis  # the same object as `trained` where nothing is edited
+    edits: Edits
+    panels: Panels
+    rows: Sequence[Row] = ()
+    tables: Sequence[Table] = ()
+    reference: str = "viterbi"  # the row that others are compared with
+    contrast: str = "left_to_right"  # the row whose differing steps are drawn dashed in the lattice
+    note: str = ""  # what happened, in a sentence
+    legend: str = ""
+    hint: str = ""  # how to change something, where something can be changed
+    pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
+    terms: Terms | None = None  # for the side panel "terms"
+    ruler: Ruler | None = None  # under the matrix
+    constrained: bool | None = None  # None: the tagger has no hard constraints to switch
+    step: int = 0  # 0 and 2 T: the whole picture; up to T columns forward, then back along the path
+    ack: int = 0  # highest event number that has been applied
+    unedited: Potentials | None = field(
+        default=None
+    )  # the scores under the edits, if not `trained`'s own
+
+
+def payload(stage: Stage) -> dict[str, object]:
+    """The stage as JSON-ready data.
+
+    Args:
+        stage: what to draw.
+
+    Returns:
+        A dict of strings, numbers, lists and base64 texts (float64 in C order; backpointers int16).
+        Scores of -inf outside the base64 texts are None.
+    """
+    base = stage.unedited or stage.trained.potentials
+    edited = stage.now is not stage.trained
+    return {
+        "ack": stage.ack,
+        "words": list(stage.words),
+        "tags": list(stage.tags),
+        "colours": tag_colours(stage.tags),
+        "panels": {
+            "main": list(stage.panels.main),
+            "side": stage.panels.side,
+            "stepper": stage.panels.stepper,
+        },
+        "trained": {
+            "emissions": _floats(base.emissions),
+            "transitions": _floats(base.transitions),
+            "start": _floats(base.start),
+            "end": _floats(base.end),
+        },
+        "edits": _edits(stage.edits),
+        "results": _results(stage.now, with_tables=stage.panels.side == "cell"),
+        "ghost": _ghost(stage.trained) if edited else None,
+        "rows": [
+            {
+                "id": row.id,
+                "label": row.label,
+                "tags": None if row.tags is None else list(row.tags),
+                "value": row.value,
+                "texts": None if row.texts is None else list(row.texts),
+            }
+            for row in stage.rows
+        ],
+        "tables": [_table(table) for table in stage.tables],
+        "reference": stage.reference,
+        "contrast": stage.contrast,
+        "note": stage.note,
+        "legend": stage.legend,
+        "hint": stage.hint,
+        "pins": [[position, tag] for position, tag in stage.pins.items()],
+        "terms": None
+        if stage.terms is None
+        else asdict(stage.terms),  # finite: both paths are allowed
+        "ruler": None if stage.ruler is None else _ruler(stage.ruler),
+        "constrained": stage.constrained,
+        "step": stage.step,
+    }
+
+
+def _edits(edits: Edits) -> Mapping[str, object]:
+    return {
+        "transitions": [[*cell, _finite(score)] for cell, score in edits.transitions.items()],
+        "emissions": [[*cell, _finite(score)] for cell, score in edits.emissions.items()],
+        "strength": edits.strength,
+    }
+
+
+def _results(analysis: Analysis, *, with_tables: bool) -> Mapping[str, object]:
+    """Numbers of the chain as it is now. The tables are large, and only one panel reads them."""
+    tables = analysis.forward_backward
+    return {
+        "log_partition": _finite(analysis.forward_backward.log_partition),
+        "score": None if analysis.viterbi is None else analysis.viterbi.score,
+        "path": None if analysis.viterbi is None else analysis.viterbi.path,
+        "marginals": _floats(analysis.forward_backward.marginals),
+        "backpointers": _integers(analysis.backpointers),
+        "alpha": _floats(tables.log_alpha) if with_tables else None,
+        "beta": _floats(tables.log_beta) if with_tables else None,
+        "best": _floats(analysis.best) if with_tables else None,
+    }
+
+
+def _ghost(trained: Analysis) -> Mapping[str, object]:
+    return {
+        "path": None if trained.viterbi is None else trained.viterbi.path,
+        "probability": 0.0 if trained.viterbi is None else trained.viterbi.probability,
+        "log_partition": _finite(trained.forward_backward.log_partition),
+        "marginals": _floats(trained.forward_backward.marginals),
+    }
+
+
+def _table(table: Table) -> Mapping[str, object]:
+    return {
+        "name": table.name,
+        "label": table.label,
+        "values": _floats(table.values),
+        "scale": table.scale,
+        "digits": table.digits,
+        "kind": table.kind,
+        "editable": table.editable,
+        "outlined": None if table.outlined is None else list(table.outlined),
+    }
+
+
+def _ruler(ruler: Ruler) -> Mapping[str, object]:
+    return {
+        "weight": list(ruler.weight),
+        "trained": _finite(ruler.trained),
+        "pieces": [
+            {"low": _finite(low), "high": _finite(high), "label": label}
+            for low, high, label in ruler.pieces
+        ],
+    }
+
+
+def _finite(score: float) -> float | None:
+    return score if math.isfinite(score) else None
+
+
+def _floats(table: Tensor) -> str:
+    return _base64(table.detach().numpy().astype("<f8"))
+
+
+def _integers(table: Tensor) -> str:
+    return _base64(table.numpy().astype("<i2"))
+
+
+def _base64(array: np.ndarray) -> str:
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")

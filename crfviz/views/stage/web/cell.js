@@ -1,0 +1,158 @@
+// One number explained: its formula, all that goes into it, ranked, and what a sum makes of it against a maximum.
+
+import { html, mark, set, setProperty, setText } from "./dom.js";
+import { probability, score } from "./numbers.js";
+import { logSumExp, transition } from "./recursions.js";
+
+const TIE = 1e-12; // as in recursions.js
+export const KINDS = { best: "Viterbi", alpha: "α", beta: "β", marginals: "p" };
+const HEADS = {
+  best: ["from", "best before", "transition", "emission", "sum"],
+  alpha: ["from", "α before", "transition", "emission", "sum"],
+  beta: ["to", "β after", "transition", "emission", "sum"],
+  marginals: ["", "", "", "", "log"],
+};
+const FORMULAS = {
+  best: "max over the tags before: best + transition + emission",
+  alpha: "log Σ exp over the tags before: α + transition + emission",
+  beta: "log Σ exp over the tags after: transition + emission + β",
+  marginals: "p = exp(α + β − log Z)",
+};
+
+// Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest first.
+// `tag` is null for START and END.
+export function inputsOf(model, kind, t, k) {
+  const { chain, results, T, K } = model;
+  if (kind === "marginals") return [];
+  if (kind === "beta") {
+    if (t === T - 1) return [{ tag: null, name: "END", parts: [null, chain.end[k], null], sum: chain.end[k] }];
+    return ranked(K, (j) => {
+      const next = (t + 1) * K + j;
+      return [results.beta[next], transition(chain, t + 1, k, j), chain.emissions[next]];
+    });
+  }
+  const emission = chain.emissions[t * K + k];
+  if (t === 0) return [{ tag: null, name: "START", parts: [null, chain.start[k], emission], sum: chain.start[k] + emission }];
+  return ranked(K, (j) => [results[kind][(t - 1) * K + j], transition(chain, t, j, k), emission]);
+}
+
+function ranked(K, parts) {
+  const rows = Array.from({ length: K }, (_, tag) => {
+    const terms = parts(tag);
+    return { tag, parts: terms, sum: terms[0] + terms[1] + terms[2] };
+  });
+  return rows.sort((a, b) => (b.sum === a.sum ? a.tag - b.tag : b.sum - a.sum));
+}
+
+// The sum over paths at temperature 1, the best path alone at 0, and everything between: τ log Σ exp(x / τ).
+export function combine(sums, temperature) {
+  const largest = Math.max(...sums);
+  if (temperature === 0 || largest === -Infinity) return largest;
+  return temperature * logSumExp(sums.map((sum) => sum / temperature));
+}
+
+// How much each input counts at that temperature; the shares sum to 1.
+export function sharesOf(sums, temperature) {
+  const total = combine(sums, temperature);
+  if (total === -Infinity) return sums.map(() => 0);
+  if (temperature === 0) return sums.map((sum, i) => (i === sums.indexOf(total) ? 1 : 0));
+  return sums.map((sum) => Math.exp((sum - total) / temperature));
+}
+
+// The neighbours that light up for a cell: { t, shares by tag }, or null.
+export function litOf(model, { kind, temperature }, t, k) {
+  const inputs = inputsOf(model, kind, t, k);
+  if (inputs.length === 0 || inputs[0].tag === null) return null;
+  const shares = sharesOf(inputs.map((input) => input.sum), kind === "best" ? 0 : temperature);
+  const byTag = new Map(inputs.map((input, i) => [input.tag, shares[i]]));
+  return { t: kind === "beta" ? t + 1 : t - 1, table: kind, shares: byTag };
+}
+
+// [t, from, to] of every predecessor that ties with the drawn backpointer.
+export function tiesOf(model) {
+  const { T, K, results } = model;
+  const ties = [];
+  for (let t = 1; t < T; t++) {
+    for (let k = 0; k < K; k++) {
+      const rows = inputsOf(model, "best", t, k);
+      if (rows[0].sum === -Infinity) continue;
+      for (const { tag, sum } of rows) if (level(sum, rows[0].sum) && tag !== results.backpointers[t * K + k]) ties.push([t, tag, k]);
+    }
+  }
+  return ties;
+}
+
+export function buildCell(model, { read }) {
+  const title = html("div", { class: "side-title" });
+  const kinds = Object.entries(KINDS).map(([kind, label]) => {
+    const button = html("button", { type: "button", text: label, "data-kind": kind });
+    button.addEventListener("click", () => read({ kind }));
+    return button;
+  });
+  const formula = html("div", { class: "formula" });
+  const head = html("div", { class: "candidate candidate-head" }, Array.from({ length: 5 }, () => html("span")));
+  const rows = [null, ...model.tags].map(() => html("div", { class: "candidate" }, Array.from({ length: 5 }, () => html("span"))));
+  const slider = html("input", { type: "range", min: "0", max: "1", step: "0.01", "aria-label": "temperature, from maximum (0) to sum (1)", "data-temperature": "" });
+  slider.addEventListener("input", () => read({ temperature: Number(slider.value) }));
+  const morph = html("label", { class: "morph" }, [html("span", { text: "max" }), slider, html("span", { text: "sum" })]);
+  const values = html("div", { class: "values" });
+  const foot = html("div", { class: "side-note" });
+  const element = html("section", { class: "side-panel candidates", "aria-live": "polite" }, [title, html("div", { class: "buttons" }, kinds), formula, head, ...rows, morph, values, foot]);
+  return {
+    element,
+    update(next) {
+      const [t, k] = next.cell;
+      const { kind, temperature } = next.reading;
+      const inputs = inputsOf(next, kind, t, k);
+      const sums = inputs.map((input) => input.sum);
+      const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
+      setText(title, `${next.tags[k]} at “${next.words[t]}”`);
+      for (const button of kinds) set(button, "aria-pressed", button.dataset.kind === kind);
+      setText(formula, FORMULAS[kind]);
+      mark(head, "hidden", inputs.length === 0);
+      HEADS[kind].forEach((text, i) => setText(head.children[i], text));
+      rows.forEach((row, i) => drawInput(next, row, inputs[i], shares[i], kind, t, k));
+      mark(morph, "hidden", kind === "best" || inputs.length < 2);
+      if (slider.value !== String(temperature)) slider.value = temperature;
+      setText(values, valuesText(next, kind, sums, temperature, t, k));
+      setText(foot, kind === "best" ? verdict(next, t, inputs) : "");
+    },
+  };
+}
+
+function drawInput(model, row, input, share, kind, t, k) {
+  mark(row, "hidden", !input);
+  if (!input) return;
+  setProperty(row, "--tag", input.tag === null ? "currentColor" : model.colours[input.tag]);
+  setProperty(row, "--share", kind === "best" ? "0%" : `${(100 * share).toFixed(1)}%`);
+  const texts = [input.name ?? model.tags[input.tag], ...input.parts.map((part) => (part === null ? "" : score(part, 2))), score(input.sum, 2)];
+  texts.forEach((text, i) => setText(row.children[i], text));
+  const winner = kind === "best" && (t === 0 || input.tag === model.results.backpointers[t * model.K + k]);
+  mark(row, "data-winner", winner);
+  set(row, "title", `${(100 * share).toFixed(2)} % of the sum`);
+}
+
+function valuesText({ results, K }, kind, sums, temperature, t, k) {
+  const i = t * K + k;
+  if (kind === "marginals") {
+    const { alpha, beta, logPartition, marginals } = results;
+    return `exp(${score(alpha[i], 4)} + ${score(beta[i], 4)} − ${score(logPartition, 4)}) = ${marginals[i].toPrecision(6)}`;
+  }
+  if (kind === "best") return `best(${t + 1}) = ${score(results.best[i], 4)}`;
+  const between = temperature > 0 && temperature < 1 ? `  ·  τ = ${temperature.toFixed(2)}: ${score(combine(sums, temperature), 4)}` : "";
+  return `log Σ exp = ${score(combine(sums, 1), 4)}  ·  max = ${score(combine(sums, 0), 4)}${between}`;
+}
+
+function verdict(model, t, [first, second]) {
+  if (t === 0) return "The first word has no backpointer: start + emission.";
+  if (!second) return "";
+  if (first.sum === -Infinity) return "Every way into this tag is forbidden.";
+  const [winner, runnerUp] = [model.tags[first.tag], model.tags[second.tag]];
+  if (level(second.sum, first.sum)) return `${winner} and ${runnerUp} tie: the lower tag id keeps the backpointer.`;
+  if (second.sum === -Infinity) return `${winner} is the only way into this tag.`;
+  return `${winner} wins, ${(first.sum - second.sum).toFixed(2)} ahead of ${runnerUp}.`;
+}
+
+function level(value, largest) {
+  return value >= largest - TIE * Math.max(1, Math.abs(largest));
+}

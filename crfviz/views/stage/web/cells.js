@@ -1,0 +1,118 @@
+// Tables of numbers: the transition matrix, and tables with a column per word. Colour says size, the number is there too.
+
+import { changed, html, mark, set, setProperty, setText } from "./dom.js";
+import { score } from "./numbers.js";
+import { END, START, weight } from "./model.js";
+
+// Tables of scores reach further down than up; their winners should not drown among them.
+const NEGATIVES = 3;
+
+// The transition matrix: rows are "from" with START on top, columns are "to" with END at the right.
+export function buildMatrix(model) {
+  const froms = [START, ...model.tags];
+  const tos = [...model.tags, END];
+  const colour = (name) => (model.tags.includes(name) ? model.colours[model.tags.indexOf(name)] : "currentColor");
+  const heads = tos.map((to) => html("div", { class: "matrix-head", style: `--tag:${colour(to)}` }, [html("span", { text: to })]));
+  const rows = froms.map((from) => {
+    const label = html("div", { class: "matrix-label", text: from, style: `--tag:${colour(from)}` });
+    const cells = tos.map((to) => (from === START && to === END ? html("div") : buildCell({ "data-cell": `${from},${to}` })));
+    return { from, label, cells, element: html("div", { class: "matrix-row", role: "row" }, [label, ...cells]) };
+  });
+  const corner = html("div", { class: "matrix-label matrix-corner", text: "from ↓ to →" });
+  const header = html("div", { class: "matrix-row matrix-header" }, [corner, ...heads]);
+  const element = html("div", { class: "matrix", role: "grid", "aria-label": "Transition scores, from the row's tag to the column's tag" }, [header, ...rows.map((row) => row.element)]);
+  const hidden = (next, name) => next.tags.includes(name) && !next.shown.has(next.tags.indexOf(name));
+  return {
+    element,
+    update(next) {
+      heads.forEach((head, i) => mark(head, "hidden", hidden(next, tos[i])));
+      const range = largest(next);
+      for (const { from, label, cells, element: row } of rows) {
+        mark(row, "hidden", hidden(next, from));
+        set(label, "title", `from ${from}`);
+        cells.forEach((cell, i) => {
+          const to = tos[i];
+          mark(cell, "hidden", hidden(next, to));
+          if (!cell.dataset.cell) return;
+          const value = weight(next.chain, next.tags, from, to);
+          const trained = weight(next.trained, next.tags, from, to);
+          const edited = next.edits.transitions.has(cell.dataset.cell);
+          drawNumber(cell, value, { range, trained, edited, name: `from ${from} to ${to}` });
+        });
+      }
+    },
+  };
+}
+
+// A table over the words. `table`: { name, label, values, digits, scale, editable, row (outlined tag ids) }.
+export function buildTable(model, name) {
+  const rows = model.tags.map((tag, k) => {
+    const label = html("div", { class: "label tag-name", text: tag, style: `--tag:${model.colours[k]}` });
+    const cells = model.words.map((_, t) => buildCell({ "data-table": name, "data-t": t, "data-k": k }));
+    return { k, label, cells, element: html("div", { class: "row", role: "row" }, [label, ...cells]) };
+  });
+  const caption = html("div", { class: "caption" });
+  const element = html("div", { class: "heat", role: "grid" }, [caption, ...rows.map((row) => row.element)]);
+  return {
+    element,
+    update(next) {
+      const table = next.tables.find((other) => other.name === name);
+      setText(caption, table.label);
+      set(element, "aria-label", table.label);
+      mark(element, "data-editable", Boolean(table.editable));
+      for (const { k, cells, element: row } of rows) {
+        mark(row, "hidden", !next.shown.has(k));
+        cells.forEach((cell, t) => {
+          const i = t * next.K + k;
+          const value = table.editable ? next.chain.emissions[i] : table.values[i];
+          const trained = table.editable ? next.trained.emissions[i] : value;
+          const edited = Boolean(table.editable) && next.edits.emissions.has(`${t},${k}`);
+          drawNumber(cell, value, { range: value < 0 ? NEGATIVES * table.scale : table.scale, digits: table.digits, trained, edited, name: `${next.words[t]} as ${next.tags[k]}`, kind: table.kind });
+          mark(cell, "data-outlined", table.outlined?.[t] === k);
+          mark(cell, "data-chosen", next.panels.side === "cell" && next.reading.kind === name && next.cell[0] === t && next.cell[1] === k);
+          mark(cell, "data-lit", litHere(next.lit, name, t, k));
+        });
+      }
+    },
+  };
+}
+
+function buildCell(attributes) {
+  return html("div", { class: "cell", role: "spinbutton", tabindex: "-1", ...attributes });
+}
+
+function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kind = "score" }) {
+  const editing = cell.hasAttribute("data-editing");
+  if (!changed(cell, value, range, digits, trained, edited, editing)) return;
+  if (!editing) setText(cell, kind === "score" ? score(value, digits) : small(value, digits, kind));
+  const share = !Number.isFinite(value) ? 0 : Math.min(1, Math.abs(value) / range);
+  setProperty(cell, "--share", `${Math.round(65 * share)}%`);
+  mark(cell, "data-negative", value < 0);
+  mark(cell, "data-forbidden", value === -Infinity && kind === "score");
+  mark(cell, "data-edited", edited);
+  const full = value === -Infinity ? "forbidden" : String(Number(value.toPrecision(7)));
+  const text = `${name}: ${full}${Object.is(trained, value) ? "" : `, trained ${score(trained, 4)}`}`;
+  set(cell, "aria-label", text);
+  set(cell, "aria-valuetext", full);
+  set(cell, "title", text);
+}
+
+// The cell goes into the number that is being explained.
+function litHere(lit, name, t, k) {
+  return lit?.table === name && lit.t === t && lit.shares.get(k) >= 0.01;
+}
+
+function small(value, digits, kind) {
+  if (Number.isNaN(value)) return "";
+  if (value === Infinity) return "∞"; // beyond 1.8e308: why one computes in logarithms
+  if (value >= 1e4 || (kind === "exponent" && value !== 0 && value < 10 ** -digits / 2)) return value.toExponential(0);
+  return value < 10 ** -digits / 2 ? "·" : value.toFixed(digits); // the exact number is in the cell's title
+}
+
+function largest(model) {
+  let size = 1;
+  for (const table of [model.chain.transitions, model.chain.start, model.chain.end]) {
+    for (const value of table) if (value !== -Infinity && Math.abs(value) > size) size = Math.abs(value);
+  }
+  return Math.min(size, 6); // a single huge edit must not bleach all other cells
+}

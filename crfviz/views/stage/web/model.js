@@ -1,0 +1,121 @@
+// What the stage draws: the server's payload, decoded, with the user's newest edits on top.
+
+import { solve } from "./recursions.js";
+
+export const START = "START";
+export const END = "END";
+const MASS = 0.01; // a tag below this marginal everywhere, and on no drawn row, is folded
+const FEW = 9; // so many tags are never folded
+
+// The payload of crfviz/views/stage/payload.py with its tables as typed arrays.
+export function decode(data) {
+  const trained = data.trained;
+  const [T, K] = [data.words.length, data.tags.length];
+  return {
+    ...data,
+    T,
+    K,
+    trained: {
+      T,
+      K,
+      emissions: floats(trained.emissions),
+      transitions: floats(trained.transitions),
+      start: floats(trained.start),
+      end: floats(trained.end),
+    },
+    edits: {
+      transitions: new Map(data.edits.transitions.map(([from, to, value]) => [`${from},${to}`, value ?? -Infinity])),
+      emissions: new Map(data.edits.emissions.map(([t, tag, value]) => [`${t},${data.tags.indexOf(tag)}`, value ?? -Infinity])),
+      strength: data.edits.strength,
+    },
+    results: {
+      ...data.results,
+      logPartition: data.results.log_partition ?? -Infinity,
+      score: data.results.score ?? -Infinity,
+      marginals: floats(data.results.marginals),
+      alpha: data.results.alpha && floats(data.results.alpha),
+      beta: data.results.beta && floats(data.results.beta),
+      best: data.results.best && floats(data.results.best),
+      backpointers: integers(data.results.backpointers),
+    },
+    ghost: data.ghost && { ...data.ghost, marginals: floats(data.ghost.marginals) },
+    ruler: data.ruler && {
+      ...data.ruler,
+      trained: data.ruler.trained ?? -Infinity,
+      pieces: data.ruler.pieces.map((piece) => ({ ...piece, low: piece.low ?? -Infinity, high: piece.high ?? Infinity })),
+    },
+    tables: data.tables.map((table) => ({ ...table, values: floats(table.values) })),
+  };
+}
+
+// The chain with the edits applied, by the same rules as crfviz/chain/edits.py: strength scales, cells overwrite;
+// then the pins leave one tag at their word.
+export function applyEdits({ trained, tags, K, pins }, edits) {
+  const scale = (score) => (score === -Infinity ? score : score * edits.strength);
+  const chain = {
+    ...trained,
+    emissions: trained.emissions.slice(),
+    transitions: trained.transitions.map(scale),
+    start: trained.start.map(scale),
+    end: trained.end.map(scale),
+  };
+  for (const [cell, value] of edits.transitions) {
+    const [from, to] = cell.split(",");
+    if (from === START) chain.start[tags.indexOf(to)] = value;
+    else if (to === END) chain.end[tags.indexOf(from)] = value;
+    else for (let step = 0; step < chain.transitions.length; step += K * K) chain.transitions[step + tags.indexOf(from) * K + tags.indexOf(to)] = value;
+  }
+  for (const [cell, value] of edits.emissions) {
+    const [t, k] = cell.split(",").map(Number);
+    if (t < chain.T) chain.emissions[t * K + k] = value;
+  }
+  for (const [t, tag] of pins) {
+    for (let k = 0; k < K && t < chain.T; k++) if (tags[k] !== tag) chain.emissions[t * K + k] = -Infinity;
+  }
+  return chain;
+}
+
+// What the browser computes itself while the server has not answered yet, in the shape of the payload's results.
+export function solveLive(model) {
+  const solved = solve(model.chain);
+  return { ...solved, path: solved.rows.viterbi };
+}
+
+// Tag ids that are drawn; `kept` only grows while something is being dragged, so that no row vanishes under the hand.
+export function shownTags(model, kept = new Set()) {
+  const { K, T } = model;
+  if (K <= FEW) return new Set(Array(K).keys());
+  const shown = new Set(kept);
+  const tables = [model.results.marginals, model.ghost?.marginals].filter(Boolean);
+  for (let k = 0; k < K; k++) {
+    for (let t = 0; t < T && !shown.has(k); t++) {
+      if (tables.some((marginals) => marginals[t * K + k] > MASS)) shown.add(k);
+    }
+  }
+  for (const row of model.rows) row.tags?.forEach((k) => shown.add(k));
+  model.ghost?.path?.forEach((k) => shown.add(k));
+  for (const cell of model.edits.emissions.keys()) shown.add(Number(cell.split(",")[1]));
+  for (const cell of model.edits.transitions.keys()) {
+    for (const name of cell.split(",")) if (model.tags.includes(name)) shown.add(model.tags.indexOf(name));
+  }
+  return shown.size >= K - 1 ? new Set(Array(K).keys()) : shown;
+}
+
+// A weight by the names of its cell, from a chain; per-step transitions answer with their first step.
+export function weight(chain, tags, from, to) {
+  if (from === START) return chain.start[tags.indexOf(to)];
+  if (to === END) return chain.end[tags.indexOf(from)];
+  return chain.transitions[tags.indexOf(from) * chain.K + tags.indexOf(to)];
+}
+
+function floats(text) {
+  return new Float64Array(binary(text).buffer);
+}
+
+function integers(text) {
+  return new Int16Array(binary(text).buffer);
+}
+
+function binary(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}

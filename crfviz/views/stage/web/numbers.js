@@ -1,0 +1,38 @@
+// How numbers are written, and how typed numbers are read.
+
+const LARGEST = 1e6; // scores beyond this are refused, by the server too
+
+export function score(value, digits = 1) {
+  if (value === -Infinity) return "−∞";
+  if (Number.isNaN(value)) return "";
+  const text = value.toFixed(digits);
+  return (Number(text) === 0 ? (0).toFixed(digits) : text).replace("-", "−");
+}
+
+export function signed(value, digits = 2) {
+  return (value > 0 ? "+" : "") + score(value, digits);
+}
+
+// Probabilities keep two digits, and say so when they are smaller than that or nearly one.
+export function probability(value) {
+  if (value > 0 && value < 0.005) return value < 1e-4 ? value.toExponential(0) : value.toPrecision(1);
+  return value.toFixed(2);
+}
+
+// What a cell shows while it is being edited: short, but the same number when read back within 1e-6.
+export function precise(value) {
+  return value === -Infinity ? "-inf" : String(Number(value.toFixed(6)));
+}
+
+// Reads what was typed: { value }, { restore: true } for an empty cell, or { error } in words.
+export function readScore(typed) {
+  const text = typed.trim().replaceAll("−", "-").replaceAll(/\s/g, "");
+  if (text === "") return { restore: true };
+  if (/^-(inf|infinity|∞)$/i.test(text)) return { value: -Infinity };
+  const dotted = /^[-+]?\d*,\d+$/.test(text) ? text.replace(",", ".") : text;
+  const value = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(dotted) ? Number(dotted) : NaN;
+  const shown = typed.trim().slice(0, 20);
+  if (Number.isNaN(value)) return { error: `“${shown}” is not a number. Type one such as -1.5, or -inf to forbid.` };
+  if (Math.abs(value) > LARGEST) return { error: `“${shown}” is too large. Scores go from -1000000 to 1000000, or -inf to forbid.` };
+  return { value };
+}

@@ -1,0 +1,150 @@
+// The chain's recursions once more, for the moments in which a weight is being dragged and no server is asked.
+//
+// Python (crfviz/chain) is the truth; a test holds these functions to it within 1e-9. Pure functions, float64, no DOM.
+// Letters: T tokens, K tags. Tables are flat Float64Arrays: table[t * K + k]. Transitions are [from, to], either one
+// matrix (K * K) or one per step ((T - 1) * K * K). -Infinity means forbidden and nothing else does.
+
+// Two scores this close, relative to their size, are a tie (see crfviz/chain/viterbi.py).
+const TIE = 1e-12;
+
+export function logSumExp(values) {
+  const largest = maximum(values);
+  if (largest === -Infinity) return -Infinity;
+  let sum = 0;
+  for (const value of values) sum += Math.exp(value - largest);
+  return largest + Math.log(sum);
+}
+
+// Everything the pictures need, from one chain { T, K, emissions, transitions, start, end }.
+export function solve(chain) {
+  const alpha = forward(chain);
+  const beta = backward(chain);
+  const logPartition = logSumExp(lastRow(chain, alpha).map((score, k) => score + chain.end[k]));
+  const marginals = tokenMarginals(chain, alpha, beta, logPartition);
+  const decoded = viterbi(chain);
+  const possible = logPartition !== -Infinity;
+  return {
+    alpha,
+    beta,
+    logPartition,
+    marginals,
+    best: decoded.best,
+    backpointers: decoded.backpointers,
+    score: decoded.score,
+    rows: {
+      greedy: independentGreedy(chain),
+      left_to_right: leftToRightGreedy(chain),
+      viterbi: possible ? decoded.path : null,
+      max_marginal: possible ? rowwiseArgmax(chain, marginals) : null,
+    },
+  };
+}
+
+export function forward(chain) {
+  const { T, K, emissions, start } = chain;
+  const alpha = new Float64Array(T * K);
+  const sums = new Float64Array(K);
+  for (let k = 0; k < K; k++) alpha[k] = start[k] + emissions[k];
+  for (let t = 1; t < T; t++) {
+    for (let to = 0; to < K; to++) {
+      for (let from = 0; from < K; from++) sums[from] = alpha[(t - 1) * K + from] + transition(chain, t, from, to);
+      alpha[t * K + to] = logSumExp(sums) + emissions[t * K + to];
+    }
+  }
+  return alpha;
+}
+
+export function backward(chain) {
+  const { T, K, emissions, end } = chain;
+  const beta = new Float64Array(T * K);
+  const sums = new Float64Array(K);
+  for (let k = 0; k < K; k++) beta[(T - 1) * K + k] = end[k];
+  for (let t = T - 2; t >= 0; t--) {
+    for (let from = 0; from < K; from++) {
+      for (let to = 0; to < K; to++) {
+        const next = (t + 1) * K + to;
+        sums[to] = transition(chain, t + 1, from, to) + emissions[next] + beta[next];
+      }
+      beta[t * K + from] = logSumExp(sums);
+    }
+  }
+  return beta;
+}
+
+export function viterbi(chain) {
+  const { T, K, emissions, start, end } = chain;
+  const best = new Float64Array(T * K);
+  const backpointers = new Int16Array(T * K).fill(-1);
+  const candidates = new Float64Array(K);
+  for (let k = 0; k < K; k++) best[k] = start[k] + emissions[k];
+  for (let t = 1; t < T; t++) {
+    for (let to = 0; to < K; to++) {
+      for (let from = 0; from < K; from++) candidates[from] = best[(t - 1) * K + from] + transition(chain, t, from, to);
+      const winner = argmax(candidates);
+      best[t * K + to] = maximum(candidates) + emissions[t * K + to];
+      backpointers[t * K + to] = winner;
+    }
+  }
+  for (let k = 0; k < K; k++) candidates[k] = best[(T - 1) * K + k] + end[k];
+  const path = new Array(T);
+  path[T - 1] = argmax(candidates);
+  for (let t = T - 1; t > 0; t--) path[t - 1] = backpointers[t * K + path[t]];
+  return { best, backpointers, path, score: maximum(candidates) };
+}
+
+// The transition score of the step that ends at token t (t >= 1).
+export function transition(chain, t, from, to) {
+  const { K, transitions } = chain;
+  const offset = transitions.length > K * K ? (t - 1) * K * K : 0;
+  return transitions[offset + from * K + to];
+}
+
+function tokenMarginals({ T, K }, alpha, beta, logPartition) {
+  const marginals = new Float64Array(T * K);
+  if (logPartition === -Infinity) return marginals;
+  for (let i = 0; i < T * K; i++) marginals[i] = Math.exp(alpha[i] + beta[i] - logPartition);
+  return marginals;
+}
+
+function independentGreedy(chain) {
+  return rowwiseArgmax(chain, chain.emissions);
+}
+
+// Commits to each tag in turn; where every continuation is forbidden the word alone decides.
+function leftToRightGreedy(chain) {
+  const { T, K, emissions, start, end } = chain;
+  const path = [];
+  for (let t = 0; t < T; t++) {
+    const own = emissions.subarray(t * K, (t + 1) * K);
+    const scores = own.map((emission, k) => {
+      const before = t === 0 ? start[k] : transition(chain, t, path[t - 1], k);
+      return emission + before + (t === T - 1 ? end[k] : 0);
+    });
+    path.push(argmax(maximum(scores) === -Infinity ? own : scores));
+  }
+  return path;
+}
+
+function rowwiseArgmax({ T, K }, table) {
+  return Array.from({ length: T }, (_, t) => argmax(table.subarray(t * K, (t + 1) * K)));
+}
+
+function lastRow({ T, K }, table) {
+  return table.slice((T - 1) * K, T * K);
+}
+
+// The lowest index whose value ties with the largest.
+function argmax(values) {
+  const largest = maximum(values);
+  if (largest === -Infinity) return 0;
+  const least = largest - TIE * Math.max(1, Math.abs(largest));
+  let index = 0;
+  while (values[index] < least) index++;
+  return index;
+}
+
+function maximum(values) {
+  let largest = -Infinity;
+  for (const value of values) if (value > largest) largest = value;
+  return largest;
+}

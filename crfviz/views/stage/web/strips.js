@@ -1,0 +1,44 @@
+// Rows of tags under the words: one decoder, one path or one sample a row. A cell that differs from the
+// reference row has a dashed red frame.
+
+import { html, mark, setProperty, setText } from "./dom.js";
+
+export function buildStrips(model) {
+  const element = html("div", { class: "strips", role: "table", "aria-label": "The tags each decoder chooses" });
+  let rows = [];
+  // Rows come and go with the edits; the rest of the stage, and the focus in it, must survive that.
+  const fit = (next) => {
+    if (rows.length === next.rows.length && rows.every((row, i) => row.id === next.rows[i].id)) return;
+    rows = next.rows.map((row) => buildRow(next, row.id));
+    element.replaceChildren(...rows.map((row) => row.element));
+  };
+  fit(model);
+  return {
+    element,
+    update(next) {
+      fit(next);
+      rows.forEach((row, i) => drawRow(next, next.rows[i], row));
+    },
+  };
+}
+
+function buildRow(model, id) {
+  const label = html("div", { class: "label" });
+  const cells = model.words.map((_, t) => html("div", { class: "tag", "data-row": id, "data-t": t }));
+  return { id, label, cells, element: html("div", { class: "row strip", role: "row" }, [label, ...cells]) };
+}
+
+function drawRow(model, row, { label, cells, element }) {
+  setText(label, row.value ? `${row.label}  ${row.value}` : row.label);
+  mark(element, "data-strong", row.id === model.reference);
+  mark(element, "data-plain", Boolean(row.texts));
+  const reference = model.rows.find((other) => other.id === model.reference)?.tags;
+  cells.forEach((cell, t) => {
+    const k = row.tags ? row.tags[t] : null;
+    setText(cell, row.texts ? row.texts[t] : k === null ? "–" : model.tags[k]);
+    setProperty(cell, "--tag", k === null ? "transparent" : model.colours[k]);
+    mark(cell, "data-plain", Boolean(row.texts));
+    const differs = k !== null && reference && reference[t] !== k;
+    mark(cell, "data-differs", Boolean(differs));
+  });
+}

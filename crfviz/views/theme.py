@@ -1,0 +1,83 @@
+"""One colour per tag, and the few colours that mean something everywhere.
+
+The first eight are the palette of Okabe and Ito (2008), made for the common colour-blindnesses;
+larger tag sets go on with hues between them, which not everybody can tell apart. Colours are
+mid-tones: the stage mixes them with the page's background for tints and with the page's ink for
+text, so that they work in light and dark. They never carry meaning alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle
+
+GREY = "#8C8C8C"
+
+PALETTE = (
+    "#0072B2",  # blue
+    "#D55E00",  # vermillion
+    "#009E73",  # bluish green
+    "#CC79A7",  # reddish purple
+    "#E69F00",  # orange
+    "#56B4E9",  # sky blue
+    GREY,  # for Okabe and Ito's black, which vanishes on a dark page
+    "#B8A800",  # their yellow, darkened until it shows on white
+    "#7B5EA7",
+    "#6B8E23",
+    "#5F7A8A",
+    "#A0522D",
+    "#C2185B",
+    "#20B2AA",
+    "#B5892B",
+    "#4B6FD6",
+    "#9C6B9E",
+)
+
+# Universal POS tags keep their colour in every model; tags one meets together lie apart.
+UPOS_COLOURS = {
+    "ADJ": "#009E73",
+    "ADP": "#5F7A8A",
+    "ADV": "#6B8E23",
+    "AUX": "#A0522D",
+    "CCONJ": "#20B2AA",
+    "DET": "#CC79A7",
+    "INTJ": "#B8A800",
+    "NOUN": "#0072B2",
+    "NUM": "#4B6FD6",
+    "PART": "#B5892B",
+    "PRON": "#7B5EA7",
+    "PROPN": "#56B4E9",
+    "PUNCT": "#8C8C8C",
+    "SCONJ": "#9C6B9E",
+    "SYM": "#C2185B",
+    "VERB": "#D55E00",
+    "X": "#E69F00",
+}
+
+POSITIVE = "#0072B2"  # scores above zero
+NEGATIVE = "#D55E00"  # scores below zero
+DIFFERS = "#D1264A"  # "differs" and "edited", always with dashes or words beside it
+
+
+def tag_colours(tags: Sequence[str]) -> list[str]:
+    """A colour for each tag, as hex strings in the order of `tags`.
+
+    B-X and I-X share their type's colour; O is grey. Tags that are not Universal POS tags take
+    what is left of the palette in order, again from its beginning where it is used up.
+
+    Args:
+        tags: K tag names.
+
+    Returns:
+        K colours such as "#0072B2".
+    """
+    known = {"O": GREY, **UPOS_COLOURS}
+    taken = {known[tag] for tag in tags if tag in known}
+    free = [colour for colour in PALETTE if colour not in taken] or PALETTE
+    types = dict.fromkeys(_entity_type(tag) for tag in tags if tag not in known)
+    by_type = dict(zip(types, cycle(free), strict=False))
+    return [known.get(tag) or by_type[_entity_type(tag)] for tag in tags]
+
+
+def _entity_type(tag: str) -> str:
+    return tag[2:] if tag[:2] in ("B-", "I-") else tag

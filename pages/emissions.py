@@ -1,0 +1,47 @@
+"""What each word alone says: the emission heatmap, every cell open to change."""
+
+import streamlit as st
+
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.scenario import bound_view
+from crfviz.ui.scene import scene
+from crfviz.views.explanation import explain, explain_edits
+from crfviz.views.rows import decoder_rows
+from crfviz.views.stage.payload import Panels
+from crfviz.views.tables import EMISSION_DISPLAYS, emission_table
+
+HINT = (
+    "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "
+    "-inf forbids the tag."
+)
+
+title, choice = st.columns([1, 3], vertical_alignment="center")
+title.title("Emissions")
+current = scene()
+with choice:
+    display = bound_view(
+        st.segmented_control,
+        "Show",
+        "emissions",
+        list(EMISSION_DISPLAYS),
+        "score",
+        format_func=EMISSION_DISPLAYS.get,
+        label_visibility="collapsed",
+    )
+table = emission_table(current.now, display)
+rows = decoder_rows(current.now, which=["greedy", "viterbi"])
+note = (
+    explain_edits(current.trained, current.now, current.words, current.tags)
+    if current.edited
+    else explain(current.now, current.words, current.tags)
+)
+show_stage(
+    current,
+    Panels([table.name, "strips"]),
+    key="emissions",
+    rows=rows,
+    tables=[table],
+    note=note,
+    legend=HINT if table.editable else "",
+)
+table_twin(current, rows=rows, tables=[table])

@@ -1,0 +1,26 @@
+"""The whole chain on one screen: what each decoder chooses, why they differ, and the lattice."""
+
+import streamlit as st
+
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.scene import scene
+from crfviz.views.explanation import explain, explain_edits
+from crfviz.views.rows import decoder_rows
+from crfviz.views.stage.payload import Panels
+from crfviz.views.tables import marginal_table
+
+LEGEND = (
+    "circle: marginal · thick line: Viterbi path · thin lines: backpointers · "
+    "red dashes: where left to right goes another way"
+)
+
+st.title("Explore")
+current = scene()
+rows = decoder_rows(current.now, which=current.rows, gold=current.gold)
+note = explain(current.now, current.words, current.tags)
+if current.edited:
+    note = f"{explain_edits(current.trained, current.now, current.words, current.tags)} {note}"
+show_stage(
+    current, Panels(["strips", "lattice"]), key="explore", rows=rows, note=note, legend=LEGEND
+)
+table_twin(current, rows=rows, tables=[marginal_table(current.now, None)], save=True)

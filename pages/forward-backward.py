@@ -1,0 +1,51 @@
+"""The sums over all paths: alpha, beta, and Z at every position."""
+
+import streamlit as st
+
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.scenario import bound_view
+from crfviz.ui.scene import scene
+from crfviz.views.consistency_rows import consistency_note, consistency_rows
+from crfviz.views.stage.payload import Panels
+from crfviz.views.tables import CONVENTIONS, SWEEP_DISPLAYS, alpha_table, beta_table
+
+LEGEND = (
+    "Σ α, float32: the same recursion without logarithms, the weights of each step scaled to sum "
+    "to 1; the numbers only shrink, and a cell is lost when its product becomes 0"
+)
+
+title, left, right = st.columns([2, 2, 3], vertical_alignment="center")
+title.title("Forward–backward")
+current = scene()
+with left:
+    display = bound_view(
+        st.segmented_control,
+        "Numbers",
+        "sweep",
+        list(SWEEP_DISPLAYS),
+        "log",
+        format_func=SWEEP_DISPLAYS.get,
+        label_visibility="collapsed",
+    )
+with right:
+    convention = bound_view(
+        st.segmented_control,
+        "Convention",
+        "alpha",
+        list(CONVENTIONS),
+        "included",
+        format_func=CONVENTIONS.get,
+        label_visibility="collapsed",
+    )
+tables = [alpha_table(current.now, display, convention), beta_table(current.now, display)]
+rows = consistency_rows(current.now)
+show_stage(
+    current,
+    Panels(["alpha", "beta", "strips"], side="cell"),
+    key="forward-backward",
+    rows=rows,
+    tables=tables,
+    note=consistency_note(current.now),
+    legend=LEGEND,
+)
+table_twin(current, rows=rows, tables=tables)

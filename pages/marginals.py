@@ -1,0 +1,31 @@
+"""The probability of tags, of pairs of tags and of whole paths."""
+
+import streamlit as st
+
+from crfviz.ui.pair_panel import pair_panel
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.scenario import set_view_option, view_option
+from crfviz.ui.scene import scene
+from crfviz.views.path_rows import best_rows, entropy_note, sample_rows
+from crfviz.views.stage.payload import Panels
+from crfviz.views.tables import marginal_table
+
+st.title("Marginals")
+current = scene()
+chosen = view_option("draw", "0")
+draw = int(chosen) if chosen.isdecimal() and len(chosen) < 10 else 0
+rows = [*best_rows(current.now, 5), *sample_rows(current.now, 10, seed=draw)]
+tables = [marginal_table(current.now, current.now.max_marginal)]
+show_stage(
+    current,
+    Panels(["marginals", "strips"], side="bars"),
+    key="marginals",
+    rows=rows,
+    tables=tables,
+    reference="best_1",
+    note=entropy_note(current.now),
+    legend="red dashes: differs from the best path · point at a word for its bars",
+)
+st.button("Draw ten other samples", on_click=set_view_option, args=("draw", str(draw + 1), "0"))
+table_twin(current, rows=rows, tables=tables)
+pair_panel(current)

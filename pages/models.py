@@ -1,0 +1,47 @@
+"""The models: what was measured, side by side, and their cards."""
+
+import streamlit as st
+
+from crfviz.ui.cards import cards
+from crfviz.ui.scenario import bound_view, scenario
+from crfviz.ui.words import plain
+from crfviz.views.cards import MEASURES, evaluation_frame, evaluation_table
+from crfviz.views.evaluation_figures import decoder_chart
+
+st.title("Models")
+known = cards()
+frame = evaluation_frame({card.model: card.evaluations for card in known})
+if frame.empty:
+    st.info("No figures yet: `python -m crfviz evaluate FILE --model NAME --card` measures them.")
+else:
+    measure = bound_view(
+        st.segmented_control,
+        "Share of",
+        "measure",
+        [name for name in MEASURES if frame[name].notna().any()],
+        "token_accuracy",
+        format_func=MEASURES.__getitem__,
+    )
+    st.altair_chart(
+        decoder_chart(frame, measure),
+        width="content",
+        alt=f"{MEASURES[measure]} by decoder with 95 % intervals; the table below has the numbers",
+    )
+    st.caption("Points: measured on the test file. Lines: 95 % intervals.")
+    table = evaluation_table(frame)
+    st.dataframe(table.style.format(precision=2), hide_index=True, placeholder="–")
+if not known:
+    st.info("There is no model. `python -m crfviz train` makes one.")
+    st.stop()
+names = [card.model for card in known]
+open_tab = scenario().model if scenario().model in names else None
+for card, tab in zip(known, st.tabs(names, default=open_tab), strict=True):
+    with tab:
+        if card.problem:
+            st.error(plain(card.problem))
+        elif not card.text:
+            st.info("This model has no card: its folder holds no README.md.")
+        elif card.ours:
+            st.markdown(card.text)
+        else:
+            st.text(card.text)

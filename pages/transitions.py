@@ -1,0 +1,41 @@
+"""The transition matrix: change a score and watch decoding and marginals move."""
+
+import streamlit as st
+
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.question import chosen_ruler
+from crfviz.ui.scene import scene
+from crfviz.views.explanation import explain, explain_edits
+from crfviz.views.rows import decoder_rows
+from crfviz.views.stage.payload import Panels
+from crfviz.views.tables import marginal_table
+from crfviz.views.transition_frame import transition_frame
+
+HINT = (
+    "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "
+    "-inf forbids the step."
+)
+
+st.title("Transitions")
+current = scene()
+before = current.trained if current.edited else None
+rows = decoder_rows(current.now, which=current.rows, gold=current.gold, trained=before)
+note = (
+    explain_edits(current.trained, current.now, current.words, current.tags)
+    if current.edited
+    else explain(current.now, current.words, current.tags)
+)
+show_stage(
+    current,
+    Panels(["strips", "lattice"], side="matrix"),
+    key="transitions",
+    rows=rows,
+    note=note,
+    hint=HINT,
+    ruler=chosen_ruler(current),
+    legend="dotted: as trained · rings: marginals as trained, the change in brackets"
+    if current.edited
+    else "",
+)
+if table_twin(current, rows=rows, tables=[marginal_table(current.now, None)]):
+    st.dataframe(transition_frame(current.now.potentials))

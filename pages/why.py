@@ -1,0 +1,43 @@
+"""Why this tag and not that one: the gap taken apart, pins, and the smallest flips."""
+
+import streamlit as st
+
+from crfviz.ui.flips_panel import flips_panel
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.pin_panel import pin_panel, unpin_button
+from crfviz.ui.question import question
+from crfviz.ui.scene import scene
+from crfviz.views.explanation import explain
+from crfviz.views.rows import decoder_rows
+from crfviz.views.stage.payload import Panels
+from crfviz.views.why import why_note, why_row, why_terms
+
+LEGEND = (
+    "click a tag in the lattice to ask for it · thick line: best path · red dashes: the best path "
+    "with that tag"
+)
+
+st.title("Why this tag")
+current = scene()
+asked = question(current)
+rows = decoder_rows(current.now, which=["viterbi", "gold"], gold=current.gold)
+if asked is None:
+    note = explain(current.now, current.words, current.tags)
+    show_stage(current, Panels(["strips", "lattice"]), key="why", rows=rows, note=note)
+    unpin_button(current)
+    st.stop()
+about = (asked.position, asked.tag, current.words, current.tags)
+rows = [*rows, why_row(asked.answer, asked.position, asked.tag, current.tags)]
+show_stage(
+    current,
+    Panels(["strips", "lattice"], side="terms"),
+    key="why",
+    rows=rows,
+    contrast="why",
+    terms=why_terms(asked.answer, *about),
+    note=why_note(asked.answer, *about),
+    legend=LEGEND,
+)
+pin_panel(current, asked)
+table_twin(current, rows=rows)
+flips_panel(current)

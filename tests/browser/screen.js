@@ -1,0 +1,55 @@
+// Runs in every page before the app: finds the live stage, and tells what it shows.
+(() => {
+  const roots = [];
+  const attachShadow = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (options) {
+    const root = attachShadow.call(this, options);
+    roots.push(root);
+    return root;
+  };
+  const stage = () => roots.filter((root) => root.isConnected).map((root) => root.querySelector("[data-stage]")).findLast(Boolean);
+  const names = new WeakMap();
+  let count = 0;
+  const name = (root) => names.get(root) ?? (names.set(root, ++count), count);
+  const running = () => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
+  const shown = (element) => !element.closest("[hidden]");
+  const all = (selector) => [...stage().querySelectorAll(selector)].filter(shown);
+  const texts = (selector) => all(selector).map((element) => element.textContent);
+
+  window.crfviz = {
+    stage,
+    // Which stage this is, and how often it has been drawn.
+    mark: () => {
+      const root = stage();
+      return root ? { name: name(root), rev: Number(root.dataset.rev) } : { name: 0, rev: -1 };
+    },
+    // Whether Python's numbers have been drawn since then.
+    settled: (before) => {
+      const root = stage();
+      if (!root || running() || root.dataset.source !== "python") return false;
+      return name(root) !== before.name || Number(root.dataset.rev) > before.rev;
+    },
+    read: () => {
+      const rows = {};
+      for (const cell of all("[data-row]")) (rows[cell.dataset.row] ??= []).push(cell.textContent);
+      const tables = {};
+      for (const cell of all("[data-table]")) (tables[cell.dataset.table] ??= {})[`${cell.dataset.t},${cell.dataset.k}`] = cell.getAttribute("aria-valuetext");
+      const nodes = [...stage().querySelectorAll("[data-node]")];
+      return {
+        source: stage().dataset.source,
+        words: texts(".word span"),
+        rows,
+        tables,
+        marginals: Object.fromEntries(nodes.map((node) => [node.dataset.node, Number(node.dataset.marginal)])),
+        best: nodes.filter((node) => node.dataset.best === "true").map((node) => node.dataset.node),
+        edges: [...stage().querySelectorAll("[data-edge]")].map((edge) => edge.dataset.edge),
+        cells: Object.fromEntries(all("[data-cell]").map((cell) => [cell.dataset.cell, cell.getAttribute("aria-valuetext")])),
+        identity: texts(".identity")[0] ?? "",
+        note: texts(".note").join(" "),
+        message: texts(".message").join(" "),
+      };
+    },
+    // The first element in sight that the function gives a reason for, as text: contrast, sizes.
+    all,
+  };
+})();

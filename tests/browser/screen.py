@@ -1,0 +1,277 @@
+"""What a browser shows of the app, and what the library says it should show."""
+
+import math
+import re
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+import torch
+from playwright.sync_api import TimeoutError as Timeout
+from playwright.sync_api import expect
+
+from crfviz.chain.analysis import analyse
+from crfviz.chain.edits import Edits
+from crfviz.taggers.registry import load_tagger
+from crfviz.text.tokenizer import tokenize
+
+SCRIPT = Path(__file__).with_name("screen.js")
+PATIENCE = 45_000  # milliseconds; a busy machine is no bug
+expect.set_options(timeout=PATIENCE)
+PAUSE = 1000  # milliseconds between two looks
+TRIES = 10
+MODEL = "upos-en-contextfree"  # of an address without a model
+SENTENCE = "These look fine to me ."  # of an address without a sentence
+TITLES = {
+    "": "Explore",
+    "emissions": "Emissions",
+    "transitions": "Transitions",
+    "forward-backward": "Forward–backward",
+    "viterbi": "Viterbi",
+    "marginals": "Marginals",
+    "models": "Models",
+}
+STAGES = [path for path in TITLES if path != "models"]
+MARGINAL = 1.1e-6  # the stage writes six decimals
+
+
+class Screen:
+    """A browser page on the app."""
+
+    def __init__(self, page, app):
+        self.page = page
+        self.app = app
+        page.set_default_timeout(PATIENCE)
+
+    # going somewhere
+
+    def address(self, path="", **params):
+        return f"{self.app.url}/{path}" + (f"?{urlencode(params)}" if params else "")
+
+    def open(self, path="", **params):
+        """Load an address of which the stage is a part, until Python's numbers are drawn."""
+        self.visit(path, **params)
+        self.wait({"name": 0, "rev": -1})
+        return self
+
+    def visit(self, path="", **params):
+        """Load an address, until its page is there."""
+        self.page.goto(self.address(path, **params))
+        self.expect_title(TITLES[path])
+        return self
+
+    def follow(self, title):
+        """Go to another page by its link."""
+        self.page.locator(".st-key-pages a", has_text=title).click()
+        self.expect_title(title)
+
+    def expect_title(self, title):
+        expect(self.page.locator("h1", has_text=title)).to_be_visible(timeout=PATIENCE)
+
+    # waiting
+
+    @contextmanager
+    def redraw(self):
+        """Waits, after what is done inside, until the stage shows Python's answer to it."""
+        before = self.page.evaluate("crfviz.mark()")
+        yield
+        self.wait(before)
+
+    def wait(self, before):
+        self.page.wait_for_function("(before) => crfviz.settled(before)", arg=before)
+
+    def eventually(self, check):
+        """Repeat a check, after each redraw, until it holds: links and side panels follow late."""
+        for _ in range(TRIES):
+            before = self.page.evaluate("crfviz.mark()")
+            try:
+                return check()
+            except AssertionError:
+                with suppress(Timeout):
+                    self.page.wait_for_function(
+                        "(before) => crfviz.settled(before)", arg=before, timeout=PAUSE
+                    )
+        return check()
+
+    def wait_for_text(self, text):
+        expect(self.page.get_by_text(text).first).to_be_visible(timeout=PATIENCE)
+
+    # looking
+
+    def read(self):
+        return SimpleNamespace(**self.page.evaluate("crfviz.read()"))
+
+    def params(self):
+        """The query part of the address."""
+        query = urlsplit(self.page.url).query
+        return {name: values[0] for name, values in parse_qs(query).items()}
+
+    def text(self):
+        """All text a person can read, on the page and in the stage."""
+        return self.page.inner_text("body")
+
+    def edits(self):
+        """How many edits the sidebar counts."""
+        label = self.page.locator(".st-key-edits").inner_text()
+        return int(re.search(r"(\d+) edits?", label).group(1))
+
+    def cell(self, source, target):
+        return self.page.locator(f"[data-cell='{source},{target}']")
+
+    def emission(self, t, k):
+        return self.page.locator(f"[data-table=emissions][data-t='{t}'][data-k='{k}']")
+
+    def node(self, t, k):
+        return self.page.locator(f"[data-node='{t},{k}']")
+
+    @property
+    def sentence(self):
+        return self.page.locator(".st-key-sentence input")
+
+    # doing
+
+    def type_sentence(self, text):
+        with self.redraw():
+            self.apply_sentence(text)
+
+    def apply_sentence(self, text):
+        self.sentence.fill(text)
+        self.sentence.press("Enter")
+
+    def type_score(self, cell, text):
+        """Click a cell, type, press Enter."""
+        cell.click()
+        self.page.keyboard.type(text)
+        self.page.keyboard.press("Enter")
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def choose(self, key, option):
+        """Pick an option of a select box."""
+        self.page.locator(f".st-key-{key} button[aria-haspopup=listbox]").click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+
+    def drag(self, cell, *, up, drop=True):
+        """Take a cell, move it up by so many pixels, and let it go."""
+        box = cell.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        self.page.mouse.move(x, y - up, steps=6)
+        if drop:
+            self.page.mouse.up()
+
+
+@cache
+def tagger(model=MODEL):
+    return load_tagger(model)
+
+
+@contextmanager
+def one_thread():
+    """As the app does: sums in float32 depend on the number of threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def chain(model=MODEL, sentence=SENTENCE, edits=None):
+    """What the library makes of a sentence.
+
+    Returns:
+        The words, the tag names, and the analysis.
+    """
+    edits = edits or Edits()
+    words = [token.text for token in tokenize(sentence)][:120]
+    with one_thread():
+        potentials = tagger(model).potentials(words, constrained=edits.constrained)
+    return SimpleNamespace(
+        words=words, tags=list(tagger(model).tags), analysis=analyse(edits.apply(potentials))
+    )
+
+
+def with_cell(source, target, score):
+    return Edits(transitions={(source, target): score})
+
+
+def number(text):
+    return -math.inf if text == "forbidden" else float(text)
+
+
+def grid(table):
+    """A (T, K) tensor as the stage keys it."""
+    return {
+        f"{t},{k}": value
+        for t, column in enumerate(table.tolist())
+        for k, value in enumerate(column)
+    }
+
+
+def named(path, tags):
+    """Tag names of a path; dashes where there is none."""
+    return None if path is None else [tags[k] for k in path]
+
+
+def assert_rows(shown, expected):
+    """Every decoder's row that is drawn holds that decoder's tags."""
+    analysis, tags = expected.analysis, expected.tags
+    decoders = {
+        "greedy": analysis.greedy,
+        "left_to_right": analysis.left_to_right,
+        "viterbi": analysis.viterbi and analysis.viterbi.path,
+        "max_marginal": analysis.max_marginal,
+    }
+    drawn = {name: row for name, row in shown.rows.items() if name in decoders}
+    dashes = ["–"] * len(expected.words)
+    assert drawn == {name: named(decoders[name], tags) or dashes for name in drawn}
+
+
+def assert_lattice(shown, expected):
+    """Marginals, the best path and every backpointer of the lattice are the library's."""
+    analysis = expected.analysis
+    assert shown.words == expected.words
+    assert shown.marginals == pytest.approx(grid(analysis.forward_backward.marginals), abs=MARGINAL)
+    path = analysis.viterbi.path if analysis.viterbi else []
+    assert sorted(shown.best) == sorted(f"{t},{k}" for t, k in enumerate(path))
+    pointers = analysis.backpointers.tolist()
+    assert sorted(shown.edges) == sorted(
+        f"{t},{pointers[t][k]},{k}"
+        for t in range(1, len(expected.words))
+        for k in range(len(expected.tags))
+    )
+
+
+def assert_table(shown, name, values):
+    """A table of the stage holds these values, where its tags are not folded away.
+
+    Args:
+        shown: what `Screen.read` gave.
+        name: of the table.
+        values: (T, K).
+    """
+    drawn = {place: number(text) for place, text in shown.tables[name].items()}
+    expected = grid(values)
+    assert drawn
+    assert drawn == pytest.approx(
+        {place: expected[place] for place in drawn}, rel=1e-6, abs=1e-12, nan_ok=True
+    )
+
+
+def assert_matrix(shown, expected):
+    """Every cell of the matrix that is not folded away holds its weight."""
+    potentials, tags = expected.analysis.potentials, expected.tags
+    for cell, text in shown.cells.items():
+        source, target = cell.split(",")
+        if source == "START":
+            weight = potentials.start[tags.index(target)]
+        elif target == "END":
+            weight = potentials.end[tags.index(source)]
+        else:
+            weight = potentials.transitions[tags.index(source), tags.index(target)]
+        assert number(text) == pytest.approx(weight.item(), rel=1e-6), cell

@@ -1,0 +1,272 @@
+"""Changing numbers: by typing, dragging, keys and buttons, and taking it back."""
+
+import math
+
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.chain.edits import Edits
+from tests.browser.screen import (
+    MODEL,
+    SENTENCE,
+    assert_lattice,
+    assert_matrix,
+    assert_rows,
+    assert_table,
+    chain,
+    named,
+    number,
+    with_cell,
+)
+
+
+def assert_edited(screen, edits, *, sentence=SENTENCE, model=MODEL):
+    """Rows, lattice, matrix and count are those of the library's chain with these edits."""
+    expected = chain(model, sentence, edits)
+
+    def check():
+        shown = screen.read()
+        assert shown.source == "python"
+        assert_rows(shown, expected)
+        assert_lattice(shown, expected)
+        if shown.cells:
+            assert_matrix(shown, expected)
+        assert screen.edits() == len(edits)
+
+    screen.eventually(check)
+
+
+def test_typing_a_score_is_answered_by_the_library(screen):
+    screen.open("transitions")
+    with screen.redraw():
+        screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
+    assert_edited(screen, with_cell("DET", "NOUN", -3.25))
+    assert screen.params()["t"] == "DET.NOUN:-3.25"
+    assert screen.cell("DET", "NOUN").get_attribute("data-edited") == "true"
+
+
+def test_typing_is_the_very_first_action_on_a_cold_page(watch, fresh):
+    screen = watch(fresh())
+    screen.page.goto(screen.address("transitions"))
+    cell = screen.cell("PRON", "VERB")
+    cell.click()
+    with screen.redraw():
+        screen.press(*"-2.5", "Enter")
+    assert_edited(screen, with_cell("PRON", "VERB", -2.5))
+
+
+def test_typing_without_a_click_replaces_the_number(screen):
+    screen.open("transitions")
+    screen.cell("DET", "NOUN").focus()
+    with screen.redraw():
+        screen.press(*"4,5", "Tab")
+    assert_edited(screen, with_cell("DET", "NOUN", 4.5))
+
+
+def test_forbidding_and_restoring_a_transition(screen):
+    screen.open("transitions")
+    cell = screen.cell("PRON", "VERB")
+    with screen.redraw():
+        screen.type_score(cell, "-inf")
+    assert cell.inner_text() == "−∞"
+    assert_edited(screen, with_cell("PRON", "VERB", -math.inf))
+    with screen.redraw():
+        cell.press("Delete")
+    assert_edited(screen, Edits())
+
+
+def test_typing_the_trained_score_is_no_edit(screen):
+    screen.open("transitions", t="DET.NOUN:-3.25")
+    trained = chain().analysis.potentials.transitions
+    tags = chain().tags
+    score = trained[tags.index("DET"), tags.index("NOUN")].item()
+    with screen.redraw():
+        screen.type_score(screen.cell("DET", "NOUN"), repr(score))
+    assert_edited(screen, Edits())
+
+
+def test_escape_leaves_everything_as_it_was(screen):
+    screen.open("transitions")
+    cell = screen.cell("DET", "NOUN")
+    before = cell.inner_text()
+    cell.click()
+    screen.press(*"99", "Escape")
+    expect(cell).to_have_text(before)
+    assert screen.edits() == 0
+
+
+def test_start_and_end_weights_can_be_edited(screen):
+    screen.open("transitions")
+    with screen.redraw():
+        screen.type_score(screen.cell("START", "DET"), "6")
+    with screen.redraw():
+        screen.type_score(screen.cell("PUNCT", "END"), "-1")
+    assert_edited(screen, Edits(transitions={("START", "DET"): 6.0, ("PUNCT", "END"): -1.0}))
+
+
+def test_pictures_follow_the_hand_while_dragging_and_python_agrees(screen):
+    screen.open("transitions")
+    cell = screen.cell("DET", "VERB")
+    before = screen.read()
+    screen.drag(cell, up=150, drop=False)
+    screen.page.wait_for_function("crfviz.stage().dataset.source === 'live'")
+    score = number(cell.get_attribute("aria-valuetext"))
+    assert score == pytest.approx(number(before.cells["DET,VERB"]) + 150 * 0.02, abs=1e-3)
+    dragging = screen.read()
+    expected = chain(edits=with_cell("DET", "VERB", score))
+    assert_rows(dragging, expected)
+    assert_lattice(dragging, expected)
+    assert dragging.marginals != before.marginals
+    assert screen.edits() == 0
+    with screen.redraw():
+        screen.page.mouse.up()
+    shown = screen.read()
+    assert shown.source == "python"
+    assert shown.marginals == pytest.approx(dragging.marginals, abs=1.1e-6)
+    assert_edited(screen, with_cell("DET", "VERB", score))
+
+
+def test_a_drag_survives_the_answer_to_the_edit_before(screen):
+    screen.open("transitions")
+    screen.type_score(screen.cell("DET", "NOUN"), "2")
+    before = screen.page.evaluate("crfviz.mark()")
+    screen.drag(screen.cell("PRON", "VERB"), up=50, drop=False)
+    screen.page.wait_for_function("document.URL.includes('DET.NOUN')")
+    screen.page.mouse.up()
+    screen.wait(before)
+    score = number(screen.read().cells["PRON,VERB"])
+    edits = Edits(transitions={("DET", "NOUN"): 2.0, ("PRON", "VERB"): score})
+    screen.page.wait_for_function("document.URL.includes('PRON.VERB')")
+    assert_edited(screen, edits)
+
+
+def test_focus_stays_in_the_matrix_after_an_edit(screen):
+    screen.open("transitions")
+    cell = screen.cell("DET", "NOUN")
+    cell.focus()
+    for text in ("1.25", "1.5", "1.75"):
+        with screen.redraw():
+            screen.press(*text, "Enter")
+    assert_edited(screen, with_cell("DET", "NOUN", 1.75))
+
+
+def test_nudging_by_keys(screen):
+    screen.open("transitions")
+    cell = screen.cell("DET", "NOUN")
+    start = number(cell.get_attribute("aria-valuetext"))
+    cell.focus()
+    with screen.redraw():
+        screen.press("Alt+ArrowUp", "Alt+ArrowUp", "Alt+Shift+ArrowDown")
+    screen.page.wait_for_function("document.URL.includes('DET.NOUN')")
+    score = number(cell.get_attribute("aria-valuetext"))
+    assert score == pytest.approx(start + 0.1 + 0.1 - 1, abs=1e-5)
+    assert_edited(screen, with_cell("DET", "NOUN", score))
+
+
+def test_undo_and_redo_by_keys_and_in_the_sidebar(screen):
+    screen.open("transitions")
+    one = with_cell("DET", "NOUN", 1.0)
+    two = Edits(transitions={("DET", "NOUN"): 1.0, ("PRON", "VERB"): 2.0})
+    for cell, text in (("DET,NOUN", "1"), ("PRON,VERB", "2")):
+        with screen.redraw():
+            screen.type_score(screen.cell(*cell.split(",")), text)
+    undo, redo = (screen.page.locator(f".st-key-{key} button") for key in ("undo", "redo"))
+    for act, edits in [
+        (lambda: screen.press("Control+z"), one),
+        (lambda: screen.press("Control+Shift+z"), two),
+        (undo.click, one),
+        (undo.click, Edits()),
+        (redo.click, one),
+    ]:
+        with screen.redraw():
+            act()
+        assert_edited(screen, edits)
+
+
+def test_undo_inside_the_sentence_box_is_the_boxs_own(screen):
+    screen.open("transitions", t="DET.NOUN:1")
+    screen.sentence.click()
+    screen.press(*"abc", "Control+z")
+    assert screen.edits() == 1
+
+
+def test_reset_drops_every_edit_and_can_be_undone(screen):
+    screen.open("transitions", t="DET.NOUN:1,PRON.VERB:-2", k="0.5")
+    edits = Edits(transitions={("DET", "NOUN"): 1.0, ("PRON", "VERB"): -2.0}, strength=0.5)
+    assert_edited(screen, edits)
+    with screen.redraw():
+        screen.page.locator(".st-key-reset button").click()
+    assert_edited(screen, Edits())
+    with screen.redraw():
+        screen.page.locator(".st-key-undo button").click()
+    assert_edited(screen, edits)
+
+
+def test_strength_scales_the_trained_scores(screen):
+    screen.open("transitions")
+    slider = screen.page.locator("[data-strength]")
+    for key, strength in (("Home", 0.0), ("End", 2.0), ("ArrowLeft", 1.95)):
+        with screen.redraw():
+            slider.press(key)
+        assert_edited(screen, Edits(strength=strength))
+
+
+def test_presets(screen):
+    screen.open("transitions", t="DET.NOUN:1")
+    buttons = screen.page.locator("[data-stage] .controls")
+    with screen.redraw():
+        buttons.get_by_text("all zero").click()
+    assert_edited(screen, Edits(strength=0.0))
+    shown = screen.read()
+    assert shown.rows["viterbi"] == shown.rows["greedy"]
+    with screen.redraw():
+        buttons.get_by_text("as trained").click()
+    assert_edited(screen, Edits())
+    with screen.redraw():
+        buttons.get_by_text("undo").click()
+    assert_edited(screen, Edits(strength=0.0))
+
+
+def test_bio_rules_can_be_lifted_and_put_back(screen):
+    sentence = "Maria Rossi moved from Siemens to Bosch in Berlin ."
+    screen.open("transitions", model="ner-en", sentence=sentence)
+    rules = screen.page.locator("[data-stage] .controls").get_by_text("BIO rules")
+    for edits in (Edits(constrained=False), Edits()):
+        with screen.redraw():
+            rules.click()
+        assert_edited(screen, edits, sentence=sentence, model="ner-en")
+
+
+def test_emissions_are_edited_in_their_table(screen):
+    screen.open("emissions")
+    k = chain().tags.index("NOUN")
+    with screen.redraw():
+        screen.type_score(screen.emission(1, k), "12.5")
+    expected = chain(edits=Edits(emissions={(1, "NOUN"): 12.5}))
+    shown = screen.read()
+    assert_rows(shown, expected)
+    assert_table(shown, "emissions", expected.analysis.potentials.emissions)
+    assert shown.rows["greedy"] == named(expected.analysis.greedy, expected.tags)
+    assert screen.params()["e"] == "1.NOUN:12.5"
+    screen.drag(screen.emission(0, k), up=100)
+    screen.page.wait_for_function("document.URL.includes('0.NOUN')")
+    assert screen.edits() == 2
+
+
+def test_edits_of_words_go_with_their_sentence_and_transitions_stay(screen):
+    screen.open("", t="DET.NOUN:1", e="1.NOUN:9")
+    screen.type_sentence("I want to work .")
+    screen.wait_for_text("1 edit of single words went with the old sentence")
+    assert_edited(screen, with_cell("DET", "NOUN", 1.0), sentence="I want to work .")
+
+
+def test_edits_in_quick_succession_all_arrive(screen):
+    screen.open("transitions")
+    screen.cell("DET", "NOUN").focus()
+    with screen.redraw():
+        screen.press(*"1", "Enter", "ArrowDown", *"2", "Enter", "ArrowDown", *"3", "Enter")
+    screen.page.wait_for_function("(document.URL.match(/NOUN%3A|NOUN:/g) ?? []).length === 3")
+    linked = (text.rsplit(":", 1) for text in screen.params()["t"].split(","))
+    transitions = {tuple(cell.split(".")): float(score) for cell, score in linked}
+    assert sorted(transitions.values()) == [1, 2, 3]
+    assert_edited(screen, Edits(transitions=transitions))

@@ -1,0 +1,148 @@
+"""What a hall sees: colours that can be read, pictures that fit, labels that stay."""
+
+import pytest
+
+from crfviz.text.tokenizer import tokenize
+from tests.browser.screen import STAGES
+
+TWELVE = "The committee will present its report to the board on Monday ."
+FORTY = (
+    "When the old man who lived near the river heard that his favourite boat had been sold to a "
+    "rich stranger from the city , he walked home slowly , closed the door , and wrote a long "
+    "letter ."
+)
+FITS = ["", "emissions", "transitions", "viterbi"]
+LEAST_CONTRAST = 4.5  # WCAG 2.2, 1.4.3, level AA
+
+# Texts of the stage, the title, links and labels that contrast too little with what is behind them.
+# Controls that are switched off and columns that a walk has not reached yet are pale on purpose.
+FAINT = """(least) => {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 1;
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const over = (colour, [r, g, b]) => {
+    pen.fillStyle = `rgb(${r}, ${g}, ${b})`;
+    pen.fillRect(0, 0, 1, 1);
+    pen.fillStyle = colour;
+    pen.fillRect(0, 0, 1, 1);
+    return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const parent = (element) => element.parentElement ?? element.getRootNode().host ?? null;
+  const background = (element) => {
+    const layers = [];
+    for (let e = element; e; e = parent(e)) layers.unshift(getComputedStyle(e).backgroundColor);
+    return layers.reduce((below, layer) => over(layer, below), [255, 255, 255]);
+  };
+  const light = ([r, g, b]) => {
+    const linear = (byte) => {
+      const c = byte / 255;
+      return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    };
+    return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  };
+  const contrast = (a, b) => {
+    const [dark, bright] = [light(a), light(b)].sort((x, y) => x - y);
+    return (bright + 0.05) / (dark + 0.05);
+  };
+  const owns = (element) => [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+  const outside = "h1, [data-testid=stWidgetLabel] p, .st-key-pages a p, .st-key-sentence input";
+  const elements = [
+    ...document.querySelectorAll(outside),
+    ...[...crfviz.stage().querySelectorAll("*")].filter(owns),
+  ].filter((e) => e.checkVisibility({ visibilityProperty: true }));
+  return elements
+    .filter((e) => !e.closest("[data-later], [disabled], [data-forbidden], title"))
+    .map((e) => {
+      const style = getComputedStyle(e);
+      const ink = e.closest("svg") ? style.fill : style.color;
+      const behind = background(e);
+      const ratio = contrast(over(ink, behind), behind);
+      return { text: e.textContent || e.value, kind: e.getAttribute("class"), ink, ratio };
+    })
+    .filter(({ ratio }) => ratio < least);
+}"""
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def scheme(request):
+    return request.param
+
+
+@pytest.mark.parametrize("path", STAGES)
+def test_text_can_be_read(watch, fresh, scheme, path):
+    screen = watch(fresh(color_scheme=scheme))
+    screen.open(path, sentence=TWELVE, t="DET.NOUN:-3.25")
+    assert screen.page.evaluate(FAINT, LEAST_CONTRAST) == []
+
+
+def test_dark_and_light_are_different_and_follow_the_system(watch, fresh):
+    colours = {}
+    for scheme in ("light", "dark"):
+        screen = watch(fresh(color_scheme=scheme))
+        screen.open()
+        colours[scheme] = screen.page.evaluate(
+            """() => {
+              const [page, stage] = [document.querySelector("[data-testid=stApp]"), crfviz.stage()];
+              return [getComputedStyle(page).backgroundColor, getComputedStyle(stage).color,
+                      getComputedStyle(stage.querySelector(".label")).backgroundColor];
+            }"""
+        )
+    assert all(a != b for a, b in zip(colours["light"], colours["dark"], strict=True))
+
+
+@pytest.mark.parametrize("path", FITS)
+@pytest.mark.parametrize("changes", [{}, {"t": "DET.NOUN:-3.25"}], ids=["trained", "edited"])
+def test_twelve_words_fit_on_a_projector(screen, path, changes):
+    assert len(tokenize(TWELVE)) == 12
+    screen.open(path, sentence=TWELVE, **changes)
+    room = screen.page.evaluate(
+        """() => {
+          const main = document.querySelector("[data-testid=stMain]");
+          return { down: main.scrollHeight - main.clientHeight,
+                   wide: document.documentElement.scrollWidth - innerWidth,
+                   below: crfviz.stage().getBoundingClientRect().bottom - innerHeight };
+        }"""
+    )
+    assert {side: excess for side, excess in room.items() if excess > 0} == {}
+
+
+@pytest.mark.parametrize("path", STAGES)
+def test_forty_words_scroll_under_labels_that_stay(screen, path):
+    assert len(tokenize(FORTY)) == 40
+    screen.open(path, sentence=FORTY)
+    measure = """() => {
+      const stage = crfviz.stage();
+      const scroller = stage.querySelector(".scroller");
+      const box = scroller.getBoundingClientRect();
+      const labels = [...stage.querySelectorAll(".scroller .label")]
+        .filter((label) => label.offsetHeight)
+        .map((label) => label.getBoundingClientRect().left);
+      const last = [...stage.querySelectorAll(".word")].at(-1).getBoundingClientRect();
+      return {
+        wider: scroller.scrollWidth - scroller.clientWidth,
+        lastWordInside: last.right <= box.right + 1 && last.left >= box.left,
+        labelsInside: labels.every((left) => Math.abs(left - box.left) <= 1),
+        labels: labels.length,
+        pageWider: document.documentElement.scrollWidth - innerWidth,
+      };
+    }"""
+    before = screen.page.evaluate(measure)
+    assert before["wider"] > 0
+    assert before["pageWider"] <= 0
+    assert not before["lastWordInside"]
+    screen.page.evaluate("crfviz.stage().querySelector('.scroller').scrollLeft = 1e6")
+    after = screen.page.evaluate(measure)
+    assert after["lastWordInside"]
+    assert after["labelsInside"]
+    assert after["labels"] > 2
+
+
+def test_an_edit_leaves_the_words_where_they_were_scrolled_to(screen):
+    screen.open("transitions", sentence=FORTY)
+    place = "crfviz.stage().querySelector('.scroller').scrollLeft"
+    screen.page.evaluate(f"{place} = 600")
+    before = screen.page.evaluate(place)
+    assert before > 100
+    with screen.redraw():
+        screen.type_score(screen.cell("DET", "NOUN"), "-2")
+    assert screen.page.evaluate(place) == before

@@ -1,0 +1,170 @@
+"""Walking through Viterbi, pointing at nodes, and both by keyboard alone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.screen import SENTENCE, chain
+
+FOCUSED = """() => {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return { node: element.dataset.node ?? null, cell: element.dataset.cell ?? null,
+           name: element.getAttribute("aria-label") };
+}"""
+COLUMNS = """() => [...new Set(
+  [...crfviz.stage().querySelectorAll("[data-node]:not([data-later])")]
+    .map((node) => Number(node.dataset.node.split(",")[0])))].sort((a, b) => a - b)"""
+
+
+def at_step(screen, step):
+    expect(screen.page.locator(f".stepper[data-step='{step}']")).to_be_visible()
+
+
+def linked_step(screen, step):
+    """The link follows when the keys rest; the last step is the whole picture and has none."""
+    has = "params.get('step') === String(step)" if step else "!params.has('step')"
+    screen.page.wait_for_function(
+        f"(step) => {{ const params = new URL(document.URL).searchParams; return {has}; }}",
+        arg=step,
+    )
+
+
+def survivors(t, k):
+    """The best prefix that ends in tag k at word t, as backpointers."""
+    pointers = chain().analysis.backpointers.tolist()
+    edges = []
+    for i in range(t, 0, -1):
+        edges.append(f"{i},{pointers[i][k]},{k}")
+        k = pointers[i][k]
+    return sorted(edges)
+
+
+def highlighted(screen):
+    return sorted(
+        screen.page.evaluate(
+            """() => [...crfviz.stage().querySelectorAll("[data-edge][data-survivor]")]
+                 .map((edge) => edge.dataset.edge)"""
+        )
+    )
+
+
+def test_walk_by_keys(screen):
+    screen.open("viterbi")
+    words = len(chain().words)
+    at_step(screen, 2 * words)
+    screen.press("Home")
+    at_step(screen, 1)
+    assert screen.page.evaluate(COLUMNS) == [0]
+    screen.press("ArrowRight", "PageDown", "ArrowRight", "ArrowLeft")
+    at_step(screen, 3)
+    assert screen.page.evaluate(COLUMNS) == [0, 1, 2]
+    assert screen.read().best == []
+    linked_step(screen, 3)
+    screen.press("End")
+    at_step(screen, 2 * words)
+    path = chain().analysis.viterbi.path
+    assert screen.read().best == [f"{t},{k}" for t, k in enumerate(path)]
+    linked_step(screen, 0)
+
+
+def test_walk_back_reveals_the_best_path_from_its_end(screen):
+    screen.open("viterbi")
+    words = len(chain().words)
+    path = chain().analysis.viterbi.path
+    screen.press("PageUp", "PageUp")
+    at_step(screen, 2 * words - 2)
+    assert screen.read().best == [f"{t},{k}" for t, k in enumerate(path)][2:]
+
+
+def test_walk_by_buttons_and_on_by_keys(screen):
+    screen.open("viterbi")
+    first, back, on, last = screen.page.locator(".stepper button").all()
+    first.click()
+    at_step(screen, 1)
+    expect(back).to_be_disabled()
+    on.click()
+    on.click()
+    at_step(screen, 3)
+    screen.press("ArrowRight")
+    at_step(screen, 4)
+    back.click()
+    at_step(screen, 3)
+    linked_step(screen, 3)
+    last.click()
+    at_step(screen, 2 * len(chain().words))
+
+
+def test_the_step_is_in_the_link(screen):
+    screen.open("viterbi", step="4")
+    at_step(screen, 4)
+    assert screen.page.evaluate(COLUMNS) == [0, 1, 2, 3]
+    screen.page.reload()
+    at_step(screen, 4)
+    screen.press("ArrowRight")
+    linked_step(screen, 5)
+    screen.page.reload()
+    at_step(screen, 5)
+
+
+@pytest.mark.parametrize("path", ["", "viterbi", "transitions"])
+def test_pointing_at_a_node_shows_its_survivor(screen, path):
+    screen.open(path, sentence=SENTENCE)
+    tags = chain().tags
+    for t, tag in ((5, "NOUN"), (3, "PART"), (5, "PUNCT")):
+        screen.node(t, tags.index(tag)).hover()
+        assert highlighted(screen) == survivors(t, tags.index(tag))
+    screen.page.locator("h1").hover()
+    assert highlighted(screen) == []
+
+
+def test_candidates_of_the_chosen_cell_with_their_sums(screen):
+    screen.open("viterbi")
+    expected = chain()
+    t, k = 3, expected.tags.index("ADP")
+    screen.node(t, k).click()
+    rows = screen.page.locator(".candidates .candidate:not(.candidate-head):visible").all()
+    texts = [row.inner_text().split() for row in rows]
+    potentials, best = expected.analysis.potentials, expected.analysis.best
+    sums = best[t - 1] + potentials.transitions[:, k] + potentials.emissions[t, k]
+    order = sums.argsort(descending=True).tolist()
+    assert [row[0] for row in texts] == [expected.tags[j] for j in order]
+    for row, j in zip(texts, order, strict=True):
+        numbers = [best[t - 1, j], potentials.transitions[j, k], potentials.emissions[t, k]]
+        shown = [float(text.replace("−", "-")) for text in row[1:]]
+        assert shown == pytest.approx([*map(float, numbers), float(sums[j])], abs=0.0051)
+    assert texts[0][0] == expected.tags[expected.analysis.backpointers[t, k]]
+
+
+def test_nodes_are_reached_and_walked_by_keyboard(screen):
+    screen.open("")
+    for _ in range(60):
+        screen.press("Tab")
+        focused = screen.page.evaluate(FOCUSED)
+        if focused["node"]:
+            break
+    t, k = map(int, focused["node"].split(","))
+    assert focused["name"].startswith(f"{chain().words[t]}: {chain().tags[k]}, marginal ")
+    screen.press("ArrowRight")
+    assert screen.page.evaluate(FOCUSED)["node"] == f"{t + 1},{k}"
+    assert highlighted(screen) == survivors(t + 1, k)
+    screen.press("ArrowUp", "ArrowLeft")
+    moved = screen.page.evaluate(FOCUSED)["node"]
+    assert moved.startswith(f"{t},")
+    assert moved != f"{t},{k}"
+
+
+def test_cells_are_reached_and_walked_by_keyboard(screen):
+    sentence = "I want to work ."  # ADJ, the first tag, has no mass and is folded away
+    screen.open("transitions", sentence=sentence)
+    for _ in range(60):
+        screen.press("Tab")
+        focused = screen.page.evaluate(FOCUSED)
+        if focused["cell"]:
+            break
+    assert focused["cell"].startswith("START,")
+    source, target = focused["cell"].split(",")
+    assert focused["name"].startswith(f"from {source} to {target}: ")
+    screen.press("ArrowDown")
+    assert screen.page.evaluate(FOCUSED)["cell"].endswith(f",{target}")
+    screen.press("ArrowRight", "ArrowUp")
+    assert screen.page.evaluate(FOCUSED)["cell"].startswith("START,")

@@ -1,0 +1,37 @@
+"""A tagger made of a table: each word has its scores, and nothing is learnt."""
+
+from pathlib import Path
+
+import torch
+
+from crfviz.chain.constraints import constrain
+from crfviz.chain.potentials import Potentials
+from crfviz.taggers.tagger import words_of
+
+
+class FakeTagger:
+    """Scores come from `words`: {word: {tag: score}}; what is not in it is 0."""
+
+    name = "fake"
+    device = "cpu"
+
+    def __init__(self, tags, words, transitions=None, *, scheme=None, folder=Path("fake")):
+        self.tags = tuple(tags)
+        self.words = words
+        self.scheme = scheme
+        self.folder = folder
+        self.transitions = torch.zeros(len(tags), len(tags), dtype=torch.float64)
+        for (before, after), score in (transitions or {}).items():
+            self.transitions[self.tags.index(before), self.tags.index(after)] = score
+
+    def potentials(self, tokens, *, constrained=True):
+        words = words_of(tokens)
+        emissions = [[self.words.get(w, {}).get(tag, 0.0) for tag in self.tags] for w in words]
+        chain = Potentials(emissions, self.transitions, tags=self.tags, tokens=words)
+        return constrain(chain) if constrained and self.scheme else chain
+
+    def potentials_batch(self, sentences, *, constrained=True):
+        return [self.potentials(tokens, constrained=constrained) for tokens in sentences]
+
+    def examples(self):
+        return []

@@ -1,0 +1,262 @@
+"""The frame of the app, driven with AppTest over all pages."""
+
+import logging
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from crfviz.ui import cached, scene
+from crfviz.ui.frame import PAGES
+
+pytestmark = pytest.mark.app
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = [script for script, _, _ in PAGES]
+ON_A_SENTENCE = [script for script in SCRIPTS if script != "pages/models.py"]
+CONTEXT_FREE, FULL = "upos-en-contextfree", "upos-en"
+SECONDS = 120  # a busy machine imports slowly
+IMAGE = "![x](http://tracker.example/x.png)"
+
+
+@pytest.fixture
+def app():
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+
+
+@pytest.fixture
+def broken_model(tmp_path, monkeypatch):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text('{"architecture": ', encoding="utf-8")
+    monkeypatch.setenv("CRFVIZ_MODELS", str(tmp_path))
+    return "broken"
+
+
+def markdown_of(app):
+    """All text that Streamlit reads as markdown, labels included."""
+    kinds = ("markdown", "caption", "info", "error", "warning", "success", "toast", "title")
+    texts = [element.value for kind in kinds for element in getattr(app, kind)]
+    widgets = [*app.button, *app.selectbox, *app.text_input, *app.toggle, *app.button_group]
+    return texts + [widget.label for widget in widgets if hasattr(widget, "label")]
+
+
+def assert_sound(app):
+    assert not app.exception
+    assert not app.error
+    assert len(app.title) == 1
+    assert app.sidebar.text_input(key="sentence")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_page_runs_from_a_cold_start(app, script):
+    app.run().switch_page(script).run()
+    assert_sound(app)
+    assert app.title[0].value == {path: title for path, title, _ in PAGES}[script]
+
+
+def test_the_first_screen_shows_the_context_free_model_on_its_first_example(app):
+    app.run()
+    assert app.selectbox(key="model").value == CONTEXT_FREE
+    assert app.text_input(key="sentence").value == "These look fine to me ."
+    assert app.query_params == {}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_page_opens_from_a_link(app, script):
+    app.query_params.update({"sentence": "He runs .", "t": "DET.NOUN:-2", "step": "1"})
+    app.run().switch_page(script).run()
+    assert_sound(app)
+    assert app.text_input(key="sentence").value == "He runs ."
+    assert app.button(key="reset").disabled is False
+    assert not app.toast
+
+
+def test_a_typed_sentence_is_kept_over_pages_and_goes_into_the_address(app):
+    app.run()
+    for sentence in ("He runs .", "She ran .", "They run ."):
+        app.text_input(key="sentence").set_value(sentence).run()
+        assert app.query_params == {"sentence": sentence}
+    app.switch_page("pages/marginals.py").run()
+    assert app.text_input(key="sentence").value == "They run ."
+    assert app.query_params == {"sentence": "They run ."}
+
+
+def test_the_model_picker_keeps_the_sentence(app):
+    app.query_params["sentence"] = "He runs ."
+    app.run().selectbox(key="model").select(FULL).run()
+    assert_sound(app)
+    assert app.query_params == {"sentence": "He runs .", "model": FULL}
+
+
+def test_another_tag_set_drops_edits_with_a_message(app):
+    app.query_params["t"] = "DET.NOUN:-2"
+    app.run().selectbox(key="model").select("ner-en").run()
+    assert_sound(app)
+    assert "t" not in app.query_params
+    assert "ner-en has no tag “DET”, “NOUN”" in app.toast[0].value
+
+
+def test_the_gallery_sets_sentence_and_model(app):
+    app.run()
+    gallery = app.selectbox(key="example")
+    assert gallery.value == gallery.options[0]
+    chosen = next(label for label in gallery.options if label.startswith(f"{FULL}: "))
+    gallery.select(chosen).run()
+    assert_sound(app)
+    assert app.selectbox(key="model").value == FULL
+    texts = [example.text for example in cached.examples(FULL)]
+    assert app.text_input(key="sentence").value in texts
+    assert app.selectbox(key="example").value == chosen.removeprefix(f"{FULL}: ")
+
+
+def test_an_own_sentence_is_no_example(app):
+    app.run().text_input(key="sentence").set_value("He runs .").run()
+    assert app.selectbox(key="example").value == "your own sentence"
+
+
+def test_edits_are_counted_undone_redone_and_reset(app):
+    app.query_params.update({"t": "DET.NOUN:-2,PRON.VERB:1", "k": "0.5"})
+    app.run().switch_page("pages/transitions.py").run()
+    captions = [caption.value for caption in app.caption]
+    assert "**3 edits**" in captions
+    assert "CRF strength 0.5" in captions
+    assert app.button(key="undo").disabled
+    app.button(key="reset").click().run()
+    assert app.query_params == {}
+    app.button(key="undo").click().run()
+    assert app.query_params == {"t": "DET.NOUN:-2,PRON.VERB:1", "k": "0.5"}
+    app.button(key="redo").click().run()
+    assert app.query_params == {}
+    assert app.button(key="reset").disabled
+
+
+def test_the_rows_chosen_are_kept_over_pages_and_in_the_address(app):
+    app.run().button_group(key="rows").set_value(["gold", "viterbi"]).run()
+    assert app.query_params == {"v.rows": "viterbi.gold"}
+    app.switch_page("pages/transitions.py").run()
+    assert app.button_group(key="rows").value == ["viterbi", "gold"]
+    app.button_group(key="rows").set_value([]).run()
+    assert_sound(app)
+    assert app.query_params == {"v.rows": "none"}
+
+
+def test_a_hand_edited_address_is_answered_in_words(app):
+    app.query_params.update({"t": f"DET.NOUN:1,{IMAGE}", "k": "high", "model": IMAGE})
+    app.run()
+    assert_sound(app)
+    assert app.query_params == {"t": "DET.NOUN:1"}
+    assert len(app.toast) == 3
+    assert app.toast[2].value == "And 1 more like these."
+    assert not [text for text in markdown_of(app) if IMAGE in text]
+
+
+@pytest.mark.parametrize("script", ON_A_SENTENCE)
+@pytest.mark.parametrize("sentence", ["", "   "], ids=["empty", "blank"])
+def test_without_a_word_each_page_asks_for_one(app, script, sentence):
+    app.query_params.update({"sentence": sentence, "t": "DET.NOUN:-2"})
+    app.run().switch_page(script).run()
+    assert_sound(app)
+    assert [info.value for info in app.info] == [
+        "Type a sentence in the box on the left, then press Enter."
+    ]
+    assert app.query_params["t"] == "DET.NOUN:-2"
+
+
+@pytest.mark.parametrize("script", ON_A_SENTENCE)
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "one",
+        "the " * 40,
+        "👩‍🔬 likes 🍕🍕 🇩🇪 !",
+        "هذا اختبار قصير للكلمات .",
+        f"<script>alert(1)</script> {IMAGE} **bold** :red[x] $x$",
+        "x" * 4000,
+    ],
+    ids=["one word", "one word repeated", "emoji", "right to left", "markup", "one long word"],
+)
+def test_no_sentence_upsets_a_page_or_is_read_as_markdown(app, script, sentence):
+    app.query_params.update({"sentence": sentence, "v.twin": "1"})
+    app.run().switch_page(script).run()
+    assert_sound(app)
+    assert app.text_input(key="sentence").value == sentence
+    unsafe = [IMAGE, "**bold**", ":red[x]", "<script>"]
+    assert not [text for text in markdown_of(app) for part in unsafe if part in text]
+
+
+@pytest.mark.parametrize("script", ON_A_SENTENCE)
+def test_of_a_long_sentence_the_first_words_are_drawn_and_the_page_says_so(app, script):
+    app.query_params["sentence"] = "word " * 200
+    app.run().switch_page(script).run()
+    assert_sound(app)
+    captions = [caption.value for caption in app.caption]
+    assert "The first 120 of 200 words are drawn." in captions
+
+
+def test_ten_thousand_characters_are_cut_with_a_message(app):
+    app.run().text_input(key="sentence").set_value("lorem " * 1667).run()
+    assert_sound(app)
+    assert len(app.text_input(key="sentence").value) == 5000
+    assert "cut after 5000 characters" in app.toast[0].value
+
+
+def test_a_broken_model_is_explained_and_can_be_left(app, broken_model):
+    app.run().selectbox(key="model").select(broken_model).run()
+    assert not app.exception
+    assert "config.json" in app.error[0].value
+    app.selectbox(key="model").select(FULL).run()
+    assert_sound(app)
+
+
+def test_a_model_folder_that_disappears_is_explained(app, broken_model, monkeypatch):
+    app.run().selectbox(key="model").select(broken_model).run()
+    monkeypatch.delenv("CRFVIZ_MODELS")
+    app.run()
+    assert not app.exception
+    assert "no tagger is called 'broken'" in app.error[0].value
+    assert app.selectbox(key="model").value == broken_model
+
+
+def test_the_models_page_explains_a_broken_model_beside_the_others(app, broken_model):
+    app.run().switch_page("pages/models.py").run()
+    assert not app.exception
+    assert [tab.label for tab in app.tabs][:1] == [CONTEXT_FREE]
+    assert broken_model in [tab.label for tab in app.tabs]
+    assert "config.json" in app.error[0].value
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_without_any_model_each_page_says_so(app, script, monkeypatch):
+    monkeypatch.setattr(cached, "list_taggers", list)
+    monkeypatch.setattr(cached, "PREFERRED_MODEL", "none-of-these")
+    app.run().switch_page(script).run()
+    assert not app.exception
+    said = [message.value for message in [*app.error, *app.info]]
+    assert any("There is no model" in text for text in said)
+
+
+def test_an_unexpected_error_becomes_words_and_the_sidebar_stays(app, monkeypatch, caplog):
+    def fail(_scenario):
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(scene, "_built", fail)
+    with caplog.at_level(logging.ERROR, logger="crfviz"):
+        app.run()
+    assert not app.exception
+    message = app.error[0].value
+    assert "could not be drawn" in message
+    assert "secret detail" not in message
+    number = message.partition("log id ")[2][:8]
+    assert number in caplog.text
+    assert "secret detail" in caplog.text
+    monkeypatch.undo()
+    app.text_input(key="sentence").set_value("He runs .").run()
+    assert_sound(app)
+
+
+def test_each_page_link_carries_the_scenario(app):
+    app.query_params["sentence"] = "He runs ."
+    app.run()
+    links = [link.proto for link in app.get("page_link")]
+    assert [link.page for link in links] == [path for _, _, path in PAGES]
+    assert {link.query_string for link in links} == {"sentence=He+runs+."}

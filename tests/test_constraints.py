@@ -1,0 +1,68 @@
+"""What BIO forbids."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.chain.constraints import bio_rules, constrain, illegal_positions
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.viterbi import viterbi
+
+TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
+
+
+def test_rules_from_and_to():
+    rules = bio_rules(TAGS)
+    assert rules.start.tolist() == [True, True, False, True, False]
+    assert rules.transitions.tolist() == [
+        [True, True, False, True, False],  # from O
+        [True, True, True, True, False],  # from B-PER
+        [True, True, True, True, False],  # from I-PER
+        [True, True, False, True, True],  # from B-LOC
+        [True, True, False, True, True],  # from I-LOC
+    ]
+
+
+def test_tags_that_are_not_bio_are_free():
+    rules = bio_rules(["NOUN", "INTJ", "I"])
+    assert rules.start.tolist() == [True, True, False]
+    assert rules.transitions[:, :2].all()
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (3, 5, 5)], ids=["one matrix", "matrix per step"])
+def test_constrain_forbids_and_keeps_the_rest(shape):
+    potentials = Potentials(torch.ones(4, 5), torch.full(shape, 2.0), torch.ones(5), tags=TAGS)
+    after = constrain(potentials)
+    rules = bio_rules(TAGS)
+    expected = torch.where(rules.transitions, 2.0, -math.inf).double()
+    assert (after.transitions == expected).all()
+    assert after.start.tolist() == [1.0, 1.0, -math.inf, 1.0, -math.inf]
+    assert (after.emissions == 1.0).all()
+    assert after.tags == TAGS
+
+
+@given(st.lists(st.sampled_from(TAGS), min_size=1, max_size=8))
+def test_illegal_positions_are_the_forbidden_moves(tags):
+    potentials = constrain(Potentials(torch.zeros(len(tags), 5), torch.zeros(5, 5), tags=TAGS))
+    assert (illegal_positions(tags) == []) == (potentials.score(tags) == 0.0)
+    for position in illegal_positions(tags):
+        before = tags[:position] or ["O"]
+        assert tags[position].startswith("I-")
+        assert before[-1][1:] != tags[position][1:]
+
+
+def test_illegal_positions():
+    assert illegal_positions([]) == []
+    assert illegal_positions(["B-PER", "I-PER", "I-PER", "O", "B-LOC", "B-LOC"]) == []
+    assert illegal_positions(["I-PER", "I-PER", "I-LOC", "O", "I-LOC"]) == [0, 2, 4]
+
+
+def test_the_best_path_obeys():
+    emissions = torch.zeros(3, 5)
+    emissions[0, 2] = emissions[1, 4] = 5.0
+    free = Potentials(emissions, torch.zeros(5, 5), tags=TAGS)
+    assert illegal_positions([TAGS[tag] for tag in viterbi(free).path]) == [0, 1]
+    assert illegal_positions([TAGS[tag] for tag in viterbi(constrain(free)).path]) == []

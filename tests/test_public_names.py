@@ -1,0 +1,72 @@
+"""What `import crfviz` promises, and what it does not load."""
+
+import subprocess
+import sys
+
+import crfviz
+
+NAMES = [
+    "CRF",
+    "CrfvizError",
+    "Edits",
+    "EmptySentenceError",
+    "FormatError",
+    "ForwardBackward",
+    "ModelError",
+    "NoPathError",
+    "Path",
+    "Potentials",
+    "ScoreError",
+    "ShapeError",
+    "Tagger",
+    "Token",
+    "UnknownTagError",
+    "Viterbi",
+    "condition",
+    "constraint_effect",
+    "cumulated_mass",
+    "entity_probability",
+    "entity_rivals",
+    "entity_shortcuts",
+    "expected_counts",
+    "forward_backward",
+    "gradient_step",
+    "greedy",
+    "illegal_mass",
+    "influence",
+    "k_best",
+    "list_taggers",
+    "load_tagger",
+    "max_marginal",
+    "observed_counts",
+    "pin_probability",
+    "position_entropies",
+    "sample",
+    "smallest_change_for",
+    "smallest_flips",
+    "soft_forward",
+    "strength_intervals",
+    "tipping_points",
+    "tokenize",
+    "viterbi",
+    "why_not",
+]
+
+
+def test_public_names_are_these():
+    assert crfviz.__all__ == NAMES
+    assert all(hasattr(crfviz, name) for name in NAMES)
+
+
+def test_errors_are_all_crfviz_errors():
+    errors = [getattr(crfviz, name) for name in NAMES if name.endswith("Error")]
+    assert all(issubclass(error, crfviz.CrfvizError) for error in errors)
+    assert issubclass(crfviz.CrfvizError, ValueError)
+
+
+def test_importing_the_library_loads_no_app():
+    code = "import sys, crfviz; print(*{name.split('.')[0] for name in sys.modules})"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not {"streamlit", "plotly", "altair", "spacy"} & set(loaded.stdout.split())

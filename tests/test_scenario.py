@@ -1,0 +1,261 @@
+"""The one owner of the session: how widgets, the stage and the address change the scenario."""
+
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+
+from crfviz.chain.edits import END, START, Edits
+from crfviz.exceptions import ModelError
+from crfviz.ui import cached
+from crfviz.ui import scenario as session
+from crfviz.ui.state import Scenario
+
+TAGGERS = {
+    "tiny": SimpleNamespace(tags=("DET", "NOUN", "VERB")),
+    "spans": SimpleNamespace(tags=("O", "B-PER", "I-PER", "NOUN")),
+}
+FIRST = {"tiny": "Run !", "spans": "Paris .", "broken": "These look fine to me ."}
+
+
+class Address(dict):
+    """What `st.query_params` is to the code under test; counts how often it is written."""
+
+    written = 0
+
+    def to_dict(self):
+        return dict(self)
+
+    def from_dict(self, params):
+        self.clear()
+        self.update(params)
+        self.written += 1
+
+
+def load(name):
+    if name not in TAGGERS:
+        raise ModelError(f"{name}/config.json: the file is missing")
+    return TAGGERS[name]
+
+
+@pytest.fixture
+def address(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", Address())
+    monkeypatch.setattr(cached, "models", lambda: ["tiny", "spans", "broken"])
+    monkeypatch.setattr(cached, "tagger", load)
+    monkeypatch.setattr(cached, "first_sentence", FIRST.__getitem__)
+    return st.query_params
+
+
+@pytest.fixture
+def begun(address):
+    session.begin()
+    return address
+
+
+def go_back(monkeypatch):
+    context = SimpleNamespace(is_history_navigation=True)
+    monkeypatch.setattr(session, "get_script_run_ctx", lambda: context)
+
+
+def transition(number, score, source="DET", target="NOUN"):
+    return {"seq": number, "kind": "transition", "from": source, "to": target, "score": score}
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_new_session_shows_the_first_sentence_of_the_first_model():
+    assert session.scenario() == Scenario("tiny", "Run !")
+    assert session.take_messages() == []
+
+
+def test_a_new_session_takes_the_good_parts_of_the_address_and_reports_the_others(address):
+    address.update(sentence="He runs", t="DET.NOUN:2,DET.XYZ:1,START.VERB:-inf", k="7")
+    session.begin()
+    assert session.scenario().sentence == "He runs"
+    assert session.scenario().edits == Edits({("DET", "NOUN"): 2.0, (START, "VERB"): -float("inf")})
+    strength, unknown = session.take_messages()
+    assert "strength “7”" in strength
+    assert "tiny has no tag “XYZ”" in unknown
+
+
+def test_the_address_is_written_only_when_it_says_something_else(begun):
+    session.publish()
+    assert begun.written == 0
+    session.change(sentence="He runs")
+    session.publish()
+    session.publish()
+    assert begun == {"sentence": "He runs"}
+    assert begun.written == 1
+
+
+def test_a_page_change_that_empties_the_address_loses_nothing(begun):
+    session.change(sentence="He runs")
+    session.publish()
+    begun.clear()
+    session.begin()
+    session.publish()
+    assert begun == {"sentence": "He runs"}
+
+
+def test_going_back_takes_the_scenario_from_the_address(begun, monkeypatch):
+    session.change(edits=Edits(strength=0.5))
+    begun.from_dict({"k": "0.25", "step": "2"})
+    go_back(monkeypatch)
+    session.begin()
+    assert session.scenario() == Scenario("tiny", "Run !", Edits(strength=0.25), step=2)
+    session.undo()
+    assert session.scenario().edits == Edits(strength=0.5)
+
+
+def test_going_back_to_another_sentence_cannot_undo_edits_of_its_words(begun, monkeypatch):
+    session.change(sentence="He runs", edits=Edits({}, {(1, "VERB"): 3.0}))
+    begun.clear()
+    go_back(monkeypatch)
+    session.begin()
+    assert session.scenario() == Scenario("tiny", "Run !")
+    assert not session.can_undo()
+
+
+@pytest.mark.usefixtures("begun")
+def test_every_change_of_edits_can_be_undone_and_redone():
+    for strength in (0.1, 0.2, 0.3):
+        session.change(edits=Edits(strength=strength))
+    assert session.can_undo()
+    session.undo()
+    session.undo()
+    assert session.scenario().edits.strength == 0.1
+    session.redo()
+    assert session.scenario().edits.strength == 0.2
+    assert session.can_redo()
+    session.change(edits=Edits(strength=0.9))
+    assert not session.can_redo()
+
+
+@pytest.mark.usefixtures("begun")
+def test_what_changes_no_edit_is_no_step():
+    session.change(edits=Edits())
+    session.change(step=3, view={"rows": "gold"})
+    assert not session.can_undo()
+    session.undo()
+    session.redo()
+    assert session.scenario() == Scenario("tiny", "Run !", step=3, view={"rows": "gold"})
+
+
+@pytest.mark.usefixtures("begun")
+def test_reset_drops_edits_and_pins_and_can_be_undone():
+    edits = Edits({("DET", "NOUN"): 2.0})
+    session.change(edits=edits, pins={0: "DET"}, step=2)
+    session.reset()
+    assert session.scenario() == Scenario("tiny", "Run !", step=2)
+    session.undo()
+    assert session.scenario().edits == edits
+
+
+@pytest.mark.usefixtures("begun")
+def test_another_sentence_keeps_transitions_and_says_what_went():
+    session.change(edits=Edits({("DET", "NOUN"): 2.0}), pins={0: "DET"}, step=1)
+    session.change(edits=Edits({("DET", "NOUN"): 2.0}, {(0, "VERB"): 1.0}))
+    session.change(sentence="He runs")
+    assert session.scenario() == Scenario("tiny", "He runs", Edits({("DET", "NOUN"): 2.0}))
+    assert session.take_messages() == ["1 edit of single words went with the old sentence."]
+    session.undo()
+    assert session.scenario().edits == Edits()
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_sentence_that_is_too_long_is_cut_with_a_message():
+    session.change(sentence="word " * 2000)
+    assert len(session.scenario().sentence) == 5000
+    assert "cut after 5000 characters" in session.take_messages()[0]
+
+
+@pytest.mark.usefixtures("begun")
+def test_another_model_drops_edits_of_tags_it_does_not_have_and_says_so():
+    session.change(edits=Edits({("DET", "NOUN"): 2.0, ("NOUN", END): 1.0}), pins={0: "VERB"})
+    session.change(model="spans")
+    assert session.scenario() == Scenario("spans", "Run !", Edits({("NOUN", END): 1.0}))
+    message = "spans has no tag “DET”, “VERB”: edits of such tags were dropped."
+    assert session.take_messages() == [message]
+    session.undo()
+    assert session.scenario().edits == Edits()
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_model_that_does_not_exist_is_refused():
+    session.change(model="../../etc")
+    assert session.scenario().model == "tiny"
+    assert session.take_messages() == ["There is no model called “../../etc”."]
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_broken_model_can_be_chosen_and_left_again_without_losing_edits():
+    session.change(edits=Edits({("DET", "NOUN"): 2.0}))
+    session.change(model="broken")
+    assert session.scenario().model == "broken"
+    session.change(model="tiny")
+    assert session.scenario().edits == Edits({("DET", "NOUN"): 2.0})
+
+
+@pytest.mark.usefixtures("begun")
+def test_events_are_applied_once_and_in_order():
+    session.handle_events([transition(2, 2.0), transition(1, 1.0)])
+    session.handle_events([transition(1, 1.0), transition(2, 2.0), transition(3, 3.0)])
+    assert session.last_event() == 3
+    assert session.scenario().edits == Edits({("DET", "NOUN"): 3.0})
+    session.undo()
+    session.undo()
+    assert session.scenario().edits == Edits({("DET", "NOUN"): 1.0})
+
+
+@pytest.mark.usefixtures("begun")
+def test_undo_redo_and_reset_are_events_too():
+    session.handle_events([transition(1, 1.0), {"seq": 2, "kind": "undo"}])
+    assert session.scenario().edits == Edits()
+    session.handle_events([{"seq": 3, "kind": "redo"}])
+    assert session.scenario().edits == Edits({("DET", "NOUN"): 1.0})
+    session.handle_events([{"seq": 4, "kind": "reset"}])
+    assert session.scenario().edits == Edits()
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_refused_event_keeps_the_others_and_says_why():
+    events = [transition(1, 1.0), transition(2, 1.0, target="XYZ"), transition(3, None, START)]
+    session.handle_events(events)
+    expected = Edits({("DET", "NOUN"): 1.0, (START, "NOUN"): -float("inf")})
+    assert session.scenario().edits == expected
+    assert session.last_event() == 3
+    (message,) = session.take_messages()
+    assert "“XYZ”: the model has no such tag" in message
+
+
+@pytest.mark.usefixtures("begun")
+def test_events_under_a_broken_model_are_answered_with_its_error():
+    session.change(model="broken")
+    session.handle_events([transition(1, 1.0)])
+    assert session.scenario().edits == Edits()
+    assert session.take_messages() == ["broken/config.json: the file is missing"]
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_message_is_shown_once_even_if_it_is_said_twice():
+    session.say("once")
+    session.say("once")
+    assert session.take_messages() == ["once"]
+    assert session.take_messages() == []
+
+
+@pytest.mark.usefixtures("address")
+def test_a_page_without_its_frame_begins_again(monkeypatch):
+    class Again(BaseException):
+        pass
+
+    def rerun():
+        raise Again
+
+    monkeypatch.setattr(st, "rerun", rerun)
+    monkeypatch.setattr(session.PagesManager, "uses_pages_directory", True)
+    with pytest.raises(Again):
+        session.need_frame()
+    assert session.PagesManager.uses_pages_directory is False
+    session.need_frame()

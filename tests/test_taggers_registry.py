@@ -1,0 +1,80 @@
+import os
+
+import pytest
+import torch
+
+from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.taggers.device import choose_device
+from crfviz.taggers.registry import list_taggers, load_tagger
+from tests.tiny_tagger import save_tiny
+
+
+@pytest.fixture
+def added(tmp_path, monkeypatch):
+    """Two folders of models: one with `tiny`, one that holds no model."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    save_tiny(first / "tiny")
+    (second / "notes").mkdir(parents=True)
+    monkeypatch.setenv("CRFVIZ_MODELS", os.pathsep.join([str(first), str(second), "/nowhere"]))
+    return first
+
+
+def test_the_shipped_taggers_are_listed_in_order(monkeypatch):
+    monkeypatch.delenv("CRFVIZ_MODELS", raising=False)
+    assert list_taggers() == ["ner-en", "upos-en", "upos-en-contextfree"]
+
+
+@pytest.mark.usefixtures("added")
+def test_added_folders_are_listed_too():
+    assert list_taggers() == ["ner-en", "tiny", "upos-en", "upos-en-contextfree"]
+
+
+@pytest.mark.usefixtures("added")
+def test_an_added_tagger_loads_by_its_name():
+    assert load_tagger("tiny").tags == ("NOUN", "VERB", "X")
+
+
+def test_a_folder_loads_by_its_path(added):
+    assert load_tagger(added / "tiny").name == "tiny"
+    assert load_tagger(str(added / "tiny")).name == "tiny"
+
+
+def test_a_shipped_name_cannot_be_taken_over(added):
+    save_tiny(added / "upos-en")
+    assert len(load_tagger("upos-en").tags) == 17
+
+
+def test_an_unknown_name_says_what_is_known():
+    with pytest.raises(ModelError, match=r"'upos-xx'.* known: ner-en, upos-en, upos-en-contextf"):
+        load_tagger("upos-xx")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "  ", "../nothing", "upos-en/../nothing", "\x00", "x" * 5000, "/nowhere"]
+)
+def test_what_is_no_folder_is_no_tagger(name):
+    with pytest.raises(ModelError, match="no tagger is called"):
+        load_tagger(name)
+
+
+@pytest.mark.usefixtures("added")
+def test_a_folder_without_a_model_says_which_file_is_missing():
+    with pytest.raises(ModelError, match=r"notes/config\.json: the file is missing"):
+        load_tagger("notes")
+
+
+def test_the_device_variable_is_heeded(monkeypatch):
+    monkeypatch.setenv("CRFVIZ_DEVICE", "CPU")
+    assert choose_device() == torch.device("cpu")
+    monkeypatch.setenv("CRFVIZ_DEVICE", "tpu")
+    with pytest.raises(CrfvizError, match="CRFVIZ_DEVICE must be cpu or cuda, got 'tpu'"):
+        choose_device()
+
+
+def test_a_gpu_that_is_not_there_is_missed(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.delenv("CRFVIZ_DEVICE", raising=False)
+    assert choose_device() == torch.device("cpu")
+    monkeypatch.setenv("CRFVIZ_DEVICE", "cuda")
+    with pytest.raises(CrfvizError, match="finds no CUDA device"):
+        choose_device()

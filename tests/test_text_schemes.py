@@ -1,0 +1,70 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from seqeval.scheme import IOB2, Entities
+
+from crfviz.text.schemes import Span, is_bio, repair, spans, split_tag, tags_of
+
+TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+taggings = st.lists(st.sampled_from(TAGS), min_size=1, max_size=12)
+
+
+def test_spans_of_a_sentence():
+    tags = ["B-PER", "I-PER", "B-PER", "O", "B-LOC"]
+    assert spans(tags) == [Span("PER", 0, 2), Span("PER", 2, 3), Span("LOC", 4, 5)]
+
+
+def test_an_illegal_i_belongs_to_no_entity():
+    assert spans(["I-PER", "B-PER", "I-LOC", "I-LOC"]) == [Span("PER", 1, 2)]
+
+
+def test_tags_of_no_scheme_have_no_spans():
+    assert spans(["DET", "NOUN"]) == []
+    assert spans([]) == []
+
+
+@given(taggings)
+def test_spans_are_those_of_seqeval_in_strict_mode(tags):
+    expected = [(e.tag, e.start, e.end) for e in Entities([tags], IOB2).entities[0]]
+    assert [(span.type, span.start, span.end) for span in spans(tags)] == expected
+
+
+@given(taggings)
+def test_tags_of_spans_give_the_spans_again(tags):
+    found = spans(tags)
+    assert spans(tags_of(found, len(tags))) == found
+
+
+@given(taggings)
+def test_repaired_tags_are_legal_and_legal_tags_stay(tags):
+    repaired = repair(tags)
+    assert tags_of(spans(repaired), len(tags)) == repaired
+    assert repair(repaired) == repaired
+
+
+def test_repair_begins_an_entity_where_the_type_changes():
+    assert repair(["I-PER", "I-PER", "I-LOC", "O", "I-LOC"]) == [
+        "B-PER",
+        "I-PER",
+        "B-LOC",
+        "O",
+        "B-LOC",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        (["O", "B-PER", "I-PER"], True),
+        (["O"], False),  # no entity could ever begin
+        (["O", "B-"], False),
+        (["NOUN", "B-PER"], False),
+        ([], False),
+    ],
+)
+def test_is_bio(tags, expected):
+    assert is_bio(tags) is expected
+
+
+def test_a_type_may_have_a_hyphen():
+    assert split_tag("B-creative-work") == ("B", "creative-work")

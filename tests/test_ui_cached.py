@@ -1,0 +1,79 @@
+"""What is kept between runs equals what is computed afresh."""
+
+import pytest
+import torch
+
+from crfviz.chain.edits import START, Edits
+from crfviz.exceptions import ModelError, UnknownTagError
+from crfviz.ui import cached
+from crfviz.ui.state import MAX_WORDS, Scenario
+from tests.tiny_tagger import save_tiny
+
+EDITS = Edits({("NOUN", "VERB"): -torch.inf, (START, "X"): 0.1 + 0.2}, {(1, "X"): 2.5}, 0.5)
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    """A small model of its own name, so that nothing kept by another test is found."""
+    save_tiny(tmp_path / tmp_path.name)
+    monkeypatch.setenv("CRFVIZ_MODELS", str(tmp_path))
+    return tmp_path.name
+
+
+def test_the_trained_chain_is_the_model_s(model):
+    trained = cached.trained(Scenario(model, "He runs !", EDITS))
+    expected = cached.tagger(model).potentials(["He", "runs", "!"])
+    assert torch.equal(trained.potentials.emissions, expected.emissions)
+    assert torch.equal(trained.potentials.transitions, expected.transitions)
+
+
+def test_the_edited_chain_has_exactly_the_edits_and_pins(model):
+    now = cached.edited(Scenario(model, "He runs !", EDITS, pins={0: "NOUN", 7: "X"}))
+    trained = cached.tagger(model).potentials(["He", "runs", "!"])
+    expected = EDITS.apply(trained).pin({0: "NOUN"})
+    for part in ("emissions", "transitions", "start", "end"):
+        assert torch.equal(getattr(now.potentials, part), getattr(expected, part))
+    assert now.viterbi.path[0] == 0
+
+
+def test_an_edit_of_a_tag_that_the_model_lacks_is_said(model):
+    with pytest.raises(UnknownTagError, match="'DET'"):
+        cached.edited(Scenario(model, "He runs !", Edits({("DET", "X"): 1.0})))
+
+
+def test_without_constraints_bio_may_be_broken(tmp_path, monkeypatch):
+    name = tmp_path.name
+    save_tiny(tmp_path / name, tags=("O", "B-PER", "I-PER"), scheme="BIO")
+    monkeypatch.setenv("CRFVIZ_MODELS", str(tmp_path))
+    bound = cached.edited(Scenario(name, "He runs !"))
+    free = cached.edited(Scenario(name, "He runs !", Edits(constrained=False)))
+    assert bound.potentials.start[2] == -torch.inf
+    assert free.potentials.start[2] > -torch.inf
+
+
+def test_only_the_words_that_are_drawn_are_scored(model):
+    long = Scenario(model, "run " * 200)
+    assert cached.trained(long).potentials.num_tokens == MAX_WORDS
+    assert len(cached.words(long.sentence)) == 200
+
+
+def test_a_model_without_examples_begins_with_a_sentence_all_the_same(model):
+    assert cached.examples(model) == []
+    assert cached.first_sentence(model) == cached.FALLBACK_SENTENCE
+
+
+def test_a_broken_model_has_no_examples_and_says_why_when_it_is_loaded(tmp_path, monkeypatch):
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "config.json").write_text("{", encoding="utf-8")
+    monkeypatch.setenv("CRFVIZ_MODELS", str(tmp_path))
+    assert "cut" in cached.models()
+    assert cached.examples("cut") == []
+    with pytest.raises(ModelError, match=r"config\.json"):
+        cached.tagger("cut")
+
+
+def test_the_lesson_s_model_comes_first(monkeypatch):
+    monkeypatch.setattr(cached, "list_taggers", lambda: ["a", cached.PREFERRED_MODEL, "z"])
+    assert cached.models() == [cached.PREFERRED_MODEL, "a", "z"]
+    monkeypatch.setattr(cached, "list_taggers", lambda: ["a", "z"])
+    assert cached.default_model() == "a"

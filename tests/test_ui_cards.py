@@ -1,0 +1,57 @@
+"""What the app knows of a model folder."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from crfviz.exceptions import ModelError
+from crfviz.ui import cached, cards
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    tagger = SimpleNamespace(folder=tmp_path / "tiny", tags=("A", "B"))
+    tagger.folder.mkdir()
+
+    def load(name):
+        if name != "tiny":
+            raise ModelError(f"{name}/config.json: the file is missing")
+        return tagger
+
+    monkeypatch.setattr(cached, "tagger", load)
+    monkeypatch.setattr(cached, "models", lambda: ["tiny", "broken"])
+    monkeypatch.setattr(cards, "need_frame", lambda: None)
+    return tagger.folder
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_folder_without_card_and_figures_is_an_empty_card():
+    tiny, broken = cards.cards()
+    assert (tiny.text, tiny.evaluations, tiny.problem) == ("", {}, None)
+    assert broken.problem == "broken/config.json: the file is missing"
+    assert cards.summary("tiny") == ""
+    assert cards.summary("broken") == ""
+
+
+def test_a_card_is_read(folder):
+    (folder / "README.md").write_text("# tiny\n\nKnows two tags. Really.", encoding="utf-8")
+    assert cards.cards()[0].text == "Knows two tags. Really."
+    assert cards.summary("tiny") == "Knows two tags."
+
+
+def test_only_shipped_cards_are_ours(folder, monkeypatch):
+    assert not cards.cards()[0].ours
+    monkeypatch.setattr(cards, "SHIPPED", folder.parent)
+    assert cards.cards()[0].ours
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("README.md", b"\xff\xfe\xff"), ("evaluation.json", b"[1, 2"), ("evaluation.json", b"[1]")],
+    ids=["no text", "cut off", "no evaluations"],
+)
+def test_a_file_that_cannot_be_read_is_a_problem_in_words(folder, name, content):
+    (folder / name).write_bytes(content)
+    tiny = cards.cards()[0]
+    assert tiny.problem
+    assert cards.summary("tiny") == ""

@@ -1,0 +1,141 @@
+"""What the browser asks for is checked field by field."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.chain.edits import END, START, Edits
+from crfviz.ui.events import RefusedError, apply_event, new_events
+from crfviz.ui.state import Scenario
+
+TAGS = ("DET", "NOUN")
+EDITED = Edits({("DET", "NOUN"): 1.0}, {(3, "NOUN"): 2.0})
+SCENARIO = Scenario("tiny", "Run !", EDITED, view={"rows": "gold"}, step=1)
+
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from([*TAGS, START, END]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=3,
+)
+KINDS = ["transition", "emission", "restore", "strength", "constrained", "step", "view"]
+FIELDS = ["from", "to", "score", "position", "tag", "value", "name"]
+
+
+def apply(**event):
+    if "source" in event:
+        event["from"] = event.pop("source")
+    return apply_event(SCENARIO, event, TAGS)
+
+
+def test_a_transition_is_set():
+    after = apply(kind="transition", source="NOUN", to="DET", score=-2)
+    assert after.edits.transitions == {("DET", "NOUN"): 1.0, ("NOUN", "DET"): -2.0}
+    assert after.edits.emissions == EDITED.emissions
+
+
+@pytest.mark.parametrize("move", [(START, "NOUN"), ("NOUN", END)])
+def test_start_and_end_scores_are_transitions_too(move):
+    after = apply(kind="transition", source=move[0], to=move[1], score=1.5)
+    assert after.edits.transitions[move] == 1.5
+
+
+def test_null_forbids():
+    after = apply(kind="transition", source="DET", to="NOUN", score=None)
+    assert after.edits.transitions == {("DET", "NOUN"): -math.inf}
+
+
+def test_a_word_score_is_set():
+    after = apply(kind="emission", position=0, tag="DET", score=0.5)
+    assert after.edits.emissions == {(3, "NOUN"): 2.0, (0, "DET"): 0.5}
+
+
+def test_one_edit_is_restored():
+    assert apply(kind="restore", source="DET", to="NOUN").edits == Edits({}, EDITED.emissions)
+    assert apply(kind="restore", position=3, tag="NOUN").edits == Edits(EDITED.transitions)
+    assert apply(kind="restore", source="NOUN", to="NOUN") == SCENARIO
+
+
+def test_strength_constraints_step_and_view_are_set():
+    assert apply(kind="strength", value=0).edits.strength == 0.0
+    assert not apply(kind="constrained", value=False).edits.constrained
+    assert apply(kind="step", value=4).step == 4
+    assert apply(kind="view", name="twin", value="1").view == {"rows": "gold", "twin": "1"}
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        ({"kind": "explode"}, "no such kind"),
+        ({"kind": ["transition"]}, "no such kind"),
+        ({}, "no such kind"),
+        ({"kind": "transition", "to": "NOUN", "score": 1}, "the tag None"),
+        ({"kind": "transition", "from": "X", "to": "NOUN", "score": 1}, "the tag “X”"),
+        ({"kind": "transition", "from": END, "to": "NOUN", "score": 1}, "the tag “END”"),
+        ({"kind": "transition", "from": START, "to": END, "score": 1}, "START → END"),
+        ({"kind": "transition", "from": "DET", "to": "DET"}, "the score None for DET → DET"),
+        ({"kind": "transition", "from": "DET", "to": "DET", "score": "1"}, "the score “1”"),
+        ({"kind": "transition", "from": "DET", "to": "DET", "score": True}, "the score True"),
+        ({"kind": "transition", "from": "DET", "to": "DET", "score": math.nan}, "the score nan"),
+        ({"kind": "transition", "from": "DET", "to": "DET", "score": -math.inf}, "-inf"),
+        ({"kind": "transition", "from": "DET", "to": "DET", "score": 1e7}, "to 1,000,000"),
+        ({"kind": "transition", "from": "DET", "to": "DET", "score": 10**400}, "of type int"),
+        ({"kind": "emission", "position": 120, "tag": "DET", "score": 1}, "from 0 to 119"),
+        ({"kind": "emission", "position": -1, "tag": "DET", "score": 1}, "position -1"),
+        ({"kind": "emission", "position": True, "tag": "DET", "score": 1}, "position True"),
+        ({"kind": "emission", "position": 1.0, "tag": "DET", "score": 1}, "position 1.0"),
+        ({"kind": "emission", "position": 1, "tag": None, "score": 1}, "the tag None"),
+        ({"kind": "restore", "position": 1}, "the tag None"),
+        ({"kind": "strength", "value": 2.5}, "from 0 to 2"),
+        ({"kind": "strength", "value": -0.5}, "from 0 to 2"),
+        ({"kind": "strength", "value": math.nan}, "from 0 to 2"),
+        ({"kind": "constrained", "value": 0}, "true or false"),
+        ({"kind": "step", "value": -1}, "the step -1"),
+        ({"kind": "step", "value": 10_001}, "from 0 to 10000"),
+        ({"kind": "view", "name": "Bad name", "value": "x"}, "the page option “Bad name”"),
+        ({"kind": "view", "name": "rows", "value": ""}, "two short texts"),
+        ({"kind": "view", "name": "rows", "value": 1}, "two short texts"),
+    ],
+)
+def test_a_wrong_event_is_refused_in_words(event, message):
+    with pytest.raises(RefusedError, match="Ignored") as refusal:
+        apply_event(SCENARIO, event, TAGS)
+    assert message in str(refusal.value)
+
+
+@given(
+    st.sampled_from(KINDS),
+    st.fixed_dictionaries({}, optional=dict.fromkeys(FIELDS, values)),
+)
+def test_whatever_comes_is_applied_or_refused(kind, fields):
+    try:
+        after = apply_event(SCENARIO, {"kind": kind, **fields}, TAGS)
+    except RefusedError:
+        return
+    scores = [*after.edits.transitions.values(), *after.edits.emissions.values()]
+    assert all(score == -math.inf or abs(score) <= 1e6 for score in scores)
+    assert 0 <= after.edits.strength <= 2
+    assert SCENARIO.edits == EDITED
+
+
+def test_only_new_events_come_and_in_their_order():
+    events = [{"seq": 3}, {"seq": 2}, {"seq": 5}, {"seq": 4}]
+    assert [number for number, _ in new_events(events, after=2)] == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [None, 7, "x", {"seq": 1}, [None, 1, "x", {}, {"seq": None}, {"seq": True}, {"seq": "1"}]],
+)
+def test_what_is_no_list_of_numbered_events_is_nothing(events):
+    assert new_events(events, after=0) == []
+
+
+def test_a_number_beyond_what_browsers_count_does_not_block_later_events():
+    assert new_events([{"seq": 2**60}, {"seq": 1.5}], after=0) == []

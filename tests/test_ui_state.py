@@ -1,0 +1,90 @@
+"""The rules by which the state of a lecture changes."""
+
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+from crfviz.chain.edits import END, START, Edits
+from crfviz.ui.state import (
+    MAX_CHARACTERS,
+    MAX_HISTORY,
+    History,
+    Scenario,
+    for_tags,
+    with_sentence,
+)
+
+MOVES = Edits({("A", "B"): 1.0, (START, "C"): 2.0, ("A", END): 3.0})
+BOTH = replace(MOVES, emissions={(0, "A"): 1.0, (1, "C"): 2.0}, strength=0.5)
+SCENARIO = Scenario("tiny", "Run !", BOTH, pins={0: "A", 1: "C"}, view={"rows": "gold"}, step=2)
+
+
+def test_a_scenario_cannot_be_changed_in_place():
+    with pytest.raises(FrozenInstanceError):
+        SCENARIO.step = 3
+
+
+def test_another_sentence_keeps_transitions_and_view_and_drops_what_hangs_on_words():
+    after = with_sentence(SCENARIO, "He runs .")
+    assert after == Scenario(
+        "tiny", "He runs .", replace(BOTH, emissions={}), view={"rows": "gold"}
+    )
+
+
+def test_the_same_sentence_drops_nothing():
+    assert with_sentence(SCENARIO, "Run !") == SCENARIO
+
+
+def test_a_sentence_is_one_clean_line_of_limited_length():
+    after = with_sentence(SCENARIO, "a\nb\0" + "x" * MAX_CHARACTERS)
+    assert after.sentence.startswith("a b x")
+    assert len(after.sentence) == MAX_CHARACTERS
+
+
+def test_another_model_drops_only_what_it_does_not_know():
+    after, unknown = for_tags(SCENARIO, ["A", "B"])
+    assert after.edits == Edits({("A", "B"): 1.0, ("A", END): 3.0}, {(0, "A"): 1.0}, 0.5)
+    assert after.pins == {0: "A"}
+    assert unknown == ["C"]
+
+
+def test_start_is_no_target_and_end_is_no_source():
+    wrong = Scenario("tiny", "", Edits({("A", START): 1.0, (END, "A"): 1.0}))
+    assert for_tags(wrong, ["A"])[0].edits == Edits()
+
+
+def test_undo_and_redo_walk_the_same_steps():
+    one, two, three = (Edits(strength=strength) for strength in (0.1, 0.2, 0.3))
+    history = History().pushed(one).pushed(two)
+    edits, history = history.undone(three)
+    assert edits == two
+    edits, history = history.undone(edits)
+    assert edits == one
+    edits, history = history.redone(edits)
+    edits, history = history.redone(edits)
+    assert edits == three
+    assert history == History((one, two), ())
+
+
+def test_a_new_edit_forgets_what_was_undone():
+    _, history = History().pushed(Edits()).undone(MOVES)
+    assert history.future == (MOVES,)
+    assert history.pushed(BOTH).future == ()
+
+
+def test_fifty_steps_are_kept():
+    history = History()
+    for step in range(60):
+        history = history.pushed(Edits(strength=step / 100))
+    assert len(history.past) == MAX_HISTORY
+    assert history.past[-1] == Edits(strength=0.59)
+
+
+def test_history_for_another_sentence_has_no_steps_that_do_nothing():
+    history = History((Edits(), replace(MOVES, emissions={(0, "A"): 1.0}), MOVES))
+    assert history.without_positions(MOVES).past == (Edits(),)
+
+
+def test_history_for_another_model_knows_only_its_tags():
+    history = History((Edits({("A", "C"): 1.0}), Edits({("A", "B"): 1.0})))
+    assert history.for_tags(["A", "B"], Edits()).past == (Edits(), Edits({("A", "B"): 1.0}))

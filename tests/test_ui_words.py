@@ -1,0 +1,59 @@
+"""User words in messages stay words."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.ui.words import clean, count, plain, quote
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2 edits of single words went.", "2 edits of single words went."),
+        ("![x](http://a.b/c.png)", r"!\[x\](http\://a.b/c.png)"),
+        ("<script>alert(1)</script>", r"\<script\>alert(1)\</script\>"),
+        ("**bold** _it_ `code` ~~no~~", r"\*\*bold\*\* \_it\_ \`code\` \~\~no\~\~"),
+        (":red[x] :smile: a: b", r"\:red\[x\] \:smile: a: b"),
+        ("$x$ &amp; www.a.b a@b.c", r"\$x\$ \&amp; www\.a.b a\@b.c"),
+        ("# no heading", r"\# no heading"),
+        ("- no list", r"\- no list"),
+        ("1. no list", r"1\. no list"),
+        ("two\nlines", "two lines"),
+        ("a \\ b", r"a \\ b"),
+    ],
+)
+def test_plain_text_shows_its_characters(text, shown):
+    assert plain(text) == shown
+
+
+@given(st.text())
+def test_every_character_that_markdown_acts_on_is_escaped(text):
+    left = re.sub(r"\\[\\`*_\[\]<>$~|&{}@:.#+=)-]", "", plain(text))
+    assert not re.search(r"[\\`*_\[\]<>$~|&{}@\n]", left)
+
+
+@given(st.text())
+def test_plain_text_loses_nothing_but_white_space(text):
+    assert re.sub(r"\\(.)", r"\1", plain(text)) == " ".join(text.split())
+
+
+@given(st.text(st.characters()))
+def test_clean_text_has_no_control_characters_and_can_be_sent(text):
+    cleaned = clean(text)
+    assert "\n" not in cleaned
+    assert "\0" not in cleaned
+    cleaned.encode("utf-8")
+    assert clean(cleaned) == cleaned
+
+
+def test_a_quote_is_short():
+    assert quote("x" * 40) == f"“{'x' * 40}”"
+    assert quote("x" * 41) == f"“{'x' * 39}…”"
+    assert quote("a\nb") == "“a b”"
+
+
+def test_one_thing_is_not_many():
+    assert [count(number, "edit") for number in (0, 1, 2)] == ["0 edits", "1 edit", "2 edits"]

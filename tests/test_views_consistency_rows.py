@@ -1,0 +1,80 @@
+"""Z read at every word, and what float32 products lose, in the texts that are shown."""
+
+import math
+import re
+
+import pytest
+import torch
+from hypothesis import assume, given
+
+from crfviz.chain.analysis import analyse
+from crfviz.chain.potentials import Potentials
+from crfviz.views.consistency_rows import consistency_note, consistency_rows
+from tests import oracle
+from tests.strategies import chains, fewer_examples
+
+INF = math.inf
+NOTHING = Potentials(torch.zeros(3, 2), torch.full((2, 2), -INF))
+
+
+def number(text):
+    return -INF if text == "−∞" else float(text.replace("−", "-"))
+
+
+@fewer_examples
+@given(chains(max_tokens=4, max_tags=3))
+def test_every_word_reads_the_log_z_of_enumeration(potentials):
+    log_z, products, lost = consistency_rows(analyse(potentials))
+    assert [row.id for row in (log_z, products, lost)] == ["log_z", "float32", "lost"]
+    for row in (log_z, products, lost):
+        assert len(row.texts) == potentials.num_tokens
+        assert row.tags is None
+    expected = oracle.log_partition(potentials)
+    for text in log_z.texts:
+        assert number(text) == pytest.approx(expected, abs=0.5e-4 + 1e-9)
+
+
+@fewer_examples
+@given(chains(max_tokens=4, max_tags=3))
+def test_the_note_reads_log_z_in_both_directions(potentials):
+    assume(oracle.allowed(potentials))
+    text = consistency_note(analyse(potentials))
+    from_alpha, from_beta, tokens, deviation = re.fullmatch(
+        r"log Z from α (\S+), from β (\S+), and at each of the (\d+) words: "
+        r"largest deviation (\S+)\.",
+        text,
+    ).groups()
+    expected = pytest.approx(oracle.log_partition(potentials), abs=0.5e-9 + 1e-9)
+    assert number(from_alpha) == expected
+    assert number(from_beta) == expected
+    assert int(tokens) == potentials.num_tokens
+    assert 0.0 <= float(deviation) <= 1e-9
+
+
+def test_without_a_path_z_is_zero_everywhere():
+    log_z, products, lost = consistency_rows(analyse(NOTHING))
+    assert log_z.texts == ["−∞"] * 3
+    assert products.texts[1:] == ["0", "0"]
+    assert lost.texts == ["0", "0", "0"]  # forbidden is not lost
+    assert consistency_note(analyse(NOTHING)) == (
+        "No tag sequence is allowed: Z is 0 however it is read, and log Z is −∞."
+    )
+
+
+def test_products_shrink_by_the_same_factor_and_are_lost_in_the_end():
+    """Of K^2 equal moves K lead to each tag: the sums fall as 2^-t, to nothing below 2^-149.
+
+    From 2^-126 on float32 has fewer digits, and how the last of them go is left to the processor.
+    """
+    uniform = Potentials(torch.zeros(200, 2), torch.zeros(2, 2))
+    _, products, lost = consistency_rows(analyse(uniform))
+    assert products.texts[0] == "1e+00"
+    assert products.texts[:125] == [f"{2.0**-t:.0e}" for t in range(125)]
+    assert lost.texts[:125] == ["0"] * 125
+    assert products.texts[150:] == ["0"] * 50
+    assert lost.texts[150:] == ["2"] * 50
+
+
+def test_a_negative_log_z_has_a_real_minus():
+    log_z, _, _ = consistency_rows(analyse(Potentials([[-1.5]], [[0.0]])))
+    assert log_z.texts == ["−1.5000"]

@@ -1,0 +1,217 @@
+"""What the stage is told: strict JSON for any chain, and tables that arrive to the last bit."""
+
+import base64
+import json
+import math
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.chain.analysis import analyse
+from crfviz.chain.edits import Edits
+from crfviz.chain.potentials import Potentials
+from crfviz.views.rows import LABELS, backpointer_rows, decoder_rows
+from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
+from crfviz.views.tables import alpha_table, best_table, emission_table, marginal_table
+from tests.strategies import chains, fewer_examples
+
+INF = math.inf
+CHAIN = Potentials([[1.0, 0.5], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]], tags=["A", "B"])
+NOTHING = Potentials(torch.full((3, 2), -INF), torch.full((2, 2), -INF), [-INF] * 2, [-INF] * 2)
+
+
+def stage_of(potentials, edits=None, **parts):
+    """A stage with all that a page can put on it."""
+    edits = edits or Edits()
+    trained = analyse(potentials)
+    now = analyse(edits.apply(potentials)) if edits else trained
+    words = [f"w{t}" for t in range(potentials.num_tokens)]
+    tags = list(potentials.tag_names)
+    tables = [
+        emission_table(now, "score"),
+        alpha_table(now, "log", "message"),
+        alpha_table(now, "probability", "included"),
+        marginal_table(now, now.max_marginal),
+        best_table(now),
+    ]
+    rows = [*decoder_rows(now, which=list(LABELS), trained=trained), *backpointer_rows(now, tags)]
+    panels = Panels(["strips", "lattice", "emissions"], side="cell", stepper=True)
+    stage = Stage(words, tags, trained, now, edits, panels, rows=rows, tables=tables)
+    return replace(stage, **parts)
+
+
+def received(stage):
+    """The payload as it comes out of the wire, and nothing but strict JSON went in."""
+    return json.loads(json.dumps(payload(stage), allow_nan=False))
+
+
+def decoded(text, code="d"):
+    """Numbers from base64, little-endian, by the standard library alone."""
+    data = base64.b64decode(text, validate=True)
+    return struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data)
+
+
+def bits(numbers):
+    """Floats by their bits: -0.0 is not 0.0, and NaN is itself."""
+    return [struct.pack("<d", number) for number in numbers]
+
+
+def assert_arrives(text, table):
+    assert bits(decoded(text)) == bits(table.flatten().tolist())
+
+
+@given(chains(max_tokens=5, max_tags=4))
+def test_every_table_arrives_to_the_last_bit(potentials):
+    stage = stage_of(potentials)
+    data = received(stage)
+    for name in ("emissions", "transitions", "start", "end"):
+        assert_arrives(data["trained"][name], getattr(potentials, name))
+    assert_arrives(data["results"]["marginals"], stage.now.forward_backward.marginals)
+    assert_arrives(data["results"]["best"], stage.now.best)
+    assert_arrives(data["results"]["alpha"], stage.now.forward_backward.log_alpha)
+    assert_arrives(data["results"]["beta"], stage.now.forward_backward.log_beta)
+    pointers = decoded(data["results"]["backpointers"], "h")
+    assert list(pointers) == stage.now.backpointers.flatten().tolist()
+    for sent, table in zip(data["tables"], stage.tables, strict=True):
+        assert_arrives(sent["values"], table.values)
+
+
+@fewer_examples
+@given(chains(max_tokens=4, max_tags=3))
+def test_what_is_minus_infinity_is_none_outside_the_tables(potentials):
+    stage = stage_of(potentials)
+    data = received(stage)
+    results, tables = data["results"], stage.now.forward_backward
+    best = stage.now.viterbi
+    if best is None:
+        assert (results["log_partition"], results["score"], results["path"]) == (None, None, None)
+        assert [row["tags"] for row in data["rows"] if row["id"] == "viterbi"] == [None]
+    else:
+        assert results["log_partition"] == tables.log_partition
+        assert (results["score"], results["path"]) == (best.score, best.path)
+
+
+@fewer_examples
+@given(chains(max_tokens=4, max_tags=3), st.floats(0, 2))
+def test_edits_and_the_chain_under_them_travel_together(potentials, strength):
+    edits = Edits(strength=strength).with_emission(0, "0", -INF).with_transition("0", "END", 2.5)
+    stage = stage_of(potentials, edits)
+    data = received(stage)
+    assert data["edits"] == {
+        "transitions": [["0", "END", 2.5]],
+        "emissions": [[0, "0", None]],
+        "strength": strength,
+    }
+    assert_arrives(data["trained"]["emissions"], potentials.emissions)
+    assert_arrives(data["results"]["marginals"], stage.now.forward_backward.marginals)
+    trained = stage.trained
+    assert_arrives(data["ghost"]["marginals"], trained.forward_backward.marginals)
+    if trained.viterbi is None:
+        assert (data["ghost"]["path"], data["ghost"]["probability"]) == (None, 0.0)
+        assert data["ghost"]["log_partition"] is None
+    else:
+        assert data["ghost"]["path"] == trained.viterbi.path
+        assert data["ghost"]["probability"] == trained.viterbi.probability
+        assert data["ghost"]["log_partition"] == trained.forward_backward.log_partition
+
+
+@pytest.mark.parametrize("edits", [None, Edits(strength=0.5)], ids=["as trained", "edited"])
+def test_a_chain_where_everything_is_forbidden_is_strict_json(edits):
+    data = received(stage_of(NOTHING, edits))
+    assert set(decoded(data["trained"]["transitions"])) == {-INF}
+    assert set(decoded(data["results"]["marginals"])) == {0.0}
+    assert (data["ghost"] is None) == (edits is None)
+
+
+def test_minus_zero_and_the_smallest_and_largest_numbers_survive():
+    extremes = [-0.0, 5e-324, 1e100, -1e100, -INF, math.nextafter(1.0, 2.0)]
+    data = received(stage_of(Potentials([extremes], torch.zeros(6, 6))))
+    assert bits(decoded(data["trained"]["emissions"])) == bits(extremes)
+
+
+def test_transitions_of_each_step_travel_step_by_step():
+    steps = torch.arange(12, dtype=torch.float64).reshape(3, 2, 2)
+    data = received(stage_of(Potentials(torch.zeros(4, 2), steps)))
+    assert decoded(data["trained"]["transitions"]) == tuple(range(12))
+
+
+def test_tables_that_are_not_laid_out_in_rows_are_sent_in_rows():
+    across = torch.arange(6, dtype=torch.float64).reshape(2, 3).T  # (3, 2), strided
+    data = received(stage_of(Potentials(across, torch.arange(4.0).reshape(2, 2).T)))
+    assert decoded(data["trained"]["emissions"]) == (0, 3, 1, 4, 2, 5)
+    assert decoded(data["trained"]["transitions"]) == (0, 2, 1, 3)
+    table = Table("x", "x", across, 1.0)
+    (sent,) = received(stage_of(CHAIN, tables=[table]))["tables"]
+    assert decoded(sent["values"]) == (0, 3, 1, 4, 2, 5)
+
+
+@pytest.mark.parametrize("num_tags", [127, 128, 129, 300])
+def test_backpointers_of_many_tags_are_no_negative_numbers(num_tags):
+    """They were sent as int8 once, and 128 became -128."""
+    transitions = torch.zeros(num_tags, num_tags)
+    transitions[-1, :] = 1.0
+    data = received(stage_of(Potentials(torch.zeros(2, num_tags), transitions)))
+    pointers = np.array(decoded(data["results"]["backpointers"], "h")).reshape(2, num_tags)
+    assert (pointers[0] == -1).all()
+    assert (pointers[1] == num_tags - 1).all()
+    assert len(data["colours"]) == num_tags
+
+
+def test_there_is_a_ghost_only_where_something_is_edited():
+    assert received(stage_of(CHAIN))["ghost"] is None
+    assert received(stage_of(CHAIN, Edits(strength=0.5)))["ghost"] is not None
+
+
+def test_the_sweep_tables_travel_only_for_the_panel_that_explains_a_cell():
+    without = received(stage_of(CHAIN, panels=Panels(["lattice"])))
+    assert {without["results"][name] for name in ("alpha", "beta", "best")} == {None}
+    assert without["panels"] == {"main": ["lattice"], "side": None, "stepper": False}
+
+
+def test_scores_under_the_edits_may_be_others_than_the_trained_ones():
+    """Without the hard constraints the cells show what the constraints had forbidden."""
+    free = CHAIN.with_transition("A", "B", 3.0)
+    data = received(stage_of(CHAIN, Edits(constrained=False), unedited=free, constrained=False))
+    assert decoded(data["trained"]["transitions"]) == (0.0, 3.0, 0.0, 0.0)
+    assert data["constrained"] is False
+
+
+def test_rows_and_tables_keep_what_they_say():
+    row = Row("x", "a label", (1, 0), "p = 0.5", ("one", "two"))
+    table = Table("t", "a table", torch.ones(2, 2), 2.0, 3, "probability", outlined=(1, 0))
+    texts = {"reference": "x", "contrast": "y", "note": "n", "legend": "l", "hint": "h"}
+    stage = stage_of(CHAIN, rows=[row], tables=[table], step=3, ack=7, **texts)
+    data = received(stage)
+    assert data["rows"] == [
+        {
+            "id": "x",
+            "label": "a label",
+            "tags": [1, 0],
+            "value": "p = 0.5",
+            "texts": ["one", "two"],
+        }
+    ]
+    (sent,) = data["tables"]
+    assert decoded(sent.pop("values")) == (1.0,) * 4
+    assert sent == {
+        "name": "t",
+        "label": "a table",
+        "scale": 2.0,
+        "digits": 3,
+        "kind": "probability",
+        "editable": False,
+        "outlined": [1, 0],
+    }
+    assert (data["step"], data["ack"]) == (3, 7)
+    assert {name: data[name] for name in texts} == texts
+
+
+def test_words_are_data_whatever_is_in_them():
+    words = ["</script>", 'say "so"\\', "naïve 🙂", "\u2028\x00"]
+    chain = Potentials(torch.zeros(4, 1), torch.zeros(1, 1))
+    assert received(stage_of(chain, words=words))["words"] == words

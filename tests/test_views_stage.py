@@ -1,0 +1,106 @@
+"""The stage as a Streamlit element: what it mounts, and which events it hands on."""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.components.v2.component_manager import BidiComponentManager
+
+from crfviz.views.stage import stage as module
+from crfviz.views.stage.stage import NAME, stage
+
+
+class Browser:
+    """Stands where Streamlit's component stands, and remembers what it was given."""
+
+    def __init__(self):
+        self.manager = BidiComponentManager()
+        self.components = []
+        self.mounted = None
+        self.state = {}
+
+    def component(self, name, **files):
+        self.components.append((name, files))
+        return self.mount
+
+    def mount(self, **given):
+        self.mounted = given
+
+    def sends(self, events):
+        self.state[self.mounted["key"]] = events
+        self.mounted["on_events_change"]()
+
+
+@pytest.fixture
+def browser(monkeypatch):
+    fake = Browser()
+    monkeypatch.setattr(module, "get_bidi_component_manager", lambda: fake.manager)
+    monkeypatch.setattr(st.components.v2, "component", fake.component)
+    monkeypatch.setattr(st, "session_state", fake.state)
+    return fake
+
+
+def test_the_files_are_found_without_installing(browser):
+    assert browser.manager.get_component_asset_root(NAME) is None
+    stage({}, key="stage.x", on_events=print)
+    folder = Path(browser.manager.get_component_asset_root(NAME))
+    (_, files), *_ = browser.components
+    assert files == {"js": "stage.js", "css": "stage.css"}
+    assert all((folder / name).is_file() for name in files.values())
+
+
+def test_they_are_registered_once(browser, monkeypatch):
+    registered = []
+    register = browser.manager.register_from_manifest
+    monkeypatch.setattr(
+        browser.manager,
+        "register_from_manifest",
+        lambda *given: (registered.append(given), register(*given)),
+    )
+    for _ in range(3):
+        stage({}, key="stage.x", on_events=print)
+    assert len(registered) == 1
+    assert [name for name, _ in browser.components] == [NAME] * 3
+
+
+def test_the_data_is_mounted_under_its_key(browser):
+    data = {"words": ["a"]}
+    stage(data, key="stage.x", on_events=print)
+    assert browser.mounted["key"] == "stage.x"
+    assert browser.mounted["data"] == data
+
+
+def test_events_are_handed_on_in_order(browser):
+    heard = []
+    stage({}, key="stage.x", on_events=heard.extend)
+    events = [{"seq": 1, "kind": "transition"}, {"seq": 2, "kind": "reset"}]
+    browser.sends({"events": events})
+    assert heard == events
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (None, []),
+        ("nonsense", []),
+        ({}, []),
+        ({"events": None}, []),
+        ({"events": "nonsense"}, []),
+        ({"events": {"seq": 1}}, []),
+        ({"events": []}, [[]]),
+        ({"events": ["nonsense", 3, None, {"seq": 1}]}, [[{"seq": 1}]]),
+    ],
+    ids=str,
+)
+def test_what_is_no_event_is_dropped(browser, state, expected):
+    heard = []
+    stage({}, key="stage.x", on_events=heard.append)
+    browser.sends(state)
+    assert heard == expected
+
+
+def test_the_page_cannot_change_what_the_browser_sent(browser):
+    sent = {"events": [{"seq": 1}]}
+    stage({}, key="stage.x", on_events=lambda events: events[0].clear())
+    browser.sends(sent)
+    assert sent == {"events": [{"seq": 1}]}

@@ -1,0 +1,21 @@
+"""A tagger that is small enough to make in a test, with random weights."""
+
+import torch
+
+from crfviz.taggers.config import Config
+from crfviz.taggers.network import Network, Sizes, initialise
+from crfviz.taggers.storage import Stored, save_model
+from crfviz.taggers.vocabulary import build_vocabulary
+
+SENTENCES = [["He", "runs", "to", "Paris", "."], ["@bob", "sees", "2", "dogs"], ["Run", "!"]]
+SIZES = Sizes(word=6, character=4, filters=3, shape=2, hidden=5)
+
+
+def save_tiny(folder, *, architecture="bilstm", tags=("NOUN", "VERB", "X"), scheme=None):
+    """Write a model folder and return it."""
+    vocabulary = build_vocabulary(SENTENCES, min_words=1, min_characters=1)
+    network = Network(architecture, SIZES, vocabulary, len(tags))
+    initialise(network, torch.Generator().manual_seed(1))
+    config = Config(architecture, tuple(tags), scheme, temperature=1.5, sizes=SIZES)
+    save_model(folder, Stored(config, vocabulary, network))
+    return folder
