@@ -18,7 +18,7 @@ st.title("Explore")
 current = scene()
 rows = decoder_rows(current.now, which=current.rows, gold=current.gold)
 note = explain(current.now, current.words, current.tags)
-if current.edited:
+if current.edited and current.now.viterbi is not None:
     note = f"{explain_edits(current.trained, current.now, current.words, current.tags)} {note}"
 show_stage(
     current, Panels(["strips", "lattice"]), key="explore", rows=rows, note=note, legend=LEGEND

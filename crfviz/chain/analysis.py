@@ -31,6 +31,11 @@ class Analysis:
     left_to_right: list[int]  # T tag ids, committing in turn
     max_marginal: list[int] | None  # T tag ids; None when every path is forbidden
 
+    @property
+    def reached_backpointers(self) -> Tensor:
+        """(T, K) backpointers, -1 also in cells that no prefix reaches: what a picture draws."""
+        return self.backpointers.masked_fill(self.best == -torch.inf, -1)
+
 
 def analyse(potentials: Potentials) -> Analysis:
     """Run every table and decoder on one sentence in O(T K^2).

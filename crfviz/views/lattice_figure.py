@@ -77,9 +77,9 @@ def _shown(analysis: Analysis, num_tags: int) -> list[int]:
 def _backpointers(analysis: Analysis, height_of: dict[int, int]) -> go.Scatter:
     xs: list[float | None] = []
     ys: list[float | None] = []
-    for t, column in enumerate(analysis.backpointers.tolist()):
+    for t, column in enumerate(analysis.reached_backpointers.tolist()):
         for k, before in enumerate(column):
-            if t > 0 and k in height_of and before in height_of:
+            if k in height_of and before in height_of:
                 xs += [t - 1, t, None]
                 ys += [height_of[before], height_of[k], None]
     return go.Scatter(

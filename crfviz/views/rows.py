@@ -1,5 +1,6 @@
 """The strips of a sentence: which tags each decoder, path or sample gives every word."""
 
+import math
 from collections.abc import Sequence
 
 from crfviz.chain.analysis import Analysis
@@ -63,13 +64,13 @@ def backpointer_rows(analysis: Analysis, tags: Sequence[str]) -> list[Row]:
         analysis: the chain.
         tags: K tag names.
     """
-    pointers = analysis.backpointers.tolist()
-    reached = analysis.best.isfinite().tolist()
+    pointers: list[list[int]] = analysis.reached_backpointers.tolist()
+    started = (analysis.best[0] > -math.inf).tolist()
 
     def text(t: int, k: int) -> str:
-        if not reached[t][k]:
-            return "–"
-        return "START" if pointers[t][k] < 0 else tags[pointers[t][k]]
+        if pointers[t][k] >= 0:
+            return tags[pointers[t][k]]
+        return "START" if t == 0 and started[k] else "–"
 
     return [
         Row(

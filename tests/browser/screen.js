@@ -49,6 +49,8 @@
         message: texts(".message").join(" "),
       };
     },
+    // What a person reads in the stage; the body's own text ends where the stage begins.
+    text: () => stage()?.innerText ?? "",
     // The first element in sight that the function gives a reason for, as text: contrast, sizes.
     all,
   };

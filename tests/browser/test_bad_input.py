@@ -211,6 +211,7 @@ def test_no_allowed_path_on_any_page(screen, path):
     link = ",".join(f"START.{tag}:-inf" for tag in tagger().tags)
     screen.open(path, t=link)
     assert re.search("No tag sequence is allowed|log Z = −∞", screen.text())
+    assert screen.text().count("Undo an edit, or restore") <= 1
     shown = screen.read()
     assert_rows(shown, chain(edits=Edits(transitions=forbidden)))
     assert shown.words == chain().words

@@ -67,6 +67,26 @@ def test_walk_by_keys(screen):
     linked_step(screen, 0)
 
 
+def test_an_answer_that_comes_late_does_not_take_a_newer_step_back(screen):
+    screen.open("viterbi")
+    screen.press("Home")
+    screen.page.evaluate(
+        """() => {
+          const key = (name) => crfviz.stage().dispatchEvent(
+            new KeyboardEvent("keydown", { key: name, bubbles: true, composed: true }));
+          setTimeout(() => {
+            key("ArrowRight");
+            window.keys = setInterval(() => (key("ArrowRight"), key("ArrowLeft")), 100);
+          }, 450);  // the first step has been sent, and not answered yet
+        }"""
+    )
+    linked_step(screen, 1)
+    screen.page.wait_for_timeout(1000)
+    screen.page.evaluate("clearInterval(window.keys)")
+    at_step(screen, 2)
+    linked_step(screen, 2)
+
+
 def test_walk_back_reveals_the_best_path_from_its_end(screen):
     screen.open("viterbi")
     words = len(chain().words)

@@ -175,7 +175,7 @@ def _results(analysis: Analysis, *, with_tables: bool) -> Mapping[str, object]:
         "score": None if analysis.viterbi is None else analysis.viterbi.score,
         "path": None if analysis.viterbi is None else analysis.viterbi.path,
         "marginals": _floats(analysis.forward_backward.marginals),
-        "backpointers": _integers(analysis.backpointers),
+        "backpointers": _integers(analysis.reached_backpointers),
         "alpha": _floats(tables.log_alpha) if with_tables else None,
         "beta": _floats(tables.log_beta) if with_tables else None,
         "best": _floats(analysis.best) if with_tables else None,

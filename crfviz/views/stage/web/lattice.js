@@ -107,8 +107,8 @@ function update(model, parts) {
       const survivor = model.survivor?.[t] === k;
       const later = t >= until.columns;
       if (!changed(edge, parts.placed, from, best, survivor, later)) continue;
-      set(edge, "data-edge", `${t},${from},${k}`);
-      set(edge, "d", curve(x(t - 1), y(from), x(t), y(k)));
+      mark(edge, "data-edge", from >= 0 && `${t},${from},${k}`);
+      set(edge, "d", from >= 0 ? curve(x(t - 1), y(from), x(t), y(k)) : "");
       mark(edge, "data-folded", parts.folded.has(k));
       mark(edge, "data-later", later);
       mark(edge, "data-best", best);

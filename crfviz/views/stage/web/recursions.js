@@ -71,6 +71,7 @@ export function backward(chain) {
   return beta;
 }
 
+// A cell that no prefix reaches has no backpointer: -1, as in the first column.
 export function viterbi(chain) {
   const { T, K, emissions, start, end } = chain;
   const best = new Float64Array(T * K);
@@ -82,13 +83,13 @@ export function viterbi(chain) {
       for (let from = 0; from < K; from++) candidates[from] = best[(t - 1) * K + from] + transition(chain, t, from, to);
       const winner = argmax(candidates);
       best[t * K + to] = maximum(candidates) + emissions[t * K + to];
-      backpointers[t * K + to] = winner;
+      if (candidates[winner] + emissions[t * K + to] > -Infinity) backpointers[t * K + to] = winner;
     }
   }
   for (let k = 0; k < K; k++) candidates[k] = best[(T - 1) * K + k] + end[k];
   const path = new Array(T);
   path[T - 1] = argmax(candidates);
-  for (let t = T - 1; t > 0; t--) path[t - 1] = backpointers[t * K + path[t]];
+  for (let t = T - 1; t > 0; t--) path[t - 1] = backpointers[t * K + path[t]]; // of no use where no path is allowed
   return { best, backpointers, path, score: maximum(candidates) };
 }
 

@@ -64,7 +64,7 @@ class Stage {
     this.payload = payload;
     this.sequence = Math.max(this.sequence, payload.ack);
     this.pending = this.pending.filter((event) => event.seq > payload.ack);
-    if (!this.pending.some((event) => event.kind === "step")) this.step = payload.step;
+    if (!this.stepTimer && !this.pending.some((event) => event.kind === "step")) this.step = payload.step;
     if (another) {
       this.cell = null;
       this.survivor = null;
@@ -199,9 +199,15 @@ class Stage {
     const folded = model.K - model.shown.size;
     mark(this.fold, "hidden", folded === 0 && !this.unfolded);
     setText(this.fold, this.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
-    setText(this.legend, model.legend);
+    setText(this.legend, this.problem(model) ?? model.legend);
+    mark(this.legend, "data-problem", Boolean(this.problem(model)));
     set(this.root, "data-source", model.waiting ? "live" : "python");
     set(this.root, "data-rev", Number(this.root.dataset.rev) + 1);
+  }
+
+  // What is wrong with a score just typed; beside the matrix it stands under the matrix.
+  problem(model) {
+    return model.panels.side === "matrix" ? null : model.message;
   }
 
   // In pixels, with its margins; it has one line or more.
@@ -338,7 +344,10 @@ class Stage {
     this.cell = null;
     this.refresh();
     clearTimeout(this.stepTimer); // the link follows when the keys rest
-    this.stepTimer = setTimeout(() => this.emit({ kind: "step", value: this.step }), 400);
+    this.stepTimer = setTimeout(() => {
+      this.stepTimer = null;
+      this.emit({ kind: "step", value: this.step });
+    }, 400);
   }
 
   onKey(event) {
@@ -457,7 +466,7 @@ function readWithArrows(table) {
 function survivorOf({ results, K }, t, k) {
   const tags = [k];
   for (let i = t; i > 0; i--) tags.unshift(results.backpointers[i * K + tags[0]]);
-  return tags;
+  return tags.includes(-1) ? null : tags;
 }
 
 function identityLine({ results, ghost }) {
