@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from crfviz.exceptions import ModelError
 from crfviz.taggers.network import ARCHITECTURES, Architecture, Sizes
+from crfviz.taggers.tagger import CRF
 
 FORMAT = 1  # grows when a reader of the old files would misread the new ones
 CONFIG_FILE = "config.json"
@@ -40,10 +41,7 @@ def read_config(folder: Path) -> Config:
     Raises:
         ModelError: the file is missing or no JSON object, or a field is missing or of no use.
     """
-    path = folder / CONFIG_FILE
-    content = read_json_object(path)
-    if content.get("format") != FORMAT:
-        raise _wrong(path, "format", f"must be {FORMAT}", content.get("format"))
+    path, content = read_header(folder, CRF)
     architecture = content.get("architecture")
     if architecture not in ARCHITECTURES:
         expected = f"must be one of {', '.join(ARCHITECTURES)}"
@@ -58,6 +56,37 @@ def read_config(folder: Path) -> Config:
         temperature=_temperature(path, content.get("temperature")),
         sizes=_sizes(path, content.get("sizes")),
     )
+
+
+def read_family(folder: Path) -> str:
+    """The family that config.json names: `tagger.CRF` where it names none.
+
+    Raises:
+        ModelError: the file is missing or no JSON object.
+    """
+    return str(read_json_object(folder / CONFIG_FILE).get("family", CRF))
+
+
+def read_header(folder: Path, family: str) -> tuple[Path, dict[str, Any]]:
+    """Path and content of config.json, with its format and family checked.
+
+    Raises:
+        ModelError: the file is missing or no JSON object, or of another format or family.
+    """
+    path = folder / CONFIG_FILE
+    content = read_json_object(path)
+    if content.get("format") != FORMAT:
+        raise _wrong(path, "format", f"must be {FORMAT}", content.get("format"))
+    if content.get("family", CRF) != family:
+        raise _wrong(path, "family", f"must be {family!r}", content.get("family"))
+    return path, content
+
+
+def write_header(folder: Path, family: str, fields: Mapping[str, Any]) -> None:
+    """Write config.json of a model of another family than CRF; the folder is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"format": FORMAT, "family": family, **fields}
+    (folder / CONFIG_FILE).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def read_json_object(path: Path) -> dict[str, Any]:

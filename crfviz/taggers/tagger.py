@@ -7,8 +7,17 @@ from pathlib import Path
 from typing import Protocol
 
 from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import ModelError
 from crfviz.taggers.examples import Example
-from crfviz.text.tokenizer import Token
+from crfviz.text.tokenizer import Token, tokenize
+
+CARD_FILE = "README.md"  # of a model folder
+
+# Families: what kind of scores a tagger's potentials are.
+CRF = "crf"  # trained so that exp(score - log Z) is a probability
+PERCEPTRON = "perceptron"  # trained so that the best path is the right one
+HMM = "hmm"  # logarithms of p(tag | previous tag) and p(word | tag)
+MEMM = "memm"  # logarithms of p(tag | previous tag, word)
 
 Words = Sequence[str] | Sequence[Token]
 
@@ -36,6 +45,21 @@ class Tagger(Protocol):
     def device(self) -> str:
         """The device that scores the words: cpu or cuda."""
 
+    @property
+    def family(self) -> str:
+        """CRF, PERCEPTRON, HMM or MEMM."""
+
+    @property
+    def probabilistic(self) -> bool:
+        """Whether exp(score - log Z) was ever meant to be the probability of a path."""
+
+    @property
+    def observations(self) -> tuple[str, ...] | None:
+        """The words there are, for a textbook chain; None: any word may come."""
+
+    def split(self, text: str) -> list[str]:
+        """The words of a typed text, as this tagger wants them."""
+
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """The potentials of one sentence, float64 on the CPU, temperature included.
 
@@ -55,7 +79,32 @@ class Tagger(Protocol):
     def examples(self) -> list[Example]:
         """Short sentences that show something with this tagger, the first one first."""
 
+    def card(self) -> str:
+        """What is to be known about it, as markdown with a title; empty where nobody wrote it.
+
+        Raises:
+            ModelError: the card cannot be read.
+        """
+
 
 def words_of(tokens: Words) -> tuple[str, ...]:
     """The words of a sentence, given as strings or tokens."""
     return tuple(token if isinstance(token, str) else token.text for token in tokens)
+
+
+def english_words(text: str) -> list[str]:
+    """The words of an English text; none in a blank one."""
+    return [token.text for token in tokenize(text)]
+
+
+def read_card(folder: Path) -> str:
+    """The README.md of a model folder; empty where there is none.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
+    path = folder / CARD_FILE
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: cannot be read ({error})") from error
