@@ -30,6 +30,7 @@ from crfviz.exceptions import (
     NoPathError,
     ScoreError,
     ShapeError,
+    UnknownObservationError,
     UnknownTagError,
 )
 from crfviz.taggers.registry import list_taggers, load_tagger
@@ -51,6 +52,7 @@ __all__ = [
     "ShapeError",
     "Tagger",
     "Token",
+    "UnknownObservationError",
     "UnknownTagError",
     "Viterbi",
     "condition",

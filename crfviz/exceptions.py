@@ -1,13 +1,14 @@
 """The errors a caller can act on.
 
     CrfvizError (a ValueError)
-    ├── ShapeError          a tensor, mask or path has another shape than the rest asks for
-    ├── ScoreError          a score is NaN or +inf (-inf is allowed: it means forbidden)
-    ├── UnknownTagError     a tag name or id that the chain does not have
-    ├── EmptySentenceError  a sentence without a single word
-    ├── NoPathError         every tag sequence is forbidden, so there is no path to return
-    ├── FormatError         a file or text that cannot be read; says in which line
-    └── ModelError          a model folder that is no model; says which file and which field
+    ├── ShapeError               a tensor, mask or path has another shape than the rest asks for
+    ├── ScoreError               a score is NaN or +inf (-inf is allowed: it means forbidden)
+    ├── UnknownTagError          a tag name or id that the chain does not have
+    ├── UnknownObservationError  a word that a textbook chain does not have
+    ├── EmptySentenceError       a sentence without a single word
+    ├── NoPathError              every tag sequence is forbidden, so there is no path to return
+    ├── FormatError              a file or text that cannot be read; says in which line
+    └── ModelError               a model folder that is no model; says which file and which field
 
 Every message says what was expected and what came. Messages are for people: pages show them as they
 are.
@@ -28,6 +29,10 @@ class ScoreError(CrfvizError):
 
 class UnknownTagError(CrfvizError):
     """A tag name or id that the chain does not have."""
+
+
+class UnknownObservationError(CrfvizError):
+    """A word that a textbook chain does not have; the message says which it has."""
 
 
 class EmptySentenceError(CrfvizError):

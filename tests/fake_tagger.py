@@ -6,7 +6,7 @@ import torch
 
 from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
-from crfviz.taggers.tagger import words_of
+from crfviz.taggers.tagger import CRF, english_words, words_of
 
 
 class FakeTagger:
@@ -14,6 +14,9 @@ class FakeTagger:
 
     name = "fake"
     device = "cpu"
+    family = CRF
+    probabilistic = True
+    observations = None
 
     def __init__(self, tags, words, transitions=None, *, scheme=None, folder=Path("fake")):
         self.tags = tuple(tags)
@@ -35,3 +38,9 @@ class FakeTagger:
 
     def examples(self):
         return []
+
+    def card(self):
+        return ""
+
+    def split(self, text):
+        return english_words(text)

@@ -16,6 +16,7 @@ from crfviz.text.tokenizer import tokenize
 
 LIMITS = {"upos-en": 5_000_000, "upos-en-contextfree": 4_000_000, "ner-en": 5_000_000}  # bytes
 NAMES = sorted(LIMITS)
+SMALL = ("upos-en-hmm", "upos-en-perceptron", "upos-en-perceptron-greedy")
 EXCERPT = Path(__file__).parent / "fixtures" / "ewt" / "test_excerpt.conllu"
 UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 TWEETS = [
@@ -55,14 +56,16 @@ def test_a_model_folder_is_complete_and_small(name):
     assert sum(files.values()) <= LIMITS[name]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "upos-en-hmm"])
 def test_no_vocabulary_entry_is_a_handle_or_an_address(name):
     words = json.loads((SHIPPED / name / "vocabulary.json").read_text(encoding="utf-8"))["words"]
-    suspects = [w for w in words if re.search(r"@\w|://|^www\.|\.(com|org|net|edu|gov)\b", w)]
+    suspects = [
+        w.lower() for w in words if re.search(r"@\w|://|^www\.|\.(com|org|net|edu|gov)\b", w)
+    ]
     assert suspects == ["@user"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *SMALL])
 def test_a_card_says_where_the_model_comes_from(name):
     card = (SHIPPED / name / "README.md").read_text(encoding="utf-8")
     for part in ("CC BY-SA 4.0", "python -m crfviz train", "## Limits", "## Data", "figures:"):
@@ -84,7 +87,46 @@ def test_scores_are_float64_on_the_cpu_and_finite(tagger):
         assert torch.isfinite(scores).all()
 
 
-@pytest.mark.parametrize(("name", "least"), [("upos-en", 0.94), ("upos-en-contextfree", 0.92)])
+@pytest.mark.parametrize("name", SMALL)
+def test_a_folder_without_a_network_is_complete_and_small(name):
+    files = {path.name: path.stat().st_size for path in (SHIPPED / name).iterdir()}
+    expected = {"config.json", "model.safetensors", "examples.jsonl", "evaluation.json"}
+    assert expected | {"README.md", "training.json"} <= files.keys()
+    assert sum(files.values()) <= 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "sentences"),
+    [
+        ("upos-en-perceptron", 0.946, 0.645),
+        ("upos-en-perceptron-greedy", 0.946, 0.63),
+        ("upos-en-hmm", 0.92, 0.52),
+    ],
+)
+def test_measured_figures_are_as_good_as_they_should_be(name, tokens, sentences):
+    records = json.loads((SHIPPED / name / "evaluation.json").read_text(encoding="utf-8"))
+    record = records["ud-english-ewt/test.conllu"]
+    decoder = "left_to_right" if name.endswith("greedy") else "viterbi"
+    assert record[decoder]["token_accuracy"] >= tokens
+    assert record[decoder]["sentence_accuracy"] >= sentences
+
+
+@pytest.mark.parametrize("name", SMALL[1:])
+def test_a_perceptron_is_trained_in_two_minutes(name):
+    record = json.loads((SHIPPED / name / "training.json").read_text(encoding="utf-8"))
+    assert record["seconds"] <= 120
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("upos-en", 0.94),
+        ("upos-en-contextfree", 0.92),
+        ("upos-en-hmm", 0.9),
+        ("upos-en-perceptron", 0.93),
+        ("upos-en-perceptron-greedy", 0.93),
+    ],
+)
 def test_part_of_speech_taggers_are_mostly_right(name, least):
     tagger = load_tagger(name)
     assert tagger.tags == tuple(UPOS.split())

@@ -20,6 +20,7 @@ NAMES = [
     "ShapeError",
     "Tagger",
     "Token",
+    "UnknownObservationError",
     "UnknownTagError",
     "Viterbi",
     "condition",

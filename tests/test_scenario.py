@@ -12,10 +12,16 @@ from crfviz.ui import scenario as session
 from crfviz.ui.state import Scenario
 
 TAGGERS = {
-    "tiny": SimpleNamespace(tags=("DET", "NOUN", "VERB")),
-    "spans": SimpleNamespace(tags=("O", "B-PER", "I-PER", "NOUN")),
+    "tiny": SimpleNamespace(tags=("DET", "NOUN", "VERB"), observations=None),
+    "spans": SimpleNamespace(tags=("O", "B-PER", "I-PER", "NOUN"), observations=None),
+    "cones": SimpleNamespace(tags=("C", "H"), observations=("1", "2", "3")),
 }
-FIRST = {"tiny": "Run !", "spans": "Paris .", "broken": "These look fine to me ."}
+FIRST = {
+    "tiny": "Run !",
+    "spans": "Paris .",
+    "cones": "2 3 3",
+    "broken": "These look fine to me .",
+}
 
 
 class Address(dict):
@@ -42,7 +48,7 @@ def load(name):
 def address(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", Address())
-    monkeypatch.setattr(cached, "models", lambda: ["tiny", "spans", "broken"])
+    monkeypatch.setattr(cached, "models", lambda: ["tiny", "spans", "cones", "broken"])
     monkeypatch.setattr(cached, "tagger", load)
     monkeypatch.setattr(cached, "first_sentence", FIRST.__getitem__)
     return st.query_params
@@ -259,3 +265,16 @@ def test_a_page_without_its_frame_begins_again(monkeypatch):
         session.need_frame()
     assert session.PagesManager.uses_pages_directory is False
     session.need_frame()
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_textbook_chain_begins_with_a_sentence_that_it_can_read():
+    session.change(sentence="They run")
+    session.change(model="cones")
+    assert session.scenario().sentence == "2 3 3"
+    session.change(sentence="1 1")
+    session.change(model="spans")
+    assert session.scenario().sentence == "Paris ."
+    session.change(sentence="3 2")
+    session.change(model="cones")
+    assert session.scenario().sentence == "3 2"

@@ -5,8 +5,24 @@ import torch
 
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.device import choose_device
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.registry import SHIPPED, list_taggers, load_tagger
+from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
 from tests.tiny_tagger import save_tiny
+
+SHIPPED_NAMES = [
+    "ner-en",
+    "textbook/casino",
+    "textbook/determiner-noun-verb",
+    "textbook/fever",
+    "textbook/ice-cream",
+    "textbook/label-bias",
+    "textbook/umbrella",
+    "upos-en",
+    "upos-en-contextfree",
+    "upos-en-hmm",
+    "upos-en-perceptron",
+    "upos-en-perceptron-greedy",
+]
 
 
 @pytest.fixture
@@ -21,12 +37,12 @@ def added(tmp_path, monkeypatch):
 
 def test_the_shipped_taggers_are_listed_in_order(monkeypatch):
     monkeypatch.delenv("CRFVIZ_MODELS", raising=False)
-    assert list_taggers() == ["ner-en", "upos-en", "upos-en-contextfree"]
+    assert list_taggers() == SHIPPED_NAMES
 
 
 @pytest.mark.usefixtures("added")
 def test_added_folders_are_listed_too():
-    assert list_taggers() == ["ner-en", "tiny", "upos-en", "upos-en-contextfree"]
+    assert list_taggers() == sorted([*SHIPPED_NAMES, "tiny"])
 
 
 @pytest.mark.usefixtures("added")
@@ -45,7 +61,7 @@ def test_a_shipped_name_cannot_be_taken_over(added):
 
 
 def test_an_unknown_name_says_what_is_known():
-    with pytest.raises(ModelError, match=r"'upos-xx'.* known: ner-en, upos-en, upos-en-contextf"):
+    with pytest.raises(ModelError, match=r"'upos-xx'.* known: ner-en, textbook/casino, "):
         load_tagger("upos-xx")
 
 
@@ -78,3 +94,27 @@ def test_a_gpu_that_is_not_there_is_missed(monkeypatch):
     monkeypatch.setenv("CRFVIZ_DEVICE", "cuda")
     with pytest.raises(CrfvizError, match="finds no CUDA device"):
         choose_device()
+
+
+def test_an_unknown_family_is_named(tmp_path):
+    (tmp_path / "config.json").write_text('{"format": 1, "family": "oracle"}', encoding="utf-8")
+    with pytest.raises(ModelError, match=r"'family' must be one of crf, perceptron, hmm, got 'ora"):
+        load_tagger(tmp_path)
+
+
+def test_textbook_chains_of_an_added_folder_are_listed(added):
+    (added / "textbook").mkdir()
+    source = (SHIPPED / "textbook" / "fever.json").read_text(encoding="utf-8")
+    for name in ("mine", "fever"):
+        (added / "textbook" / f"{name}.json").write_text(source, encoding="utf-8")
+    assert load_tagger("textbook/mine").tags == ("Healthy", "Fever")
+    assert list_taggers().count("textbook/fever") == 1
+
+
+@pytest.mark.parametrize("name", SHIPPED_NAMES)
+def test_every_tagger_says_what_its_scores_are(name):
+    tagger = load_tagger(name)
+    assert tagger.family in (CRF, PERCEPTRON, HMM, MEMM)
+    assert tagger.probabilistic == (tagger.family != PERCEPTRON)
+    assert (tagger.observations is not None) == name.startswith("textbook/")
+    assert tagger.card().startswith("# ")

@@ -54,7 +54,7 @@ def test_without_constraints_bio_may_be_broken(tmp_path, monkeypatch):
 def test_only_the_words_that_are_drawn_are_scored(model):
     long = Scenario(model, "run " * 200)
     assert cached.trained(long).potentials.num_tokens == MAX_WORDS
-    assert len(cached.words(long.sentence)) == 200
+    assert len(cached.words(model, long.sentence)) == 200
 
 
 def test_a_model_without_examples_begins_with_a_sentence_all_the_same(model):

@@ -5,12 +5,14 @@ from types import SimpleNamespace
 import pytest
 
 from crfviz.exceptions import ModelError
+from crfviz.taggers.tagger import read_card
 from crfviz.ui import cached, cards
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     tagger = SimpleNamespace(folder=tmp_path / "tiny", tags=("A", "B"))
+    tagger.card = lambda: read_card(tagger.folder)
     tagger.folder.mkdir()
 
     def load(name):

@@ -34,7 +34,7 @@ def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
     Raises:
         FormatError: a file cannot be read, a training sentence has no tags, or nothing is left.
     """
-    train, dev = _tagged(sources, sources.train), _tagged(sources, sources.dev)
+    train, dev = tagged_sentences(sources, sources.train), tagged_sentences(sources, sources.dev)
     tags = order_tags([tag for sentence in train for tag in sentence.tags or ()])
     beside = [s.tags or () for s in _with_xpos(sources.train)] if sources.xpos else []
     more = _with_xpos(sources.only_xpos)
@@ -68,7 +68,12 @@ def order_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return (OUTSIDE, *(f"{prefix}-{name}" for name in types for prefix in "BI"))
 
 
-def _tagged(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
+def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
+    """The sentences of some files, read as `sources` says.
+
+    Raises:
+        FormatError: a file cannot be read, a sentence has no tags, or there is none.
+    """
     found: list[Sentence] = []
     for path in paths:
         sentences = read_sentences(path, fold_handles=sources.fold_handles, types=sources.types)

@@ -17,7 +17,6 @@ from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import EmptySentenceError, FormatError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.tokenizer import tokenize
 
 DEFAULT_MODEL = "upos-en-contextfree"
 GAP = "  "  # between columns
@@ -39,7 +38,7 @@ def main(options: argparse.Namespace) -> int:
     tagger = load_tagger(options.model)
     printed = False
     for text in [" ".join(options.text)] if options.text else _lines():
-        words = [token.text for token in tokenize(text)]
+        words = tagger.split(text)
         if words:
             width = shutil.get_terminal_size().columns
             sys.stdout.write(tagged(tagger, words, width) + "\n\n")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfviz.chain.constraints import illegal_positions
+from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.greedy import greedy
 from crfviz.chain.k_best import k_best
 from crfviz.chain.max_marginal import max_marginal
@@ -27,6 +28,7 @@ EXAMPLES_FILE = "examples.jsonl"
 NEAR = (
     0.9  # two paths nearly tie when the second has at least this share of the first's probability
 )
+UNSURE = 0.6  # no tag of a word has more than this marginal
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,17 @@ def _near_tie(chain: Potentials, example: Example) -> bool:  # noqa: ARG001 - a 
     return second.probability >= NEAR * first.probability
 
 
+def _tie(chain: Potentials, example: Example) -> bool:  # noqa: ARG001 - a check takes both
+    """Two best paths tie."""
+    return viterbi(chain).ties
+
+
+def _unsure(chain: Potentials, example: Example) -> bool:
+    """No tag is clearly the likeliest at the position."""
+    marginals = forward_backward(chain).marginals
+    return example.position is not None and marginals[example.position].max().item() <= UNSURE
+
+
 def _breaks_bio(chain: Potentials, example: Example) -> bool:
     """Independent greedy continues an entity that never began; Viterbi does not."""
     broken = illegal_positions(_names(chain, greedy(chain, "independent")))
@@ -132,6 +145,8 @@ CHECKS: Mapping[str, Callable[[Potentials, Example], bool]] = {
     "viterbi_right": _viterbi_right,
     "viterbi_wrong": _viterbi_wrong,
     "near_tie": _near_tie,
+    "tie": _tie,
+    "unsure": _unsure,
     "breaks_bio": _breaks_bio,
 }
 
@@ -149,6 +164,19 @@ def _example(place: str, line: str) -> Example:
         content = json.loads(line)
     except json.JSONDecodeError as error:
         raise ModelError(f"{place}: is no JSON ({error})") from error
+    return example_of(place, content)
+
+
+def example_of(place: str, content: object) -> Example:
+    """An example from JSON.
+
+    Args:
+        place: file and line, for the message.
+        content: an object with the fields of `Example`.
+
+    Raises:
+        ModelError: it is no example; says which field.
+    """
     if not isinstance(content, dict):
         raise ModelError(f"{place}: must be a JSON object, got {type(content).__name__}")
     tokens = _field(place, content, "tokens", _are_names, "a list of words")

@@ -17,7 +17,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.taggers.device import choose_device
 from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
 from crfviz.taggers.storage import load_model
-from crfviz.taggers.tagger import Words, words_of
+from crfviz.taggers.tagger import CRF, Words, english_words, read_card, words_of
 
 SENTENCES_AT_ONCE = 64  # bounds the memory of a batch
 
@@ -32,6 +32,10 @@ class NeuralTagger:
     Raises:
         ModelError: the folder is no model; says which file and which field.
     """
+
+    family = CRF
+    observations = None  # any word
+    probabilistic = True
 
     def __init__(self, folder: Path, device: torch.device | None = None) -> None:
         stored = load_model(folder)
@@ -54,6 +58,10 @@ class NeuralTagger:
         """The device that scores the words: cpu or cuda."""
         return self._device.type
 
+    def split(self, text: str) -> list[str]:
+        """The words of a text; see `Tagger.split`."""
+        return english_words(text)
+
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """The potentials of one sentence; see `Tagger.potentials`."""
         return self.potentials_batch([tokens], constrained=constrained)[0]
@@ -75,6 +83,10 @@ class NeuralTagger:
         """The examples of the folder, none where it has no such file."""
         path = self.folder / EXAMPLES_FILE
         return read_examples(path) if path.exists() else []
+
+    def card(self) -> str:
+        """The README.md of the folder; empty where there is none."""
+        return read_card(self.folder)
 
     def _score(self, sentences: list[tuple[str, ...]], *, constrained: bool) -> list[Potentials]:
         batch = self._vocabulary.encode(sentences).to(self._device)

@@ -1,59 +1,94 @@
-"""Taggers by name: the shipped folders, and those in the folders that CRFVIZ_MODELS names."""
+"""Taggers by name: the shipped folders, and those in the folders that CRFVIZ_MODELS names.
+
+A model is a folder with a config.json, which says of what family it is; a textbook chain is a JSON
+file in a folder called `textbook`, and its name is `textbook/NAME`.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.config import CONFIG_FILE
+from crfviz.taggers.config import CONFIG_FILE, read_family
+from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural import NeuralTagger
-from crfviz.taggers.tagger import Tagger
+from crfviz.taggers.perceptron import PerceptronTagger
+from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
+from crfviz.taggers.textbook import TextbookTagger
+from crfviz.taggers.textbook_storage import TEXTBOOK
 
 SHIPPED = Path(__file__).resolve().parents[2] / "models"
 VARIABLE = "CRFVIZ_MODELS"  # more folders of model folders, separated as in PATH
 
+FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
+    CRF: NeuralTagger,
+    PERCEPTRON: PerceptronTagger,
+    HMM: HmmTagger,
+}  # of model folders
+
 
 def list_taggers() -> list[str]:
     """Names that `load_tagger` knows, in alphabetical order."""
-    return sorted(name for name, path in _folders().items() if (path / CONFIG_FILE).is_file())
+    found = _places().items()
+    return sorted(n for n, path in found if path.is_file() or (path / CONFIG_FILE).is_file())
 
 
 def load_tagger(name_or_folder: str | Path) -> Tagger:
-    """The tagger of a name, or of a folder anywhere.
+    """The tagger of a name, or of a model folder or textbook file anywhere.
 
     Args:
-        name_or_folder: one of `list_taggers()`, or the path of a model folder.
+        name_or_folder: one of `list_taggers()`, the path of a model folder, or that of a textbook
+            chain's JSON file.
 
     Raises:
-        ModelError: no such tagger, or its folder is no model; says which file and which field.
+        ModelError: no such tagger, or it is no model; says which file and which field.
     """
-    folders = _folders()
-    if isinstance(name_or_folder, str) and name_or_folder in folders:
-        return NeuralTagger(folders[name_or_folder])
-    if str(name_or_folder).strip() and _is_folder(Path(name_or_folder)):
-        return NeuralTagger(Path(name_or_folder))
+    places = _places()
+    if isinstance(name_or_folder, str) and name_or_folder in places:
+        return _load(places[name_or_folder])
+    if str(name_or_folder).strip() and _is(Path.is_dir, Path(name_or_folder)):
+        return _load(Path(name_or_folder))
+    if str(name_or_folder).endswith(".json") and _is(Path.is_file, Path(name_or_folder)):
+        return _load(Path(name_or_folder))
     known = ", ".join(list_taggers()) or "none"
     raise ModelError(
         f"no tagger is called {str(name_or_folder)!r} and no model folder is there; known: {known}"
     )
 
 
-def _folders() -> dict[str, Path]:
-    """Folders by name, models or not; what is shipped goes before what was added."""
+def _load(path: Path) -> Tagger:
+    if path.suffix == ".json" and path.is_file():
+        return TextbookTagger(path)
+    family = read_family(path)
+    if family not in FAMILIES:
+        known = ", ".join(FAMILIES)
+        raise ModelError(
+            f"{path / CONFIG_FILE}: field 'family' must be one of {known}, got {family!r}"
+        )
+    return FAMILIES[family](path)
+
+
+def _places() -> dict[str, Path]:
+    """Folders and textbook files by name, models or not; what is shipped goes before the rest."""
     added = [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
-    folders: dict[str, Path] = {}
+    places: dict[str, Path] = {}
     for parent in (SHIPPED, *added):
-        if _is_folder(parent):
-            for folder in parent.iterdir():
-                if _is_folder(folder):
-                    folders.setdefault(folder.name, folder)
-    return folders
+        if not _is(Path.is_dir, parent):
+            continue
+        for folder in parent.iterdir():
+            if folder.name == TEXTBOOK and _is(Path.is_dir, folder):
+                for file in folder.glob("*.json"):
+                    places.setdefault(f"{TEXTBOOK}/{file.stem}", file)
+            elif _is(Path.is_dir, folder):
+                places.setdefault(folder.name, folder)
+    return places
 
 
-def _is_folder(path: Path) -> bool:
-    """Whether there is a folder; no error for a name that the system cannot hold."""
+def _is(kind: Callable[[Path], bool], path: Path) -> bool:
+    """Whether there is such a thing; no error for a name that the system cannot hold."""
     try:
-        return path.is_dir()
+        return kind(path)
     except (OSError, ValueError):  # too long; a null character
         return False

@@ -20,7 +20,6 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.tokenizer import tokenize
 from crfviz.ui.state import MAX_WORDS, Scenario
 from crfviz.ui.url import decode_changes, encode_changes
 
@@ -69,9 +68,13 @@ def first_sentence(model: str) -> str:
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
-def words(sentence: str) -> list[str]:
-    """All words of a sentence as typed; none in a blank one."""
-    return [token.text for token in tokenize(sentence)]
+def words(model: str, sentence: str) -> list[str]:
+    """All words of a sentence as typed, split as the model wants it; none in a blank one.
+
+    Raises:
+        ModelError: the folder is no model.
+    """
+    return tagger(model).split(sentence)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -81,7 +84,7 @@ def potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
     Raises:
         CrfvizError: there is no word, or the folder is no model.
     """
-    return tagger(model).potentials(words(sentence)[:MAX_WORDS], constrained=constrained)
+    return tagger(model).potentials(words(model, sentence)[:MAX_WORDS], constrained=constrained)
 
 
 def trained(scenario: Scenario) -> Analysis:

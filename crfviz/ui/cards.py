@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from crfviz.corpus.card import CARD_FILE, read_evaluations
+from crfviz.corpus.card import read_evaluations
 from crfviz.corpus.report import Record
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
@@ -35,23 +35,20 @@ def cards() -> list[Card]:
 def summary(model: str) -> str:
     """One line about a model; empty where it has no card or cannot be loaded."""
     try:
-        folder = cached.tagger(model).folder
-        return card_summary((folder / CARD_FILE).read_text(encoding="utf-8"))
-    except (CrfvizError, OSError, UnicodeDecodeError):
+        return card_summary(cached.tagger(model).card())
+    except CrfvizError:
         return ""
 
 
 def _card(model: str) -> Card:
     try:
         tagger = cached.tagger(model)
-        path = tagger.folder / CARD_FILE
-        text = path.read_text(encoding="utf-8") if path.is_file() else ""
         return Card(
             model,
-            text=card_body(text),
-            ours=tagger.folder.parent == SHIPPED,
+            text=card_body(tagger.card()),
+            ours=SHIPPED in tagger.folder.parents,
             tags=tagger.tags,
             evaluations=read_evaluations(tagger.folder),
         )
-    except (CrfvizError, OSError, UnicodeDecodeError) as error:
+    except CrfvizError as error:
         return Card(model, problem=str(error))

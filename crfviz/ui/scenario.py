@@ -266,7 +266,21 @@ def _change_model(model: str) -> None:
     if model not in cached.models():
         say(f"There is no model called {quote(model)}.")
     elif model != scenario().model:
+        sentence = _readable(scenario(), model)
+        if sentence != scenario().sentence:
+            _change_sentence(sentence)
         _keep(_fitted(replace(scenario(), model=model)))
+
+
+def _readable(before: Scenario, model: str) -> str:
+    """The sentence, or the first one of a model that reads other words than the one before."""
+    try:
+        old, new = (cached.tagger(name).observations for name in (before.model, model))
+    except CrfvizError:  # a broken model: the page says so
+        return before.sentence
+    if old == new or (new is not None and set(before.sentence.split()) <= set(new)):
+        return before.sentence
+    return cached.first_sentence(model)
 
 
 def _change_sentence(sentence: str) -> None:

@@ -60,7 +60,7 @@ def scene() -> Scene:
     need_frame()
     try:
         now = scenario()
-        if not cached.words(now.sentence):
+        if not cached.words(now.model, now.sentence):
             st.info("Type a sentence in the box on the left, then press Enter.")
             st.stop()
         built = _built(now)
@@ -86,7 +86,7 @@ def example_of(now: Scenario) -> Example | None:
 
 def _built(now: Scenario) -> Scene:
     tagger = cached.tagger(now.model)
-    every_word = cached.words(now.sentence)
+    every_word = cached.words(now.model, now.sentence)
     trained = cached.trained(now)
     example = example_of(now)
     return Scene(
