@@ -16,20 +16,25 @@ export function buildLattice(model, geometry, { onPoint }) {
   const edges = grid(T, K, (t, k) => (t === 0 ? null : svg("path", { class: "edge", fill: "none" })));
   const lines = Object.fromEntries(["gold", "ghost", "greedy", "best"].map((name) => [name, svg("path", { class: `line ${name}`, fill: "none" })]));
   const nodes = grid(T, K, (t, k) => buildNode(model, t, k));
+  const columns = {
+    edges: edges.map((column) => svg("g", {}, column.filter(Boolean))),
+    nodes: nodes.map((column) => svg("g", {}, column.map((node) => node.group))),
+    notes: nodes.map((column) => svg("g", {}, column.map((node) => node.note))),
+  };
   const tiesGroup = svg("g", { class: "ties" });
   const picture = svg("svg", { class: "lattice-picture", role: "group", "aria-label": "Viterbi lattice" }, [
     ...guides,
-    svg("g", {}, edges.flat().filter(Boolean)),
+    ...columns.edges,
     tiesGroup,
     lines.gold,
     lines.ghost,
     lines.greedy,
     lines.best,
-    svg("g", {}, nodes.flat().map((node) => node.group)),
-    svg("g", {}, nodes.flat().map((node) => node.note)),
+    ...columns.nodes,
+    ...columns.notes,
   ]);
   const element = html("div", { class: "lattice" }, [labelColumn, picture]);
-  const parts = { labels, foldLabel, guides, edges, lines, nodes, tiesGroup, picture };
+  const parts = { labels, foldLabel, guides, edges, lines, nodes, columns, tiesGroup, picture };
   for (const name of ["pointerover", "focusin", "click"]) {
     picture.addEventListener(name, (event) => {
       const target = event.target.closest?.("[data-node]");
@@ -91,11 +96,13 @@ function place(model, { label, column, row, rowOf, rows }, parts) {
 }
 
 function update(model, parts) {
-  const { T, K } = model;
+  const { K } = model;
   const { marginals, backpointers, path } = model.results;
   const { x, y } = parts.xy;
   const until = model.revealed;
-  for (let t = 0; t < T; t++) {
+  const { from: first, to: end } = model.inSight;
+  for (const groups of Object.values(parts.columns)) groups.forEach((group, t) => mark(group, "data-out-of-sight", t < first || t >= end));
+  for (let t = first; t < end; t++) {
     for (let k = 0; k < K; k++) {
       drawNode(model, parts.nodes[t][k], t, k, path?.[t] === k && t >= until.from);
       mark(parts.nodes[t][k].group, "data-later", t >= until.columns);

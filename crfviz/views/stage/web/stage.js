@@ -83,6 +83,7 @@ class Stage {
     const live = unseen.length > 0;
     const waiting = live || this.pending.some((event) => PYTHONS.has(event.kind));
     const edits = unseen.reduce((known, event) => withEvent(known, event, payload), payload.edits);
+    const { T } = payload;
     const model = { ...payload, edits, live, waiting };
     model.chain = applyEdits(payload, edits);
     if (live) {
@@ -93,9 +94,17 @@ class Stage {
     const kept = live ? this.model?.shown : undefined;
     model.shown = this.unfolded ? new Set(payload.tags.keys()) : shownTags(model, kept);
     model.message = this.message;
+    model.inSight = this.preview ? this.columnsInSight(T) : { from: 0, to: T };
     model.weightOf = (from, to) => weight(model.chain, model.tags, from, to);
     this.model = model;
     this.addSelection(model);
+  }
+
+  // The words that are not scrolled away: while something is being dragged, the others can wait.
+  columnsInSight(T) {
+    const { scrollLeft, clientWidth } = this.scroller;
+    const column = parseFloat(this.root.style.getPropertyValue("--column"));
+    return { from: Math.floor(scrollLeft / column), to: Math.min(T, Math.ceil((scrollLeft + clientWidth) / column)) };
   }
 
   // What is pointed at and where the walk stands.

@@ -1,7 +1,7 @@
 // Rows of tags under the words: one decoder, one path or one sample a row. A cell that differs from the
 // reference row has a dashed red frame.
 
-import { html, mark, setProperty, setText } from "./dom.js";
+import { changed, html, mark, setProperty, setText } from "./dom.js";
 
 export function buildStrips(model) {
   const element = html("div", { class: "strips", role: "table", "aria-label": "The tags each decoder chooses" });
@@ -35,10 +35,11 @@ function drawRow(model, row, { label, cells, element }) {
   const reference = model.rows.find((other) => other.id === model.reference)?.tags;
   cells.forEach((cell, t) => {
     const k = row.tags ? row.tags[t] : null;
+    const differs = k !== null && reference && reference[t] !== k;
+    if (!changed(cell, k, row.texts?.[t], differs)) return;
     setText(cell, row.texts ? row.texts[t] : k === null ? "–" : model.tags[k]);
     setProperty(cell, "--tag", k === null ? "transparent" : model.colours[k]);
     mark(cell, "data-plain", Boolean(row.texts));
-    const differs = k !== null && reference && reference[t] !== k;
     mark(cell, "data-differs", Boolean(differs));
   });
 }
