@@ -113,10 +113,17 @@ class Screen:
         """All text a person can read, on the page and in the stage."""
         return "\n".join([self.page.inner_text("body"), self.page.evaluate("crfviz.text()")])
 
-    def edits(self):
-        """How many edits the sidebar counts."""
-        label = self.page.locator(".st-key-edits").inner_text()
-        return int(re.search(r"(\d+) edits?", label).group(1))
+    def expect_edits(self, number):
+        """The sidebar counts so many edits; it follows the stage late."""
+        label = re.compile(rf"^{number} edit")
+        expect(self.page.locator(".st-key-edits")).to_contain_text(label)
+
+    def expect_param(self, name, value):
+        """The address says so; it follows the stage late."""
+        self.page.wait_for_function(
+            "([name, value]) => new URL(document.URL).searchParams.get(name) === value",
+            arg=[name, value],
+        )
 
     def cell(self, source, target):
         return self.page.locator(f"[data-cell='{source},{target}']")

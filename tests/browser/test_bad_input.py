@@ -37,7 +37,7 @@ def assert_kept(screen, sentence, edits=EDIT):
         assert_rows(shown, expected)
         if shown.marginals:
             assert_lattice(shown, expected)
-        assert screen.edits() == len(edits)
+        screen.expect_edits(len(edits))
 
     screen.eventually(check)
 
@@ -50,7 +50,7 @@ def test_blank_sentence(screen, path, blank):
         screen.apply_sentence(blank)
         screen.wait_for_text("Type a sentence")
         expect(screen.page.locator("[data-stage]")).to_have_count(0)
-        assert screen.edits() == 1
+        screen.expect_edits(1)
         screen.apply_sentence(SENTENCE)
         screen.wait({"name": 0, "rev": -1})
     else:
@@ -76,7 +76,7 @@ def test_one_word_of_ten_thousand_characters(screen):
     assert len(screen.read().words) == 1
     wide = "document.documentElement.scrollWidth - innerWidth"
     assert screen.page.evaluate(wide) <= 0
-    assert screen.edits() == 1
+    screen.expect_edits(1)
 
 
 @pytest.mark.parametrize("path", STAGES)

@@ -31,7 +31,7 @@ def assert_edited(screen, edits, *, sentence=SENTENCE, model=MODEL):
         assert_lattice(shown, expected)
         if shown.cells:
             assert_matrix(shown, expected)
-        assert screen.edits() == len(edits)
+        screen.expect_edits(len(edits))
 
     screen.eventually(check)
 
@@ -41,7 +41,7 @@ def test_typing_a_score_is_answered_by_the_library(screen):
     with screen.redraw():
         screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
     assert_edited(screen, with_cell("DET", "NOUN", -3.25))
-    assert screen.params()["t"] == "DET.NOUN:-3.25"
+    screen.expect_param("t", "DET.NOUN:-3.25")
     assert screen.cell("DET", "NOUN").get_attribute("data-edited") == "true"
 
 
@@ -92,7 +92,7 @@ def test_escape_leaves_everything_as_it_was(screen):
     cell.click()
     screen.press(*"99", "Escape")
     expect(cell).to_have_text(before)
-    assert screen.edits() == 0
+    screen.expect_edits(0)
 
 
 def test_start_and_end_weights_can_be_edited(screen):
@@ -117,7 +117,7 @@ def test_pictures_follow_the_hand_while_dragging_and_python_agrees(screen):
     assert_rows(dragging, expected)
     assert_lattice(dragging, expected)
     assert dragging.marginals != before.marginals
-    assert screen.edits() == 0
+    screen.expect_edits(0)
     with screen.redraw():
         screen.page.mouse.up()
     shown = screen.read()
@@ -187,7 +187,7 @@ def test_undo_inside_the_sentence_box_is_the_boxs_own(screen):
     screen.open("transitions", t="DET.NOUN:1")
     screen.sentence.click()
     screen.press(*"abc", "Control+z")
-    assert screen.edits() == 1
+    screen.expect_edits(1)
 
 
 def test_reset_drops_every_edit_and_can_be_undone(screen):
@@ -247,10 +247,10 @@ def test_emissions_are_edited_in_their_table(screen):
     assert_rows(shown, expected)
     assert_table(shown, "emissions", expected.analysis.potentials.emissions)
     assert shown.rows["greedy"] == named(expected.analysis.greedy, expected.tags)
-    assert screen.params()["e"] == "1.NOUN:12.5"
+    screen.expect_param("e", "1.NOUN:12.5")
     screen.drag(screen.emission(0, k), up=100)
     screen.page.wait_for_function("document.URL.includes('0.NOUN')")
-    assert screen.edits() == 2
+    screen.expect_edits(2)
 
 
 def test_edits_of_words_go_with_their_sentence_and_transitions_stay(screen):

@@ -42,7 +42,7 @@ def test_first_page_of_a_new_server_by_its_address(watch, shared, new_app):
     screen = watch(shared, new_app)
     screen.open("forward-backward", t="DET.NOUN:-3.25")
     expect(screen.page.get_by_role("dialog")).to_have_count(0)
-    assert screen.edits() == 1
+    screen.expect_edits(1)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_broken_model_is_named_and_everything_else_stays(watch, shared, new_app,
     message = screen.page.locator("[data-testid=stMain] [data-testid=stAlert]")
     expect(message).to_contain_text(said, timeout=PATIENCE)
     expect(screen.sentence).to_have_value(SENTENCE)
-    assert screen.edits() == 1
+    screen.expect_edits(1)
     with screen.redraw():
         screen.choose("model", MODEL)
     assert_lattice(screen.read(), chain(edits=with_cell("DET", "NOUN", -3.25)))
