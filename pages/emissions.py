@@ -2,13 +2,14 @@
 
 import streamlit as st
 
+from crfviz.taggers.tagger import HMM
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scenario import bound_view
 from crfviz.ui.scene import scene
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.payload import Panels
-from crfviz.views.tables import EMISSION_DISPLAYS, emission_table
+from crfviz.views.tables import EMISSION_DISPLAYS, PROBABILITY, emission_table
 
 HINT = (
     "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "
@@ -23,7 +24,7 @@ with choice:
         st.segmented_control,
         "Show",
         "emissions",
-        list(EMISSION_DISPLAYS),
+        [name for name in EMISSION_DISPLAYS if name != PROBABILITY or current.family == HMM],
         "score",
         format_func=EMISSION_DISPLAYS.get,
         label_visibility="collapsed",

@@ -5,6 +5,7 @@ import streamlit as st
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.question import chosen_ruler
 from crfviz.ui.scene import scene
+from crfviz.ui.weight_display import weight_display
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.payload import Panels
@@ -16,8 +17,11 @@ HINT = (
     "-inf forbids the step."
 )
 
-st.title("Transitions")
+title, choice = st.columns([1, 3], vertical_alignment="center")
+title.title("Transitions")
 current = scene()
+with choice:
+    display = weight_display(current)
 before = current.trained if current.edited else None
 rows = decoder_rows(current.now, which=current.rows, gold=current.gold, trained=before)
 note = (
@@ -33,6 +37,7 @@ show_stage(
     note=note,
     hint=HINT,
     ruler=chosen_ruler(current),
+    display=display,
     legend="dotted: as trained · rings: marginals as trained, the change in brackets"
     if current.edited
     else "",

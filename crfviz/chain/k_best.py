@@ -24,7 +24,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import follow
 from crfviz.chain.ties import near_best
 from crfviz.chain.viterbi import viterbi
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, NoPathError
 
 
 def k_best(potentials: Potentials, k: int) -> list[Path]:
@@ -50,6 +50,20 @@ def k_best(potentials: Potentials, k: int) -> list[Path]:
         Path(tags, best.score - loss, probability(best.score - loss, total))
         for loss, tags in islice(_walks(losses, choices), k)
     ]
+
+
+def margin(potentials: Potentials) -> float | None:
+    """Nats between the best path and the second; None where there are not two.
+
+    Example:
+        >>> margin(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
+        0.5
+    """
+    try:
+        paths = k_best(potentials, 2)
+    except NoPathError:
+        return None
+    return paths[0].score - paths[1].score if len(paths) == 2 else None
 
 
 def _detours(potentials: Potentials, best: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

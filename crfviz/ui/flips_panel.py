@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.chain.flips import Flip, smallest_flips
-from crfviz.exceptions import NoPathError
+from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui.scene import Scene
 
 LIMIT = 10
@@ -19,6 +19,12 @@ def flips_panel(scene: Scene) -> None:
             flips = smallest_flips(scene.now.potentials, LIMIT)
         except NoPathError as error:
             st.info(str(error))
+            return
+        except CrfvizError:
+            st.info(
+                "Each step has a transition matrix of its own here, so that a weight has no single "
+                "value to change. Choose a model with one matrix, such as upos-en."
+            )
             return
     if not flips:
         st.info("No change of a single weight flips the best path.")

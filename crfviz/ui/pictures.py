@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from crfviz.chain.k_best import margin
 from crfviz.ui import cached
 from crfviz.ui.scenario import bound_to, handle_events, last_event, set_view_option, view_option
 from crfviz.ui.scene import Scene
@@ -40,6 +41,8 @@ def show_stage(scene: Scene, panels: Panels, *, key: str, **parts: Any) -> None:
         pins=now.pins,
         ack=last_event(),
         unedited=unedited,
+        probabilistic=scene.probabilistic,
+        margin=None if scene.probabilistic else margin(scene.now.potentials),
         **parts,
     )
     stage(payload(data), key=f"stage.{key}", on_events=handle_events)

@@ -61,8 +61,12 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
         or (before, after) == (START, END)
     ):
         return None
+    move = (before, after)
+    trained = scene.trained.potentials
+    if trained.transitions.dim() == 3 and before != START and after != END:
+        if move not in scene.scenario.edits.transitions:
+            return None  # each step has its own value: there is no one place on the ruler
     try:
-        move = (before, after)
         return ruler(scene.now.potentials, scene.trained.potentials, move)
     except CrfvizError:  # no allowed path: the page says so already
         return None

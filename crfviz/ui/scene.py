@@ -10,6 +10,7 @@ import streamlit as st
 from crfviz.chain.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
+from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.ui import cached
 from crfviz.ui.scenario import Scenario, need_frame, scenario, view_option
 from crfviz.ui.state import MAX_WORDS
@@ -31,6 +32,8 @@ class Scene:
     tags: tuple[str, ...]  # K tag names, in id order
     scheme: str | None  # "BIO" or None
     device: str  # "cpu" or "cuda"
+    family: str  # of `crfviz.taggers.tagger`
+    probabilistic: bool  # whether its scores were ever meant as probabilities
     words: tuple[str, ...]  # T words, at most 120
     total_words: int  # of the sentence as typed
     trained: Analysis
@@ -42,6 +45,11 @@ class Scene:
     def edited(self) -> bool:
         """Whether edits or pins are active."""
         return self.now is not self.trained
+
+    @property
+    def of_probabilities(self) -> bool:
+        """Whether each trained score is the logarithm of a probability."""
+        return self.family in (HMM, MEMM)
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -95,6 +103,8 @@ def _built(now: Scenario) -> Scene:
         tags=tagger.tags,
         scheme=tagger.scheme,
         device=tagger.device,
+        family=tagger.family,
+        probabilistic=tagger.probabilistic,
         words=tuple(every_word[:MAX_WORDS]),
         total_words=len(every_word),
         trained=trained,

@@ -16,6 +16,8 @@ MOST_WORDS = 3  # whose tags a piece names
 def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) -> Ruler:
     """All values of one weight, in pieces with the same best path.
 
+    Where each step has its own matrix, a value is one that all steps share.
+
     Args:
         potentials: the chain as it is now.
         trained: the chain without edits.

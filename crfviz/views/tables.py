@@ -13,7 +13,13 @@ from crfviz.chain.consistency import forward_messages
 from crfviz.chain.forward_backward import normalise
 from crfviz.views.stage.payload import Table
 
-EMISSION_DISPLAYS = {"score": "score", "softmax": "softmax", "rank": "rank"}
+PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
+EMISSION_DISPLAYS = {
+    "score": "score",
+    PROBABILITY: "probability",
+    "softmax": "softmax",
+    "rank": "rank",
+}
 SWEEP_DISPLAYS = {"log": "log", "probability": "probability", "normalised": "per column"}
 CONVENTIONS = {"included": "α holds the emission at t", "message": "α is the message passed on"}
 
@@ -29,6 +35,14 @@ def emission_table(analysis: Analysis, display: str) -> Table:
         A table that can be edited where it shows the scores themselves; the greedy path is framed.
     """
     emissions = analysis.potentials.emissions
+    if display == PROBABILITY:
+        label = (
+            "p(word | tag): exp of the scores; a row of the HMM's table sums to 1 over all words"
+        )
+        values = torch.exp(emissions)
+        return Table(
+            "p_emissions", label, values, _largest(values), 2, "exponent", outlined=analysis.greedy
+        )
     if display == "softmax":
         label = "softmax of the emissions over the tags of each word"
         return Table(
@@ -100,6 +114,12 @@ def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Table:
         values = torch.exp(log_values)
         return Table(name, f"{label}; exp of the log", values, _size(values), 2, "exponent")
     return Table(name, f"{label}; log, nats", log_values, _size(log_values))
+
+
+def _largest(values: Tensor) -> float:
+    """The largest finite size: where the colour of a small table is full."""
+    finite = values[values.isfinite()]
+    return finite.max().item() or 1.0 if finite.numel() else 1.0
 
 
 def _size(values: Tensor) -> float:

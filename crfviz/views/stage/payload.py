@@ -61,7 +61,7 @@ class Ruler:
     """The values of one weight, in pieces with the same best path."""
 
     weight: tuple[str, str]  # from and to, by tag name
-    trained: float  # nats
+    trained: float  # nats; NaN where it differs from step to step
     pieces: Sequence[tuple[float, float, str]]  # low, high (infinite at the ends), name
 
 
@@ -88,6 +88,11 @@ class Stage:
     tables: Sequence[Table] = ()
     reference: str = "viterbi"  # the row that others are compared with
     contrast: str = "left_to_right"  # the row whose differing steps are drawn dashed in the lattice
+    display: str = "score"  # of the matrix; "probability" shows exp of its scores
+    probabilistic: bool = (
+        True  # whether Z and p are more than what a CRF with these scores would say
+    )
+    margin: float | None = None  # nats between the two best paths, where they are to be told
     note: str = ""  # what happened, in a sentence
     legend: str = ""
     hint: str = ""  # how to change something, where something can be changed
@@ -126,7 +131,7 @@ def payload(stage: Stage) -> dict[str, object]:
         },
         "trained": {
             "emissions": _floats(base.emissions),
-            "transitions": _floats(base.transitions),
+            **_transitions(base.transitions),
             "start": _floats(base.start),
             "end": _floats(base.end),
         },
@@ -146,6 +151,9 @@ def payload(stage: Stage) -> dict[str, object]:
         "tables": [_table(table) for table in stage.tables],
         "reference": stage.reference,
         "contrast": stage.contrast,
+        "display": stage.display,
+        "probabilistic": stage.probabilistic,
+        "margin": stage.margin,
         "note": stage.note,
         "legend": stage.legend,
         "hint": stage.hint,
@@ -157,6 +165,27 @@ def payload(stage: Stage) -> dict[str, object]:
         "constrained": stage.constrained,
         "step": stage.step,
     }
+
+
+def _transitions(transitions: Tensor) -> Mapping[str, object]:
+    """One matrix; where each step has its own, the commonest number of each cell, and the others.
+
+    Steps differ in few cells, and everything travels with every edit.
+    """
+    if transitions.dim() == 2:
+        return {"transitions": _floats(transitions), "steps": None}
+    if len(transitions) == 0:  # a single word: there is no step
+        return {
+            "transitions": _floats(transitions.new_full(transitions.shape[1:], math.nan)),
+            "steps": None,
+        }
+    common = transitions.mode(dim=0).values
+    cells = (transitions != common).flatten().nonzero()[:, 0]
+    steps = {
+        "cells": _base64(cells.numpy().astype("<i4")),
+        "values": _floats(transitions.flatten()[cells]),
+    }
+    return {"transitions": _floats(common), "steps": steps}
 
 
 def _edits(edits: Edits) -> Mapping[str, object]:
@@ -208,6 +237,7 @@ def _ruler(ruler: Ruler) -> Mapping[str, object]:
     return {
         "weight": list(ruler.weight),
         "trained": _finite(ruler.trained),
+        "varies": math.isnan(ruler.trained),
         "pieces": [
             {"low": _finite(low), "high": _finite(high), "label": label}
             for low, high, label in ruler.pieces

@@ -8,7 +8,8 @@ import { END, START, weight } from "./model.js";
 const NEGATIVES = 3;
 
 // The transition matrix: rows are "from" with START on top, columns are "to" with END at the right.
-export function buildMatrix(model) {
+// `go` moves the step that is shown, where each step has its own matrix.
+export function buildMatrix(model, go) {
   const froms = [START, ...model.tags];
   const tos = [...model.tags, END];
   const colour = (name) => (model.tags.includes(name) ? model.colours[model.tags.indexOf(name)] : "currentColor");
@@ -20,11 +21,23 @@ export function buildMatrix(model) {
   });
   const corner = html("div", { class: "matrix-label matrix-corner", text: "from ↓ to →" });
   const header = html("div", { class: "matrix-row matrix-header" }, [corner, ...heads]);
-  const element = html("div", { class: "matrix", role: "grid", "aria-label": "Transition scores, from the row's tag to the column's tag" }, [header, ...rows.map((row) => row.element)]);
+  const grid = html("div", { class: "matrix", role: "grid", "aria-label": "Transition scores, from the row's tag to the column's tag" }, [header, ...rows.map((row) => row.element)]);
+  const caption = html("span", { class: "matrix-step-text", "aria-live": "polite" });
+  const [back, on] = [["◀", "one step back", -1], ["▶", "one step on", 1]].map(([text, title, by]) => {
+    const button = html("button", { type: "button", text, title });
+    button.addEventListener("click", () => go(by));
+    return button;
+  });
+  const steps = html("div", { class: "matrix-step buttons" }, [back, caption, on]);
+  const element = html("div", {}, [steps, grid]);
   const hidden = (next, name) => next.tags.includes(name) && !next.shown.has(next.tags.indexOf(name));
   return {
     element,
     update(next) {
+      mark(steps, "hidden", !next.perStep || next.T < 2);
+      setText(caption, next.T < 2 ? "" : `step ${next.words[next.into - 1]} → ${next.words[next.into]}`);
+      set(element, "data-into", next.into);
+      [back.disabled, on.disabled] = [next.into <= 1, next.into >= next.T - 1];
       heads.forEach((head, i) => mark(head, "hidden", hidden(next, tos[i])));
       const range = largest(next);
       for (const { from, label, cells, element: row } of rows) {
@@ -34,10 +47,12 @@ export function buildMatrix(model) {
           const to = tos[i];
           mark(cell, "hidden", hidden(next, to));
           if (!cell.dataset.cell) return;
-          const value = weight(next.chain, next.tags, from, to);
-          const trained = weight(next.trained, next.tags, from, to);
+          const value = weight(next.chain, next.tags, from, to, next.into);
+          const trained = weight(next.trained, next.tags, from, to, next.into);
           const edited = next.edits.transitions.has(cell.dataset.cell);
-          drawNumber(cell, value, { range, trained, edited, name: `from ${from} to ${to}` });
+          const name = `from ${from} to ${to}`;
+          if (next.display === "probability") drawNumber(cell, Math.exp(value), { range: 1, trained: Math.exp(trained), edited, name, kind: "weight" });
+          else drawNumber(cell, value, { range, trained, edited, name });
         });
       }
     },
@@ -104,6 +119,7 @@ function litHere(lit, name, t, k) {
 
 function small(value, digits, kind) {
   if (Number.isNaN(value)) return "";
+  if (kind === "weight") return value === 0 || value >= 0.0095 ? String(Number(value.toFixed(2))) : value.toExponential(0);
   if (value === Infinity) return "∞"; // beyond 1.8e308: why one computes in logarithms
   if (value >= 1e4 || (kind === "exponent" && value !== 0 && value < 10 ** -digits / 2)) return value.toExponential(0);
   return value < 10 ** -digits / 2 ? "·" : value.toFixed(digits); // the exact number is in the cell's title

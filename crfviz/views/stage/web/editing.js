@@ -5,13 +5,12 @@
 //   arrows             go to the next cell          Alt + up / down   nudge by 0.1 (with Shift by 1)
 //   Delete             back to the trained value
 
-import { precise, readScore } from "./numbers.js";
 import { makeRoving } from "./roving.js";
 
 const NATS_PER_PIXEL = 0.02;
 const DRAG_STARTS_AT = 4; // pixels
 
-// `hooks`: value(cell) -> number, preview(cell, value | undefined), commit(cell, value | null) and complain(text), where
+// `hooks`: value(cell) -> number, text(cell) -> what typing begins with, read(cell, typed) -> as readScore, preview(cell, value | undefined), commit(cell, value | null) and complain(text), where
 // null stands for the trained value and undefined ends a preview. `selector` picks the cells that can be changed.
 export function makeEditable(container, selector, hooks) {
   let drag = null;
@@ -67,7 +66,7 @@ export function makeEditable(container, selector, hooks) {
     shown = cell.textContent;
     cell.setAttribute("data-editing", "true");
     cell.setAttribute("contenteditable", "plaintext-only");
-    cell.textContent = first ?? precise(hooks.value(cell));
+    cell.textContent = first ?? hooks.text(cell);
     cell.focus();
     const selection = getSelection();
     selection.selectAllChildren(cell);
@@ -91,8 +90,8 @@ export function makeEditable(container, selector, hooks) {
     cell.removeAttribute("data-editing");
     cell.removeAttribute("contenteditable");
     cell.textContent = shown; // a redraw leaves cells alone whose number is still the same
-    const unchanged = typed === precise(hooks.value(cell));
-    const read = cancelled || unchanged ? {} : readScore(typed);
+    const unchanged = typed === hooks.text(cell);
+    const read = cancelled || unchanged ? {} : hooks.read(cell, typed);
     if (read.error) hooks.complain(read.error);
     else if ("value" in read) hooks.commit(cell, read.value);
     else if (read.restore) hooks.commit(cell, null);

@@ -1,6 +1,6 @@
 // What the stage draws: the server's payload, decoded, with the user's newest edits on top.
 
-import { solve } from "./recursions.js";
+import { solve, transition } from "./recursions.js";
 
 export const START = "START";
 export const END = "END";
@@ -19,7 +19,7 @@ export function decode(data) {
       T,
       K,
       emissions: floats(trained.emissions),
-      transitions: floats(trained.transitions),
+      transitions: everyStep(floats(trained.transitions), trained.steps, T, K),
       start: floats(trained.start),
       end: floats(trained.end),
     },
@@ -39,6 +39,7 @@ export function decode(data) {
       backpointers: integers(data.results.backpointers),
     },
     ghost: data.ghost && { ...data.ghost, marginals: floats(data.ghost.marginals) },
+    perStep: trained.steps !== null,
     ruler: data.ruler && {
       ...data.ruler,
       trained: data.ruler.trained ?? -Infinity,
@@ -101,11 +102,21 @@ export function shownTags(model, kept = new Set()) {
   return shown.size >= K - 1 ? new Set(Array(K).keys()) : shown;
 }
 
-// A weight by the names of its cell, from a chain; per-step transitions answer with their first step.
-export function weight(chain, tags, from, to) {
+// A weight by the names of its cell, from a chain; where each step has its own matrix, that of the step into word t.
+export function weight(chain, tags, from, to, t = 1) {
   if (from === START) return chain.start[tags.indexOf(to)];
   if (to === END) return chain.end[tags.indexOf(from)];
-  return chain.transitions[tags.indexOf(from) * chain.K + tags.indexOf(to)];
+  return transition(chain, t, tags.indexOf(from), tags.indexOf(to));
+}
+
+// One matrix, or with `steps` one for each step: they say in which cells it differs.
+function everyStep(matrix, steps, T, K) {
+  if (steps === null) return matrix;
+  const all = new Float64Array((T - 1) * K * K);
+  for (let t = 0; t < T - 1; t++) all.set(matrix, t * K * K);
+  const values = floats(steps.values);
+  new Int32Array(binary(steps.cells).buffer).forEach((cell, i) => (all[cell] = values[i]));
+  return all;
 }
 
 function floats(text) {

@@ -24,6 +24,19 @@ export function precise(value) {
   return value === -Infinity ? "-inf" : String(Number(value.toFixed(6)));
 }
 
+// The same where a score is shown as the probability that it is the logarithm of.
+export function preciseProbability(value) {
+  return String(Number(Math.exp(value).toPrecision(6)));
+}
+
+// Reads a probability as its logarithm; more than 1 is allowed, for a CRF's weights need not sum to one.
+export function readProbability(typed) {
+  const read = readScore(typed);
+  if (!("value" in read)) return read;
+  if (read.value < 0) return { error: `“${typed.trim().slice(0, 20)}” is no probability. Type 0 (forbidden) or more.` };
+  return { value: read.value === 0 ? -Infinity : Math.log(read.value) };
+}
+
 // Reads what was typed: { value }, { restore: true } for an empty cell, or { error } in words.
 export function readScore(typed) {
   const text = typed.trim().replaceAll("−", "-").replaceAll(/\s/g, "");

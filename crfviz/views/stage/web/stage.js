@@ -10,8 +10,8 @@ import { buildCell, KINDS, litOf, tiesOf } from "./cell.js";
 import { html, mark, set, setProperty, setText } from "./dom.js";
 import { makeEditable } from "./editing.js";
 import { buildLattice } from "./lattice.js";
-import { applyEdits, decode, shownTags, solveLive, weight } from "./model.js";
-import { probability, score } from "./numbers.js";
+import { applyEdits, decode, END, shownTags, solveLive, START, weight } from "./model.js";
+import { precise, preciseProbability, probability, readProbability, readScore, score } from "./numbers.js";
 import { buildBars, buildControls, buildStepper } from "./panels.js";
 import { makeRoving } from "./roving.js";
 import { buildStrips } from "./strips.js";
@@ -43,6 +43,7 @@ class Stage {
     this.unfolded = false;
     this.cell = null; // [word, tag] that the side panels speak of
     this.survivor = null;
+    this.into = 1; // the word into which the matrix shows the step, where each step has its own
     this.reading = null; // how the side panel reads the cell: { kind, temperature }
     this.keydown = (event) => this.onKey(event);
     document.addEventListener("keydown", this.keydown);
@@ -95,7 +96,8 @@ class Stage {
     model.shown = this.unfolded ? new Set(payload.tags.keys()) : shownTags(model, kept);
     model.message = this.message;
     model.inSight = this.preview ? this.columnsInSight(T) : { from: 0, to: T };
-    model.weightOf = (from, to) => weight(model.chain, model.tags, from, to);
+    model.into = Math.max(1, Math.min(payload.T - 1, this.into));
+    model.weightOf = (from, to) => weight(model.chain, model.tags, from, to, model.into);
     this.model = model;
     this.addSelection(model);
   }
@@ -194,7 +196,7 @@ class Stage {
       preset: (kind) => this.emit({ kind }),
       constrained: () => this.emit({ kind: "constrained", value: !this.payload.constrained }),
     });
-    return html("div", { class: "side" }, [add(buildMatrix(model)), add(buildRuler()), add(controls)]);
+    return html("div", { class: "side" }, [add(buildMatrix(model, (by) => this.stepInto(this.model.into + by))), add(buildRuler()), add(controls)]);
   }
 
   draw() {
@@ -232,7 +234,7 @@ class Stage {
     const shown = model.shown.size;
     const tight = side && (width - 500) / model.T < 64;
     const matrixCell = Math.max(26, Math.min(shown <= 9 ? 38 : tight ? 27 : 32, Math.floor((0.47 * width - 56) / (shown + 1))));
-    const sideWidth = side === "matrix" ? 56 + (shown + 1) * matrixCell : side ? 286 : 0;
+    const sideWidth = side === "matrix" ? Math.max(LEAST_MATRIX, 56 + (shown + 1) * matrixCell) : side ? 286 : 0;
     const label = tight ? 84 : side ? 104 : 112;
     const room = width - sideWidth - (sideWidth ? 16 : 0) - label - 2;
     const column = Math.floor(Math.max(side ? 40 : 50, Math.min(150, room / model.T)));
@@ -245,7 +247,7 @@ class Stage {
     const [strip, plain] = [31, 22];
     const strips = main.includes("strips") ? model.rows.reduce((sum, row) => sum + (row.texts ? plain : strip), 0) : 0;
     const free = window.innerHeight - top - BELOW - 66 - strips - this.noteHeight - (model.panels.stepper ? 46 : 0) - (model.legend ? 20 : 0) - tables * 24;
-    const [least, most] = lattice ? [22, 36] : tables > 1 ? [17, 32] : [21, 32];
+    const [least, most] = lattice ? [22, shown <= FEW_ROWS ? 64 : 36] : tables > 1 ? [17, 32] : [21, 32];
     const row = Math.floor(Math.max(least, Math.min(most, free / (lattice ? rows : shown * tables || 1))));
     const shape = [model.T, label, column, row, matrixCell, sideWidth, [...model.shown].join()].join();
     if (shape === this.shape && this.lattice === this.placed) return;
@@ -279,6 +281,8 @@ class Stage {
   cellHooks() {
     return {
       value: (cell) => this.valueOf(cell, this.model.chain),
+      text: (cell) => (this.asProbability(cell) ? preciseProbability : precise)(this.valueOf(cell, this.model.chain)),
+      read: (cell, typed) => (this.asProbability(cell) ? readProbability : readScore)(typed),
       preview: (cell, value) => {
         if (value === undefined) this.preview = null;
         else this.preview = this.eventOf(cell, value);
@@ -306,13 +310,14 @@ class Stage {
   }
 
   valueOf(cell, chain) {
-    if (cell.dataset.cell) return weight(chain, this.payload.tags, ...cell.dataset.cell.split(","));
+    if (cell.dataset.cell) return weight(chain, this.payload.tags, ...cell.dataset.cell.split(","), this.model.into);
     return chain.emissions[cell.dataset.t * this.payload.K + Number(cell.dataset.k)];
   }
 
   // The event that sets a cell to `value`; back at the trained value (or null) it is a restore.
   eventOf(cell, value) {
-    const plain = value === null || value === this.valueOf(cell, this.payload.trained);
+    const many = this.payload.perStep && this.betweenWords(cell); // an edit holds at every step, and they differ
+    const plain = value === null || (!many && value === this.valueOf(cell, this.payload.trained));
     const score_ = value === -Infinity ? null : value;
     if (cell.dataset.cell) {
       const [from, to] = cell.dataset.cell.split(",");
@@ -320,6 +325,21 @@ class Stage {
     }
     const [position, tag] = [Number(cell.dataset.t), this.payload.tags[cell.dataset.k]];
     return plain ? { kind: "restore", position, tag } : { kind: "emission", position, tag, score: score_ };
+  }
+
+  asProbability(cell) {
+    return Boolean(cell.dataset.cell) && this.payload.display === "probability";
+  }
+
+  betweenWords(cell) {
+    const [from, to] = (cell.dataset.cell ?? "").split(",");
+    return to !== undefined && from !== START && to !== END;
+  }
+
+  // The matrix shows the step into word t.
+  stepInto(t) {
+    this.into = Math.max(1, Math.min(this.payload.T - 1, t));
+    this.refresh();
   }
 
   // Asks for the ruler of the cell that the focus rests on.
@@ -400,6 +420,7 @@ class Stage {
     } else if (kind === "click" && this.payload.panels.side === "terms") {
       this.emit({ kind: "view", name: "at", value: `${t} ${this.payload.tags[k]}` });
     } else if (kind === "click" || !this.payload.panels.stepper) {
+      if (kind === "click" && this.payload.panels.side === "matrix") this.stepInto(t);
       this.select(t, k);
     } else {
       this.survivor = [t, k];
@@ -412,6 +433,7 @@ class Stage {
     if (!cell) return;
     const t = Number(cell.dataset.t);
     const { side } = this.payload.panels;
+    if (side === "matrix" && event.type === "click") this.stepInto(t);
     if (side === "bars" && this.cell?.[0] !== t) this.select(t, Number(cell.dataset.k ?? this.tagAt(this.model, t)));
     if (side === "cell" && event.type !== "pointerover" && cell.dataset.k) {
       if (cell.dataset.table in KINDS) this.reading = { ...this.reading, kind: cell.dataset.table };
@@ -436,6 +458,8 @@ class Stage {
   }
 }
 
+const FEW_ROWS = 4; // lattices this low may be drawn larger
+const LEAST_MATRIX = 270; // pixels: the controls under a small matrix need them
 const BELOW = 62; // pixels that the page needs under the stage
 
 // Events that change numbers: those whose outcome is drawn before Python answers, and those that Python alone can work out.
@@ -478,13 +502,22 @@ function survivorOf({ results, K }, t, k) {
   return tags.includes(-1) ? null : tags;
 }
 
-function identityLine({ results, ghost }) {
+function identityLine(model) {
+  const { results, ghost } = model;
   const { score: best, logPartition } = results;
   if (logPartition === -Infinity) return "No tag sequence is allowed: log Z = −∞. Undo an edit or restore a forbidden cell.";
   const log = best - logPartition;
+  if (!model.probabilistic) return scoresLine(model, log);
   const now = `score ${score(best, 2)} − log Z ${score(logPartition, 2)} = log p ${score(log, 2)}  ·  p = ${probability(Math.min(1, Math.exp(log)))}`;
   if (!ghost || ghost.log_partition === undefined || ghost.log_partition === null) return now;
   return `${now}, was ${probability(ghost.probability)}  ·  log Z was ${score(ghost.log_partition, 2)}`;
+}
+
+// For a model whose scores are no probabilities: Z is what a CRF with these scores would say.
+function scoresLine({ results, margin, live }, log) {
+  const lead = margin === null || live ? "" : `, ${score(margin, 2)} ahead of the next path`;
+  const asCrf = `log Z ${score(results.logPartition, 2)}, p = ${probability(Math.min(1, Math.exp(log)))}`;
+  return `score ${score(results.score, 2)}${lead}  ·  scores, not probabilities: a CRF with these scores would say ${asCrf}`;
 }
 
 function stepText(model, at) {

@@ -1,0 +1,26 @@
+"""The switch between scores and probabilities, for models whose scores are logarithms of these."""
+
+import streamlit as st
+
+from crfviz.ui.scenario import bound_view
+from crfviz.ui.scene import Scene
+
+SCORE, PROBABILITY = "score", "probability"
+
+
+def weight_display(scene: Scene) -> str:
+    """Draw the switch where it means something.
+
+    Returns:
+        `PROBABILITY` where the matrix should show exp of its scores, else `SCORE`.
+    """
+    if not scene.of_probabilities:
+        return SCORE
+    return bound_view(
+        st.segmented_control,
+        "Show",
+        "weights",
+        [SCORE, PROBABILITY],
+        PROBABILITY,
+        label_visibility="collapsed",
+    )
