@@ -25,7 +25,7 @@ with choice:
         "Show",
         "emissions",
         [name for name in EMISSION_DISPLAYS if name != PROBABILITY or current.family == HMM],
-        "score",
+        PROBABILITY if current.family == HMM else "score",
         format_func=EMISSION_DISPLAYS.get,
         label_visibility="collapsed",
     )

@@ -1,5 +1,6 @@
 """The frame of the app, driven with AppTest over all pages."""
 
+import json
 import logging
 from pathlib import Path
 
@@ -260,3 +261,57 @@ def test_each_page_link_carries_the_scenario(app):
     links = [link.proto for link in app.get("page_link")]
     assert [link.page for link in links] == [path for _, _, path in PAGES]
     assert {link.query_string for link in links} == {"sentence=He+runs+."}
+
+
+FAMILIES = ("upos-en-perceptron", "upos-en-hmm", "textbook/ice-cream", "textbook/label-bias")
+
+
+@pytest.mark.parametrize("model", FAMILIES)
+def test_every_page_works_with_every_family(app, model):
+    app.query_params["model"] = model
+    app.run()
+    for script in ON_A_SENTENCE:
+        app.switch_page(script).run()
+        assert_sound(app)
+        assert app.selectbox(key="model").value == model
+        assert app.query_params["model"] == model
+
+
+@pytest.mark.parametrize("model", FAMILIES[:1] + FAMILIES[2:])
+def test_a_single_word_works_too(app, model):
+    word = {"textbook/ice-cream": "3", "textbook/label-bias": "r"}.get(model, "Hi")
+    app.query_params.update({"model": model, "sentence": word})
+    app.run()
+    for script in ON_A_SENTENCE:
+        app.switch_page(script).run()
+        assert_sound(app)
+
+
+def test_an_observation_that_is_not_there_is_said_in_words(app):
+    app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 4"})
+    app.run()
+    assert not app.exception
+    assert "type some of 1, 2, 3" in app.error[0].value
+
+
+def test_a_shift_changes_nothing_and_can_be_undone(app):
+    app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 3 3 1"})
+    app.run().switch_page("pages/hmm-as-crf.py").run()
+    button(app, "Shift the tag").click().run()
+    assert_sound(app)
+    assert "START.C" in app.query_params["t"]
+    assert "This edit changes nothing" in stage_of(app)["note"]
+    button(app, "Shift the word").click().run()
+    assert "log Z moved by +1" in stage_of(app)["note"]
+    app.button(key="undo").click().run()
+    app.button(key="undo").click().run()
+    assert "Nothing is edited yet" in stage_of(app)["note"]
+
+
+def button(app, label):
+    return next(element for element in app.button if element.label == label)
+
+
+def stage_of(app):
+    """What the live stage was told."""
+    return json.loads(app.get("bidi_component")[0].proto.json)

@@ -56,6 +56,18 @@ def decoded(text, code="d"):
     return struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data)
 
 
+def transitions_of(trained, num_tokens):
+    """All matrices, put together as web/model.js does."""
+    matrix = decoded(trained["transitions"])
+    if trained["steps"] is None:
+        return [] if num_tokens == 1 and all(map(math.isnan, matrix)) else list(matrix)
+    everything = list(matrix) * (num_tokens - 1)
+    cells, values = (decoded(trained["steps"][k], c) for k, c in (("cells", "i"), ("values", "d")))
+    for cell, value in zip(cells, values, strict=True):
+        everything[cell] = value
+    return everything
+
+
 def bits(numbers):
     """Floats by their bits: -0.0 is not 0.0, and NaN is itself."""
     return [struct.pack("<d", number) for number in numbers]
@@ -69,8 +81,10 @@ def assert_arrives(text, table):
 def test_every_table_arrives_to_the_last_bit(potentials):
     stage = stage_of(potentials)
     data = received(stage)
-    for name in ("emissions", "transitions", "start", "end"):
+    for name in ("emissions", "start", "end"):
         assert_arrives(data["trained"][name], getattr(potentials, name))
+    sent = transitions_of(data["trained"], potentials.num_tokens)
+    assert bits(sent) == bits(potentials.transitions.flatten().tolist())
     assert_arrives(data["results"]["marginals"], stage.now.forward_backward.marginals)
     assert_arrives(data["results"]["best"], stage.now.best)
     assert_arrives(data["results"]["alpha"], stage.now.forward_backward.log_alpha)
@@ -137,7 +151,23 @@ def test_minus_zero_and_the_smallest_and_largest_numbers_survive():
 def test_transitions_of_each_step_travel_step_by_step():
     steps = torch.arange(12, dtype=torch.float64).reshape(3, 2, 2)
     data = received(stage_of(Potentials(torch.zeros(4, 2), steps)))
-    assert decoded(data["trained"]["transitions"]) == tuple(range(12))
+    assert transitions_of(data["trained"], 4) == list(range(12))
+
+
+def test_steps_that_agree_travel_once():
+    steps = torch.zeros(30, 9, 9)
+    steps[7, 2, 3] = 1.5
+    trained = received(stage_of(Potentials(torch.zeros(31, 9), steps)))["trained"]
+    assert decoded(trained["steps"]["values"]) == (1.5,)
+    assert decoded(trained["steps"]["cells"], "i") == (7 * 81 + 2 * 9 + 3,)
+    assert transitions_of(trained, 31) == steps.flatten().tolist()
+
+
+def test_one_word_has_no_step_to_send():
+    single = Potentials(torch.zeros(1, 2), torch.zeros(0, 2, 2))
+    trained = received(stage_of(single))["trained"]
+    assert trained["steps"] is None
+    assert all(math.isnan(number) for number in decoded(trained["transitions"]))
 
 
 def test_tables_that_are_not_laid_out_in_rows_are_sent_in_rows():

@@ -46,7 +46,7 @@ def test_every_table_has_a_cell_for_every_tag_of_every_word(potentials):
     for table in every_table(analyse(potentials)):
         assert table.values.shape == potentials.emissions.shape
         assert table.values.dtype == torch.float64
-        assert 1.0 <= table.scale < INF
+        assert (0.0 if table.kind == "exponent" else 1.0) <= table.scale < INF
         assert table.label
         if table.kind != "exponent":  # whose logarithm may be too large to take back
             assert not table.values.isposinf().any()
@@ -60,8 +60,12 @@ def test_every_table_has_a_cell_for_every_tag_of_every_word(potentials):
 def test_only_the_scores_of_the_emissions_can_be_edited(potentials):
     analysis = analyse(potentials)
     editable = [table for table in every_table(analysis) if table.editable]
-    assert [table.name for table in editable] == ["emissions"]
+    assert [(table.name, table.kind) for table in editable] == [
+        ("emissions", "score"),
+        ("emissions", "exponent"),
+    ]
     assert torch.equal(editable[0].values, potentials.emissions)
+    assert torch.equal(editable[1].values, torch.exp(potentials.emissions))
 
 
 @fewer_examples

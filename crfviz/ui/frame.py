@@ -20,6 +20,7 @@ PAGES = (
     ("pages/viterbi.py", "Viterbi", "viterbi"),
     ("pages/marginals.py", "Marginals", "marginals"),
     ("pages/why.py", "Why this tag", "why"),
+    ("pages/hmm-as-crf.py", "HMM as CRF", "hmm-as-crf"),
     ("pages/models.py", "Models", "models"),
 )  # script, title, path in the address; the first is the home page
 

@@ -63,9 +63,9 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
         return None
     move = (before, after)
     trained = scene.trained.potentials
-    if trained.transitions.dim() == 3 and before != START and after != END:
-        if move not in scene.scenario.edits.transitions:
-            return None  # each step has its own value: there is no one place on the ruler
+    many = trained.transitions.dim() == 3 and before != START and after != END
+    if many and move not in scene.scenario.edits.transitions:
+        return None  # each step has its own value: there is no one place on the ruler
     try:
         return ruler(scene.now.potentials, scene.trained.potentials, move)
     except CrfvizError:  # no allowed path: the page says so already

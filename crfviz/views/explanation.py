@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from crfviz.chain.analysis import Analysis
+from crfviz.chain.gauge import compare
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.ties import TOLERANCE
 
@@ -74,7 +75,13 @@ def explain_edits(
     )
     moved = [t for t, pair in enumerate(_pairs(trained.viterbi.path, now.viterbi.path)) if pair]
     if not moved:
-        return f"The best path stays as it was; {change}."
+        same = compare(trained.forward_backward, now.forward_backward).same
+        outcome = (
+            "This edit changes nothing: every marginal is the same"
+            if same
+            else "The best path stays as it was"
+        )
+        return f"{outcome}; {change}."
     shown = ", ".join(
         f"“{words[t]}” {tags[trained.viterbi.path[t]]} → {tags[now.viterbi.path[t]]}"
         for t in moved[:3]

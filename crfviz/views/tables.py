@@ -40,8 +40,9 @@ def emission_table(analysis: Analysis, display: str) -> Table:
             "p(word | tag): exp of the scores; a row of the HMM's table sums to 1 over all words"
         )
         values = torch.exp(emissions)
+        size = _largest(values)
         return Table(
-            "p_emissions", label, values, _largest(values), 2, "exponent", outlined=analysis.greedy
+            "emissions", label, values, size, 2, "exponent", editable=True, outlined=analysis.greedy
         )
     if display == "softmax":
         label = "softmax of the emissions over the tags of each word"

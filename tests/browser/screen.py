@@ -16,7 +16,6 @@ from playwright.sync_api import expect
 from crfviz.chain.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.taggers.registry import load_tagger
-from crfviz.text.tokenizer import tokenize
 
 SCRIPT = Path(__file__).with_name("screen.js")
 PATIENCE = 45_000  # milliseconds; a busy machine is no bug
@@ -32,6 +31,7 @@ TITLES = {
     "forward-backward": "Forward–backward",
     "viterbi": "Viterbi",
     "marginals": "Marginals",
+    "hmm-as-crf": "HMM as CRF",
     "models": "Models",
 }
 STAGES = [path for path in TITLES if path != "models"]
@@ -195,7 +195,7 @@ def chain(model=MODEL, sentence=SENTENCE, edits=None):
         The words, the tag names, and the analysis.
     """
     edits = edits or Edits()
-    words = [token.text for token in tokenize(sentence)][:120]
+    words = tagger(model).split(sentence)[:120]
     with one_thread():
         potentials = tagger(model).potentials(words, constrained=edits.constrained)
     return SimpleNamespace(
@@ -272,9 +272,11 @@ def assert_table(shown, name, values):
     )
 
 
-def assert_matrix(shown, expected):
-    """Every cell of the matrix that is not folded away holds its weight."""
+def assert_matrix(shown, expected, into=1):
+    """Every unfolded cell of the matrix holds its weight, that of the step into word `into`."""
     potentials, tags = expected.analysis.potentials, expected.tags
+    matrix = potentials.transitions
+    matrix = matrix if matrix.dim() == 2 else matrix[into - 1]
     for cell, text in shown.cells.items():
         source, target = cell.split(",")
         if source == "START":
@@ -282,5 +284,5 @@ def assert_matrix(shown, expected):
         elif target == "END":
             weight = potentials.end[tags.index(source)]
         else:
-            weight = potentials.transitions[tags.index(source), tags.index(target)]
+            weight = matrix[tags.index(source), tags.index(target)]
         assert number(text) == pytest.approx(weight.item(), rel=1e-6), cell

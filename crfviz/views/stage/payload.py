@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from crfviz.chain.analysis import Analysis
@@ -180,7 +181,8 @@ def _transitions(transitions: Tensor) -> Mapping[str, object]:
             "steps": None,
         }
     common = transitions.mode(dim=0).values
-    cells = (transitions != common).flatten().nonzero()[:, 0]
+    bits = transitions.contiguous().view(torch.int64), common.contiguous().view(torch.int64)
+    cells = (bits[0] != bits[1]).flatten().nonzero()[:, 0]
     steps = {
         "cells": _base64(cells.numpy().astype("<i4")),
         "values": _floats(transitions.flatten()[cells]),

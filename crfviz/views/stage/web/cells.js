@@ -79,8 +79,9 @@ export function buildTable(model, name) {
         mark(row, "hidden", !next.shown.has(k));
         cells.forEach((cell, t) => {
           const i = t * next.K + k;
-          const value = table.editable ? next.chain.emissions[i] : table.values[i];
-          const trained = table.editable ? next.trained.emissions[i] : value;
+          const shown = table.kind === "score" ? (score_) => score_ : Math.exp; // of an HMM's probabilities
+          const value = table.editable ? shown(next.chain.emissions[i]) : table.values[i];
+          const trained = table.editable ? shown(next.trained.emissions[i]) : value;
           const edited = Boolean(table.editable) && next.edits.emissions.has(`${t},${k}`);
           drawNumber(cell, value, { range: value < 0 ? NEGATIVES * table.scale : table.scale, digits: table.digits, trained, edited, name: `${next.words[t]} as ${next.tags[k]}`, kind: table.kind });
           mark(cell, "data-outlined", table.outlined?.[t] === k);

@@ -328,7 +328,8 @@ class Stage {
   }
 
   asProbability(cell) {
-    return Boolean(cell.dataset.cell) && this.payload.display === "probability";
+    if (cell.dataset.cell) return this.payload.display === "probability";
+    return this.payload.tables.find((table) => table.name === cell.dataset.table).kind !== "score";
   }
 
   betweenWords(cell) {

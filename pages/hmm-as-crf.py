@@ -1,0 +1,44 @@
+"""From an HMM to a CRF: take logarithms, let go of the sum to one, and see what is left free."""
+
+import streamlit as st
+
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.scene import scene
+from crfviz.ui.shift_panel import shift_panel
+from crfviz.ui.weight_display import weight_display
+from crfviz.views.gauge import leaving_frame, verdict
+from crfviz.views.rows import decoder_rows
+from crfviz.views.stage.payload import Panels
+from crfviz.views.tables import marginal_table
+
+STEPS = (
+    "An HMM multiplies probabilities; their logarithms are the scores of a CRF. A CRF divides by "
+    "Z: its scores need no rows that sum to 1, and many tables say the same."
+)
+
+title, choice = st.columns([1, 3], vertical_alignment="center")
+title.title("HMM as CRF")
+current = scene()
+with choice:
+    display = weight_display(current)
+st.caption(STEPS if current.of_probabilities else f"{STEPS} This model was never an HMM.")
+rows = decoder_rows(current.now, which=["viterbi", "max_marginal"])
+table = marginal_table(current.now, None)
+show_stage(
+    current,
+    Panels(["strips", table.name], side="matrix"),
+    key="hmm-as-crf",
+    rows=rows,
+    tables=[table],
+    note=verdict(current.trained, current.now, current.words, current.tags),
+    display=display,
+)
+shifts, sums = st.columns([5, 3])
+with shifts:
+    st.subheader("Shifts that change nothing")
+    shift_panel(current)
+with sums:
+    st.subheader("What leaves each tag")
+    frame = leaving_frame(current.trained, current.now, current.tags)
+    st.dataframe(frame.style.format("{:.4g}", na_rep="–"), height=145)
+table_twin(current, rows=rows, tables=[table])

@@ -1,0 +1,85 @@
+"""Perceptron, HMM and textbook chains in the browser: steps, probabilities, shifts, the diary."""
+
+import math
+
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.chain.edits import Edits
+from tests.browser.screen import assert_lattice, assert_matrix, assert_rows, chain, with_cell
+from tests.icecream import DIARY
+
+PERCEPTRON, ICE_CREAM = "upos-en-perceptron", "textbook/ice-cream"
+SENTENCE = "These have been sold ."
+DAYS = " ".join(DIARY)
+
+
+def test_one_cone_on_day_1_halves_the_odds_of_a_hot_day(screen):
+    screen.open("")
+    with screen.redraw():
+        screen.choose("model", ICE_CREAM)
+    screen.eventually(lambda: assert_lattice(screen.read(), chain(ICE_CREAM, DAYS)))
+    assert screen.params()["model"] == ICE_CREAM
+    assert screen.read().marginals["0,1"] == pytest.approx(0.8709, abs=5e-5)
+    screen.type_sentence("1" + DAYS[1:])
+    screen.eventually(lambda: assert_lattice(screen.read(), chain(ICE_CREAM, "1" + DAYS[1:])))
+    assert screen.read().marginals["0,1"] == pytest.approx(0.4909, abs=5e-5)
+
+
+def test_the_matrix_shows_one_step_at_a_time(screen):
+    expected = chain(PERCEPTRON, SENTENCE)
+    screen.open("transitions", model=PERCEPTRON, sentence=SENTENCE)
+    expect(screen.page.locator(".matrix-step-text")).to_have_text("step These → have")
+    assert_matrix(screen.read(), expected, into=1)
+    screen.page.get_by_title("one step on").click()
+    expect(screen.page.locator(".matrix-step-text")).to_have_text("step have → been")
+    assert_matrix(screen.read(), expected, into=2)
+    screen.node(3, expected.tags.index("VERB")).click()
+    assert_matrix(screen.read(), expected, into=3)
+
+
+def test_an_edit_holds_at_every_step(screen):
+    screen.open("transitions", model=PERCEPTRON, sentence=SENTENCE)
+    with screen.redraw():
+        screen.type_score(screen.cell("AUX", "AUX"), "-3.25")
+    expected = chain(PERCEPTRON, SENTENCE, with_cell("AUX", "AUX", -3.25))
+
+    def check():
+        shown = screen.read()
+        assert_rows(shown, expected)
+        assert_lattice(shown, expected)
+        assert_matrix(shown, expected, into=1)
+
+    screen.eventually(check)
+    screen.page.get_by_title("one step on").click()
+    assert_matrix(screen.read(), expected, into=2)
+
+
+def test_scores_without_probabilities_say_so_once(screen):
+    for path in ("", "viterbi", "marginals"):
+        screen.open(path, model=PERCEPTRON, sentence=SENTENCE)
+        assert screen.text().count("scores, not probabilities") == 1
+    screen.open("", model=ICE_CREAM)
+    assert "not probabilities" not in screen.text()
+
+
+def test_a_probability_can_be_typed(screen):
+    screen.open("transitions", model=ICE_CREAM, sentence="2 3 3 1")
+    assert screen.cell("C", "H").inner_text() == "0.1"
+    with screen.redraw():
+        screen.type_score(screen.cell("C", "H"), "0.5")
+    edits = Edits({("C", "H"): math.log(0.5)})
+    screen.eventually(lambda: assert_lattice(screen.read(), chain(ICE_CREAM, "2 3 3 1", edits)))
+    screen.type_score(screen.cell("C", "H"), "-1")
+    screen.wait_for_text("is no probability")
+
+
+def test_a_shift_is_said_to_change_nothing(screen):
+    screen.open("hmm-as-crf", model=ICE_CREAM, sentence="2 3 3 1")
+    for button in ("Shift the tag", "Shift the word"):
+        with screen.redraw():
+            screen.page.get_by_role("button", name=button).click()
+        screen.wait_for_text("This edit changes nothing")
+    with screen.redraw():
+        screen.type_score(screen.cell("C", "H"), "0.9")
+    screen.wait_for_text("This edit changes the distribution")
