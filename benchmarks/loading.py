@@ -18,7 +18,14 @@ from pathlib import Path
 
 from serving import ROOT
 
-MODELS = ("upos-en", "upos-en-contextfree", "ner-en")
+MODELS = (
+    "upos-en",
+    "upos-en-contextfree",
+    "upos-en-perceptron",
+    "upos-en-perceptron-greedy",
+    "upos-en-hmm",
+    "ner-en",
+)
 WORDS = "The committee will present its new report to the whole board in Berlin on Monday ."
 ONE_MODEL = """
 import json, sys, time

@@ -13,12 +13,20 @@ import tempfile
 from pathlib import Path
 
 import loading
+import perceptron
 from meter import WINDOW, chromium
 from report import Figure, Machine, table
 from serving import ROOT, running_app
 
 README = ROOT / "README.md"
-MODELS = ("upos-en", "upos-en-contextfree", "ner-en")
+MODELS = (
+    "upos-en",
+    "upos-en-contextfree",
+    "upos-en-perceptron",
+    "upos-en-perceptron-greedy",
+    "upos-en-hmm",
+    "ner-en",
+)
 DECODERS = {
     "independent": "word alone",
     "left_to_right": "left to right",
@@ -42,6 +50,7 @@ def main() -> None:
         return
     text = README.read_text()
     sections = {"models": models_table(), "loading": loading_table(), "latency": latency_table()}
+    sections["perceptron"] = perceptron_table()
     for name, section in sections.items():
         pattern = rf"<!-- {name} -->.*?<!-- /{name} -->"
         filled = f"<!-- {name} -->\n{section}\n<!-- /{name} -->"
@@ -81,6 +90,12 @@ def latency_table() -> str:
     figures = [Figure(**line) for line in report.pop("figures")]
     report.pop("n")
     return table(Machine(**report), figures).rstrip()
+
+
+def perceptron_table() -> str:
+    """The last run of `perceptron.py`, as it printed it."""
+    report = json.loads(perceptron.OUT.read_text())
+    return perceptron.table(report)
 
 
 def take_pictures() -> None:

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from crfviz.ui.cards import cards
+from crfviz.ui.cards import cards, comparison
 from crfviz.ui.scenario import bound_view, scenario
 from crfviz.ui.words import plain
 from crfviz.views.cards import MEASURES, evaluation_frame, evaluation_table
+from crfviz.views.comparison import DIGITS
 from crfviz.views.evaluation_figures import decoder_chart
 
 st.title("Models")
@@ -30,6 +31,17 @@ else:
     st.caption("Points: measured on the test file. Lines: 95 % intervals.")
     table = evaluation_table(frame)
     st.dataframe(table.style.format(precision=2), hide_index=True, placeholder="–")
+both_ways = comparison()
+if both_ways is not None:
+    st.subheader("One perceptron, trained and decoded greedily and by Viterbi")
+    shown = both_ways.style.format(
+        {name: f"{{:.{digits}f}}" for name, digits in DIGITS.items()}, na_rep="–"
+    )
+    st.dataframe(shown, hide_index=True)
+    st.caption(
+        "`times`: training time over that of greedy training. The published rows are of other "
+        "data and code."
+    )
 if not known:
     st.info("There is no model. `python -m crfviz train` makes one.")
     st.stop()

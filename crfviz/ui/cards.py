@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+import pandas as pd
 
 from crfviz.corpus.card import read_evaluations
 from crfviz.corpus.report import Record
@@ -12,6 +16,11 @@ from crfviz.taggers.registry import SHIPPED
 from crfviz.ui import cached
 from crfviz.ui.scenario import need_frame
 from crfviz.views.cards import card_body, card_summary
+from crfviz.views.comparison import comparison_frame
+
+COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # written by benchmarks/perceptron.py
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,16 @@ def cards() -> list[Card]:
     """A card for each model, the lesson's default first."""
     need_frame()
     return [_card(model) for model in cached.models()]
+
+
+def comparison() -> pd.DataFrame | None:
+    """The measured comparison of greedy and Viterbi; None where it cannot be read."""
+    path = SHIPPED / COMPARISON_FILE
+    try:
+        return comparison_frame(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        _log.warning("%s cannot be read", path, exc_info=True)
+        return None
 
 
 def summary(model: str) -> str:
