@@ -37,7 +37,7 @@ if both_ways is not None:
     shown = both_ways.style.format(
         {name: f"{{:.{digits}f}}" for name, digits in DIGITS.items()}, na_rep="–"
     )
-    st.dataframe(shown, hide_index=True)
+    st.dataframe(shown, hide_index=True, placeholder="–")
     st.caption(
         "`times`: training time over that of greedy training. The published rows are of other "
         "data and code."

@@ -189,3 +189,20 @@ def test_it_runs_as_a_module(model):
     )
     assert done.stdout.splitlines()[0].split() == ["He", "runs"]
     assert done.stderr == ""
+
+
+def test_a_textbook_chain_is_tagged_at_blanks(capsys):
+    assert main(["tag", "2 3 3", "--model", "textbook/ice-cream"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[0].split() == ["2", "3", "3"]
+    assert "not probabilities" not in printed
+
+
+def test_an_unknown_observation_is_said_without_a_trace(capsys):
+    assert main(["tag", "2 4", "--model", "textbook/ice-cream"]) == 2
+    assert "type some of 1, 2, 3" in capsys.readouterr().err
+
+
+def test_scores_of_a_perceptron_are_called_scores(capsys):
+    assert main(["tag", "He runs", "--model", "upos-en-perceptron"]) == 0
+    assert "scores, not probabilities" in capsys.readouterr().out

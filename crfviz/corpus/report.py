@@ -32,6 +32,7 @@ def as_record(evaluation: Evaluation, file: str) -> dict[str, Any]:
         "tokens": evaluation.num_tokens,
         "scheme": evaluation.scheme,
         "device": evaluation.device,
+        "probabilistic": evaluation.probabilistic,
         "scoring_seconds": round(evaluation.scoring_seconds, DIGITS),
         "ece": round(evaluation.ece, DIGITS),
         "sequence_ece": round(evaluation.sequence_ece, DIGITS),
@@ -118,6 +119,8 @@ def _notes(record: Record) -> list[str]:
         f"Seconds are those of decoding; from words to scores it took "
         f"{record['scoring_seconds']:.2f} on {record['device']}.",
     ]
+    if not record.get("probabilistic", True):
+        notes[0] += " The model has scores, not probabilities: this is what a CRF with them says."
     if not record["scheme"]:
         return ["In brackets: 95 % intervals (Wilson).", *notes]
     types = record["viterbi"]["entity_f1_by_type"]

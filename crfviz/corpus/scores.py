@@ -62,6 +62,7 @@ class Evaluation:
     num_sentences: int
     num_tokens: int
     scheme: str | None  # "BIO" or None
+    probabilistic: bool  # False: the calibration is that of a CRF with the tagger's scores
     device: str  # that scored the words: cpu or cuda
     scoring_seconds: float  # from words to potentials, in batches, once
     decoders: dict[str, DecoderScores]  # by name, as in DECODERS
@@ -102,6 +103,7 @@ def evaluate(
     return Evaluation(
         model=tagger.name,
         scheme=tagger.scheme,
+        probabilistic=tagger.probabilistic,
         device=tagger.device,
         num_sentences=len(sentences),
         num_tokens=len(token_right),

@@ -86,6 +86,8 @@ def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:
         f"log p = {log_p:.3f} (score {best.score:.3f} less log Z {tables.log_partition:.3f}), "
         f"p = {best.probability:.3g}"
     )
+    if not tagger.probabilistic:
+        last += "\nThis model has scores, not probabilities: p is what a CRF with them would say."
     return "\n".join([*_aligned(rows, width), last])
 
 

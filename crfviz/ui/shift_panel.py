@@ -15,7 +15,7 @@ AMOUNTS = ("1", "0.5", "2", "-1")  # nats, the first one at first
 
 def shift_panel(scene: Scene) -> None:
     """Two shifts, each with what it moves and a button."""
-    amount, word, tag = st.columns([1.3, 1, 1], vertical_alignment="bottom")
+    amount, word, tag = st.columns([1.3, 1, 1])
     with amount:
         nats = bound_view(st.segmented_control, "Add c =", "shift", AMOUNTS, AMOUNTS[0])
     with word:

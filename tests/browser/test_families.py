@@ -83,3 +83,27 @@ def test_a_shift_is_said_to_change_nothing(screen):
     with screen.redraw():
         screen.type_score(screen.cell("C", "H"), "0.9")
     screen.wait_for_text("This edit changes the distribution")
+
+
+def test_the_walk_brings_a_far_day_into_sight(screen):
+    screen.open("viterbi", model=ICE_CREAM, sentence=DAYS)
+    with screen.redraw():
+        screen.press("Home", *["ArrowRight"] * 24)
+    expect(screen.page.locator(".step-text")).to_contain_text("Forward 25 of 33")
+    expect(screen.node(24, 0)).to_be_in_viewport()
+    assert screen.page.evaluate("crfviz.stage().querySelector('.scroller').scrollLeft") > 0
+
+
+def test_a_probability_of_a_word_can_be_typed(screen):
+    screen.open("emissions", model=ICE_CREAM, sentence="2 3 3 1")
+    assert screen.emission(0, 1).inner_text() == "0.20"
+    with screen.redraw():
+        screen.type_score(screen.emission(0, 1), "0.4")
+    edits = Edits(emissions={(0, "H"): math.log(0.4)})
+    expected = chain(ICE_CREAM, "2 3 3 1", edits)
+
+    def check():
+        assert_rows(screen.read(), expected)
+        assert screen.emission(0, 1).inner_text() == "0.40"
+
+    screen.eventually(check)

@@ -109,6 +109,14 @@ class Stage {
     return { from: Math.floor(scrollLeft / column), to: Math.min(T, Math.ceil((scrollLeft + clientWidth) / column)) };
   }
 
+  // Scrolls a long sentence so that word t is in the middle, if it is not in sight.
+  bringIntoSight(t) {
+    const { scrollLeft, clientWidth } = this.scroller;
+    const [column, label] = ["--column", "--label"].map((name) => parseFloat(this.root.style.getPropertyValue(name)));
+    const [left, room] = [t * column, clientWidth - label];
+    if (left < scrollLeft || left + column > scrollLeft + room) this.scroller.scrollTo({ left: left - room / 2 });
+  }
+
   // What is pointed at and where the walk stands.
   addSelection(model) {
     const { T, K, results } = model;
@@ -373,6 +381,7 @@ class Stage {
     this.step = next === last ? 0 : next;
     this.cell = null;
     this.refresh();
+    if (next !== last) this.bringIntoSight(this.model.cell[0]);
     clearTimeout(this.stepTimer); // the link follows when the keys rest
     this.stepTimer = setTimeout(() => {
       this.stepTimer = null;
