@@ -13,7 +13,7 @@ from crfviz.views.tables import EMISSION_DISPLAYS, PROBABILITY, emission_table
 
 HINT = (
     "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "
-    "-inf forbids the tag."
+    "-\u2060inf forbids the tag."
 )
 
 title, choice = st.columns([1, 3], vertical_alignment="center")

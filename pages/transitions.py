@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.question import chosen_ruler
+from crfviz.ui.question import chosen_ruler, flip_marks
 from crfviz.ui.scene import scene
 from crfviz.ui.weight_display import weight_display
 from crfviz.views.explanation import explain, explain_edits
@@ -14,7 +14,7 @@ from crfviz.views.transition_frame import transition_frame
 
 HINT = (
     "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "
-    "-inf forbids the step."
+    "-\u2060inf forbids the step."
 )
 
 title, choice = st.columns([1, 3], vertical_alignment="center")
@@ -37,6 +37,7 @@ show_stage(
     note=note,
     hint=HINT,
     ruler=chosen_ruler(current),
+    marks=flip_marks(current),
     display=display,
     legend="dotted: as trained · rings: marginals as trained, the change in brackets"
     if current.edited

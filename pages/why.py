@@ -40,4 +40,4 @@ show_stage(
 )
 pin_panel(current, asked)
 table_twin(current, rows=rows)
-flips_panel(current)
+flips_panel(current, asked)

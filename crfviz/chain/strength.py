@@ -1,7 +1,8 @@
 """At which strength of the CRF does the best path change?
 
 With the strength s, transitions, start and end count s times (`Potentials.scale_transitions`), so a
-path scores E + s * C: its emissions plus s times everything else. That is a line in s, and the best
+path scores E + s * C: its emissions plus s times everything else. Single scores that were edited
+stay as they are at every strength and belong to E. That is a line in s, and the best
 path changes where the upper envelope of these lines bends. Between two strengths with different
 best paths, look where their lines cross: either no path is better there, and it is a breakpoint, or
 one is, and there is one on each side of it.
@@ -10,17 +11,24 @@ Source: Eisner and Severance, "Mathematical techniques for efficient record segm
 shared databases" (1976), for the subdivision.
 """
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from crfviz.chain.arguments import require_number
-from crfviz.chain.best_paths import best_path, terms
+from crfviz.chain.best_paths import best_path
+from crfviz.chain.edits import Edits
 from crfviz.chain.intervals import Interval, Line, crossing, intervals, pieces
-from crfviz.chain.potentials import Potentials
+from crfviz.chain.potentials import Potentials, Tag
 from crfviz.chain.ties import TOLERANCE
 
 
-def strength_intervals(potentials: Potentials, highest: float = 2.0) -> list[Interval]:
+def strength_intervals(
+    potentials: Potentials,
+    highest: float = 2.0,
+    *,
+    edits: Edits | None = None,
+    pins: Mapping[int, Tag] | None = None,
+) -> list[Interval]:
     """The intervals of the strength in which each path is best, from 0 to `highest`.
 
     Each begins where the one before ends: there the decode flips. Inside, the path is that of
@@ -30,10 +38,14 @@ def strength_intervals(potentials: Potentials, highest: float = 2.0) -> list[Int
     Args:
         potentials: scores of one sentence, at strength 1.
         highest: the strength to end at.
+        edits: scores that replace those of the chain at every strength; their own strength does
+            not matter.
+        pins: tags that hold at every strength.
 
     Raises:
         NoPathError: every path is forbidden.
-        CrfvizError: `highest` is no finite number, or negative.
+        CrfvizError: `highest` is no finite number, or negative; an edit or a pin names a tag that
+            the chain does not have.
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
@@ -43,13 +55,21 @@ def strength_intervals(potentials: Potentials, highest: float = 2.0) -> list[Int
         0.5 2.0 [0, 0]
     """
     highest = require_number("highest", highest, at_least=0.0)
+    edits = edits or Edits()
+
+    def at(strength: float) -> Potentials:
+        edited = replace(edits, strength=strength).apply(potentials)
+        return edited.pin(pins) if pins else edited
 
     def solve(strength: float) -> list[int]:
-        return best_path(potentials.scale_transitions(strength))
+        return best_path(at(strength))
+
+    none, full = at(0.0), at(1.0)
 
     def line(strength: float) -> Line:
-        parts = terms(potentials, solve(strength))
-        return Line(math.fsum(parts.transitions), math.fsum(parts.emissions))
+        path = solve(strength)
+        flat = none.score(path)
+        return Line(full.score(path) - flat, flat)
 
     left, right = line(0.0), line(highest)
     return intervals(pieces([left, *_between(left, right, line), right], 0.0, highest), solve)

@@ -15,7 +15,9 @@ import streamlit as st
 import torch
 
 from crfviz.chain.analysis import Analysis, analyse
+from crfviz.chain.intervals import Interval
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.strength import strength_intervals
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.registry import list_taggers, load_tagger
@@ -26,6 +28,7 @@ from crfviz.ui.url import decode_changes, encode_changes
 PREFERRED_MODEL = (
     "upos-en-contextfree"  # no token sees its neighbours: every decoder shows its character
 )
+HIGHEST_STRENGTH = 2.0  # where the slider ends
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
 _log = logging.getLogger(__name__)
@@ -109,6 +112,26 @@ def unpinned(scenario: Scenario) -> Analysis:
         CrfvizError: an edit names a tag that the model does not have.
     """
     return edited(replace(scenario, pins={}))
+
+
+def strength_pieces(scenario: Scenario) -> list[Interval]:
+    """The intervals of the CRF's strength with the same best path, under the edits and pins.
+
+    Raises:
+        CrfvizError: an edit or a pin names a tag that the model does not have, or no path is
+            allowed.
+    """
+    at_one = replace(scenario, edits=replace(scenario.edits, strength=1.0))
+    changes = urlencode(encode_changes(at_one))
+    return _strength_pieces(scenario.model, scenario.sentence, changes)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _strength_pieces(model: str, sentence: str, changes: str) -> list[Interval]:
+    edits, pins = decode_changes(dict(parse_qsl(changes)))
+    scores = potentials(model, sentence, constrained=edits.constrained)
+    within = {position: tag for position, tag in pins.items() if position < scores.num_tokens}
+    return strength_intervals(scores, HIGHEST_STRENGTH, edits=edits, pins=within)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

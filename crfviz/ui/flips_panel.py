@@ -3,19 +3,30 @@
 import pandas as pd
 import streamlit as st
 
-from crfviz.chain.flips import Flip, smallest_flips
+from crfviz.chain.flips import Flip, smallest_change_for, smallest_flips
 from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.ui.guard import guarded
+from crfviz.ui.question import Question
 from crfviz.ui.scene import Scene
 
 LIMIT = 10
 
 
 @st.fragment
-def flips_panel(scene: Scene) -> None:
-    """A table of the ten smallest, found while the rest of the page can already be used."""
-    st.subheader("The smallest changes that flip the best path")
+def flips_panel(scene: Scene, asked: Question) -> None:
+    """What it takes to get the tag that is asked about, and the ten smallest flips of all.
+
+    They are found while the rest of the page can already be used.
+    """
+    with guarded("The table of the smallest changes"):
+        _panel(scene, asked)
+
+
+def _panel(scene: Scene, asked: Question) -> None:
+    st.subheader("The smallest changes of one weight")
     with st.spinner("Looking at every weight …"):
         try:
+            wanted = smallest_change_for(scene.now.potentials, asked.position, asked.tag)
             flips = smallest_flips(scene.now.potentials, LIMIT)
         except NoPathError as error:
             st.info(str(error))
@@ -26,10 +37,22 @@ def flips_panel(scene: Scene) -> None:
                 "value to change. Choose a model with one matrix, such as upos-en."
             )
             return
+    st.text(_answer(scene, asked, wanted))
     if not flips:
         st.info("No change of a single weight flips the best path.")
         return
     st.dataframe(pd.DataFrame([_line(scene, flip) for flip in flips]), hide_index=True)
+
+
+def _answer(scene: Scene, asked: Question, flip: Flip | None) -> str:
+    """What gives the word the tag that is asked for."""
+    tag = f"{scene.tags[asked.tag]} at “{scene.words[asked.position]}”"
+    if flip is None:
+        return f"{tag} is on the best path. The ten smallest changes that flip any tag:"
+    return (
+        f"For {tag}: {_name(scene, flip)} from {flip.trained:.2f} to {flip.value:.2f}, a change of "
+        f"{flip.change:+.3f}. The ten smallest changes that flip any tag:"
+    )
 
 
 def _line(scene: Scene, flip: Flip) -> dict[str, object]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
-from uuid import uuid4
 
 import streamlit as st
-from streamlit.errors import FragmentHandledException
 
-from crfviz.exceptions import CrfvizError
-from crfviz.ui.words import plain
+from crfviz.ui.guard import guarded
 
 PAGES = (
     ("pages/explore.py", "Explore", ""),
@@ -28,8 +24,6 @@ SIDEBAR_WIDTH = 250  # pixels
 
 _STYLE_SHEET = Path(__file__).with_name("frame.css")
 
-_log = logging.getLogger(__name__)
-
 
 def style() -> None:
     """Send the style sheet; it takes no room on the page."""
@@ -45,21 +39,6 @@ def pages() -> list[st.Page]:
 
 
 def run(page: st.Page) -> None:
-    """Run a page. If it fails, the reader gets words, the log the trace, and the sidebar stays.
-
-    Streamlit stops and repeats scripts by exceptions of its own; those pass.
-    """
-    try:
+    """Run a page. If it fails, the reader gets words, the log the trace, and the sidebar stays."""
+    with guarded("This page"):
         page.run()
-    except FragmentHandledException:
-        raise
-    except CrfvizError as error:
-        _log.warning("page %s", page.title, exc_info=True)
-        st.error(plain(str(error)))
-    except Exception:  # noqa: BLE001 - the last resort: nobody above could say it in words
-        number = uuid4().hex[:8]
-        _log.exception("page %s failed, log id %s", page.title, number)
-        st.error(
-            f"This page could not be drawn (log id {number}). Your sentence and edits are kept: "
-            "change them on the left, press Reset there, or go to another page."
-        )

@@ -7,11 +7,13 @@ import streamlit as st
 from crfviz.chain.edits import END, START
 from crfviz.chain.why_not import WhyNot, why_not
 from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.ui import cached
 from crfviz.ui.scenario import view_option
 from crfviz.ui.scene import Scene
 from crfviz.ui.words import plain
 from crfviz.views.ruler import ruler
-from crfviz.views.stage.payload import Ruler
+from crfviz.views.stage.payload import Mark, Ruler
+from crfviz.views.strength_marks import strength_marks
 from crfviz.views.why import likeliest_loser
 
 
@@ -70,6 +72,15 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
         return ruler(scene.now.potentials, scene.trained.potentials, move)
     except CrfvizError:  # no allowed path: the page says so already
         return None
+
+
+def flip_marks(scene: Scene) -> list[Mark]:
+    """Where a tag flips along the strength of the CRF; none where no path is allowed."""
+    try:
+        pieces = cached.strength_pieces(scene.scenario)
+    except CrfvizError:  # the page says so already
+        return []
+    return strength_marks(pieces, scene.words, scene.tags)
 
 
 def _clicked(scene: Scene) -> tuple[int, int] | None:

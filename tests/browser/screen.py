@@ -32,6 +32,7 @@ TITLES = {
     "viterbi": "Viterbi",
     "marginals": "Marginals",
     "hmm-as-crf": "HMM as CRF",
+    "why": "Why this tag",
     "models": "Models",
 }
 STAGES = [path for path in TITLES if path != "models"]

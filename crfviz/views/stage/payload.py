@@ -67,6 +67,14 @@ class Ruler:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A strength of the CRF at which the best path flips."""
+
+    at: float  # 0 to 2
+    label: str  # what flips there
+
+
+@dataclass(frozen=True)
 class Panels:
     """Which parts of the stage a page shows."""
 
@@ -100,6 +108,7 @@ class Stage:
     pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
     terms: Terms | None = None  # for the side panel "terms"
     ruler: Ruler | None = None  # under the matrix
+    marks: Sequence[Mark] = ()  # on the slider of the strength
     constrained: bool | None = None  # None: the tagger has no hard constraints to switch
     step: int = 0  # 0 and 2 T: the whole picture; up to T columns forward, then back along the path
     ack: int = 0  # highest event number that has been applied
@@ -163,6 +172,7 @@ def payload(stage: Stage) -> dict[str, object]:
         if stage.terms is None
         else asdict(stage.terms),  # finite: both paths are allowed
         "ruler": None if stage.ruler is None else _ruler(stage.ruler),
+        "marks": [[mark.at, mark.label] for mark in stage.marks],
         "constrained": stage.constrained,
         "step": stage.step,
     }

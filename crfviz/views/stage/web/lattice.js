@@ -37,8 +37,9 @@ export function buildLattice(model, geometry, { onPoint }) {
   const parts = { labels, foldLabel, guides, edges, lines, nodes, columns, tiesGroup, picture };
   for (const name of ["pointerover", "focusin", "click"]) {
     picture.addEventListener(name, (event) => {
-      const target = event.target.closest?.("[data-node]");
-      if (target) onPoint(...target.dataset.node.split(",").map(Number), name);
+      const [node, edge] = ["[data-node]", "[data-edge]"].map((kind) => event.target.closest?.(kind));
+      if (node) onPoint(...node.dataset.node.split(",").map(Number), name);
+      else if (edge && name === "click") onPoint(...edge.dataset.edge.split(",").map(Number).filter((_, i) => i !== 1), name); // the cell it leads into
     });
   }
   for (const name of ["pointerleave", "focusout"]) picture.addEventListener(name, () => onPoint(null, null, name));

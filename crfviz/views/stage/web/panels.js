@@ -1,6 +1,6 @@
 // The panels around the word columns: how a word's tags rank, the controls under the matrix, the stepper.
 
-import { html, mark, set, setProperty, setText } from "./dom.js";
+import { changed, html, mark, set, setProperty, setText } from "./dom.js";
 import { probability } from "./numbers.js";
 
 // The tags of one word by marginal, largest first.
@@ -44,13 +44,20 @@ export function buildControls(model, { strength, preset, constrained }) {
   ].map(([text, title, act]) => button(text, title, act));
   const rules = button("BIO rules", "forbid what BIO forbids", () => constrained());
   const message = html("div", { class: "message", role: "status" });
-  const line = html("label", { class: "strength" }, [html("span", { text: "CRF strength" }), slider, value]);
-  const element = html("div", { class: "controls" }, [line, html("div", { class: "buttons" }, [...buttons, rules]), message]);
+  const marks = html("div", { class: "marks", "aria-hidden": "true" });
+  const track = html("span", { class: "track" }, [slider, marks]);
+  const line = html("label", { class: "strength" }, [html("span", { text: "CRF strength" }), track, value]);
+  const flips = html("div", { class: "flips" });
+  const element = html("div", { class: "controls" }, [line, flips, html("div", { class: "buttons" }, [...buttons, rules]), message]);
   return {
     element,
     update(next) {
       if (slider.value !== String(next.edits.strength)) slider.value = next.edits.strength;
       setText(value, next.edits.strength.toFixed(2));
+      if (changed(marks, JSON.stringify(next.marks))) marks.replaceChildren(...next.marks.map(flipMark));
+      mark(flips, "hidden", next.marks.length === 0);
+      setText(flips, `the best path flips at ${next.marks.map(([at]) => at.toFixed(2)).join(", ")}`);
+      set(flips, "title", next.marks.map(([at, label]) => `${at.toFixed(3)}: ${label}`).join("\n"));
       mark(rules, "hidden", next.constrained === null);
       set(rules, "aria-pressed", Boolean(next.constrained));
       setText(rules, next.constrained ? "BIO rules: on" : "BIO rules: off");
@@ -58,6 +65,11 @@ export function buildControls(model, { strength, preset, constrained }) {
       mark(message, "data-problem", Boolean(next.message));
     },
   };
+}
+
+// A tick on the slider, under the strength at which the best path flips.
+function flipMark([at, label]) {
+  return html("span", { class: "flip-mark", "data-flip": at, title: label, style: `--at:${at / 2}` });
 }
 
 // Walking through Viterbi: forward over the columns, then back along the backpointers.

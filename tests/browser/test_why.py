@@ -1,0 +1,162 @@
+"""Why this tag: the gap word by word, pins, tipping points, and cells that explain themselves."""
+
+import math
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.chain.conditioning import condition
+from crfviz.chain.edits import Edits
+from crfviz.chain.flips import smallest_flips
+from crfviz.chain.strength import strength_intervals
+from crfviz.chain.tipping import tipping_points
+from crfviz.chain.viterbi import viterbi
+from crfviz.chain.why_not import why_not
+from tests.browser.screen import assert_lattice, assert_rows, chain, named
+
+TERMS = """() => crfviz.all(".terms .term[data-term]").map((row) => [
+  Number(row.dataset.term), ...[...row.querySelectorAll(".term-bar")].map((bar) => bar.title)])"""
+
+
+def scores(text):
+    return float(text.replace("−", "-"))
+
+
+def click_node(screen, t, k):
+    screen.node(t, k).locator(".hit").click(force=True)
+
+
+def test_the_bars_of_a_clicked_tag_add_up_to_the_gap(screen):
+    now = chain()
+    k = now.tags.index("NOUN")
+    screen.open("why")
+    with screen.redraw():
+        click_node(screen, 1, k)
+    screen.expect_param("v.at", "1 NOUN")
+    expected = why_not(now.analysis.potentials, 1, k)
+    bars = {t: (scores(step), scores(word)) for t, step, word in screen.page.evaluate(TERMS)}
+    for t, (step, word) in bars.items():
+        assert step == pytest.approx(expected.transition_terms[t].item(), abs=1e-6)
+        if t < len(now.words):
+            assert word == pytest.approx(expected.emission_terms[t].item(), abs=1e-6)
+    shown = sum(map(sum, bars.values()))
+    hidden = 5e-3 * 2 * (len(now.words) + 1 - len(bars))  # rows of next to nothing are left out
+    assert shown == pytest.approx(expected.gap, abs=hidden + 1e-5)
+    assert screen.read().rows["why"] == named(expected.path, now.tags)
+    assert f"{expected.gap:.2f} nats" in screen.read().note
+
+
+def test_a_question_can_be_linked(screen):
+    now = chain()
+    screen.open("why", **{"v.at": "2 NOUN"})
+    expected = why_not(now.analysis.potentials, 2, now.tags.index("NOUN"))
+    assert screen.read().rows["why"] == named(expected.path, now.tags)
+
+
+def test_a_pin_settles_everything_and_tells_its_price(screen):
+    free = chain()
+    screen.open("why", **{"v.at": "1 NOUN"})
+    with screen.redraw():
+        screen.page.get_by_role("button", name="Pin NOUN at word 2").click()
+    given = condition(free.analysis.potentials, {1: "NOUN"})
+    screen.wait_for_text(f"P(pins | x) = {given.probability:.4g}")
+    screen.expect_param("p", "1.NOUN")
+    settled = viterbi(free.analysis.potentials.pin({1: "NOUN"}))
+    shown = screen.read()
+    assert shown.marginals[f"1,{free.tags.index('NOUN')}"] == 1
+    assert shown.rows["viterbi"] == named(settled.path, free.tags)
+    with screen.redraw():
+        screen.page.get_by_role("button", name="Unpin all").click()
+    assert_lattice(screen.read(), free)
+
+
+def test_pins_without_a_path_say_so_and_can_be_dropped(screen):
+    now = chain()
+    forbidden = ",".join(f"{tag}.NOUN:-inf" for tag in now.tags)
+    screen.open("why", t=forbidden, p="1.NOUN")
+    assert "No tag sequence is allowed" in screen.text()
+    with screen.redraw():
+        screen.page.get_by_role("button", name="Unpin all").click()
+    walled = Edits(transitions={(tag, "NOUN"): -math.inf for tag in now.tags})
+    assert_rows(screen.read(), chain(edits=walled))
+    assert "No tag sequence is allowed" not in screen.text()
+
+
+def test_forbidding_a_tag_can_be_undone(screen):
+    screen.open("why", **{"v.at": "0 PRON"})
+    with screen.redraw():
+        screen.page.get_by_role("button", name="Forbid PRON at word 1").click()
+    without = chain(edits=Edits(emissions={(0, "PRON"): -math.inf}))
+    assert_lattice(screen.read(), without)
+    with screen.redraw():
+        screen.press("Control+z")
+    assert_lattice(screen.read(), chain())
+
+
+def test_the_table_of_the_smallest_flips_is_there(screen):
+    screen.open("why")
+    expect(screen.page.get_by_test_id("stDataFrame")).to_be_visible()
+    first = smallest_flips(chain().analysis.potentials, 1)[0]
+    screen.wait_for_text(f"a change of {first.change:+.3f}")
+
+
+def test_the_ruler_breaks_where_the_best_path_changes(screen):
+    screen.open("transitions")
+    with screen.redraw():
+        screen.cell("DET", "NOUN").click()
+        screen.expect_param("v.weight", "DET NOUN")
+    pieces = tipping_points(chain().analysis.potentials, ("transition", "DET", "NOUN"))
+    ruler = screen.page.locator("[data-ruler]")
+    expect(ruler.locator("[data-piece]")).to_have_count(len(pieces))
+    breaks = [piece.low for piece in pieces[1:]]
+    drawn = ruler.locator("[data-break]").evaluate_all("all => all.map((e) => +e.dataset.break)")
+    near = [value for value in breaks if any(abs(value - mark) < 1e-9 for mark in drawn)]
+    assert drawn == pytest.approx(near, abs=1e-9)
+    assert drawn
+    told = ", ".join(f"{value:.3f}".replace("-", "−") for value in breaks)
+    expect(ruler.locator("svg")).to_have_attribute("aria-label", re.compile(re.escape(told)))
+
+
+def test_the_slider_is_marked_where_a_tag_flips(screen):
+    screen.open("transitions", t="DET.NOUN:2.5")
+    edits = Edits(transitions={("DET", "NOUN"): 2.5})
+    pieces = strength_intervals(chain().analysis.potentials, edits=edits)
+    marks = screen.page.evaluate("crfviz.all('[data-flip]').map((mark) => +mark.dataset.flip)")
+    assert len(pieces) > 1
+    assert marks == pytest.approx([piece.low for piece in pieces[1:]], abs=1e-9)
+
+
+def test_a_cell_explains_itself_by_keyboard_and_turns_sum_into_max(screen):
+    now = chain()
+    tables = now.analysis.forward_backward
+    t, k = 2, now.tags.index("ADJ")
+    screen.open("forward-backward")
+    screen.page.locator(f"[data-table=alpha][data-t='{t}'][data-k='{k}']").click()
+    panel = screen.page.locator(".candidates")
+    expect(panel.locator(".side-title")).to_have_text("ADJ at “fine”")
+    rows = panel.locator(".candidate:not(.candidate-head):not([hidden])")
+    expect(rows).to_have_count(len(now.tags))
+    sums = [scores(text) for text in rows.locator("span:last-child").all_inner_texts()]
+    assert sums == sorted(sums, reverse=True)
+    potentials = now.analysis.potentials
+    before = tables.log_alpha[t - 1] + potentials.transitions[:, k] + potentials.emissions[t, k]
+    assert sums == pytest.approx(sorted(before.tolist(), reverse=True), abs=0.0051)
+    values = panel.locator(".values")
+    expect(values).to_contain_text(f"log Σ exp = {tables.log_alpha[t, k]:.4f}".replace("-", "−"))
+    expect(values).to_contain_text(f"max = {before.max():.4f}".replace("-", "−"))
+    lit = screen.page.evaluate(
+        "crfviz.all('[data-table=alpha][data-lit]').map((cell) => cell.dataset.t)"
+    )
+    assert lit
+    assert set(lit) == {str(t - 1)}
+    slider = panel.locator("[data-temperature]")
+    slider.focus()
+    screen.press("ArrowLeft")
+    expect(values).to_contain_text("τ = 0.99")
+    screen.press("Home")
+    expect(slider).to_have_value("0")
+    focused = screen.page.locator(f"[data-table=alpha][data-t='{t}'][data-k='{k}']")
+    focused.focus()
+    screen.press("ArrowRight")
+    expect(panel.locator(".side-title")).to_have_text("ADJ at “to”")
