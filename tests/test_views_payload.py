@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from crfviz.chain.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
+from crfviz.views.entity import entity_panel
 from crfviz.views.rows import LABELS, backpointer_rows, decoder_rows
 from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
 from crfviz.views.tables import alpha_table, best_table, emission_table, marginal_table
@@ -245,3 +246,18 @@ def test_words_are_data_whatever_is_in_them():
     words = ["</script>", 'say "so"\\', "naïve 🙂", "\u2028\x00"]
     chain = Potentials(torch.zeros(4, 1), torch.zeros(1, 1))
     assert received(stage_of(chain, words=words))["words"] == words
+
+
+def test_faults_and_the_entity_travel_where_there_are_some():
+    chain = Potentials(torch.zeros(2, 3), torch.zeros(3, 3), tags=["O", "B-X", "I-X"])
+    panel = entity_panel(chain, ("X", 0, 1), ["a", "b"], path=[1, 2])
+    rows = [Row("x", "a", (2, 0), faults=[0]), Row("y", "b", (0, 0))]
+    analysis = analyse(chain)
+    stage = Stage(
+        ["a", "b"], chain.tag_names, analysis, analysis, Edits(), Panels(["spans"]), rows=rows,
+        entity=panel,
+    )  # fmt: skip
+    data = received(stage)
+    assert [row.get("faults") for row in data["rows"]] == [[0], None]
+    assert data["entity"]["probability"] == pytest.approx(1 / 9, abs=1e-12)
+    assert data["entity"]["hypotheses"][0]["relation"] == "none"

@@ -17,6 +17,7 @@ PAGES = (
     ("pages/marginals.py", "Marginals", "marginals"),
     ("pages/why.py", "Why this tag", "why"),
     ("pages/hmm-as-crf.py", "HMM as CRF", "hmm-as-crf"),
+    ("pages/entities.py", "Entities", "entities"),
     ("pages/models.py", "Models", "models"),
 )  # script, title, path in the address; the first is the home page
 

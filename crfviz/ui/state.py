@@ -17,6 +17,7 @@ MAX_SCORE = 1e6  # of an edited weight, either side of zero
 MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
 MAX_HISTORY = 50  # undo steps
+OF_POSITIONS = ("at", "entity")  # page options that mean nothing without their sentence
 
 
 @dataclass(frozen=True)
@@ -67,14 +68,15 @@ class History:
 def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
     """The scenario on another sentence.
 
-    Transition edits stay. Edits of single words, pins and the step go: positions no longer mean the
-    same.
+    Transition edits stay. Edits of single words, pins, the step and what was asked about a word go:
+    positions no longer mean the same.
     """
     sentence = clean(sentence)[:MAX_CHARACTERS]
     if sentence == scenario.sentence:
         return scenario
     edits = replace(scenario.edits, emissions={})
-    return replace(scenario, sentence=sentence, edits=edits, pins={}, step=0)
+    view = {name: value for name, value in scenario.view.items() if name not in OF_POSITIONS}
+    return replace(scenario, sentence=sentence, edits=edits, pins={}, view=view, step=0)
 
 
 def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[str]]:

@@ -19,6 +19,7 @@ from torch import Tensor
 from crfviz.chain.analysis import Analysis
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
+from crfviz.views.entity import EntityPanel
 from crfviz.views.theme import tag_colours
 
 
@@ -31,6 +32,7 @@ class Row:
     tags: Sequence[int] | None  # T tag ids; None draws dashes (no allowed path)
     value: str = ""  # beside the label, for example a probability
     texts: Sequence[str] | None = None  # T texts to show instead of tags
+    faults: Sequence[int] = ()  # positions whose tag may not follow the one before
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +80,8 @@ class Mark:
 class Panels:
     """Which parts of the stage a page shows."""
 
-    main: Sequence[str]  # "strips", "lattice", or the name of a table, from top to bottom
-    side: str | None = None  # "matrix", "cell", "bars" or "terms"
+    main: Sequence[str]  # "strips", "lattice", "spans" or the name of a table, from top to bottom
+    side: str | None = None  # "matrix", "cell", "bars", "terms" or "entity"
     stepper: bool = False
 
 
@@ -109,6 +111,7 @@ class Stage:
     terms: Terms | None = None  # for the side panel "terms"
     ruler: Ruler | None = None  # under the matrix
     marks: Sequence[Mark] = ()  # on the slider of the strength
+    entity: EntityPanel | None = None  # for the main panel "spans" and the side panel "entity"
     constrained: bool | None = None  # None: the tagger has no hard constraints to switch
     step: int = 0  # 0 and 2 T: the whole picture; up to T columns forward, then back along the path
     ack: int = 0  # highest event number that has been applied
@@ -155,6 +158,7 @@ def payload(stage: Stage) -> dict[str, object]:
                 "tags": None if row.tags is None else list(row.tags),
                 "value": row.value,
                 "texts": None if row.texts is None else list(row.texts),
+                **({"faults": list(row.faults)} if row.faults else {}),
             }
             for row in stage.rows
         ],
@@ -173,6 +177,7 @@ def payload(stage: Stage) -> dict[str, object]:
         else asdict(stage.terms),  # finite: both paths are allowed
         "ruler": None if stage.ruler is None else _ruler(stage.ruler),
         "marks": [[mark.at, mark.label] for mark in stage.marks],
+        "entity": None if stage.entity is None else asdict(stage.entity),
         "constrained": stage.constrained,
         "step": stage.step,
     }

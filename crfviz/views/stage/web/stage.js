@@ -9,6 +9,7 @@ import { buildMatrix, buildTable } from "./cells.js";
 import { buildCell, KINDS, litOf, tiesOf } from "./cell.js";
 import { html, mark, set, setProperty, setText } from "./dom.js";
 import { makeEditable } from "./editing.js";
+import { buildEntity, buildSpans } from "./entity.js";
 import { buildLattice } from "./lattice.js";
 import { applyEdits, decode, END, shownTags, solveLive, START, weight } from "./model.js";
 import { precise, preciseProbability, probability, readProbability, readScore, score } from "./numbers.js";
@@ -167,6 +168,7 @@ class Stage {
     for (const panel of panels.main) {
       if (panel === "strips") columns.push(add(buildStrips(model)));
       else if (panel === "lattice") columns.push(add((this.lattice = buildLattice(model, null, { onPoint: (...point) => this.onPoint(...point) }))));
+      else if (panel === "spans") columns.push(add(buildSpans(model, heads, (span) => this.onSpan(span))));
       else columns.push(add(buildTable(model, panel)));
     }
     for (const element of columns) {
@@ -197,6 +199,7 @@ class Stage {
     const { side } = model.panels;
     if (side === "cell") return html("div", { class: "side" }, [add(buildCell(model, { read: (how) => this.onRead(how) }))]);
     if (side === "terms") return html("div", { class: "side" }, [add(buildTerms(model))]);
+    if (side === "entity") return html("div", { class: "side" }, [add(buildEntity(model, (span) => this.onSpan(span)))]);
     if (side === "bars") return html("div", { class: "side" }, [add(buildBars(model))]);
     if (side !== "matrix") return null;
     const controls = buildControls(model, {
@@ -242,14 +245,14 @@ class Stage {
     const shown = model.shown.size;
     const tight = side && (width - 500) / model.T < 64;
     const matrixCell = Math.max(26, Math.min(shown <= 9 ? 38 : tight ? 27 : 32, Math.floor((0.47 * width - 56) / (shown + 1))));
-    const sideWidth = side === "matrix" ? Math.max(LEAST_MATRIX, 56 + (shown + 1) * matrixCell) : side ? 286 : 0;
+    const sideWidth = side === "matrix" ? Math.max(LEAST_MATRIX, 56 + (shown + 1) * matrixCell) : side && side !== "entity" ? 286 : 0;
     const label = tight ? 84 : side ? 104 : 112;
     const room = width - sideWidth - (sideWidth ? 16 : 0) - label - 2;
     const column = Math.floor(Math.max(side ? 40 : 50, Math.min(150, room / model.T)));
     const longest = Math.max(...model.words.map((word) => word.length));
     const wordSize = Math.max(13, Math.min(20, (column - 6) / (0.58 * longest)));
     const lattice = main.includes("lattice");
-    const tables = main.filter((name) => name !== "strips" && name !== "lattice").length;
+    const tables = main.filter((name) => !["strips", "lattice", "spans"].includes(name)).length;
     const rows = shown + (lattice && shown < model.K ? 1 : 0);
     const top = this.root.getBoundingClientRect().top + window.scrollY;
     const [strip, plain] = [31, 22];
@@ -449,6 +452,11 @@ class Stage {
       if (cell.dataset.table in KINDS) this.reading = { ...this.reading, kind: cell.dataset.table };
       this.select(t, Number(cell.dataset.k));
     }
+  }
+
+  // Asks for an entity: [type, first, last].
+  onSpan([label, first, last]) {
+    this.emit({ kind: "view", name: "entity", value: `${first} ${last} ${label}` });
   }
 
   onRead(how) {

@@ -41,5 +41,6 @@ function drawRow(model, row, { label, cells, element }) {
     setProperty(cell, "--tag", k === null ? "transparent" : model.colours[k]);
     mark(cell, "data-plain", Boolean(row.texts));
     mark(cell, "data-differs", Boolean(differs));
+    mark(cell, "data-fault", Boolean(row.faults?.includes(t)));
   });
 }

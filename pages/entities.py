@@ -1,0 +1,51 @@
+"""BIO rules and entities: what constraints change, and how probable an entity is, exactly."""
+
+import streamlit as st
+
+from crfviz.ui.constraint_panel import constraint_panel
+from crfviz.ui.entity_choice import chosen_entity
+from crfviz.ui.open_bio import offer_bio
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.scene import scene
+from crfviz.views.constraint_rows import FREE, constraint_rows
+from crfviz.views.entity import entity_panel
+from crfviz.views.explanation import explain
+from crfviz.views.stage.payload import Panels
+
+LEGEND = (
+    "✗ breaks BIO · red dashes: differs from Viterbi without the rules · to choose an entity click "
+    "its first word, then its last; Shift+arrows stretch it"
+)
+
+head, figures = st.columns([1, 4])
+head.title("Entities")
+current = scene()
+if current.scheme != "BIO":
+    offer_bio(current)
+    st.stop()
+with figures:
+    free, effect = constraint_panel(current, head)
+rows = constraint_rows(free, effect, current.tags, which=current.rows, gold=current.gold)
+best = current.now.viterbi
+if best is None:
+    note = explain(current.now, current.words, current.tags)
+    show_stage(current, Panels(["strips"]), key="entities", rows=rows, reference=FREE, note=note)
+    st.stop()
+panel = entity_panel(
+    current.now.potentials,
+    chosen_entity(current),
+    current.words,
+    path=best.path,
+    trained=current.trained.potentials if current.edited else None,
+)
+show_stage(
+    current,
+    Panels(["strips", "spans"], side="entity"),
+    key="entities",
+    rows=rows,
+    reference=FREE,
+    entity=panel,
+    note=panel.note,
+    legend=LEGEND,
+)
+table_twin(current, rows=rows)

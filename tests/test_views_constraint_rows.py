@@ -1,0 +1,79 @@
+"""Rows and words about the BIO rules."""
+
+import math
+
+import torch
+
+from crfviz.chain.analysis import analyse
+from crfviz.chain.illegal_mass import ConstraintEffect, constraint_effect
+from crfviz.chain.potentials import Potentials
+from crfviz.views.constraint_rows import FREE, LEGAL, constraint_note, constraint_rows
+from crfviz.views.rows import LABELS
+
+TAGS = ["O", "B-PER", "I-PER"]
+WORDS = ["Ada", "Byron"]
+
+
+def chain(emissions):
+    return Potentials(emissions, torch.zeros(3, 3), tags=TAGS)
+
+
+BROKEN = chain([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])  # free: I-PER I-PER
+
+
+def rows_of(potentials, **options):
+    effect = constraint_effect(potentials)
+    rows = constraint_rows(analyse(potentials), effect, TAGS, which=list(LABELS), **options)
+    return {row.id: row for row in rows}
+
+
+def test_rows_hold_the_decoders_and_mark_what_breaks_bio():
+    rows = rows_of(BROKEN, gold=[1, 2])
+    assert list(rows) == ["greedy", "left_to_right", FREE, LEGAL, "gold"]
+    assert list(rows["greedy"].tags) == list(rows[FREE].tags) == [2, 2]
+    assert list(rows[LEGAL].tags) == [1, 2]
+    assert {name: list(row.faults) for name, row in rows.items()} == {
+        "greedy": [0],
+        "left_to_right": [0],
+        FREE: [0],
+        LEGAL: [],
+        "gold": [],
+    }
+
+
+def test_both_viterbi_rows_stay_whatever_is_chosen():
+    rows = constraint_rows(analyse(BROKEN), constraint_effect(BROKEN), TAGS, which=[])
+    assert [row.id for row in rows] == [FREE, LEGAL]
+
+
+def test_without_any_path_both_viterbi_rows_have_dashes():
+    dead = chain([[0.0] * 3, [-math.inf] * 3])
+    rows = constraint_rows(analyse(dead), None, TAGS, which=[])
+    assert [row.tags for row in rows] == [None, None]
+
+
+def test_the_note_names_mass_and_changes():
+    effect = constraint_effect(BROKEN)
+    note = constraint_note(effect, WORDS, TAGS)
+    assert f"{100 * effect.mass:.2f} % of the probability" in note
+    assert "The rules change “Ada” I-PER → B-PER." in note
+
+
+def test_notes_for_legal_impossible_and_tiny():
+    legal = ConstraintEffect(0.0, [0, 0], [0, 0], [])
+    assert constraint_note(legal, WORDS, TAGS) == (
+        "No probability goes to tag sequences that BIO forbids. "
+        "The best path is legal as it is: the rules change no tag."
+    )
+    assert "No legal tag sequence is allowed" in constraint_note(
+        ConstraintEffect(1.0, [2, 2], None, []), WORDS, TAGS
+    )
+    tiny = ConstraintEffect(3e-9, [0, 0], [0, 0], [])
+    assert "3.0e-07 %" in constraint_note(tiny, WORDS, TAGS)
+    almost = ConstraintEffect(0.999999, [2, 2], [1, 2], [0])
+    assert "nearly all of the probability" in constraint_note(almost, WORDS, TAGS)
+
+
+def test_of_many_changes_three_are_named():
+    effect = ConstraintEffect(0.5, [2] * 5, [0] * 5, [0, 1, 2, 3, 4])
+    assert "and 2 more." in constraint_note(effect, list("abcde"), TAGS)
