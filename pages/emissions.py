@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.taggers.tagger import HMM
-from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scenario import bound_view
 from crfviz.ui.scene import scene
 from crfviz.views.explanation import explain, explain_edits
@@ -29,7 +29,7 @@ with choice:
         format_func=EMISSION_DISPLAYS.get,
         label_visibility="collapsed",
     )
-table = emission_table(current.now, display)
+table = with_ghost(current, lambda analysis: emission_table(analysis, display))
 rows = decoder_rows(current.now, which=["greedy", "viterbi"])
 note = (
     explain_edits(current.trained, current.now, current.words, current.tags)

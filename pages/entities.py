@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.constraint_panel import constraint_panel
+from crfviz.ui.constraint_panel import constraint_panel, trained_free
 from crfviz.ui.entity_choice import chosen_entity
 from crfviz.ui.open_bio import offer_bio
 from crfviz.ui.pictures import show_stage, table_twin
@@ -25,7 +25,14 @@ if current.scheme != "BIO":
     st.stop()
 with figures:
     free, effect = constraint_panel(current, head)
-rows = constraint_rows(free, effect, current.tags, which=current.rows, gold=current.gold)
+rows = constraint_rows(
+    free,
+    effect,
+    current.tags,
+    which=current.rows,
+    gold=current.gold,
+    trained=trained_free(current),
+)
 best = current.now.viterbi
 if best is None:
     note = explain(current.now, current.words, current.tags)

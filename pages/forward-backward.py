@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scenario import bound_view
 from crfviz.ui.scene import scene
 from crfviz.views.consistency_rows import consistency_note, consistency_rows
@@ -37,7 +37,10 @@ with right:
         format_func=CONVENTIONS.get,
         label_visibility="collapsed",
     )
-tables = [alpha_table(current.now, display, convention), beta_table(current.now, display)]
+tables = [
+    with_ghost(current, lambda analysis: alpha_table(analysis, display, convention)),
+    with_ghost(current, lambda analysis: beta_table(analysis, display)),
+]
 rows = consistency_rows(current.now)
 show_stage(
     current,

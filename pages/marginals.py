@@ -3,10 +3,10 @@
 import streamlit as st
 
 from crfviz.ui.pair_panel import pair_panel
-from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.ui.scene import scene
-from crfviz.views.path_rows import best_rows, entropy_note, sample_rows
+from crfviz.views.path_rows import best_rows, entropy_note, sample_rows, trained_rows
 from crfviz.views.stage.payload import Panels
 from crfviz.views.tables import marginal_table
 
@@ -14,8 +14,9 @@ st.title("Marginals")
 current = scene()
 chosen = view_option("draw", "0")
 draw = int(chosen) if chosen.isdecimal() and len(chosen) < 10 else 0
-rows = [*best_rows(current.now, 5), *sample_rows(current.now, 10, seed=draw)]
-tables = [marginal_table(current.now, current.now.max_marginal)]
+before = trained_rows(current.trained) if current.edited else []
+rows = [*before, *best_rows(current.now, 5), *sample_rows(current.now, 10, seed=draw)]
+tables = [with_ghost(current, lambda analysis: marginal_table(analysis, analysis.max_marginal))]
 show_stage(
     current,
     Panels(["marginals", "strips"], side="bars"),

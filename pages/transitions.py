@@ -39,9 +39,7 @@ show_stage(
     ruler=chosen_ruler(current),
     marks=flip_marks(current),
     display=display,
-    legend="dotted: as trained · rings: marginals as trained, the change in brackets"
-    if current.edited
-    else "",
+    legend="rings: marginals as trained, the change in brackets" if current.edited else "",
 )
 if table_twin(current, rows=rows, tables=[marginal_table(current.now, None)]):
     st.dataframe(transition_frame(current.now.potentials))

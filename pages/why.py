@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.flips_panel import flips_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.pin_panel import pin_panel, unpin_button
-from crfviz.ui.question import question
+from crfviz.ui.question import question, trained_answer
 from crfviz.ui.scene import scene
 from crfviz.views.explanation import explain
 from crfviz.views.rows import decoder_rows
@@ -34,7 +34,7 @@ show_stage(
     key="why",
     rows=rows,
     contrast="why",
-    terms=why_terms(asked.answer, *about),
+    terms=why_terms(asked.answer, *about, trained_answer(current, asked)),
     note=why_note(asked.answer, *about),
     legend=LEGEND,
 )

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.chain.analysis import Analysis
+from crfviz.chain.edits import Edits
 from crfviz.chain.illegal_mass import ConstraintEffect, constraint_effect
 from crfviz.exceptions import NoPathError
 from crfviz.ui import cached
@@ -53,6 +54,13 @@ def constraint_panel(
         changed.metric("Words changed", count)
         words.markdown(plain(constraint_note(effect, scene.words, scene.tags)))
     return free, effect
+
+
+def trained_free(scene: Scene) -> Analysis | None:
+    """The chain without the rules as it was trained; None where nothing is edited."""
+    if not scene.edited:
+        return None
+    return cached.edited(replace(scene.scenario, edits=Edits(constrained=False), pins={}))
 
 
 def _switch(constrained: bool) -> None:  # noqa: FBT001 - what st.toggle hands over

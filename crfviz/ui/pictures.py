@@ -1,17 +1,28 @@
 """The pages' pictures: a scene on the stage, with its table twin."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from crfviz.chain.analysis import Analysis
 from crfviz.chain.k_best import margin
 from crfviz.ui import cached
 from crfviz.ui.scenario import bound_to, handle_events, last_event, set_view_option, view_option
 from crfviz.ui.scene import Scene
 from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
 from crfviz.views.stage.stage import stage
+
+
+GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
+
+
+def with_ghost(scene: Scene, make: Callable[[Analysis], Table]) -> Table:
+    """A table of the chain as it is now; while edits are active with the trained values, too."""
+    table = make(scene.now)
+    return replace(table, trained=make(scene.trained).values) if scene.edited else table
 
 
 def show_stage(scene: Scene, panels: Panels, *, key: str, **parts: Any) -> None:  # noqa: ANN401 - fields of Stage
@@ -29,6 +40,8 @@ def show_stage(scene: Scene, panels: Panels, *, key: str, **parts: Any) -> None:
         if now.edits.constrained
         else cached.potentials(now.model, now.sentence, constrained=False)
     )
+    if scene.edited:
+        parts["legend"] = " · ".join(filter(None, [parts.get("legend"), GHOSTS]))
     data = Stage(
         words=scene.words,
         tags=scene.tags,

@@ -46,6 +46,16 @@ def question(scene: Scene) -> Question | None:
     return None
 
 
+def trained_answer(scene: Scene, asked: Question) -> WhyNot | None:
+    """The same question to the trained chain; None without edits, or where it had no such path."""
+    if not scene.edited:
+        return None
+    try:
+        return why_not(scene.trained.potentials, asked.position, asked.tag)
+    except NoPathError:
+        return None
+
+
 def _unreachable(scene: Scene, position: int, tag: int) -> str:
     return plain(
         f"No allowed path has {scene.tags[tag]} at “{scene.words[position]}”. Drop the pin or the "

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from crfviz.chain.analysis import Analysis
 from crfviz.chain.constraints import illegal_positions
-from crfviz.chain.illegal_mass import ConstraintEffect
+from crfviz.chain.illegal_mass import ConstraintEffect, constraint_effect
+from crfviz.exceptions import NoPathError
 from crfviz.views.rows import LABELS
 from crfviz.views.stage.payload import Row
 
@@ -19,6 +20,7 @@ def constraint_rows(
     *,
     which: Sequence[str],
     gold: Sequence[int] | None = None,
+    trained: Analysis | None = None,
 ) -> list[Row]:
     """A row per decoder, with the words where it breaks BIO.
 
@@ -28,7 +30,9 @@ def constraint_rows(
         tags: K tag names.
         which: ids of the rows to draw, in `LABELS`; both Viterbi rows are always drawn.
         gold: T tag ids, where the right tags are known.
+        trained: the chain without the rules and without edits, where there are some.
     """
+    before = {} if trained is None else _decoded(trained)
     found: dict[str, tuple[str, Sequence[int] | None]] = {
         "greedy": (LABELS["greedy"], free.greedy),
         "left_to_right": (LABELS["left_to_right"], free.left_to_right),
@@ -38,10 +42,23 @@ def constraint_rows(
     if gold is not None:
         found["gold"] = (LABELS["gold"], gold)
     return [
-        Row(name, label, row, faults=_faults(row, tags))
+        Row(name, label, row, faults=_faults(row, tags), trained=before.get(name))
         for name, (label, row) in found.items()
         if name in which or name in (FREE, LEGAL)
     ]
+
+
+def _decoded(free: Analysis) -> dict[str, Sequence[int] | None]:
+    """The rows of another chain, by their ids."""
+    found: dict[str, Sequence[int] | None] = {
+        "greedy": free.greedy,
+        "left_to_right": free.left_to_right,
+    }
+    try:
+        effect = constraint_effect(free.potentials)
+    except NoPathError:
+        return found
+    return found | {FREE: effect.free, LEGAL: effect.constrained}
 
 
 def constraint_note(effect: ConstraintEffect, words: Sequence[str], tags: Sequence[str]) -> str:

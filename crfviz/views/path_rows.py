@@ -23,6 +23,14 @@ def best_rows(analysis: Analysis, k: int) -> list[Row]:
     ]
 
 
+def trained_rows(trained: Analysis) -> list[Row]:
+    """The best path before the edits; no row where there was none."""
+    best = trained.viterbi
+    if best is None:
+        return []
+    return [Row("best_trained", "trained", best.path, f"p = {_probability(best.probability)}")]
+
+
 def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
     """`n` paths drawn from the posterior; the same `seed` draws the same ones."""
     try:

@@ -24,7 +24,12 @@ def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
 
 
 def why_terms(
-    answer: WhyNot, position: int, tag: int, words: Sequence[str], tags: Sequence[str]
+    answer: WhyNot,
+    position: int,
+    tag: int,
+    words: Sequence[str],
+    tags: Sequence[str],
+    trained: WhyNot | None = None,
 ) -> Terms:
     """The gap as bars.
 
@@ -34,6 +39,7 @@ def why_terms(
         tag: id of the tag that is asked for.
         words: T words.
         tags: K tag names.
+        trained: the same question to the chain before the edits, where there are some.
     """
     chosen = answer.best[position] == tag
     where = f"{tags[tag]} at “{words[position]}”"
@@ -42,6 +48,9 @@ def why_terms(
         emissions=answer.emission_terms.tolist(),
         transitions=answer.transition_terms.tolist(),
         foot=f"They add up to {answer.gap:.4f} nats; positive bars speak for the best path.",
+        trained=None
+        if trained is None
+        else (trained.emission_terms.tolist(), trained.transition_terms.tolist()),
     )
 
 

@@ -33,6 +33,7 @@ class Row:
     value: str = ""  # beside the label, for example a probability
     texts: Sequence[str] | None = None  # T texts to show instead of tags
     faults: Sequence[int] = ()  # positions whose tag may not follow the one before
+    trained: Sequence[int] | None = None  # T tag ids before the edits, if not the decoder's own
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,7 @@ class Table:
     kind: str = "score"  # or "probability"
     editable: bool = False  # only the emissions themselves
     outlined: Sequence[int] | None = None  # T tag ids to frame
+    trained: Tensor | None = None  # (T, K) the same before the edits, where there are some
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Terms:
     emissions: Sequence[float]  # T nats
     transitions: Sequence[float]  # T + 1 nats: start first, end last
     foot: str = ""
+    trained: tuple[Sequence[float], Sequence[float]] | None = None  # both before the edits
 
 
 @dataclass(frozen=True)
@@ -150,18 +153,8 @@ def payload(stage: Stage) -> dict[str, object]:
         },
         "edits": _edits(stage.edits),
         "results": _results(stage.now, with_tables=stage.panels.side == "cell"),
-        "ghost": _ghost(stage.trained) if edited else None,
-        "rows": [
-            {
-                "id": row.id,
-                "label": row.label,
-                "tags": None if row.tags is None else list(row.tags),
-                "value": row.value,
-                "texts": None if row.texts is None else list(row.texts),
-                **({"faults": list(row.faults)} if row.faults else {}),
-            }
-            for row in stage.rows
-        ],
+        "ghost": _ghost(stage.trained, with_tables=stage.panels.side == "cell") if edited else None,
+        "rows": [_row(row, stage.trained if edited else None) for row in stage.rows],
         "tables": [_table(table) for table in stage.tables],
         "reference": stage.reference,
         "contrast": stage.contrast,
@@ -228,17 +221,52 @@ def _results(analysis: Analysis, *, with_tables: bool) -> Mapping[str, object]:
     }
 
 
-def _ghost(trained: Analysis) -> Mapping[str, object]:
-    return {
+def _ghost(trained: Analysis, *, with_tables: bool) -> Mapping[str, object]:
+    tables = trained.forward_backward
+    ghost = {
         "path": None if trained.viterbi is None else trained.viterbi.path,
         "probability": 0.0 if trained.viterbi is None else trained.viterbi.probability,
-        "log_partition": _finite(trained.forward_backward.log_partition),
-        "marginals": _floats(trained.forward_backward.marginals),
+        "log_partition": _finite(tables.log_partition),
+        "marginals": _floats(tables.marginals),
+    }
+    if not with_tables:
+        return ghost
+    return ghost | {
+        "alpha": _floats(tables.log_alpha),
+        "beta": _floats(tables.log_beta),
+        "best": _floats(trained.best),
+    }
+
+
+def _row(row: Row, before: Analysis | None) -> Mapping[str, object]:
+    """A strip; `before` is the trained chain while edits are active."""
+    data = {
+        "id": row.id,
+        "label": row.label,
+        "tags": _ids(row.tags),
+        "value": row.value,
+        "texts": None if row.texts is None else list(row.texts),
+    }
+    trained = None if before is None else row.trained or _decoded(before).get(row.id)
+    if row.faults:
+        data["faults"] = list(row.faults)
+    if trained is not None:
+        data["trained"] = list(trained)
+    return data
+
+
+def _decoded(analysis: Analysis) -> Mapping[str, Sequence[int] | None]:
+    """What each decoder chooses, by the id of its row."""
+    return {
+        "greedy": analysis.greedy,
+        "left_to_right": analysis.left_to_right,
+        "viterbi": None if analysis.viterbi is None else analysis.viterbi.path,
+        "max_marginal": analysis.max_marginal,
     }
 
 
 def _table(table: Table) -> Mapping[str, object]:
-    return {
+    data = {
         "name": table.name,
         "label": table.label,
         "values": _floats(table.values),
@@ -246,8 +274,15 @@ def _table(table: Table) -> Mapping[str, object]:
         "digits": table.digits,
         "kind": table.kind,
         "editable": table.editable,
-        "outlined": None if table.outlined is None else list(table.outlined),
+        "outlined": _ids(table.outlined),
     }
+    if table.trained is not None and not table.editable:  # the scores under the edits are there
+        data["trained"] = _floats(table.trained)
+    return data
+
+
+def _ids(tags: Sequence[int] | None) -> list[int] | None:
+    return None if tags is None else list(tags)
 
 
 def _ruler(ruler: Ruler) -> Mapping[str, object]:

@@ -114,7 +114,7 @@ export function buildCell(model, { read }) {
       rows.forEach((row, i) => drawInput(next, row, inputs[i], shares[i], kind, t, k));
       mark(morph, "hidden", kind === "best" || inputs.length < 2);
       if (slider.value !== String(temperature)) slider.value = temperature;
-      setText(values, valuesText(next, kind, sums, temperature, t, k));
+      setText(values, valuesText(next, kind, sums, temperature, t, k) + trainedText(next, kind, t * next.K + k));
       setText(foot, kind === "best" ? verdict(next, t, inputs) : "");
     },
   };
@@ -141,6 +141,13 @@ function valuesText({ results, K }, kind, sums, temperature, t, k) {
   if (kind === "best") return `best(${t + 1}) = ${score(results.best[i], 4)}`;
   const between = temperature > 0 && temperature < 1 ? `  ·  τ = ${temperature.toFixed(2)}: ${score(combine(sums, temperature), 4)}` : "";
   return `log Σ exp = ${score(combine(sums, 1), 4)}  ·  max = ${score(combine(sums, 0), 4)}${between}`;
+}
+
+// What the cell said before the edits.
+function trainedText({ ghost }, kind, i) {
+  const before = ghost?.[kind]?.[i];
+  if (before === undefined) return "";
+  return `\ntrained ${kind === "marginals" ? before.toPrecision(6) : score(before, 4)}`;
 }
 
 function verdict(model, t, [first, second]) {

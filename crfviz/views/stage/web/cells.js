@@ -1,6 +1,7 @@
 // Tables of numbers: the transition matrix, and tables with a column per word. Colour says size, the number is there too.
 
 import { changed, html, mark, set, setProperty, setText } from "./dom.js";
+import { direction } from "./ghosts.js";
 import { score } from "./numbers.js";
 import { END, START, weight } from "./model.js";
 
@@ -81,7 +82,7 @@ export function buildTable(model, name) {
           const i = t * next.K + k;
           const shown = table.kind === "score" ? (score_) => score_ : Math.exp; // of an HMM's probabilities
           const value = table.editable ? shown(next.chain.emissions[i]) : table.values[i];
-          const trained = table.editable ? shown(next.trained.emissions[i]) : value;
+          const trained = table.editable ? shown(next.trained.emissions[i]) : (table.trained?.[i] ?? value);
           const edited = Boolean(table.editable) && next.edits.emissions.has(`${t},${k}`);
           drawNumber(cell, value, { range: value < 0 ? NEGATIVES * table.scale : table.scale, digits: table.digits, trained, edited, name: `${next.words[t]} as ${next.tags[k]}`, kind: table.kind });
           mark(cell, "data-outlined", table.outlined?.[t] === k);
@@ -106,6 +107,7 @@ function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kin
   mark(cell, "data-negative", value < 0);
   mark(cell, "data-forbidden", value === -Infinity && kind === "score");
   mark(cell, "data-edited", edited);
+  mark(cell, "data-change", direction(value, trained, edited ? 6 : digits));
   const full = value === -Infinity ? "forbidden" : String(Number(value.toPrecision(7)));
   const text = `${name}: ${full}${Object.is(trained, value) ? "" : `, trained ${score(trained, 4)}`}`;
   set(cell, "aria-label", text);

@@ -1,6 +1,7 @@
 // An entity: the tags it stands for under the words, and how probable it is beside everything else that could be there.
 
 import { html, mark, set, setProperty, setText } from "./dom.js";
+import { drawTick } from "./ghosts.js";
 import { signed } from "./numbers.js";
 import { makeRoving } from "./roving.js";
 
@@ -137,7 +138,7 @@ function drawRivals(list, { entity, colours, tags }, choose) {
     const bar = html("span", { class: "bar" });
     setProperty(bar, "--length", `${(100 * probability).toFixed(2)}%`);
     setProperty(row, "--tag", span ? colours[tags.indexOf(`B-${span[0]}`)] : "var(--edge)");
-    if (trained !== null) ghost(bar, trained);
+    drawTick(bar, trained, `trained ${trained}`);
     row.append(html("span", { class: "entity-text", dir: "auto", text: relation === "this entity" ? `▸ ${text}` : text }), bar, html("span", { class: "bar-number", text: exact(probability) }));
     if (span && relation !== "this entity") row.addEventListener("click", () => choose(span));
     return row;
@@ -162,13 +163,6 @@ function drawShortcuts(list, { shortcuts, probability }) {
     ]);
   });
   list.replaceChildren(...rows);
-}
-
-// A dotted tick where the bar ended as trained.
-export function ghost(bar, value) {
-  const tick = html("span", { class: "bar-ghost", title: `trained ${value}` });
-  setProperty(tick, "--at", `${(100 * value).toFixed(2)}%`);
-  bar.append(tick);
 }
 
 // Four decimals; never a plain 0 or 1 for what is not.

@@ -38,14 +38,14 @@ export function decode(data) {
       best: data.results.best && floats(data.results.best),
       backpointers: integers(data.results.backpointers),
     },
-    ghost: data.ghost && { ...data.ghost, marginals: floats(data.ghost.marginals) },
+    ghost: data.ghost && { ...data.ghost, ...tablesOf(data.ghost) },
     perStep: trained.steps !== null,
     ruler: data.ruler && {
       ...data.ruler,
       trained: data.ruler.trained ?? -Infinity,
       pieces: data.ruler.pieces.map((piece) => ({ ...piece, low: piece.low ?? -Infinity, high: piece.high ?? Infinity })),
     },
-    tables: data.tables.map((table) => ({ ...table, values: floats(table.values) })),
+    tables: data.tables.map((table) => ({ ...table, values: floats(table.values), trained: table.trained && floats(table.trained) })),
   };
 }
 
@@ -117,6 +117,12 @@ function everyStep(matrix, steps, T, K) {
   const values = floats(steps.values);
   new Int32Array(binary(steps.cells).buffer).forEach((cell, i) => (all[cell] = values[i]));
   return all;
+}
+
+// The tables that a ghost has.
+function tablesOf(ghost) {
+  const names = ["marginals", "alpha", "beta", "best"].filter((name) => ghost[name]);
+  return Object.fromEntries(names.map((name) => [name, floats(ghost[name])]));
 }
 
 function floats(text) {

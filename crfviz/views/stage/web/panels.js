@@ -1,6 +1,7 @@
 // The panels around the word columns: how a word's tags rank, the controls under the matrix, the stepper.
 
 import { changed, html, mark, set, setProperty, setText } from "./dom.js";
+import { drawTick, markChange } from "./ghosts.js";
 import { probability } from "./numbers.js";
 
 // The tags of one word by marginal, largest first.
@@ -23,8 +24,12 @@ export function buildBars(model) {
         setText(name, next.tags[k]);
         setProperty(row, "--tag", next.colours[k]);
         setProperty(bar, "--length", `${(100 * marginal).toFixed(2)}%`);
+        const before = next.ghost?.marginals[t * next.K + k];
+        drawTick(bar, before ?? null, `trained ${before}`);
+        markChange(number, marginal, before, 2);
         setText(number, marginal === 0 ? "0" : probability(marginal));
-        set(row, "title", `${next.tags[k]}: ${marginal.toPrecision(6)}`);
+        const was = before === undefined ? "" : `, trained ${before.toPrecision(6)}`;
+        set(row, "title", `${next.tags[k]}: ${marginal.toPrecision(6)}${was}`);
       });
     },
   };

@@ -90,7 +90,7 @@ class Stage {
     model.chain = applyEdits(payload, edits);
     if (live) {
       model.results = { ...payload.results, ...solveLive(model) };
-      model.rows = payload.rows.map((row) => (row.id in model.results.rows ? { ...row, tags: model.results.rows[row.id] } : row));
+      model.rows = payload.rows.map((row) => (row.id in model.results.rows ? { ...row, tags: model.results.rows[row.id], trained: row.trained ?? (payload.ghost ? null : row.tags) } : row));
       model.ghost = payload.ghost ?? { path: payload.results.path, marginals: payload.results.marginals };
     }
     const kept = live ? this.model?.shown : undefined;

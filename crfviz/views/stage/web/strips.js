@@ -41,6 +41,9 @@ function drawRow(model, row, { label, cells, element }) {
     setProperty(cell, "--tag", k === null ? "transparent" : model.colours[k]);
     mark(cell, "data-plain", Boolean(row.texts));
     mark(cell, "data-differs", Boolean(differs));
+    const was = row.trained && k !== null && row.trained[t] !== k ? model.tags[row.trained[t]] : null;
+    mark(cell, "data-was", was);
+    mark(cell, "title", was && `trained: ${was}`);
     mark(cell, "data-fault", Boolean(row.faults?.includes(t)));
   });
 }

@@ -1,6 +1,7 @@
 // Two panels of exact terms: why a tag lost, word by word, and where one weight tips the best path.
 
 import { html, mark, set, setProperty, setText, svg } from "./dom.js";
+import { drawTick } from "./ghosts.js";
 import { score, signed } from "./numbers.js";
 
 const MARGIN = 1.2; // nats shown beyond the outermost mark of a ruler
@@ -23,11 +24,14 @@ export function buildTerms(model) {
     update({ terms, T }) {
       setText(title, terms.title);
       setText(foot, terms.foot);
-      const largest = Math.max(0.01, ...terms.emissions.map(Math.abs), ...terms.transitions.map(Math.abs));
+      const [before, stepsBefore] = terms.trained ?? [[], []];
+      const largest = Math.max(0.01, ...[terms.emissions, terms.transitions, before, stepsBefore].flat().map(Math.abs));
+      const ghosts = Boolean(terms.trained);
       rows.forEach(({ step, emission, element: row }, t) => {
-        drawBar(step, terms.transitions[t], largest);
-        drawBar(emission, t < T ? terms.emissions[t] : 0, largest);
-        mark(row, "hidden", Math.abs(terms.transitions[t]) < 5e-3 && (t === T || Math.abs(terms.emissions[t]) < 5e-3));
+        drawBar(step, terms.transitions[t], largest, ghosts ? stepsBefore[t] : null);
+        drawBar(emission, t < T ? terms.emissions[t] : 0, largest, ghosts && t < T ? before[t] : null);
+        const shown = [terms.transitions[t], stepsBefore[t], terms.emissions[t], before[t]];
+        mark(row, "hidden", shown.every((value) => !(Math.abs(value) >= 5e-3)));
       });
     },
   };
@@ -38,7 +42,9 @@ function bar() {
   return { number, element: html("span", { class: "term-bar" }, [number]) };
 }
 
-function drawBar({ number, element }, value, largest) {
+function drawBar({ number, element }, value, largest, trained) {
+  const moved = trained !== null && Math.abs(trained - value) >= 5e-3;
+  drawTick(element, moved ? 0.5 + trained / largest / 2 : null, `trained ${moved ? score(trained, 6) : ""}`);
   setText(number, Math.abs(value) < 5e-3 ? "" : signed(value));
   setProperty(element, "--length", `${(50 * Math.abs(value)) / largest}%`);
   mark(element, "data-negative", value < 0);
