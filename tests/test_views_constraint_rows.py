@@ -77,3 +77,12 @@ def test_notes_for_legal_impossible_and_tiny():
 def test_of_many_changes_three_are_named():
     effect = ConstraintEffect(0.5, [2] * 5, [0] * 5, [0, 1, 2, 3, 4])
     assert "and 2 more." in constraint_note(effect, list("abcde"), TAGS)
+
+
+def test_rows_remember_the_chain_before_the_edits():
+    now, effect = analyse(BROKEN), constraint_effect(BROKEN)
+    before = analyse(chain([[5.0, 0.0, 0.0], [5.0, 0.0, 0.0]]))
+    rows = constraint_rows(now, effect, TAGS, which=list(LABELS), trained=before)
+    assert {row.id: list(row.trained) for row in rows} == dict.fromkeys(
+        ["greedy", "left_to_right", FREE, LEGAL], [0, 0]
+    )

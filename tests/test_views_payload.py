@@ -18,7 +18,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.views.entity import entity_panel
 from crfviz.views.rows import LABELS, backpointer_rows, decoder_rows
 from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
-from crfviz.views.tables import alpha_table, best_table, emission_table, marginal_table
+from crfviz.views.tables import alpha_table, best_table, beta_table, emission_table, marginal_table
 from tests.strategies import chains, fewer_examples
 
 INF = math.inf
@@ -261,3 +261,48 @@ def test_faults_and_the_entity_travel_where_there_are_some():
     assert [row.get("faults") for row in data["rows"]] == [[0], None]
     assert data["entity"]["probability"] == pytest.approx(1 / 9, abs=1e-12)
     assert data["entity"]["hypotheses"][0]["relation"] == "none"
+
+
+def test_ghosts_travel_only_while_edits_are_active():
+    table = replace(marginal_table(analyse(CHAIN), None), trained=torch.zeros(2, 2))
+    rows = decoder_rows(analyse(CHAIN), which=list(LABELS))
+    plain = received(stage_of(CHAIN, rows=rows))
+    assert plain["ghost"] is None
+    assert all("trained" not in part for part in [*plain["rows"], *plain["tables"]])
+    edits = Edits(transitions={("A", "A"): -9.0, ("B", "B"): 9.0})
+    stage = stage_of(CHAIN, edits, rows=rows, tables=[table])
+    data = received(stage)
+    before = stage.trained
+    for name, expected in [
+        ("marginals", before.forward_backward.marginals),
+        ("alpha", before.forward_backward.log_alpha),
+        ("beta", before.forward_backward.log_beta),
+        ("best", before.best),
+    ]:
+        assert_arrives(data["ghost"][name], expected)
+    assert {row["id"]: row["trained"] for row in data["rows"]} == {
+        "greedy": before.greedy,
+        "left_to_right": before.left_to_right,
+        "viterbi": before.viterbi.path,
+        "max_marginal": before.max_marginal,
+    }
+    assert_arrives(data["tables"][0]["trained"], torch.zeros(2, 2))
+
+
+def test_an_edit_of_twelve_words_stays_small_with_all_ghosts():
+    generator = torch.Generator().manual_seed(0)
+    chain = Potentials(
+        torch.randn(12, 17, generator=generator), torch.randn(17, 17, generator=generator)
+    )
+    edits = Edits(strength=0.5)
+    now, trained = analyse(edits.apply(chain)), analyse(chain)
+    tables = [
+        replace(make(now), trained=make(trained).values)
+        for make in (lambda a: alpha_table(a, "log", "included"), lambda a: beta_table(a, "log"))
+    ]
+    stage = Stage(
+        ["word"] * 12, chain.tag_names, trained, now, edits,
+        Panels(["alpha", "beta", "strips"], side="cell"),
+        rows=decoder_rows(now, which=list(LABELS)), tables=tables,
+    )  # fmt: skip
+    assert len(json.dumps(payload(stage))) < 45_000

@@ -77,3 +77,11 @@ def test_the_ruler_covers_the_line_and_its_pieces_are_named_by_the_words_that_di
 @pytest.mark.parametrize("move", [("START", "NOUN"), ("NOUN", "END")], ids=["start", "end"])
 def test_start_and_end_have_rulers_too(move):
     assert ruler(CHAIN, CHAIN, move).trained == 0.0
+
+
+def test_the_trained_terms_come_along_where_there_are_edits():
+    now = CHAIN.with_transition(0, 1, -3.0)
+    before, answer = why_not(CHAIN, 1, 2), why_not(now, 1, 2)
+    assert why_terms(answer, 1, 2, WORDS, TAGS).trained is None
+    emissions, transitions = why_terms(answer, 1, 2, WORDS, TAGS, before).trained
+    assert sum(emissions) + sum(transitions) == pytest.approx(before.gap, abs=1e-9)

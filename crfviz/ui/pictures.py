@@ -15,7 +15,6 @@ from crfviz.ui.scene import Scene
 from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
 from crfviz.views.stage.stage import stage
 
-
 GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
 
 

@@ -269,6 +269,7 @@ class Stage {
     }
     setProperty(this.root, "--words", model.T);
     mark(this.root, "data-narrow", column < 64);
+    mark(this.root, "data-roomy", column >= 100);
     const order = [...model.shown].sort((a, b) => a - b);
     const rowOf = Array.from({ length: model.K }, (_, k) => (model.shown.has(k) ? order.indexOf(k) : shown));
     this.lattice?.place(model, { label, column, row, rowOf, rows });

@@ -1,0 +1,125 @@
+"""While edits are active every picture keeps the trained model's values, not by colour alone."""
+
+import pytest
+
+from crfviz.chain.edits import Edits
+from tests.browser.screen import chain
+
+EDITS = Edits(transitions={("DET", "NOUN"): -3.25}, emissions={(1, "ADJ"): 7.5})
+EDITED = {"t": "DET.NOUN:-3.25", "e": "1.ADJ:7.5"}
+SENTENCE = "The committee will present its report ."
+TRAINED, NOW = chain(sentence=SENTENCE), chain(sentence=SENTENCE, edits=EDITS)
+
+
+def direction(now, before, digits):
+    """What the mark of a cell must say."""
+    if now == before or abs(now - before) < 0.5 * 10**-digits:
+        return None
+    return "up" if now > before else "down"
+
+
+def marks(screen, table):
+    cells = screen.page.evaluate(
+        """(table) => crfviz.all(`[data-table=${table}]`).map((cell) =>
+             [Number(cell.dataset.t), Number(cell.dataset.k), cell.dataset.change ?? null])""",
+        table,
+    )
+    return {(t, k): mark for t, k, mark in cells}
+
+
+def tables(found):
+    both = found.analysis.forward_backward
+    return {
+        "emissions": found.analysis.potentials.emissions,
+        "alpha": both.log_alpha,
+        "beta": both.log_beta,
+        "marginals": both.marginals,
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "table", "digits"),
+    [
+        ("emissions", "emissions", 1),
+        ("forward-backward", "alpha", 1),
+        ("forward-backward", "beta", 1),
+        ("marginals", "marginals", 2),
+    ],
+)
+def test_cells_are_marked_by_the_sign_of_their_change(screen, path, table, digits):
+    screen.open(path, sentence=SENTENCE, **EDITED)
+    now, before = tables(NOW)[table].tolist(), tables(TRAINED)[table].tolist()
+    shown = marks(screen, table)
+    assert shown == {(t, k): direction(now[t][k], before[t][k], digits) for t, k in shown}
+    assert set(shown.values()) > {None}
+    assert "against the trained model" in screen.text()
+
+
+@pytest.mark.parametrize("path", ["emissions", "forward-backward", "marginals", "transitions"])
+def test_nothing_is_marked_without_edits(screen, path):
+    screen.open(path, sentence=SENTENCE)
+    selector = "[data-change], .bar-ghost, [data-was], .ring:not([hidden])"
+    assert screen.page.evaluate("(s) => crfviz.all(s).length", selector) == 0
+    assert "against the trained model" not in screen.text()
+
+
+def test_matrix_cells_path_and_strips_keep_the_trained_ones(screen):
+    screen.open("transitions", sentence=SENTENCE, **EDITED)
+    assert screen.cell("DET", "NOUN").get_attribute("data-change") == "down"
+    assert screen.cell("DET", "ADJ").get_attribute("data-change") is None
+    assert screen.page.locator(".line.ghost").get_attribute("d")
+    was = screen.page.evaluate(
+        """() => crfviz.all("[data-row=viterbi]").map((cell) => cell.dataset.was ?? null)"""
+    )
+    pairs = zip(TRAINED.analysis.viterbi.path, NOW.analysis.viterbi.path, strict=True)
+    expected = [TRAINED.tags[a] if a != b else None for a, b in pairs]
+    assert was == expected
+    assert any(expected)
+
+
+def test_bars_have_a_tick_where_they_ended(screen):
+    screen.open("marginals", sentence=SENTENCE, **EDITED)
+    screen.page.locator("[data-table=marginals][data-t='1']").first.hover()
+    found = screen.page.evaluate(
+        """() => crfviz.all(".bar-row").map((row) => [row.querySelector(".bar-name").textContent,
+             row.querySelector(".bar-ghost").style.getPropertyValue("--at")])"""
+    )
+    before = TRAINED.analysis.forward_backward.marginals[1].tolist()
+    for tag, at in found:
+        expected = 100 * before[TRAINED.tags.index(tag)]
+        assert float(at.removesuffix("%")) == pytest.approx(expected, abs=0.006)
+
+
+def test_the_formula_panel_says_the_trained_value(screen):
+    screen.open("forward-backward", sentence=SENTENCE, **EDITED)
+    k = TRAINED.tags.index("NOUN")
+    screen.page.locator(f"[data-table=alpha][data-t='2'][data-k='{k}']").click()
+    value = TRAINED.analysis.forward_backward.log_alpha[2, k].item()
+    text = f"trained {value:.4f}".replace("-", "−")
+    screen.eventually(lambda: _has(screen.page.locator(".values").inner_text(), text))
+
+
+def test_a_forbidden_cell_is_marked_as_lower(screen):
+    screen.open("transitions", sentence=SENTENCE, t="DET.NOUN:-inf")
+    assert screen.cell("DET", "NOUN").get_attribute("data-change") == "down"
+
+
+def test_fifty_edits_are_undone_and_redone(screen):
+    screen.open("transitions", sentence=SENTENCE)
+    cell = screen.cell("DET", "NOUN")
+    start = cell.get_attribute("aria-valuetext")
+    cell.focus()
+    for _ in range(50):
+        screen.press("Alt+ArrowUp")
+    screen.eventually(lambda: _has(screen.read().source, "python"))
+    top = cell.get_attribute("aria-valuetext")
+    assert float(top) == pytest.approx(float(start) + 5, abs=1e-5)
+    for keys, end in (("Control+z", start), ("Control+Shift+z", top)):
+        for _ in range(50):
+            screen.press(keys)
+        screen.eventually(lambda end=end: _has(cell.get_attribute("aria-valuetext"), end))
+    screen.eventually(lambda: _has(screen.edits(), 1))
+
+
+def _has(shown, expected):
+    assert shown == expected or (isinstance(shown, str) and expected in shown)
