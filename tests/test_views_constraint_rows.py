@@ -83,6 +83,5 @@ def test_rows_remember_the_chain_before_the_edits():
     now, effect = analyse(BROKEN), constraint_effect(BROKEN)
     before = analyse(chain([[5.0, 0.0, 0.0], [5.0, 0.0, 0.0]]))
     rows = constraint_rows(now, effect, TAGS, which=list(LABELS), trained=before)
-    assert {row.id: list(row.trained) for row in rows} == dict.fromkeys(
-        ["greedy", "left_to_right", FREE, LEGAL], [0, 0]
-    )
+    assert [row.id for row in rows] == ["greedy", "left_to_right", FREE, LEGAL]
+    assert [list(row.trained) for row in rows] == [[0, 0]] * 4
