@@ -205,9 +205,9 @@ def test_a_broken_model_can_be_chosen_and_left_again_without_losing_edits():
 
 @pytest.mark.usefixtures("begun")
 def test_events_are_applied_once_and_in_order():
-    session.handle_events([transition(2, 2.0), transition(1, 1.0)])
-    session.handle_events([transition(1, 1.0), transition(2, 2.0), transition(3, 3.0)])
-    assert session.last_event() == 3
+    session.handle_events("stage", [transition(2, 2.0), transition(1, 1.0)])
+    session.handle_events("stage", [transition(1, 1.0), transition(2, 2.0), transition(3, 3.0)])
+    assert session.last_event("stage") == 3
     assert session.scenario().edits == Edits({("DET", "NOUN"): 3.0})
     session.undo()
     session.undo()
@@ -216,21 +216,21 @@ def test_events_are_applied_once_and_in_order():
 
 @pytest.mark.usefixtures("begun")
 def test_undo_redo_and_reset_are_events_too():
-    session.handle_events([transition(1, 1.0), {"seq": 2, "kind": "undo"}])
+    session.handle_events("stage", [transition(1, 1.0), {"seq": 2, "kind": "undo"}])
     assert session.scenario().edits == Edits()
-    session.handle_events([{"seq": 3, "kind": "redo"}])
+    session.handle_events("stage", [{"seq": 3, "kind": "redo"}])
     assert session.scenario().edits == Edits({("DET", "NOUN"): 1.0})
-    session.handle_events([{"seq": 4, "kind": "reset"}])
+    session.handle_events("stage", [{"seq": 4, "kind": "reset"}])
     assert session.scenario().edits == Edits()
 
 
 @pytest.mark.usefixtures("begun")
 def test_a_refused_event_keeps_the_others_and_says_why():
     events = [transition(1, 1.0), transition(2, 1.0, target="XYZ"), transition(3, None, START)]
-    session.handle_events(events)
+    session.handle_events("stage", events)
     expected = Edits({("DET", "NOUN"): 1.0, (START, "NOUN"): -float("inf")})
     assert session.scenario().edits == expected
-    assert session.last_event() == 3
+    assert session.last_event("stage") == 3
     (message,) = session.take_messages()
     assert "“XYZ”: the model has no such tag" in message
 
@@ -238,7 +238,7 @@ def test_a_refused_event_keeps_the_others_and_says_why():
 @pytest.mark.usefixtures("begun")
 def test_events_under_a_broken_model_are_answered_with_its_error():
     session.change(model="broken")
-    session.handle_events([transition(1, 1.0)])
+    session.handle_events("stage", [transition(1, 1.0)])
     assert session.scenario().edits == Edits()
     assert session.take_messages() == ["broken/config.json: the file is missing"]
 
@@ -278,3 +278,13 @@ def test_a_textbook_chain_begins_with_a_sentence_that_it_can_read():
     session.change(sentence="3 2")
     session.change(model="cones")
     assert session.scenario().sentence == "3 2"
+
+
+@pytest.mark.usefixtures("begun")
+def test_each_stage_counts_its_own_events():
+    session.handle_events("one", [transition(5, 1.0)])
+    session.handle_events("two", [transition(1, 2.0)])
+    assert session.last_event("one") == 5
+    assert session.last_event("two") == 1
+    assert session.last_event("three") == 0
+    assert session.scenario().edits.transitions["DET", "NOUN"] == 2.0

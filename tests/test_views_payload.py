@@ -201,7 +201,8 @@ def test_there_is_a_ghost_only_where_something_is_edited():
 def test_the_sweep_tables_travel_only_for_the_panel_that_explains_a_cell():
     without = received(stage_of(CHAIN, panels=Panels(["lattice"])))
     assert {without["results"][name] for name in ("alpha", "beta", "best")} == {None}
-    assert without["panels"] == {"main": ["lattice"], "side": None, "stepper": False}
+    expected = {"main": ["lattice"], "side": None, "stepper": False, "compact": False}
+    assert without["panels"] == expected
 
 
 def test_scores_under_the_edits_may_be_others_than_the_trained_ones():

@@ -18,6 +18,7 @@ PAGES = (
     ("pages/why.py", "Why this tag", "why"),
     ("pages/hmm-as-crf.py", "HMM as CRF", "hmm-as-crf"),
     ("pages/entities.py", "Entities", "entities"),
+    ("pages/compare.py", "Compare", "compare"),
     ("pages/models.py", "Models", "models"),
 )  # script, title, path in the address; the first is the home page
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from crfviz.chain.analysis import Analysis
+from crfviz.chain.edits import Edits
 from crfviz.chain.k_best import margin
 from crfviz.ui import cached
 from crfviz.ui.scenario import bound_to, handle_events, last_event, set_view_option, view_option
@@ -24,40 +26,49 @@ def with_ghost(scene: Scene, make: Callable[[Analysis], Table]) -> Table:
     return replace(table, trained=make(scene.trained).values) if scene.edited else table
 
 
-def show_stage(scene: Scene, panels: Panels, *, key: str, **parts: Any) -> None:  # noqa: ANN401 - fields of Stage
+def show_stage(
+    scene: Scene,
+    panels: Panels,
+    *,
+    key: str,
+    other: Scene | None = None,
+    **parts: Any,  # noqa: ANN401 - fields of Stage
+) -> None:
     """Draw a scene on the stage.
 
     Args:
         scene: the sentence under its model.
         panels: which parts of the stage to show.
-        key: identity of the stage; one a page.
+        key: identity of the stage, one of its own for each of a page.
+        other: a scene with the same words and tags whose values are the ghosts, instead of those
+            of the trained model.
         parts: further fields of `crfviz.views.stage.payload.Stage`.
     """
-    now = scene.scenario
+    now, name = scene.scenario, f"stage.{key}"
     unedited = (
         None
-        if now.edits.constrained
+        if now.edits.constrained or other is not None
         else cached.potentials(now.model, now.sentence, constrained=False)
     )
-    if scene.edited:
+    if scene.edited and "title" not in parts:
         parts["legend"] = " · ".join(filter(None, [parts.get("legend"), GHOSTS]))
     data = Stage(
         words=scene.words,
         tags=scene.tags,
-        trained=scene.trained,
+        trained=scene.trained if other is None else other.now,
         now=scene.now,
-        edits=now.edits,
+        edits=now.edits if other is None else Edits(),
         panels=panels,
         constrained=now.edits.constrained if scene.scheme == "BIO" else None,
         step=now.step,
         pins=now.pins,
-        ack=last_event(),
+        ack=last_event(name),
         unedited=unedited,
         probabilistic=scene.probabilistic,
         margin=None if scene.probabilistic else margin(scene.now.potentials),
         **parts,
     )
-    stage(payload(data), key=f"stage.{key}", on_events=handle_events)
+    stage(payload(data), key=name, on_events=partial(handle_events, name))
 
 
 def table_twin(

@@ -19,6 +19,8 @@ from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.events import Event, RefusedError, apply_event, new_events
+from crfviz.ui.snapshot_link import linked_snapshots, with_snapshots, without_snapshots
+from crfviz.ui.snapshots import Shelf
 from crfviz.ui.state import MAX_CHARACTERS, History, for_tags, with_sentence
 from crfviz.ui.state import Scenario as Scenario
 from crfviz.ui.url import Link, decode, encode
@@ -29,7 +31,8 @@ Widget = Callable[..., object]  # st.text_input and its like
 _SCENARIO = "crfviz.scenario"
 _HISTORY = "crfviz.history"
 _MESSAGES = "crfviz.messages"
-_EVENT = "crfviz.event"
+_EVENTS = "crfviz.events"
+_SHELF = "crfviz.shelf"
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +43,8 @@ def begin() -> None:
     if _SCENARIO not in st.session_state:
         st.session_state[_HISTORY] = History()
         st.session_state[_MESSAGES] = []
-        st.session_state[_EVENT] = 0
+        st.session_state[_EVENTS] = {}
+        st.session_state[_SHELF] = Shelf()
         st.session_state[_SCENARIO] = _from_address()
     elif context is not None and context.is_history_navigation:
         _go_to(_from_address())
@@ -54,6 +58,7 @@ def publish() -> Link:
         default_model=cached.default_model(),
         first_sentence=cached.first_sentence(now.model),
     )
+    link = with_snapshots(link, [kept for kept in shelf().snapshots if _is_compared(kept.name)])
     if st.query_params.to_dict() != link.params:
         st.query_params.from_dict(link.params)
     return link
@@ -198,22 +203,41 @@ def set_view_option(name: str, value: str, default: str = "") -> None:
     change(view=view if value == default else {**view, name: value})
 
 
-def handle_events(events: object) -> None:
-    """Apply what the live stage asks for and did not ask before; to be called in its callback.
+def handle_events(stage: str, events: object) -> None:
+    """Apply what a live stage asks for and did not ask before; to be called in its callback.
 
     Args:
+        stage: its key; each stage counts its events by itself.
         events: a list of mappings `{"seq": int, "kind": str, ...}`, see `crfviz.ui.events`.
             Anything else is refused with a message and changes nothing.
     """
-    for number, event in new_events(events, after=last_event()):
-        st.session_state[_EVENT] = number
+    for number, event in new_events(events, after=last_event(stage)):
+        st.session_state[_EVENTS] = {**st.session_state[_EVENTS], stage: number}
         _handle(event)
 
 
-def last_event() -> int:
-    """The number of the last event that was handled; the stage forgets those up to it."""
-    number: int = st.session_state[_EVENT]
+def last_event(stage: str) -> int:
+    """The number of the last event of a stage that was handled; it forgets those up to it."""
+    number: int = st.session_state[_EVENTS].get(stage, 0)
     return number
+
+
+def shelf() -> Shelf:
+    """The snapshots of this session."""
+    kept: Shelf = st.session_state[_SHELF]
+    return kept
+
+
+def keep_shelf(changed: Shelf) -> None:
+    """Replace the snapshots of this session."""
+    st.session_state[_SHELF] = changed
+
+
+def take_up(state: Scenario) -> None:
+    """Go to the model, sentence, edits and pins of another state; page options stay."""
+    now = scenario()
+    view = now.view if state.sentence == now.sentence else with_sentence(now, state.sentence).view
+    _go_to(_fitted(replace(state, view=view, step=0)))
 
 
 def say(message: str) -> None:
@@ -243,15 +267,29 @@ def _handle(event: Event) -> None:
 
 
 def _from_address() -> Scenario:
-    decoded = decode(
+    params, models, default = (
         st.query_params.to_dict(),
-        models=cached.models(),
-        default_model=cached.default_model(),
+        cached.models(),
+        cached.default_model(),
+    )
+    linked = linked_snapshots(
+        params, models=models, default_model=default, first_sentence=cached.first_sentence
+    )
+    keep_shelf(shelf().with_linked(linked))
+    decoded = decode(
+        without_snapshots(params),
+        models=models,
+        default_model=default,
         first_sentence=cached.first_sentence,
     )
     for message in decoded.ignored:
         say(message)
     return _fitted(decoded.scenario)
+
+
+def _is_compared(name: str) -> bool:
+    """Whether a page option speaks of that snapshot."""
+    return f"snapshot {name}" in scenario().view.values()
 
 
 def _go_to(after: Scenario) -> None:

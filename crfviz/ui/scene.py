@@ -81,6 +81,15 @@ def scene() -> Scene:
     return built
 
 
+def scene_of(state: Scenario) -> Scene:
+    """The scene of any state, such as one side of a comparison; at least one word.
+
+    Raises:
+        CrfvizError: the model is broken, or an edit cannot be applied.
+    """
+    return _built(state)
+
+
 def wanted_rows() -> list[str]:
     """The decoder rows that the reader wants, in order; all of them at first."""
     wanted = view_option(ROWS_OPTION, EVERY_ROW).split(".")

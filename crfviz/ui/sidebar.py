@@ -25,6 +25,7 @@ from crfviz.ui.scenario import (
     undo,
 )
 from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, wanted_rows
+from crfviz.ui.snapshot_panel import snapshot_panel
 from crfviz.ui.url import Link
 from crfviz.ui.words import count, plain
 from crfviz.views.rows import LABELS
@@ -42,7 +43,9 @@ def sidebar(pages: Sequence[st.Page], link: Link) -> None:
         link: the address of what is on the screen.
     """
     with st.sidebar:
-        st.html('<div class="crfviz-name">crfviz</div>')
+        with st.container(key="brand", horizontal=True, vertical_alignment="center"):
+            st.html('<div class="crfviz-name">crfviz</div>', width="content")
+            snapshot_panel()
         _links(pages, link)
         _model()
         bound(st.text_input, "Sentence", "sentence", placeholder="Type a sentence, press Enter")

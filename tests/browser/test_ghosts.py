@@ -1,6 +1,7 @@
 """While edits are active every picture keeps the trained model's values, not by colour alone."""
 
 import pytest
+from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
 from tests.browser.screen import chain
@@ -118,7 +119,7 @@ def test_fifty_edits_are_undone_and_redone(screen):
         for _ in range(50):
             screen.press(keys)
         screen.eventually(lambda end=end: _has(cell.get_attribute("aria-valuetext"), end))
-    screen.eventually(lambda: _has(screen.edits(), 1))
+    expect(screen.page.locator(".st-key-edits")).to_contain_text("1 edit")
 
 
 def _has(shown, expected):

@@ -34,6 +34,7 @@ class Row:
     texts: Sequence[str] | None = None  # T texts to show instead of tags
     faults: Sequence[int] = ()  # positions whose tag may not follow the one before
     trained: Sequence[int] | None = None  # T tag ids before the edits, if not the decoder's own
+    against: str | None = None  # id of the row to compare with, if not the stage's reference
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class Table:
     values: Tensor  # (T, K)
     scale: float  # the size at which the colour is full
     digits: int = 1
-    kind: str = "score"  # or "probability"
+    kind: str = "score"  # or "probability", "exponent", "change"
     editable: bool = False  # only the emissions themselves
     outlined: Sequence[int] | None = None  # T tag ids to frame
     trained: Tensor | None = None  # (T, K) the same before the edits, where there are some
@@ -86,6 +87,7 @@ class Panels:
     main: Sequence[str]  # "strips", "lattice", "spans" or the name of a table, from top to bottom
     side: str | None = None  # "matrix", "cell", "bars", "terms" or "entity"
     stepper: bool = False
+    compact: bool = False  # rows as low as can be read, for two pictures in one sight
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,7 @@ class Stage:
         True  # whether Z and p are more than what a CRF with these scores would say
     )
     margin: float | None = None  # nats between the two best paths, where they are to be told
+    title: str | None = None  # instead of score, log Z and p of the best path
     note: str = ""  # what happened, in a sentence
     legend: str = ""
     hint: str = ""  # how to change something, where something can be changed
@@ -144,7 +147,9 @@ def payload(stage: Stage) -> dict[str, object]:
             "main": list(stage.panels.main),
             "side": stage.panels.side,
             "stepper": stage.panels.stepper,
+            "compact": stage.panels.compact,
         },
+        "title": stage.title,
         "trained": {
             "emissions": _floats(base.emissions),
             **_transitions(base.transitions),
@@ -252,6 +257,8 @@ def _row(row: Row, before: Analysis | None) -> Mapping[str, object]:
         data["faults"] = list(row.faults)
     if trained is not None:
         data["trained"] = list(trained)
+    if row.against is not None:
+        data["against"] = row.against
     return data
 
 

@@ -2,7 +2,7 @@
 
 import { changed, html, mark, set, setProperty, setText } from "./dom.js";
 import { direction } from "./ghosts.js";
-import { score } from "./numbers.js";
+import { score, signed } from "./numbers.js";
 import { END, START, weight } from "./model.js";
 
 // Tables of scores reach further down than up; their winners should not drown among them.
@@ -77,14 +77,14 @@ export function buildTable(model, name) {
       set(element, "aria-label", table.label);
       mark(element, "data-editable", Boolean(table.editable));
       for (const { k, cells, element: row } of rows) {
-        mark(row, "hidden", !next.shown.has(k));
+        mark(row, "hidden", !next.shown.has(k) || (table.kind === "change" && unchanged(table, k, next)));
         cells.forEach((cell, t) => {
           const i = t * next.K + k;
           const shown = table.kind === "score" ? (score_) => score_ : Math.exp; // of an HMM's probabilities
           const value = table.editable ? shown(next.chain.emissions[i]) : table.values[i];
           const trained = table.editable ? shown(next.trained.emissions[i]) : (table.trained?.[i] ?? value);
           const edited = Boolean(table.editable) && next.edits.emissions.has(`${t},${k}`);
-          drawNumber(cell, value, { range: value < 0 ? NEGATIVES * table.scale : table.scale, digits: table.digits, trained, edited, name: `${next.words[t]} as ${next.tags[k]}`, kind: table.kind });
+          drawNumber(cell, value, { range: value < 0 && table.kind !== "change" ? NEGATIVES * table.scale : table.scale, digits: table.digits, trained, edited, name: `${next.words[t]} as ${next.tags[k]}`, kind: table.kind });
           mark(cell, "data-outlined", table.outlined?.[t] === k);
           mark(cell, "data-chosen", next.panels.side === "cell" && next.reading.kind === name && next.cell[0] === t && next.cell[1] === k);
           mark(cell, "data-lit", litHere(next.lit, name, t, k));
@@ -115,6 +115,12 @@ function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kin
   set(cell, "title", text);
 }
 
+// A row of changes in which nothing would be written.
+function unchanged({ values, digits }, k, { T, K }) {
+  for (let t = 0; t < T; t++) if (Math.abs(values[t * K + k]) >= 10 ** -digits / 2) return false;
+  return true;
+}
+
 // The cell goes into the number that is being explained.
 function litHere(lit, name, t, k) {
   return lit?.table === name && lit.t === t && lit.shares.get(k) >= 0.01;
@@ -123,6 +129,7 @@ function litHere(lit, name, t, k) {
 function small(value, digits, kind) {
   if (Number.isNaN(value)) return "";
   if (kind === "weight") return value === 0 || value >= 0.0095 ? String(Number(value.toFixed(2))) : value.toExponential(0);
+  if (kind === "change") return Math.abs(value) < 10 ** -digits / 2 ? "·" : signed(value, digits);
   if (value === Infinity) return "∞"; // beyond 1.8e308: why one computes in logarithms
   if (value >= 1e4 || (kind === "exponent" && value !== 0 && value < 10 ** -digits / 2)) return value.toExponential(0);
   return value < 10 ** -digits / 2 ? "·" : value.toFixed(digits); // the exact number is in the cell's title

@@ -5,6 +5,7 @@ import { changed, html, mark, set, setProperty, setText, svg } from "./dom.js";
 import { probability, signed } from "./numbers.js";
 
 const LARGEST_RADIUS = 14;
+const COMPACT_RADIUS = 8;
 const NOTED = 0.045; // marginals and changes from here on are written beside the node
 
 export function buildLattice(model, geometry, { onPoint }) {
@@ -145,6 +146,7 @@ function drawNode(model, node, t, k, best) {
   mark(node.group, "data-best", best);
   set(node.group, "tabindex", selected ? 0 : -1);
   set(node.group, "aria-label", `${model.words[t]}: ${model.tags[k]}, marginal ${marginal.toFixed(4)}`);
+  const radius = radiusOf(model.panels.compact ? COMPACT_RADIUS : LARGEST_RADIUS);
   set(node.dot, "r", radius(marginal).toFixed(2));
   mark(node.ring, "hidden", Math.abs(change) < 0.005);
   set(node.ring, "r", radius(before).toFixed(2));
@@ -168,8 +170,9 @@ function drawTies(model, parts) {
   });
 }
 
-function radius(marginal) {
-  return 2 + (LARGEST_RADIUS - 2) * Math.sqrt(marginal);
+// The area of a node is its marginal.
+function radiusOf(largest) {
+  return (marginal) => 2 + (largest - 2) * Math.sqrt(marginal);
 }
 
 function curve(x1, y1, x2, y2) {

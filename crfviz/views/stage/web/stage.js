@@ -217,7 +217,7 @@ class Stage {
     if (!model.live) this.noteHeight = this.heightOfNote();
     this.arrange();
     for (const part of this.parts) part.update(model);
-    setText(this.identity, identityLine(model));
+    setText(this.identity, model.title ?? identityLine(model));
     const folded = model.K - model.shown.size;
     mark(this.fold, "hidden", folded === 0 && !this.unfolded);
     setText(this.fold, this.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
@@ -255,11 +255,13 @@ class Stage {
     const tables = main.filter((name) => !["strips", "lattice", "spans"].includes(name)).length;
     const rows = shown + (lattice && shown < model.K ? 1 : 0);
     const top = this.root.getBoundingClientRect().top + window.scrollY;
-    const [strip, plain] = [31, 22];
+    const { compact } = model.panels;
+    const [strip, plain] = compact ? [26, 20] : [31, 22];
     const strips = main.includes("strips") ? model.rows.reduce((sum, row) => sum + (row.texts ? plain : strip), 0) : 0;
     const free = window.innerHeight - top - BELOW - 66 - strips - this.noteHeight - (model.panels.stepper ? 46 : 0) - (model.legend ? 20 : 0) - tables * 24;
-    const [least, most] = lattice ? [22, shown <= FEW_ROWS ? 64 : 36] : tables > 1 ? [17, 32] : [21, 32];
-    const row = Math.floor(Math.max(least, Math.min(most, free / (lattice ? rows : shown * tables || 1))));
+    const [least, most] = compact ? (lattice ? [14, 22] : [18, 21]) : lattice ? [22, shown <= FEW_ROWS ? 64 : 36] : tables > 1 ? [17, 32] : [21, 32];
+    const ideal = compact && lattice ? (window.innerHeight - TWICE) / 2 / rows : free / (lattice ? rows : shown * tables || 1);
+    const row = Math.floor(Math.max(least, Math.min(most, ideal)));
     const shape = [model.T, label, column, row, matrixCell, sideWidth, [...model.shown].join()].join();
     if (shape === this.shape && this.lattice === this.placed) return;
     this.shape = shape;
@@ -269,6 +271,7 @@ class Stage {
     }
     setProperty(this.root, "--words", model.T);
     mark(this.root, "data-narrow", column < 64);
+    mark(this.root, "data-compact", Boolean(compact));
     mark(this.root, "data-roomy", column >= 100);
     const order = [...model.shown].sort((a, b) => a - b);
     const rowOf = Array.from({ length: model.K }, (_, k) => (model.shown.has(k) ? order.indexOf(k) : shown));
@@ -395,6 +398,7 @@ class Stage {
 
   onKey(event) {
     const inside = event.composedPath()[0];
+    if (event.defaultPrevented || this.belongsToAnother(inside)) return; // there may be two stages on a page
     if (inside.matches?.("input:not([type=range]), textarea, select, [contenteditable], [role=combobox]")) return;
     const key = event.key;
     if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === "z") this.emit({ kind: event.shiftKey ? "redo" : "undo" });
@@ -405,6 +409,11 @@ class Stage {
     else if (this.lattice && inside.dataset?.node && key.startsWith("Arrow")) this.walk(inside, key);
     else return;
     event.preventDefault();
+  }
+
+  belongsToAnother(element) {
+    const stage = element.closest?.("[data-stage]");
+    return Boolean(stage) && stage !== this.root;
   }
 
   // Whether a control needs the key itself; our own buttons need the space bar only.
@@ -480,6 +489,7 @@ class Stage {
 const FEW_ROWS = 4; // lattices this low may be drawn larger
 const LEAST_MATRIX = 270; // pixels: the controls under a small matrix need them
 const BELOW = 62; // pixels that the page needs under the stage
+const TWICE = 320; // pixels that a page with two lattices needs around them
 
 // Events that change numbers: those whose outcome is drawn before Python answers, and those that Python alone can work out.
 const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);

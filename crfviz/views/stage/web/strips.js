@@ -32,7 +32,7 @@ function drawRow(model, row, { label, cells, element }) {
   setText(label, row.value ? `${row.label}  ${row.value}` : row.label);
   mark(element, "data-strong", row.id === model.reference);
   mark(element, "data-plain", Boolean(row.texts));
-  const reference = model.rows.find((other) => other.id === model.reference)?.tags;
+  const reference = model.rows.find((other) => other.id === (row.against ?? model.reference))?.tags;
   cells.forEach((cell, t) => {
     const k = row.tags ? row.tags[t] : null;
     const differs = k !== null && reference && reference[t] !== k;

@@ -1,0 +1,77 @@
+"""Two states side by side on the same words: snapshots, models, as trained, or now."""
+
+import streamlit as st
+
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.scenario import bound_view
+from crfviz.ui.scene import scene, scene_of
+from crfviz.ui.side_panel import choose_sides, show_figures
+from crfviz.ui.words import plain
+from crfviz.views.side_by_side import (
+    change_table,
+    compare,
+    comparison_note,
+    comparison_rows,
+    incomparable_note,
+)
+from crfviz.views.rows import decoder_rows
+from crfviz.views.stage.payload import Panels
+
+TAGS_LEGEND = (
+    "red dashes: B differs from A · ≠ n: n decoders differ · Δ: share of probability that moves"
+)
+LATTICE_LEGEND = (
+    "dotted: the other side · rings: its marginals, in brackets how far this side is from it"
+)
+VIEWS = {"tags": "tags and marginals", "lattices": "both lattices"}
+
+head, left, right, choice = st.columns([1.1, 2, 2, 1.9], vertical_alignment="center")
+head.title("Compare")
+current = scene()
+first, second = choose_sides(left, right)
+with choice:
+    view = bound_view(
+        st.segmented_control,
+        "Show",
+        "pair",
+        list(VIEWS),
+        "tags",
+        format_func=VIEWS.get,
+        label_visibility="collapsed",
+    )
+a, b = scene_of(first.scenario), scene_of(second.scenario)
+for note in filter(None, [first.note, second.note]):
+    st.caption(plain(note))
+both = compare(a.now, b.now, (a.tags, b.tags)) if a.words == b.words else None
+if both is not None:
+    words = comparison_note(both, a.words, a.tags)
+else:
+    words = incomparable_note((a.model, a.tags), (b.model, b.tags), same_words=a.words == b.words)
+show_figures(a, b, words)
+if both is not None and view == "tags":
+    rows, table = comparison_rows(both, current.rows, a.gold), change_table(both)
+    show_stage(
+        a,
+        Panels(["strips", table.name], compact=True),
+        key="compare",
+        rows=rows,
+        tables=[table],
+        reference="none",
+        title="",
+        legend=TAGS_LEGEND,
+        other=b if both.in_order else None,
+    )
+    table_twin(a, rows=rows, tables=[table])
+    st.stop()
+aligned = both is not None and both.in_order
+panels = Panels(["lattice" if view == "lattices" else "strips"], compact=True)
+for which, side, other, label in (("A", a, b, first.label), ("B", b, a, second.label)):
+    show_stage(
+        side,
+        panels,
+        key=f"compare.{which}",
+        rows=decoder_rows(side.now, which=current.rows) if view == "tags" else (),
+        title=f"{which}: {label}",
+        legend=LATTICE_LEGEND if aligned and which == "B" else "",
+        other=other if aligned else None,
+    )
