@@ -106,3 +106,15 @@ def test_tag_names_are_data_and_no_field_names():
     pairs = pair_marginals(forward_backward(Potentials(torch.zeros(2, 3), torch.zeros(3, 3))), 0, 1)
     chart = pair_heatmap(pair_frame(pairs, tags), tags)
     assert {row["first"] for row in data_of(chart)} == set(tags)
+
+
+def test_with_edits_the_trained_values_and_the_signs_of_change_come_along():
+    before = torch.tensor([[0.5, 0.3, 0.0], [0.1, 0.0999, 0.0], [0.0001, 0.0, 0.0]])
+    frame = pair_frame(PAIRS, TAGS, before.double())
+    found = {(row.first, row.second): (row.trained, row.change) for row in frame.itertuples()}
+    assert found["DET", "DET"] == (pytest.approx(0.5), "▲")
+    assert found["NOUN", "DET"] == (pytest.approx(0.1), "▼")
+    assert found["DET", "NOUN"] == (pytest.approx(0.3), "")
+    spec = pair_heatmap(frame, TAGS).to_dict()
+    assert spec["layer"][-1]["encoding"]["text"]["field"] == "change"
+    assert len(spec["layer"]) == 3

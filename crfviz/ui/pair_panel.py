@@ -21,12 +21,16 @@ def pair_panel(scene: Scene) -> None:
     with right:
         second = _choice("Later word", "second", scene, range(first + 1, count), first + 1)
     pairs = pair_marginals(scene.now.forward_backward, first, second)
-    frame = pair_frame(pairs, scene.tags)
+    trained = (
+        pair_marginals(scene.trained.forward_backward, first, second) if scene.edited else None
+    )
+    frame = pair_frame(pairs, scene.tags, trained)
     best = frame.iloc[0]
     st.altair_chart(pair_heatmap(frame, scene.tags), width="stretch")
     st.dataframe(frame.head(10), hide_index=True)
+    was = f", trained {best['trained']:.4f}" if scene.edited else ""
     st.caption(
-        f"p({best['first']} then {best['second']}) = {best['probability']:.4f}. "
+        f"p({best['first']} then {best['second']}) = {best['probability']:.4f}{was}. "
         "Neighbours show the edge marginals; words further apart are joined through all tags "
         "between."
     )

@@ -6,16 +6,20 @@ import altair as alt
 import pandas as pd
 from torch import Tensor
 
+LEAST = 0.005  # a change that two digits show
 
-def pair_frame(pairs: Tensor, tags: Sequence[str]) -> pd.DataFrame:
+
+def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None) -> pd.DataFrame:
     """The table behind the picture: one row per pair of tags, the most probable first.
 
     Args:
         pairs: (K, K) joint probabilities, earlier word first.
         tags: K tag names.
+        trained: (K, K) the same before the edits, where there are some.
 
     Returns:
-        Columns first, second, probability.
+        Columns first, second, probability; with `trained` also trained and change, which is "▲",
+        "▼" or empty where two digits show none.
     """
     rows = [
         (tags[j], tags[k], value)
@@ -23,6 +27,10 @@ def pair_frame(pairs: Tensor, tags: Sequence[str]) -> pd.DataFrame:
         for k, value in enumerate(row)
     ]
     frame = pd.DataFrame(rows, columns=["first", "second", "probability"])
+    if trained is not None:
+        frame["trained"] = trained.flatten().tolist()
+        moved = frame["probability"] - frame["trained"]
+        frame["change"] = ["▲" if by >= LEAST else "▼" if by <= -LEAST else "" for by in moved]
     return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -41,6 +49,8 @@ def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005
     rows = [tag for tag in tags if tag in set(heavy["first"])]
     columns = [tag for tag in tags if tag in set(heavy["second"])]
     shown = frame[frame["first"].isin(rows) & frame["second"].isin(columns)]
+    ghosts = "change" in shown
+    before = [alt.Tooltip("trained:Q", format=".6f")] if ghosts else []
     base = alt.Chart(shown).encode(
         x=alt.X(
             "second:N",
@@ -49,7 +59,7 @@ def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005
             axis=alt.Axis(orient="top", labelAngle=0),
         ),
         y=alt.Y("first:N", scale=alt.Scale(domain=rows), title="earlier word"),
-        tooltip=["first:N", "second:N", alt.Tooltip("probability:Q", format=".6f")],
+        tooltip=["first:N", "second:N", alt.Tooltip("probability:Q", format=".6f"), *before],
     )
     cells = base.mark_rect().encode(
         color=alt.Color(
@@ -63,5 +73,11 @@ def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005
         text=alt.Text("probability:Q", format=".2f"),
         color=alt.condition(dark, alt.value("white"), alt.value("#14243a")),
     )
-    chart: alt.LayerChart = (cells + numbers).properties(height=alt.Step(28))
+    layers = cells + numbers
+    if ghosts:
+        marks = base.mark_text(fontSize=10, align="left", xOffset=18).encode(
+            text="change:N", color=alt.condition(dark, alt.value("white"), alt.value("#14243a"))
+        )
+        layers += marks
+    chart: alt.LayerChart = layers.properties(height=alt.Step(28))
     return chart
