@@ -33,9 +33,13 @@ TITLES = {
     "marginals": "Marginals",
     "hmm-as-crf": "HMM as CRF",
     "why": "Why this tag",
+    "entities": "Entities",
+    "compare": "Compare",
     "models": "Models",
 }
-STAGES = [path for path in TITLES if path != "models"]
+STAGES = [
+    path for path in TITLES if path not in ("entities", "compare", "models")
+]  # of every model
 MARGINAL = 1.1e-6  # the stage writes six decimals
 
 

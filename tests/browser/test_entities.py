@@ -1,0 +1,129 @@
+"""The page Entities in a browser: rules on and off, and an entity chosen by mouse and by keys."""
+
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.chain.edits import Edits
+from crfviz.chain.entities import entity_probability, entity_shortcuts
+from crfviz.chain.illegal_mass import constraint_effect
+from tests.browser.screen import chain, named
+from tests.browser.test_look import FAINT, LEAST_CONTRAST
+
+MODEL = "ner-en"
+SENTENCE = "The University of Oxford is in the north of England ."  # greedy breaks BIO twice
+FREE = Edits(constrained=False)
+
+
+def open_entities(screen, **params):
+    return screen.open("entities", model=MODEL, sentence=SENTENCE, **params)
+
+
+def shown_entity(screen):
+    """The chosen tags of the words, and the probability in large."""
+    texts = screen.page.locator("[data-word]").all_inner_texts()
+    number = screen.page.locator("[data-entity-probability]").get_attribute("title")
+    return texts, float(number)
+
+
+def assert_entity(screen, label, first, last, edits=None):
+    potentials = chain(MODEL, SENTENCE, edits).analysis.potentials
+    expected = entity_probability(potentials, label, first, last)
+
+    def check():
+        texts, probability = shown_entity(screen)
+        inside = [t for t, text in enumerate(texts) if text in (f"B-{label}", f"I-{label}")]
+        assert inside == list(range(first, last + 1))
+        assert probability == pytest.approx(expected, abs=1e-9)
+
+    screen.eventually(check)
+
+
+def test_rows_with_and_without_the_rules_and_the_illegal_mass(screen):
+    shown = open_entities(screen).read()
+    free = chain(MODEL, SENTENCE, FREE)
+    effect = constraint_effect(free.analysis.potentials)
+    assert shown.rows["viterbi_free"] == named(effect.free, free.tags)
+    assert shown.rows["viterbi_legal"] == named(effect.constrained, free.tags)
+    assert shown.rows["greedy"] == named(free.analysis.greedy, free.tags)
+    faults = screen.page.locator("[data-row=greedy][data-fault]")
+    assert "I-ORG" in faults.first.inner_text()
+    expect(screen.page.get_by_text(f"{effect.mass:.5f}", exact=True)).to_be_visible()
+
+
+def test_rivals_sum_to_one_and_shortcuts_are_beside(screen):
+    open_entities(screen)
+    assert_entity(screen, "ORG", 1, 3)
+    rows = screen.page.locator("[data-relation]")
+    masses = [float(row.get_attribute("data-probability")) for row in rows.all()]
+    assert sum(masses) == pytest.approx(1.0, abs=1e-9)
+    assert "sum 1.000000000" in screen.page.locator("[data-entity-total]").inner_text()
+    exact = entity_shortcuts(chain(MODEL, SENTENCE).analysis.potentials, "ORG", 1, 3)
+    for name in ("mean", "product", "minimum"):
+        value = screen.page.locator(f"[data-shortcut={name}]").get_attribute("data-value")
+        assert float(value) == pytest.approx(getattr(exact, name), abs=1e-9)
+
+
+def test_an_entity_is_chosen_by_its_first_and_last_word_and_kept_in_the_link(screen):
+    open_entities(screen)
+    words = screen.page.locator(".word")
+    with screen.redraw():
+        words.nth(0).click()
+    assert_entity(screen, "ORG", 0, 0)
+    with screen.redraw():
+        words.nth(3).click()
+    assert_entity(screen, "ORG", 0, 3)
+    with screen.redraw():
+        screen.page.locator("[data-type=LOC]").click()
+    assert_entity(screen, "LOC", 0, 3)
+    screen.page.wait_for_function("document.URL.includes('LOC')")
+    assert screen.params()["v.entity"] == "0 3 LOC"
+    with screen.redraw():
+        screen.page.locator(".chip").last.click()
+    assert_entity(screen, "LOC", 9, 9)
+
+
+def test_an_entity_is_chosen_by_keys(screen):
+    open_entities(screen)
+    screen.page.locator("[data-word='4']").focus()
+    screen.press("ArrowRight", "ArrowLeft", "Enter")
+    assert_entity(screen, "ORG", 4, 4)
+    screen.press("ArrowRight", "Enter")
+    assert_entity(screen, "ORG", 4, 5)
+    screen.press("Shift+ArrowRight")
+    assert_entity(screen, "ORG", 4, 6)
+
+
+def test_the_switch_changes_the_entity_and_leaves_a_ghost(screen):
+    open_entities(screen)
+    with screen.redraw():
+        screen.page.locator(".st-key-constrained label").click()
+    assert_entity(screen, "ORG", 1, 3, FREE)
+    assert screen.params()["c"] == "0"
+    assert screen.page.locator(".bar-ghost").count() >= 2
+    trained = entity_probability(chain(MODEL, SENTENCE).analysis.potentials, "ORG", 1, 3)
+    expect(screen.page.locator(".entity-was")).to_contain_text(f"trained {trained:.4f}")
+    assert ", was " in screen.read().identity
+
+
+def test_a_span_outside_the_sentence_is_answered_in_words(screen):
+    open_entities(screen, **{"v.entity": "3 40 ORG"})
+    screen.wait_for_text("Words 4 to 41 are no span of this sentence")
+    assert_entity(screen, "ORG", 1, 3)
+
+
+def test_a_model_without_entities_offers_one_with(screen):
+    screen.visit("entities")
+    screen.wait_for_text("are not BIO tags")
+    screen.page.locator(".st-key-open_bio button").click()
+    screen.wait({"name": 0, "rev": -1})
+    assert screen.params()["model"] == MODEL
+    assert screen.read().rows["viterbi_legal"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_entities_and_comparisons_can_be_read(watch, fresh, scheme):
+    screen = watch(fresh(color_scheme=scheme))
+    open_entities(screen, c="0")
+    assert screen.page.evaluate(FAINT, LEAST_CONTRAST) == []
+    screen.open("compare", t="DET.NOUN:-3.25,PRON.VERB:-3")
+    assert screen.page.evaluate(FAINT, LEAST_CONTRAST) == []
