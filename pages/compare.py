@@ -7,6 +7,7 @@ from crfviz.ui.scenario import bound_view
 from crfviz.ui.scene import scene, scene_of
 from crfviz.ui.side_panel import choose_sides, show_figures
 from crfviz.ui.words import plain
+from crfviz.views.rows import decoder_rows
 from crfviz.views.side_by_side import (
     change_table,
     compare,
@@ -14,7 +15,6 @@ from crfviz.views.side_by_side import (
     comparison_rows,
     incomparable_note,
 )
-from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.payload import Panels
 
 TAGS_LEGEND = (

@@ -9,6 +9,7 @@ from hypothesis import given
 
 from crfviz.chain.analysis import analyse
 from crfviz.chain.potentials import Potentials
+from crfviz.views.rows import LABELS
 from crfviz.views.side_by_side import (
     change_table,
     compare,
@@ -19,7 +20,6 @@ from crfviz.views.side_by_side import (
     figures_line,
     incomparable_note,
 )
-from crfviz.views.rows import LABELS
 from tests import oracle
 from tests.strategies import chains
 
