@@ -7,6 +7,8 @@ from crfviz.ui.entity_choice import chosen_entity
 from crfviz.ui.open_bio import offer_bio
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
+from crfviz.ui.side_panel import SCORES_ONLY
+from crfviz.ui.words import plain
 from crfviz.views.constraint_rows import FREE, constraint_rows
 from crfviz.views.entity import entity_panel
 from crfviz.views.explanation import explain
@@ -38,6 +40,8 @@ if best is None:
     note = explain(current.now, current.words, current.tags)
     show_stage(current, Panels(["strips"]), key="entities", rows=rows, reference=FREE, note=note)
     st.stop()
+if not current.probabilistic:
+    st.caption(plain(SCORES_ONLY.format(model=current.model)))
 panel = entity_panel(
     current.now.potentials,
     chosen_entity(current),

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from crfviz.taggers.registry import list_taggers, load_tagger
+
 pytestmark = pytest.mark.app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -153,3 +155,11 @@ def test_a_snapshot_without_a_word_is_compared_on_the_words_of_the_other_side(pa
 def test_an_unknown_side_is_said(page):
     app = page(**{"v.a": "snapshot <i>gone</i>"})
     assert "There is no “<i>gone</i>” to compare with" in said(app)
+
+
+def test_scores_that_are_no_probabilities_are_called_so(page):
+    names = [name for name in list_taggers() if not load_tagger(name).probabilistic]
+    if not names:
+        pytest.skip("every model here gives probabilities")
+    app = page(**{"v.b": f"model {names[0]}"})
+    assert f"{names[0]} was not trained to give probabilities" in said(app)

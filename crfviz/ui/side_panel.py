@@ -13,6 +13,11 @@ from crfviz.ui.sides import SIDES, Side, both_sides, label, options
 from crfviz.ui.words import plain
 from crfviz.views.side_by_side import difference_line, figures, figures_line
 
+SCORES_ONLY = (
+    "{model} was not trained to give probabilities: p, entropy and marginals are what a CRF with "
+    "its scores would say."
+)
+
 
 def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Side]:
     """A select box for each side; a side that is gone is said, and its default takes its place."""
@@ -55,6 +60,9 @@ def show_figures(a: Scene, b: Scene, words: str) -> None:
         ("B", figures_line(two)),
         ("B − A", difference_line(one, two, same_scale=same_scale)),
     )
+    for side in (a, b)[: 1 if a.model == b.model else 2]:
+        if not side.probabilistic:
+            st.caption(plain(SCORES_ONLY.format(model=side.model)))
     with st.container(key="figures"):
         numbers, sentence = st.columns([1.15, 1], vertical_alignment="center")
         numbers.markdown("  \n".join(f"**{name}** {plain(line)}" for name, line in lines))
