@@ -206,3 +206,12 @@ def test_an_unknown_observation_is_said_without_a_trace(capsys):
 def test_scores_of_a_perceptron_are_called_scores(capsys):
     assert main(["tag", "He runs", "--model", "upos-en-perceptron"]) == 0
     assert "scores, not probabilities" in capsys.readouterr().out
+
+
+def test_a_textbook_chain_has_no_card_to_write_into(tmp_path, capsys):
+    path = tmp_path / "days.conll"
+    path.write_text("2\tH\n1\tC\n", encoding="utf-8")
+    assert main(["evaluate", str(path), "--model", "textbook/ice-cream", "--card"]) == 2
+    assert "--card is for model folders" in capsys.readouterr().err
+    assert main(["evaluate", str(path), "--model", "textbook/ice-cream"]) == 0
+    assert "1 sentences, 2 words" in capsys.readouterr().out

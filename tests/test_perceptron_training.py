@@ -195,3 +195,20 @@ def test_a_dev_tag_that_was_never_trained_is_named(tmp_path, capsys):
     command = ["train", "--family", "perceptron", "--train", str(train), "--dev", str(dev)]
     assert main([*command, "--out", str(tmp_path / "x")]) == 2
     assert "tag 'INTJ' is in the dev files but not in the train files" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("family", ["perceptron", "hmm"])
+def test_a_tagger_of_entities_keeps_the_rules_of_bio(tmp_path, family):
+    file = tmp_path / "train.conll"
+    rows = "Ada\tB-PER\nLovelace\tI-PER\nsleeps\tO\n\nParis\tB-LOC\nsleeps\tO\n"
+    file.write_text(rows, encoding="utf-8")
+    out = tmp_path / "mine"
+    command = ["train", "--family", family, "--train", str(file), "--dev", str(file)]
+    assert main([*command, "--out", str(out)]) == 0
+    tagger = load_tagger(out)
+    bound, free = (tagger.potentials(["x", "y", "z"], constrained=c) for c in (True, False))
+    inside, outside = (tagger.tags.index(tag) for tag in ("I-PER", "O"))
+    assert tagger.scheme == "BIO"
+    assert bound.start[inside] == -np.inf
+    assert (bound.transitions[..., outside, inside] == -np.inf).all()
+    assert free.start[inside].item() > -np.inf

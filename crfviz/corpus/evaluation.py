@@ -10,7 +10,7 @@ import torch
 from crfviz.corpus.card import record_evaluation
 from crfviz.corpus.report import as_record, as_text
 from crfviz.corpus.scores import evaluate
-from crfviz.exceptions import FormatError
+from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.cleaning import parse_types
 from crfviz.text.formats import FORMATS, read_sentences
@@ -46,6 +46,8 @@ def main(args: argparse.Namespace) -> int:
     )
     torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
     tagger = load_tagger(args.model)
+    if args.card and tagger.observations is not None:
+        raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
     label = args.label or "/".join(args.file.resolve().parts[-2:])
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(types)
     record = as_record(evaluate(tagger, sentences, progress=True), "".join([label, *prepared]))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import EmptySentenceError
 from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
 from crfviz.taggers.hmm_estimate import estimate
 from crfviz.taggers.hmm_storage import load_hmm
 from crfviz.taggers.tagger import HMM, Words, english_words, read_card, words_of
+from crfviz.text.schemes import is_bio
 
 
 class HmmTagger:
@@ -26,7 +28,6 @@ class HmmTagger:
     family = HMM
     observations = None  # any word
     probabilistic = True
-    scheme = None
     device = "cpu"
 
     def __init__(self, folder: Path) -> None:
@@ -36,17 +37,19 @@ class HmmTagger:
         self.folder = folder
         self.name = folder.resolve().name
         self.tags = stored.tags
+        self.scheme = "BIO" if is_bio(self.tags) else None
 
     def split(self, text: str) -> list[str]:
         """The words of a text; see `Tagger.split`."""
         return english_words(text)
 
-    def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:  # noqa: ARG002 - no rules to drop
+    def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """The logarithms of the probabilities for one sentence."""
         words = words_of(tokens)
         if not words:
             raise EmptySentenceError("a sentence needs at least one word, got none")
-        return self._chain.potentials([self._events.event(word) for word in words], words)
+        chain = self._chain.potentials([self._events.event(word) for word in words], words)
+        return constrain(chain) if constrained and self.scheme else chain
 
     def potentials_batch(
         self, sentences: Sequence[Words], *, constrained: bool = True

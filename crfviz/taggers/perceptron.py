@@ -15,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import EmptySentenceError
 from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
 from crfviz.taggers.perceptron_features import feature_keys, rows_of, word_keys
 from crfviz.taggers.perceptron_storage import load_perceptron
 from crfviz.taggers.tagger import PERCEPTRON, Words, english_words, read_card, words_of
+from crfviz.text.schemes import is_bio
 
 
 class PerceptronTagger:
@@ -36,7 +38,6 @@ class PerceptronTagger:
     family = PERCEPTRON
     observations = None  # any word
     probabilistic = False
-    scheme = None
     device = "cpu"
 
     def __init__(self, folder: Path) -> None:
@@ -44,13 +45,14 @@ class PerceptronTagger:
         self.folder = folder
         self.name = folder.resolve().name
         self.tags = self._model.tags
+        self.scheme = "BIO" if is_bio(self.tags) else None
         self.updates = self._model.updates  # "viterbi" or "greedy"
 
     def split(self, text: str) -> list[str]:
         """The words of a text; see `Tagger.split`."""
         return english_words(text)
 
-    def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:  # noqa: ARG002 - no rules to drop
+    def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """The scores of one sentence, with a transition matrix for each step."""
         words = words_of(tokens)
         if not words:
@@ -58,7 +60,7 @@ class PerceptronTagger:
         model = self._model
         rows = rows_of(feature_keys(words), model.features)  # (T, features)
         own = rows_of(word_keys(words[1:]), model.words)  # (T-1,)
-        return Potentials(
+        chain = Potentials(
             model.emissions[rows].sum(axis=1),
             model.transitions + model.word_transitions[own],
             model.start,
@@ -66,6 +68,7 @@ class PerceptronTagger:
             tags=self.tags,
             tokens=words,
         )
+        return constrain(chain) if constrained and self.scheme else chain
 
     def potentials_batch(
         self, sentences: Sequence[Words], *, constrained: bool = True
