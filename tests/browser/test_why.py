@@ -160,3 +160,17 @@ def test_a_cell_explains_itself_by_keyboard_and_turns_sum_into_max(screen):
     focused.focus()
     screen.press("ArrowRight")
     expect(panel.locator(".side-title")).to_have_text("ADJ at “to”")
+
+
+def test_a_marginal_explains_itself_beside_the_bars(screen):
+    now = chain()
+    tables = now.analysis.forward_backward
+    t, k = 1, now.tags.index("NOUN")
+    screen.open("marginals")
+    screen.page.locator(f"[data-table=marginals][data-t='{t}'][data-k='{k}']").click()
+    numbers = (tables.log_alpha[t, k], tables.log_beta[t, k], tables.log_partition)
+    alpha, beta, log_z = (f"{number:.4f}".replace("-", "−") for number in numbers)
+    formula = screen.page.locator(".bars .formula")
+    expect(formula).to_contain_text(f"p(NOUN) = exp({alpha} + {beta} − {log_z}) = ")
+    shown = float(formula.inner_text().rpartition("= ")[2])
+    assert shown == pytest.approx(tables.marginals[t, k].item(), rel=1e-5)

@@ -22,6 +22,8 @@ from crfviz.chain.potentials import Potentials
 from crfviz.views.entity import EntityPanel
 from crfviz.views.theme import tag_colours
 
+EXPLAINING = ("cell", "bars")  # side panels that need every table
+
 
 @dataclass(frozen=True)
 class Row:
@@ -157,8 +159,10 @@ def payload(stage: Stage) -> dict[str, object]:
             "end": _floats(base.end),
         },
         "edits": _edits(stage.edits),
-        "results": _results(stage.now, with_tables=stage.panels.side == "cell"),
-        "ghost": _ghost(stage.trained, with_tables=stage.panels.side == "cell") if edited else None,
+        "results": _results(stage.now, with_tables=stage.panels.side in EXPLAINING),
+        "ghost": _ghost(stage.trained, with_tables=stage.panels.side in EXPLAINING)
+        if edited
+        else None,
         "rows": [_row(row, stage.trained if edited else None) for row in stage.rows],
         "tables": [_table(table) for table in stage.tables],
         "reference": stage.reference,

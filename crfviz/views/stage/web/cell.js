@@ -1,7 +1,7 @@
 // One number explained: its formula, all that goes into it, ranked, and what a sum makes of it against a maximum.
 
 import { html, mark, set, setProperty, setText } from "./dom.js";
-import { probability, score } from "./numbers.js";
+import { marginalText, score } from "./numbers.js";
 import { logSumExp, transition } from "./recursions.js";
 
 const TIE = 1e-12; // as in recursions.js
@@ -132,13 +132,9 @@ function drawInput(model, row, input, share, kind, t, k) {
   set(row, "title", `${(100 * share).toFixed(2)} % of the sum`);
 }
 
-function valuesText({ results, K }, kind, sums, temperature, t, k) {
-  const i = t * K + k;
-  if (kind === "marginals") {
-    const { alpha, beta, logPartition, marginals } = results;
-    return `exp(${score(alpha[i], 4)} + ${score(beta[i], 4)} − ${score(logPartition, 4)}) = ${marginals[i].toPrecision(6)}`;
-  }
-  if (kind === "best") return `best(${t + 1}) = ${score(results.best[i], 4)}`;
+function valuesText(model, kind, sums, temperature, t, k) {
+  if (kind === "marginals") return marginalText(model, t, k);
+  if (kind === "best") return `best(${t + 1}) = ${score(model.results.best[t * model.K + k], 4)}`;
   const between = temperature > 0 && temperature < 1 ? `  ·  τ = ${temperature.toFixed(2)}: ${score(combine(sums, temperature), 4)}` : "";
   return `log Σ exp = ${score(combine(sums, 1), 4)}  ·  max = ${score(combine(sums, 0), 4)}${between}`;
 }

@@ -19,6 +19,13 @@ export function probability(value) {
   return value.toFixed(2);
 }
 
+// A marginal with where it comes from: p = exp(α + β − log Z).
+export function marginalText({ results, K }, t, k) {
+  const { alpha, beta, logPartition, marginals } = results;
+  const i = t * K + k;
+  return `exp(${score(alpha[i], 4)} + ${score(beta[i], 4)} − ${score(logPartition, 4)}) = ${marginals[i].toPrecision(6)}`;
+}
+
 // What a cell shows while it is being edited: short, but the same number when read back within 1e-6.
 export function precise(value) {
   return value === -Infinity ? "-inf" : String(Number(value.toFixed(6)));

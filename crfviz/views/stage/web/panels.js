@@ -2,7 +2,7 @@
 
 import { changed, html, mark, set, setProperty, setText } from "./dom.js";
 import { drawTick, markChange } from "./ghosts.js";
-import { probability } from "./numbers.js";
+import { marginalText, probability } from "./numbers.js";
 
 // The tags of one word by marginal, largest first.
 export function buildBars(model) {
@@ -11,11 +11,13 @@ export function buildBars(model) {
     const [name, bar, number] = [html("span", { class: "bar-name" }), html("span", { class: "bar" }), html("span", { class: "bar-number" })];
     return { name, bar, number, element: html("div", { class: "bar-row" }, [name, bar, number]) };
   });
-  const element = html("section", { class: "side-panel bars", "aria-live": "polite" }, [title, ...rows.map((row) => row.element)]);
+  const foot = html("div", { class: "side-note formula", title: "p = exp(α + β − log Z)" });
+  const element = html("section", { class: "side-panel bars", "aria-live": "polite" }, [title, ...rows.map((row) => row.element), foot]);
   return {
     element,
     update(next) {
-      const t = next.cell[0];
+      const [t, chosen] = next.cell;
+      setText(foot, `p(${next.tags[chosen]}) = ${marginalText(next, t, chosen)}`);
       setText(title, `“${next.words[t]}”`);
       const ranked = next.tags.map((_, k) => ({ k, marginal: next.results.marginals[t * next.K + k] }));
       ranked.sort((a, b) => b.marginal - a.marginal || a.k - b.k);

@@ -457,10 +457,11 @@ class Stage {
     const t = Number(cell.dataset.t);
     const { side } = this.payload.panels;
     if (side === "matrix" && event.type === "click") this.stepInto(t);
-    if (side === "bars" && this.cell?.[0] !== t) this.select(t, Number(cell.dataset.k ?? this.tagAt(this.model, t)));
+    const k = Number(cell.dataset.k ?? (this.cell?.[0] === t ? this.cell[1] : this.tagAt(this.model, t)));
+    if (side === "bars" && String(this.cell) !== String([t, k])) this.select(t, k);
     if (side === "cell" && event.type !== "pointerover" && cell.dataset.k) {
       if (cell.dataset.table in KINDS) this.reading = { ...this.reading, kind: cell.dataset.table };
-      this.select(t, Number(cell.dataset.k));
+      this.select(t, k);
     }
   }
 
