@@ -6,6 +6,7 @@ code 2.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -20,7 +21,7 @@ COMMANDS = {  # name: module, what it does
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0, or 2 for bad input.
+    """Run one command; the exit code is 0, 2 for bad input, 1 where nobody reads the output.
 
     Args:
         arguments: without the name of the program; None takes them from the command line.
@@ -32,12 +33,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.formatter_class = argparse.RawDescriptionHelpFormatter
     module.add_arguments(options)
     try:
-        return int(module.main(options.parse_args(given[1:])))
+        code = int(module.main(options.parse_args(given[1:])))
+        sys.stdout.flush()
+        return code
     except CrfvizError as error:
         print(f"crfviz: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # whoever read the output has left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,5 +1,6 @@
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -189,6 +190,20 @@ def test_it_runs_as_a_module(model):
     )
     assert done.stdout.splitlines()[0].split() == ["He", "runs"]
     assert done.stderr == ""
+
+
+def test_a_reader_who_leaves_early_sees_no_trace(model):
+    read, write = os.pipe()
+    os.close(read)
+    run = subprocess.run(
+        [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(write)
+    assert run.returncode == 1
+    assert run.stderr == b""
 
 
 def test_a_textbook_chain_is_tagged_at_blanks(capsys):

@@ -1,6 +1,7 @@
 """Input that goes wrong: a plain message, the rest of the page stays, and so do the edits."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -11,6 +12,7 @@ from tests.browser.screen import (
     SENTENCE,
     STAGES,
     TITLES,
+    Screen,
     assert_lattice,
     assert_rows,
     chain,
@@ -234,3 +236,21 @@ def test_forbidding_the_last_path_is_said_and_can_be_undone(screen):
         screen.press("Control+z")
     assert_kept(screen, SENTENCE, before)
     assert "No tag sequence is allowed" not in screen.text()
+
+
+def test_a_picture_that_fails_says_so_in_words(fresh, app):
+    screen = Screen(fresh().new_page(), app)
+    errors = []
+    screen.page.on("pageerror", lambda error: errors.append(str(error)))
+    strips = Path("crfviz/views/stage/web/strips.js").read_text()
+    broken = strips.replace("update(next) {", 'update(next) { throw new Error("boom");', 1)
+    assert broken != strips
+    screen.page.route(
+        "**/strips.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript")
+    )
+    screen.visit("", **LINK)
+    expect(screen.page.locator("[data-stage] [role=alert]")).to_contain_text("could not be drawn")
+    expect(screen.page.locator("body")).not_to_contain_text("boom")
+    screen.expect_edits(1)
+    assert errors
+    assert "boom" in errors[0]

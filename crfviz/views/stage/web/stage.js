@@ -24,7 +24,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!stages.has(parentElement)) stages.set(parentElement, new Stage(parentElement));
   const stage = stages.get(parentElement);
   stage.send = (events) => setTriggerValue("events", events);
-  stage.receive(decode(data));
+  try {
+    stage.receive(decode(data));
+  } catch (error) {
+    reportError(error); // for the console; who reads the page gets words
+    stage.fail();
+  }
   // Streamlit also calls this when two payloads come so close together that it drops the first: then the stage stays.
   return () => setTimeout(() => {
     if (parentElement.isConnected) return;
@@ -57,6 +62,13 @@ class Stage {
     this.resizing.disconnect();
     clearTimeout(this.stepTimer);
     clearTimeout(this.weightTimer);
+  }
+
+  // Words instead of a picture; the next payload builds it anew.
+  fail() {
+    this.payload = null;
+    const text = "This picture could not be drawn. Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
+    this.root.replaceChildren(html("div", { class: "message", "data-problem": "true", role: "alert", text }));
   }
 
   // -- data in ---------------------------------------------------------------------------------------------------
