@@ -60,6 +60,8 @@ def main() -> None:
             *drags(browser, app, 40, options.n),
             *loads(browser, app, options.n),
             sentences(browser, app, options.n),
+            *questions(browser, app, 40, options.n),
+            *answers(options.n),
             memory(app),
         ]
         where = machine(browser.version, load_before)
@@ -90,7 +92,7 @@ def edits(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
         meter.page.keyboard.press("Enter")
         meter.wait(SHOWN_BY_PYTHON)
         meter.page.wait_for_timeout(REST)
-        redraws = meter.since_enter()
+        redraws = meter.since_input()
         first.append(redraws[0][1])
         by_python.append(next(shown for source, shown in redraws if source == "python"))
         received.append((meter.bytes_received - bytes_before) / KIB)
@@ -170,9 +172,31 @@ def sentences(browser: Browser, app: App, n: int) -> Figure:
         box.press("Enter")
         meter.wait(SHOWN)
         meter.page.wait_for_timeout(REST)
-        times.append(meter.since_enter()[0][1])
+        times.append(meter.since_input()[0][1])
     meter.close()
     return figure("another sentence → picture at 12 tokens", "ms", times)
+
+
+def questions(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
+    """Ask by click, in turn for two tags or on and off, until the picture has the answer."""
+    asked = {
+        "why not this tag": ("why", "", [("[data-node='5,7'] .hit"), ("[data-node='6,7'] .hit")]),
+        "pin and unpin a tag": ("why", "", ["button:text('Pin ')", "button:text('Unpin all')"]),
+    }
+    for what, (path, query, targets) in asked.items():
+        meter = Meter(browser, app)
+        meter.open(path + query, SENTENCES[tokens], tokens)
+        times = []
+        for i in range(n):
+            target = meter.page.locator(targets[i % len(targets)]).first
+            target.scroll_into_view_if_needed()
+            meter.forget()
+            target.click(force=True)
+            meter.wait(SHOWN_BY_PYTHON)
+            meter.page.wait_for_timeout(REST)
+            times.append(next(at for source, at in meter.since_input() if source == "python"))
+        meter.close()
+        yield figure(f"{what} → picture at {tokens} tokens", "ms", times)
 
 
 def memory(app: App) -> Figure:

@@ -75,11 +75,12 @@ class Meter:
         """Start with no redraws and no inputs."""
         self.page.evaluate("redraws.length = 0, inputs.length = 0")
 
-    def since_enter(self) -> list[tuple[str, float]]:
-        """Whose numbers each redraw shows, and how many milliseconds after the Enter key."""
+    def since_input(self) -> list[tuple[str, float]]:
+        """Whose numbers each redraw shows, and how many milliseconds after Enter or a click."""
         redraws: list[tuple[str, float]] = self.page.evaluate(
             """() => {
-              const start = inputs.findLast((event) => event.key === "Enter").at;
+              const ends = ({ key, kind }) => key === "Enter" || kind === "pointerup";
+              const start = inputs.findLast(ends).at;
               return redraws.map(({ source, shown }) => [source, shown - start]);
             }"""
         )

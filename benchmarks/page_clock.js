@@ -3,7 +3,7 @@
 // frame that shows it, in milliseconds since the navigation began.
 (() => {
   window.redraws = [];
-  window.inputs = []; // time stamps of the keys and of the movements of the pointer
+  window.inputs = []; // time stamps of the keys and of the pointer
   let inFrame = false; // between the frame's animation callbacks and its painting
 
   const afterTask = (act) => {
@@ -35,7 +35,7 @@
     new MutationObserver(note).observe(root, { subtree: true, attributeFilter: ["data-rev"] });
     return root;
   };
-  for (const kind of ["keydown", "pointermove"]) {
+  for (const kind of ["keydown", "pointermove", "pointerup"]) {
     addEventListener(kind, (event) => window.inputs.push({ kind, key: event.key, at: event.timeStamp }), true);
   }
 })();

@@ -258,7 +258,8 @@ class Stage {
     const tight = side && (width - 500) / model.T < 64;
     const matrixCell = Math.max(26, Math.min(shown <= 9 ? 38 : tight ? 27 : 32, Math.floor((0.47 * width - 56) / (shown + 1))));
     const sideWidth = side === "matrix" ? Math.max(LEAST_MATRIX, 56 + (shown + 1) * matrixCell) : side && side !== "entity" ? 286 : 0;
-    const label = tight ? 84 : side ? 104 : 112;
+    const letters = Math.max(0, ...model.rows.map((row) => [row.label, row.value].filter(Boolean).join("  ").length));
+    const label = Math.max(tight ? 84 : side ? 104 : 112, Math.min(150, tight ? 5.3 * letters : 10 + 7 * letters));
     const room = width - sideWidth - (sideWidth ? 16 : 0) - label - 2;
     const column = Math.floor(Math.max(side ? 40 : 50, Math.min(150, room / model.T)));
     const longest = Math.max(...model.words.map((word) => word.length));
