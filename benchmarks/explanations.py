@@ -22,6 +22,7 @@ from pathlib import Path
 
 import torch
 
+from crfviz.chain.best_paths import best_path
 from crfviz.chain.conditioning import condition, pin_probability
 from crfviz.chain.counts import expected_counts
 from crfviz.chain.distribution import cumulated_mass, position_entropies
@@ -32,16 +33,19 @@ from crfviz.chain.gradient import gradient_step
 from crfviz.chain.illegal_mass import constraint_effect, illegal_mass
 from crfviz.chain.influence import influence
 from crfviz.chain.k_best import k_best
+from crfviz.chain.pile import pile
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.strength import strength_intervals
 from crfviz.chain.temperature import soft_forward
 from crfviz.chain.tipping import tipping_points
 from crfviz.chain.viterbi import viterbi
 from crfviz.chain.why_not import why_not
+from crfviz.taggers.occlusion import occlude
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.tokenizer import tokenize
 
 MODEL = "upos-en-contextfree"
+CONTEXT_MODEL = "upos-en"  # whose words see each other
 SENTENCE = (
     "When the old man who lived near the river heard that his favourite boat had been sold to a "
     "rich stranger from the city , he walked home slowly , closed the door , and wrote a long "
@@ -68,6 +72,13 @@ class Figure:
 def model_chain() -> Potentials:
     """A sentence of 40 words under a shipped model."""
     return load_tagger(MODEL).potentials([token.text for token in tokenize(SENTENCE)])
+
+
+def hidden_words() -> Callable[[], object]:
+    """Each of the 40 words hidden in turn, and every sentence decoded."""
+    tagger = load_tagger(CONTEXT_MODEL)
+    words = [token.text for token in tokenize(SENTENCE)]
+    return lambda: [best_path(chain) for chain in occlude(tagger, words).hidden]
 
 
 def entity_chain() -> Potentials:
@@ -99,7 +110,9 @@ def questions() -> dict[str, Callable[[], object]]:
         "gradient_step": lambda: gradient_step(chain, loser, 1.0),
         "influence": lambda: influence(chain, WORD),
         "position_entropies": lambda: position_entropies(forward_backward(chain)),
+        "pile, thousand samples": lambda: pile(chain, 1000, 0),
         "k_best, fifty, and their mass": lambda: cumulated_mass(k_best(chain, 50)),
+        "occlude, and decode": hidden_words(),
         "entity_probability": lambda: entity_probability(entities, "PER", 5, 6),
         "entity_rivals": lambda: entity_rivals(entities, "PER", 5, 6),
         "entity_shortcuts": lambda: entity_shortcuts(entities, "PER", 5, 6),

@@ -3,10 +3,12 @@
 import streamlit as st
 
 from crfviz.taggers.tagger import HMM
+from crfviz.ui.occlusion_panel import origin
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scenario import bound_view
 from crfviz.ui.scene import scene
 from crfviz.views.explanation import explain, explain_edits
+from crfviz.views.occlusion_rows import LEGEND
 from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.payload import Panels
 from crfviz.views.tables import EMISSION_DISPLAYS, PROBABILITY, emission_table
@@ -30,7 +32,8 @@ with choice:
         label_visibility="collapsed",
     )
 table = with_ghost(current, lambda analysis: emission_table(analysis, display))
-rows = decoder_rows(current.now, which=["greedy", "viterbi"])
+source = origin(current)
+rows = [*decoder_rows(current.now, which=["greedy", "viterbi"]), *source.rows]
 note = (
     explain_edits(current.trained, current.now, current.words, current.tags)
     if current.edited
@@ -42,7 +45,10 @@ show_stage(
     key="emissions",
     rows=rows,
     tables=[table],
-    note=note,
-    legend=HINT if table.editable else "",
+    note=f"{note} {source.note}",
+    asks="cell",
+    asked=source.asked,
+    legend=f"{HINT} · {LEGEND}" if table.editable else LEGEND,
 )
-table_twin(current, rows=rows, tables=[table])
+if table_twin(current, rows=rows, tables=[table]):
+    st.dataframe(source.frame, hide_index=True)

@@ -34,6 +34,8 @@ show_stage(
     key="why",
     rows=rows,
     contrast="why",
+    asks="at",
+    asked=(asked.position, asked.tag),
     terms=why_terms(asked.answer, *about, trained_answer(current, asked)),
     note=why_note(asked.answer, *about),
     legend=LEGEND,

@@ -7,7 +7,7 @@ import torch
 
 from crfviz.chain.edits import END, START, Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import ScoreError, UnknownTagError
+from crfviz.exceptions import ScoreError, ShapeError, UnknownTagError
 
 INF = math.inf
 TAGS = ("DET", "NOUN")
@@ -102,3 +102,27 @@ def test_bad_scores_are_named(score):
 def test_bad_strength_is_named(strength):
     with pytest.raises(ScoreError, match="strength"):
         Edits(strength=strength)
+
+
+def test_edits_can_reach_another_chain():
+    before = trained(transitions=[[1.0, -INF], [3.0, 4.0]])
+    wanted = trained(
+        transitions=[[1.25, -INF], [3.0 + 1e-7, 4.0]], start=[5.0, 6.0 + 1 / 3], end=[7.0, -8.0]
+    )
+    own = Edits({("DET", "DET"): 1.0}, {(0, "DET"): 1.0}, 0.5)
+    edits = own.reaching(before, wanted)
+    assert edits.transitions == {
+        ("DET", "DET"): 1.25,
+        (START, "NOUN"): 6.333333,
+        ("NOUN", END): -8.0,
+    }
+    assert (edits.emissions, edits.strength) == (own.emissions, own.strength)
+    reached = Edits().reaching(before, wanted).apply(before)
+    for name in ("transitions", "start", "end"):
+        torch.testing.assert_close(getattr(reached, name), getattr(wanted, name), atol=5e-7, rtol=0)
+
+
+def test_edits_reach_no_chain_with_a_matrix_for_each_step():
+    per_step = trained(transitions=torch.zeros(1, 2, 2))
+    with pytest.raises(ShapeError, match="one transition matrix"):
+        Edits().reaching(trained(), per_step)

@@ -68,6 +68,28 @@ def test_a_small_step_lowers_the_loss_by_the_squared_gradient(case):
     assert step.loss_before - step.loss_after == pytest.approx(1e-4 * squares, abs=1e-6)
 
 
+@given(chains_with_path(max_tokens=4, max_tags=4), SIZES)
+def test_the_prediction_is_autograd_along_the_step(case, size):
+    """d loss / d size at 0, from the loss of weights that move along the step, times the size."""
+    chain, path = case
+    step = gradient_step(chain, path, size)
+    length = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    shared = chain.transitions.dim() == 2
+    moves = step.difference.transitions if shared else step.difference.steps
+    weights = [
+        table + length * size * move
+        for table, move in (
+            (chain.transitions, moves),
+            (chain.start, step.difference.start),
+            (chain.end, step.difference.end),
+        )
+    ]
+    score = recursions.path_score(chain.emissions, *weights, torch.tensor(path))
+    loss = recursions.log_partition(chain.emissions, *weights) - score
+    loss.backward()
+    assert step.predicted == pytest.approx(length.grad.item(), abs=1e-6)
+
+
 def test_the_step_is_what_the_layer_learns():
     """CRF.log_likelihood with plain SGD moves its parameters to the same values."""
     generator = torch.Generator().manual_seed(1)

@@ -24,7 +24,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=3,
 )
-KINDS = ["transition", "emission", "restore", "strength", "constrained", "step", "view"]
+KINDS = ["transition", "emission", "restore", "strength", "constrained", "right", "step", "view"]
 FIELDS = ["from", "to", "score", "position", "tag", "value", "name"]
 
 
@@ -54,6 +54,19 @@ def test_null_forbids():
 def test_a_word_score_is_set():
     after = apply(kind="emission", position=0, tag="DET", score=0.5)
     assert after.edits.emissions == {(3, "NOUN"): 2.0, (0, "DET"): 0.5}
+
+
+def test_a_tag_is_marked_as_right():
+    after = apply(kind="right", position=1, tag="DET")
+    assert after.right == {1: "DET"}
+    assert apply_event(after, {"kind": "right", "position": 1, "tag": "NOUN"}, TAGS).right == {
+        1: "NOUN"
+    }
+    assert after.edits == EDITED
+    with pytest.raises(RefusedError, match="no such tag"):
+        apply(kind="right", position=1, tag="VERB")
+    with pytest.raises(RefusedError, match="expected a whole number"):
+        apply(kind="right", position=-1, tag="DET")
 
 
 def test_one_edit_is_restored():

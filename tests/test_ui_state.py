@@ -16,7 +16,15 @@ from crfviz.ui.state import (
 
 MOVES = Edits({("A", "B"): 1.0, (START, "C"): 2.0, ("A", END): 3.0})
 BOTH = replace(MOVES, emissions={(0, "A"): 1.0, (1, "C"): 2.0}, strength=0.5)
-SCENARIO = Scenario("tiny", "Run !", BOTH, pins={0: "A", 1: "C"}, view={"rows": "gold"}, step=2)
+SCENARIO = Scenario(
+    "tiny",
+    "Run !",
+    BOTH,
+    pins={0: "A", 1: "C"},
+    right={0: "B", 1: "D"},
+    view={"rows": "gold"},
+    step=2,
+)
 
 
 def test_a_scenario_cannot_be_changed_in_place():
@@ -45,7 +53,8 @@ def test_another_model_drops_only_what_it_does_not_know():
     after, unknown = for_tags(SCENARIO, ["A", "B"])
     assert after.edits == Edits({("A", "B"): 1.0, ("A", END): 3.0}, {(0, "A"): 1.0}, 0.5)
     assert after.pins == {0: "A"}
-    assert unknown == ["C"]
+    assert after.right == {0: "B"}
+    assert unknown == ["C", "D"]
 
 
 def test_start_is_no_target_and_end_is_no_source():

@@ -38,6 +38,7 @@ scenarios = st.builds(
     sentence=texts,
     edits=edits,
     pins=st.dictionaries(positions, tags, max_size=4),
+    right=st.dictionaries(positions, tags, max_size=4),
     view=options,
     step=st.integers(0, MAX_STEP),
 )

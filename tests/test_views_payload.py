@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from crfviz.chain.analysis import analyse
 from crfviz.chain.edits import Edits
+from crfviz.chain.gradient import gradient_step
+from crfviz.chain.pile import pile
 from crfviz.chain.potentials import Potentials
 from crfviz.views.entity import entity_panel
 from crfviz.views.rows import LABELS, backpointer_rows, decoder_rows
-from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
+from crfviz.views.stage.payload import Gradient, Panels, Row, Stage, Table, payload
 from crfviz.views.tables import alpha_table, best_table, beta_table, emission_table, marginal_table
 from tests.strategies import chains, fewer_examples
 
@@ -93,7 +95,11 @@ def test_every_table_arrives_to_the_last_bit(potentials):
     pointers = decoded(data["results"]["backpointers"], "h")
     assert list(pointers) == stage.now.reached_backpointers.flatten().tolist()
     for sent, table in zip(data["tables"], stage.tables, strict=True):
-        assert_arrives(sent["values"], table.values)
+        if table.editable:  # the stage draws the emissions that it has already
+            assert sent["values"] is None
+            assert torch.equal(table.values, stage.now.potentials.emissions)
+        else:
+            assert_arrives(sent["values"], table.values)
 
 
 @fewer_examples
@@ -214,10 +220,26 @@ def test_scores_under_the_edits_may_be_others_than_the_trained_ones():
 
 
 def test_rows_and_tables_keep_what_they_say():
-    row = Row("x", "a label", (1, 0), "p = 0.5", ("one", "two"))
+    row = Row(
+        "x",
+        "a label",
+        (1, 0),
+        "p = 0.5",
+        ("one", "two"),
+        shares=(0.5, -1.0),
+        titles=("1st", "2nd"),
+        columns=("1.", "0.5"),
+    )
     table = Table("t", "a table", torch.ones(2, 2), 2.0, 3, "probability", outlined=(1, 0))
-    texts = {"reference": "x", "contrast": "y", "note": "n", "legend": "l", "hint": "h"}
-    stage = stage_of(CHAIN, rows=[row], tables=[table], step=3, ack=7, **texts)
+    texts = {
+        "reference": "x",
+        "contrast": "y",
+        "note": "n",
+        "legend": "l",
+        "hint": "h",
+        "asks": "at",
+    }
+    stage = stage_of(CHAIN, rows=[row], tables=[table], step=3, ack=7, asked=(1, 0), **texts)
     data = received(stage)
     assert data["rows"] == [
         {
@@ -226,6 +248,9 @@ def test_rows_and_tables_keep_what_they_say():
             "tags": [1, 0],
             "value": "p = 0.5",
             "texts": ["one", "two"],
+            "shares": [0.5, -1.0],
+            "titles": ["1st", "2nd"],
+            "columns": ["1.", "0.5"],
         }
     ]
     (sent,) = data["tables"]
@@ -239,8 +264,38 @@ def test_rows_and_tables_keep_what_they_say():
         "editable": False,
         "outlined": [1, 0],
     }
-    assert (data["step"], data["ack"]) == (3, 7)
+    assert (data["step"], data["ack"], data["asked"]) == (3, 7, [1, 0])
     assert {name: data[name] for name in texts} == texts
+
+
+def test_a_pile_of_samples_arrives_without_the_moves_that_nobody_makes():
+    samples = pile(CHAIN, 5, seed=1)
+    data = received(stage_of(CHAIN, pile=samples, heading=("a", "b")))
+    assert data["heading"] == ["a", "b"]
+    assert data["pile"]["drawn"] == 5
+    assert data["pile"]["newest"] == samples.paths[-1].tolist()
+    assert list(decoded(data["pile"]["uses"], "h")) == samples.uses.flatten().tolist()
+    moves = decoded(data["pile"]["moves"], "h")
+    found = {moves[i : i + 3]: moves[i + 3] for i in range(0, len(moves), 4)}
+    made = [(0, j, k) for j, k in samples.paths.tolist()]
+    assert found == {move: made.count(move) for move in made}
+    none = received(stage_of(CHAIN, pile=pile(CHAIN, 0, seed=1)))["pile"]
+    assert (none["drawn"], none["newest"], none["moves"]) == (0, None, "")
+    assert received(stage_of(CHAIN))["pile"] is None
+
+
+def test_the_counts_of_a_gradient_arrive_to_the_last_bit():
+    step = gradient_step(CHAIN, ["B", "A"], 1.0)
+    data = received(stage_of(CHAIN, gradient=Gradient(step.observed, step.difference)))["gradient"]
+    for part in ("transitions", "start", "end"):
+        assert_arrives(data["difference"][part], getattr(step.difference, part))
+        counted = getattr(step.observed, part).flatten().tolist()
+        assert list(decoded(data["observed"][part], "h")) == counted
+    assert received(stage_of(CHAIN))["gradient"] is None
+
+
+def test_where_nothing_can_be_changed_the_scores_stay_at_home():
+    assert received(stage_of(CHAIN, changeable=False))["trained"] is None
 
 
 def test_words_are_data_whatever_is_in_them():

@@ -7,11 +7,15 @@ edits, and before and after are always both there.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import torch
+from torch import Tensor
+
 from crfviz.chain.potentials import LARGEST, Potentials
-from crfviz.exceptions import ScoreError
+from crfviz.exceptions import ScoreError, ShapeError
 
 START = "START"  # as "from" it means the start scores, even if there is a tag of that name
 END = "END"  # as "to" it means the end scores, likewise
+DECIMALS = 6  # of scores that nobody typed
 
 Move = tuple[str, str]  # tag names, from and to
 Cell = tuple[int, str]  # position and tag name
@@ -56,6 +60,30 @@ class Edits:
         """These and one emission more."""
         return replace(self, emissions={**self.emissions, (position, tag): score})
 
+    def reaching(self, now: Potentials, wanted: Potentials) -> "Edits":
+        """These and one edit for each transition, start or end score in which two chains differ.
+
+        Scores are kept with `DECIMALS` decimals, so that a link with all of them stays readable;
+        what differs by less than half of the last one stays as it is.
+
+        Args:
+            now: the chain with these edits applied.
+            wanted: the same sentence with other weights, none of them forbidden that is not now.
+
+        Raises:
+            ShapeError: the chains have a transition matrix for each step.
+        """
+        if now.transitions.dim() != 2 or wanted.transitions.dim() != 2:
+            raise ShapeError("edits speak of one transition matrix, not of one for each step")
+        sources, targets = [START, *now.tag_names], [*now.tag_names, END]
+        found, goal = _matrix(now), _matrix(wanted)
+        moved = (goal - found).abs() >= 0.5 * 10**-DECIMALS  # False where both are -inf: NaN
+        cells = {
+            (sources[i], targets[j]): round(goal[i, j].item(), DECIMALS)
+            for i, j in moved.nonzero().tolist()
+        }
+        return replace(self, transitions={**self.transitions, **cells})
+
     def without(self, cell: Move | Cell) -> "Edits":
         """These without the edit of one cell, if there is one."""
         return replace(
@@ -85,3 +113,10 @@ class Edits:
             if position < edited.num_tokens:
                 edited = edited.with_emission(position, tag, score)
         return edited
+
+
+def _matrix(chain: Potentials) -> Tensor:
+    """(K+1, K+1): start scores on top, end scores at the right, 0 for START to END."""
+    top = torch.cat([chain.start, chain.start.new_zeros(1)])
+    rest = torch.cat([chain.transitions, chain.end[:, None]], dim=1)
+    return torch.cat([top[None], rest]).detach()

@@ -3,6 +3,7 @@
     loss        -log p(y | x) = log Z - score(y)                  nats, at least 0
     gradient    d loss / d w  = expected count of w - observed count of w
     step        w <- w + size * (observed - expected)
+    predicted   -size * Σ_w (observed - expected)^2               what it does at first order
 
 Only the CRF layer moves: transitions, start and end. The emissions come from the tagger and stay.
 
@@ -30,7 +31,9 @@ class GradientStep:
     potentials: Potentials  # with the new transitions, start and end
     loss_before: float  # -log p(path | x), nats
     loss_after: float  # the same under the new weights
+    observed: Counts  # by the path
     difference: Counts  # observed - expected: the direction in which each weight moves
+    predicted: float  # first-order change of the loss, nats: that of a very small step, scaled
 
 
 def gradient_step(potentials: Potentials, path: Sequence[Tag], size: float) -> GradientStep:
@@ -78,7 +81,15 @@ def gradient_step(potentials: Potentials, path: Sequence[Tag], size: float) -> G
         start=_stepped(potentials.start, difference.start, size),
         end=_stepped(potentials.end, difference.end, size),
     )
-    return GradientStep(moved, before, loss(moved, path), difference)
+    squares = sum((part**2).sum().item() for part in (moves, difference.start, difference.end))
+    return GradientStep(
+        potentials=moved,
+        loss_before=before,
+        loss_after=loss(moved, path),
+        observed=observed,
+        difference=difference,
+        predicted=-size * squares,
+    )
 
 
 def loss(potentials: Potentials, path: Sequence[Tag]) -> float:

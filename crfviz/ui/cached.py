@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,11 +16,14 @@ import streamlit as st
 import torch
 
 from crfviz.chain.analysis import Analysis, analyse
+from crfviz.chain.best_paths import best_path
+from crfviz.chain.edits import Edits
 from crfviz.chain.intervals import Interval
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.strength import strength_intervals
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.taggers.examples import Example
+from crfviz.taggers.occlusion import Occlusion, occlude
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.ui.state import MAX_WORDS, Scenario
@@ -134,13 +138,47 @@ def _strength_pieces(model: str, sentence: str, changes: str) -> list[Interval]:
     return strength_intervals(scores, HIGHEST_STRENGTH, edits=edits, pins=within)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False)
+def occlusion(model: str, sentence: str, *, constrained: bool) -> Occlusion:
+    """The first 120 words, and with each of them hidden; shared, nobody may change it.
+
+    Raises:
+        CrfvizError: there is no word, none can be hidden, or the folder is no model.
+    """
+    return occlude(tagger(model), words(model, sentence)[:MAX_WORDS], constrained=constrained)
+
+
+def hidden_paths(scenario: Scenario) -> list[list[int] | None]:
+    """The best path with each word hidden, edits and pins applied; None where there is none."""
+    changes = urlencode(encode_changes(scenario))
+    return _hidden_paths(scenario.model, scenario.sentence, changes)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _hidden_paths(model: str, sentence: str, changes: str) -> list[list[int] | None]:
+    edits, pins = decode_changes(dict(parse_qsl(changes)))
+    hidden = occlusion(model, sentence, constrained=edits.constrained).hidden
+    return [_path(_changed(chain, edits, pins)) for chain in hidden]
+
+
+def _path(chain: Potentials) -> list[int] | None:
+    try:
+        return best_path(chain)
+    except NoPathError:
+        return None
+
+
+def _changed(chain: Potentials, edits: Edits, pins: Mapping[int, str]) -> Potentials:
+    within = {position: tag for position, tag in pins.items() if position < chain.num_tokens}
+    edited = edits.apply(chain)
+    return edited.pin(within) if within else edited
+
+
 @st.cache_data(max_entries=64, show_spinner=False)
 def _analysis(model: str, sentence: str, changes: str) -> Analysis:
     edits, pins = decode_changes(dict(parse_qsl(changes)))
     scores = potentials(model, sentence, constrained=edits.constrained)
-    within = {position: tag for position, tag in pins.items() if position < scores.num_tokens}
-    scores = edits.apply(scores)
-    return analyse(scores.pin(within) if within else scores)
+    return analyse(_changed(scores, edits, pins))
 
 
 @st.cache_resource(show_spinner="Starting …")

@@ -9,6 +9,7 @@ described is refused with a message for people, and the scenario stays as it was
     {"kind": "restore", "position": ..., "tag": ...}
     {"kind": "strength", "value": 0.5}  # 0 to 2
     {"kind": "constrained", "value": false}
+    {"kind": "right", "position": 3, "tag": "NOUN"}  # the reader says that this tag is right
     {"kind": "step", "value": 4}
     {"kind": "view", "name": "...", "value": "..."}
 
@@ -108,6 +109,11 @@ def _constrained(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scen
     return replace(scenario, edits=replace(scenario.edits, constrained=value))
 
 
+def _right(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
+    position, tag = _place(event, tags)
+    return replace(scenario, right={**scenario.right, position: tag})
+
+
 def _step(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
     value = event.get("value")
     if not _whole(value, MAX_STEP + 1):
@@ -129,6 +135,7 @@ _HANDLERS: dict[str, Callable[[Scenario, Event, Sequence[str]], Scenario]] = {
     "restore": _restore,
     "strength": _strength,
     "constrained": _constrained,
+    "right": _right,
     "step": _step,
     "view": _view,
 }

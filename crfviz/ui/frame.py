@@ -19,6 +19,8 @@ PAGES = (
     ("pages/hmm-as-crf.py", "HMM as CRF", "hmm-as-crf"),
     ("pages/entities.py", "Entities", "entities"),
     ("pages/compare.py", "Compare", "compare"),
+    ("pages/paths.py", "Paths", "paths"),
+    ("pages/learn.py", "Learn", "learn"),
     ("pages/models.py", "Models", "models"),
 )  # script, title, path in the address; the first is the home page
 

@@ -129,4 +129,5 @@ def _texts(scene: Scene, row: Row) -> pd.Series:
     else:
         texts = ["–"] * len(scene.words) if row.tags is None else [scene.tags[k] for k in row.tags]
     columns = [f"{t + 1} {word}" for t, word in enumerate(scene.words)]
-    return pd.Series(texts, index=columns, name=f"{row.label} {row.value}".strip())
+    name = " ".join(row.columns) or f"{row.label} {row.value}".strip()
+    return pd.Series(texts, index=columns, name=name)

@@ -36,7 +36,7 @@ def question(scene: Scene) -> Question | None:
     best = scene.now.viterbi
     if best is None:
         return None
-    clicked = _clicked(scene)
+    clicked = place(scene, "at")
     for position, tag in filter(None, [clicked, likeliest_loser(scene.now), (0, best.path[0])]):
         try:
             return Question(position, tag, why_not(scene.now.potentials, position, tag))
@@ -93,8 +93,9 @@ def flip_marks(scene: Scene) -> list[Mark]:
     return strength_marks(pieces, scene.words, scene.tags)
 
 
-def _clicked(scene: Scene) -> tuple[int, int] | None:
-    position, _, tag = view_option("at").partition(" ")
+def place(scene: Scene, option: str) -> tuple[int, int] | None:
+    """The position and tag id that a page option names as "t TAG"; None where it names none."""
+    position, _, tag = view_option(option).partition(" ")
     if not position.isdecimal() or int(position) >= len(scene.words) or tag not in scene.tags:
         return None
     return int(position), scene.tags.index(tag)

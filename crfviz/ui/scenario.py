@@ -94,8 +94,8 @@ def change(
 ) -> None:
     """Replace fields of the scenario; what is None stays.
 
-    Another sentence drops the edits of single words, pins and the step. Another model drops the
-    edits of tags that it does not have, and says so. Changed edits can be undone.
+    Another sentence drops the edits of single words, pins, right tags and the step. Another model
+    drops the edits of tags that it does not have, and says so. Changed edits can be undone.
     """
     if model is not None:
         _change_model(model)
@@ -201,6 +201,11 @@ def set_view_option(name: str, value: str, default: str = "") -> None:
     """Keep a page option; what equals `default` is not kept, so that links stay short."""
     view = {key: kept for key, kept in scenario().view.items() if key != name}
     change(view=view if value == default else {**view, name: value})
+
+
+def set_right(right: Mapping[int, str]) -> None:
+    """Keep the tags that the reader says are right, by position."""
+    _keep(replace(scenario(), right=dict(right)))
 
 
 def handle_events(stage: str, events: object) -> None:

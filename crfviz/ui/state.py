@@ -17,7 +17,12 @@ MAX_SCORE = 1e6  # of an edited weight, either side of zero
 MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
 MAX_HISTORY = 50  # undo steps
-OF_POSITIONS = ("at", "entity")  # page options that mean nothing without their sentence
+OF_POSITIONS = (
+    "at",
+    "cell",
+    "entity",
+    "nudge",
+)  # page options that mean nothing without their sentence
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class Scenario:
     sentence: str  # as typed
     edits: Edits = field(default_factory=Edits)  # difference from the trained model
     pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
+    right: Mapping[int, str] = field(default_factory=dict)  # position to tag, as the reader marked
     view: Mapping[str, str] = field(
         default_factory=dict
     )  # page options that are not at their default
@@ -68,19 +74,19 @@ class History:
 def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
     """The scenario on another sentence.
 
-    Transition edits stay. Edits of single words, pins, the step and what was asked about a word go:
-    positions no longer mean the same.
+    Transition edits stay. Edits of single words, pins, right tags, the step and what was asked
+    about a word go: positions no longer mean the same.
     """
     sentence = clean(sentence)[:MAX_CHARACTERS]
     if sentence == scenario.sentence:
         return scenario
     edits = replace(scenario.edits, emissions={})
     view = {name: value for name, value in scenario.view.items() if name not in OF_POSITIONS}
-    return replace(scenario, sentence=sentence, edits=edits, pins={}, view=view, step=0)
+    return replace(scenario, sentence=sentence, edits=edits, pins={}, right={}, view=view, step=0)
 
 
 def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[str]]:
-    """The scenario without edits and pins of tags that the model does not have.
+    """The scenario without edits, pins and right tags that the model does not have.
 
     Args:
         scenario: any scenario.
@@ -91,8 +97,10 @@ def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[st
     """
     edits = edits_for_tags(scenario.edits, tags)
     pins = {position: tag for position, tag in scenario.pins.items() if tag in tags}
-    unknown = tags_of(scenario.edits) | set(scenario.pins.values())
-    return replace(scenario, edits=edits, pins=pins), sorted(unknown - set(tags))
+    right = {position: tag for position, tag in scenario.right.items() if tag in tags}
+    unknown = tags_of(scenario.edits) | {*scenario.pins.values(), *scenario.right.values()}
+    fitted = replace(scenario, edits=edits, pins=pins, right=right)
+    return fitted, sorted(unknown - set(tags))
 
 
 def edits_for_tags(edits: Edits, tags: Sequence[str]) -> Edits:

@@ -1,12 +1,13 @@
 """The scenario as the query part of an address, and back.
 
     model=upos-en&sentence=These+look+fine&k=0.5&c=0&t=DET.NOUN:1.25,START.PRON:-inf
-        &e=3.NOUN:2&p=0.DET&step=4&v.rows=viterbi
+        &e=3.NOUN:2&p=0.DET&r=3.VERB&step=4&v.rows=viterbi
 
-`t` transitions, `e` scores of single words, `k` strength, `c=0` without the tagger's constraints,
-`p` pins, `v.*` page options. Whatever is at its default is left out. Inside a tag name everything
-but letters, digits, "-" and "_" is percent-encoded once more, so that ".", ":" and "," always
-separate. Scores are written with all their digits.
+`t` transitions, `m` many of them packed, `e` scores of single words, `k` strength, `c=0` without
+the tagger's constraints, `p` pins, `r` tags marked as right, `v.*` page options. Whatever is at its
+default is left out. Inside a tag name everything but letters, digits, "-" and "_" is
+percent-encoded once more, so that ".", ":" and "," always separate. Scores are written with all
+their digits.
 
 Reading is forgiving: people edit addresses by hand. The good parts count, the rest is reported.
 """
@@ -22,6 +23,7 @@ from urllib.parse import quote as percent_encode
 from urllib.parse import unquote, urlencode
 
 from crfviz.chain.edits import END, START, Edits
+from crfviz.ui.packed import pack, unpack
 from crfviz.ui.state import (
     MAX_CHARACTERS,
     MAX_SCORE,
@@ -40,7 +42,7 @@ Value = TypeVar("Value")
 
 _NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", re.ASCII)
 _OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
-_OF_POSITIONS = ("e", "p", "step")  # mean nothing without their sentence
+_OF_POSITIONS = ("e", "p", "r", "step")  # mean nothing without their sentence
 _OPTION = "v."  # before the name of a page option
 _MOST_OPTIONS = 32
 _MOST_ITEMS = 5000  # of one list: more than any chain on the screen has cells
@@ -80,6 +82,7 @@ def encode(scenario: Scenario, *, default_model: str, first_sentence: str) -> Li
         "sentence": scenario.sentence,
         "model": "" if scenario.model == default_model else scenario.model,
         **encode_changes(scenario),
+        "r": _places(scenario.right),
         "step": str(scenario.step) if scenario.step else "",
         **{_OPTION + name: value for name, value in scenario.view.items()},
     }
@@ -97,10 +100,14 @@ def encode(scenario: Scenario, *, default_model: str, first_sentence: str) -> Li
 def encode_changes(scenario: Scenario) -> dict[str, str]:
     """The part of an address that changes numbers: edits and pins."""
     edits = scenario.edits
+    packed = pack(edits.transitions, _name)
     parts = {
         "k": "" if edits.strength == 1.0 else _written(edits.strength),
         "c": "" if edits.constrained else "0",
-        "t": ",".join(
+        "m": packed,
+        "t": ""
+        if packed
+        else ",".join(
             f"{_name(source)}.{_name(target)}:{_written(score)}"
             for (source, target), score in edits.transitions.items()
         ),
@@ -108,7 +115,7 @@ def encode_changes(scenario: Scenario) -> dict[str, str]:
             f"{position}.{_name(tag)}:{_written(score)}"
             for (position, tag), score in edits.emissions.items()
         ),
-        "p": ",".join(f"{position}.{_name(tag)}" for position, tag in scenario.pins.items()),
+        "p": _places(scenario.pins),
     }
     return {name: value for name, value in parts.items() if value}
 
@@ -138,6 +145,7 @@ def decode(
         sentence=reader.sentence(first_sentence(model)),
         edits=reader.edits(),
         pins=dict(reader.items("p", _pin)),
+        right=dict(reader.items("r", _pin)),
         view=reader.view(),
         step=reader.step(),
     )
@@ -176,11 +184,18 @@ class _Reader:
 
     def edits(self) -> Edits:
         return Edits(
-            transitions=dict(self.items("t", _transition)),
+            transitions={**self.packed(), **dict(self.items("t", _transition))},
             emissions=dict(self.items("e", _emission)),
             strength=self.strength(),
             constrained=self.constrained(),
         )
+
+    def packed(self) -> dict[tuple[str, str], float]:
+        text = self.left.pop("m", "")
+        edits = unpack(text) if text else {}
+        if edits is None:
+            self.ignore(f"the packed edits {quote(text)}", "what a link of this app had there")
+        return edits or {}
 
     def strength(self) -> float:
         text = self.left.pop("k", "1")
@@ -213,7 +228,7 @@ class _Reader:
 
     def rest(self) -> None:
         for name in self.left:
-            known = "model, sentence, t, e, k, c, p, step or a page option v.…"
+            known = "model, sentence, t, m, e, k, c, p, r, step or a page option v.…"
             self.ignore(f"the part {quote(name)}", known)
 
     def items(
@@ -237,6 +252,7 @@ _EXPECTED = {
     "t": f"FROM.TO:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
     "e": f"position.TAG:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
     "p": "position.TAG",
+    "r": "position.TAG",
 }
 
 
@@ -280,6 +296,10 @@ def _score(text: str) -> float | None:
 
 def _read(text: str) -> float | None:
     return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _places(tags: Mapping[int, str]) -> str:
+    return ",".join(f"{position}.{_name(tag)}" for position, tag in tags.items())
 
 
 def _written(value: float) -> str:

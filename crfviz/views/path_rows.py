@@ -18,7 +18,7 @@ def best_rows(analysis: Analysis, k: int) -> list[Row]:
     except NoPathError:
         return []
     return [
-        Row(f"best_{rank}", f"{rank}.", path.tags, f"p = {_probability(path.probability)}")
+        Row(f"best_{rank}", f"{rank}.", path.tags, f"p = {probability(path.probability)}")
         for rank, path in enumerate(paths, start=1)
     ]
 
@@ -28,7 +28,7 @@ def trained_rows(trained: Analysis) -> list[Row]:
     best = trained.viterbi
     if best is None:
         return []
-    return [Row("best_trained", "trained", best.path, f"p = {_probability(best.probability)}")]
+    return [Row("best_trained", "trained", best.path, f"p = {probability(best.probability)}")]
 
 
 def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
@@ -38,7 +38,7 @@ def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
     except NoPathError:
         return []
     return [
-        Row(f"sample_{i}", f"sample {i}", path.tags, _probability(path.probability))
+        Row(f"sample_{i}", f"sample {i}", path.tags, probability(path.probability))
         for i, path in enumerate(paths, start=1)
     ]
 
@@ -64,5 +64,6 @@ def _count(log: float) -> str:
     return f"1.0e{exponent + 1:.0f}" if mantissa == "10.0" else f"{mantissa}e{exponent:.0f}"
 
 
-def _probability(value: float) -> str:
+def probability(value: float) -> str:
+    """Three decimals, or one figure where those would be 0.000."""
     return f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}"

@@ -35,6 +35,8 @@ TITLES = {
     "why": "Why this tag",
     "entities": "Entities",
     "compare": "Compare",
+    "paths": "Paths",
+    "learn": "Learn",
     "models": "Models",
 }
 STAGES = [

@@ -17,7 +17,9 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.analysis import Analysis
+from crfviz.chain.counts import Counts
 from crfviz.chain.edits import Edits
+from crfviz.chain.pile import Pile
 from crfviz.chain.potentials import Potentials
 from crfviz.views.entity import EntityPanel
 from crfviz.views.theme import tag_colours
@@ -37,6 +39,9 @@ class Row:
     faults: Sequence[int] = ()  # positions whose tag may not follow the one before
     trained: Sequence[int] | None = None  # T tag ids before the edits, if not the decoder's own
     against: str | None = None  # id of the row to compare with, if not the stage's reference
+    shares: Sequence[float] | None = None  # T bars behind the texts, from -1 to 1
+    titles: Sequence[str] | None = None  # T texts for who points at a cell
+    columns: Sequence[str] = ()  # in place of the label, under the stage's heading
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class Table:
     values: Tensor  # (T, K)
     scale: float  # the size at which the colour is full
     digits: int = 1
-    kind: str = "score"  # or "probability", "exponent", "change"
+    kind: str = "score"  # or "probability", "exponent", "change", "signed"
     editable: bool = False  # only the emissions themselves
     outlined: Sequence[int] | None = None  # T tag ids to frame
     trained: Tensor | None = None  # (T, K) the same before the edits, where there are some
@@ -74,6 +79,14 @@ class Ruler:
     pieces: Sequence[tuple[float, float, str]]  # low, high (infinite at the ends), name
 
 
+@dataclass(frozen=True, eq=False)
+class Gradient:
+    """How often each weight of the CRF layer is used, by the right path and on average."""
+
+    observed: Counts
+    difference: Counts  # observed - expected
+
+
 @dataclass(frozen=True)
 class Mark:
     """A strength of the CRF at which the best path flips."""
@@ -87,7 +100,7 @@ class Panels:
     """Which parts of the stage a page shows."""
 
     main: Sequence[str]  # "strips", "lattice", "spans" or the name of a table, from top to bottom
-    side: str | None = None  # "matrix", "cell", "bars", "terms" or "entity"
+    side: str | None = None  # "matrix", "cell", "bars", "terms", "entity"; "gradient" goes below
     stepper: bool = False
     compact: bool = False  # rows as low as can be read, for two pictures in one sight
 
@@ -120,9 +133,15 @@ class Stage:
     ruler: Ruler | None = None  # under the matrix
     marks: Sequence[Mark] = ()  # on the slider of the strength
     entity: EntityPanel | None = None  # for the main panel "spans" and the side panel "entity"
+    heading: Sequence[str] = ()  # over the columns of rows that have some; such rows scroll
+    pile: Pile | None = None  # samples to draw in the lattice
+    gradient: Gradient | None = None  # for the panel "gradient"; None where no path is right
+    asks: str = ""  # page option that a chosen place goes to as "t TAG"; "right" marks a right tag
+    asked: tuple[int, int] | None = None  # position and tag id that the page speaks of
     constrained: bool | None = None  # None: the tagger has no hard constraints to switch
     step: int = 0  # 0 and 2 T: the whole picture; up to T columns forward, then back along the path
     ack: int = 0  # highest event number that has been applied
+    changeable: bool = True  # False: nothing here changes a score, and the scores stay at home
     unedited: Potentials | None = field(
         default=None
     )  # the scores under the edits, if not `trained`'s own
@@ -152,12 +171,7 @@ def payload(stage: Stage) -> dict[str, object]:
             "compact": stage.panels.compact,
         },
         "title": stage.title,
-        "trained": {
-            "emissions": _floats(base.emissions),
-            **_transitions(base.transitions),
-            "start": _floats(base.start),
-            "end": _floats(base.end),
-        },
+        "trained": _scores(base) if stage.changeable else None,
         "edits": _edits(stage.edits),
         "results": _results(stage.now, with_tables=stage.panels.side in EXPLAINING),
         "ghost": _ghost(stage.trained, with_tables=stage.panels.side in EXPLAINING)
@@ -180,6 +194,11 @@ def payload(stage: Stage) -> dict[str, object]:
         "ruler": None if stage.ruler is None else _ruler(stage.ruler),
         "marks": [[mark.at, mark.label] for mark in stage.marks],
         "entity": None if stage.entity is None else asdict(stage.entity),
+        "heading": list(stage.heading),
+        "pile": None if stage.pile is None else _pile(stage.pile),
+        "gradient": None if stage.gradient is None else _gradient(stage.gradient),
+        "asks": stage.asks,
+        "asked": None if stage.asked is None else list(stage.asked),
         "constrained": stage.constrained,
         "step": stage.step,
     }
@@ -212,6 +231,15 @@ def _edits(edits: Edits) -> Mapping[str, object]:
         "transitions": [[*cell, _finite(score)] for cell, score in edits.transitions.items()],
         "emissions": [[*cell, _finite(score)] for cell, score in edits.emissions.items()],
         "strength": edits.strength,
+    }
+
+
+def _scores(potentials: Potentials) -> Mapping[str, object]:
+    return {
+        "emissions": _floats(potentials.emissions),
+        **_transitions(potentials.transitions),
+        "start": _floats(potentials.start),
+        "end": _floats(potentials.end),
     }
 
 
@@ -248,14 +276,24 @@ def _ghost(trained: Analysis, *, with_tables: bool) -> Mapping[str, object]:
 
 
 def _row(row: Row, before: Analysis | None) -> Mapping[str, object]:
-    """A strip; `before` is the trained chain while edits are active."""
-    data = {
+    """A strip; `before` is the trained chain while edits are active.
+
+    What most rows do not have is left out: fifty of them travel with every edit.
+    """
+    data: dict[str, object] = {
         "id": row.id,
         "label": row.label,
         "tags": _ids(row.tags),
         "value": row.value,
-        "texts": None if row.texts is None else list(row.texts),
     }
+    if row.texts is not None:
+        data["texts"] = list(row.texts)
+    if row.shares is not None:
+        data["shares"] = [round(share, 3) for share in row.shares]
+    if row.titles is not None:
+        data["titles"] = list(row.titles)
+    if row.columns:
+        data["columns"] = list(row.columns)
     trained = None if before is None else row.trained or _decoded(before).get(row.id)
     if row.faults:
         data["faults"] = list(row.faults)
@@ -280,7 +318,7 @@ def _table(table: Table) -> Mapping[str, object]:
     data = {
         "name": table.name,
         "label": table.label,
-        "values": _floats(table.values),
+        "values": None if table.editable else _floats(table.values),  # the chain's own emissions
         "scale": table.scale,
         "digits": table.digits,
         "kind": table.kind,
@@ -305,6 +343,28 @@ def _ruler(ruler: Ruler) -> Mapping[str, object]:
             {"low": _finite(low), "high": _finite(high), "label": label}
             for low, high, label in ruler.pieces
         ],
+    }
+
+
+def _pile(pile: Pile) -> Mapping[str, object]:
+    """Moves that no sample makes are left out."""
+    used = pile.moves.nonzero()
+    counts = pile.moves[tuple(used.T)]
+    return {
+        "drawn": len(pile.paths),
+        "newest": pile.paths[-1].tolist() if len(pile.paths) else None,
+        "uses": _integers(pile.uses),
+        "moves": _integers(torch.cat([used, counts[:, None]], dim=1)),
+    }
+
+
+def _gradient(gradient: Gradient) -> Mapping[str, object]:
+    return {
+        name: {part: write(getattr(counts, part)) for part in ("transitions", "start", "end")}
+        for name, counts, write in (
+            ("observed", gradient.observed, _integers),
+            ("difference", gradient.difference, _floats),
+        )
     }
 
 

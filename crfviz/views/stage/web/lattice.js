@@ -15,7 +15,7 @@ export function buildLattice(model, geometry, { onPoint }) {
   const labelColumn = html("div", { class: "label lattice-labels" }, [...labels, foldLabel]);
   const guides = model.tags.map(() => svg("line", { class: "guide" }));
   const edges = grid(T, K, (t, k) => (t === 0 ? null : svg("path", { class: "edge", fill: "none" })));
-  const lines = Object.fromEntries(["gold", "ghost", "greedy", "best"].map((name) => [name, svg("path", { class: `line ${name}`, fill: "none" })]));
+  const lines = Object.fromEntries(["gold", "ghost", "greedy", "best", "newest"].map((name) => [name, svg("path", { class: `line ${name}`, fill: "none" })]));
   const nodes = grid(T, K, (t, k) => buildNode(model, t, k));
   const columns = {
     edges: edges.map((column) => svg("g", {}, column.filter(Boolean))),
@@ -23,19 +23,22 @@ export function buildLattice(model, geometry, { onPoint }) {
     notes: nodes.map((column) => svg("g", {}, column.map((node) => node.note))),
   };
   const tiesGroup = svg("g", { class: "ties" });
+  const movesGroup = svg("g", { class: "moves" });
   const picture = svg("svg", { class: "lattice-picture", role: "group", "aria-label": "Viterbi lattice" }, [
     ...guides,
     ...columns.edges,
     tiesGroup,
+    movesGroup,
     lines.gold,
     lines.ghost,
     lines.greedy,
     lines.best,
+    lines.newest,
     ...columns.nodes,
     ...columns.notes,
   ]);
   const element = html("div", { class: "lattice" }, [labelColumn, picture]);
-  const parts = { labels, foldLabel, guides, edges, lines, nodes, columns, tiesGroup, picture };
+  const parts = { labels, foldLabel, guides, edges, lines, nodes, columns, tiesGroup, movesGroup, picture };
   for (const name of ["pointerover", "focusin", "click"]) {
     picture.addEventListener(name, (event) => {
       const [node, edge] = ["[data-node]", "[data-edge]"].map((kind) => event.target.closest?.(kind));
@@ -130,16 +133,18 @@ function update(model, parts) {
   set(parts.lines.greedy, "d", until.from > 0 ? "" : differing(row(model.contrast), path, parts.xy));
   set(parts.lines.gold, "d", differing(row("gold"), path, parts.xy));
   drawTies(model, parts);
+  drawPile(model, parts);
 }
 
 function drawNode(model, node, t, k, best) {
   const i = t * model.K + k;
   const marginal = model.results.marginals[i];
-  const before = model.ghost ? model.ghost.marginals[i] : marginal;
+  const sampled = model.pile?.drawn ? model.pile.uses[i] / model.pile.drawn : null; // the ring is the samples' where there are some
+  const before = sampled ?? (model.ghost && !model.pile ? model.ghost.marginals[i] : marginal);
   const change = marginal - before;
   const selected = model.cell[0] === t && model.cell[1] === k;
   const lit = model.lit?.t === t && model.lit.shares.get(k) >= 0.01;
-  if (!changed(node.group, marginal, before, best, selected, lit, model.pins)) return;
+  if (!changed(node.group, marginal, before, sampled, best, selected, lit, model.pins)) return;
   mark(node.group, "data-lit", lit);
   mark(node.group, "data-pinned", model.pins.some(([at, tag]) => at === t && tag === model.tags[k]));
   set(node.group, "data-marginal", marginal.toFixed(6));
@@ -151,10 +156,29 @@ function drawNode(model, node, t, k, best) {
   mark(node.ring, "hidden", Math.abs(change) < 0.005);
   set(node.ring, "r", radius(before).toFixed(2));
   const noted = marginal >= NOTED || Math.abs(change) >= NOTED;
-  const text = noted ? probability(marginal) + (Math.abs(change) >= 0.005 ? ` (${signed(change)})` : "") : "";
+  const share = sampled === null ? "" : ` | ${probability(sampled)}`;
+  const text = noted && share ? probability(marginal) + share : noted ? probability(marginal) + (Math.abs(change) >= 0.005 ? ` (${signed(change)})` : "") : "";
   setText(node.note, text);
-  set(node.note, "x", (radius(Math.max(marginal, before)) * 0.75 + 3).toFixed(1));
+  const atTheEdge = share && t === model.T - 1; // two numbers are too wide for the last column
+  set(node.note, "text-anchor", atTheEdge ? "end" : "start");
+  set(node.note, "x", atTheEdge ? 24 : (radius(Math.max(marginal, before)) * 0.75 + 3).toFixed(1));
   set(node.note, "y", (-radius(marginal) * 0.55 - 3).toFixed(1));
+}
+
+// The samples so far: a line for every move that some of them make, as wide as their share; and the newest path.
+function drawPile({ pile }, { movesGroup, picture, lines, xy }) {
+  mark(picture, "data-pile", Boolean(pile));
+  set(lines.newest, "d", pile?.newest ? along(pile.newest, xy) : "");
+  const count = pile ? pile.moves.length / 4 : 0;
+  while (movesGroup.childElementCount > count) movesGroup.lastChild.remove();
+  while (movesGroup.childElementCount < count) movesGroup.append(svg("path", { fill: "none" }));
+  for (let i = 0; i < count; i++) {
+    const [t, from, to, uses] = pile.moves.subarray(4 * i, 4 * i + 4);
+    const path = movesGroup.children[i];
+    set(path, "data-move", `${t},${from},${to},${uses}`);
+    set(path, "d", curve(xy.x(t), xy.y(from), xy.x(t + 1), xy.y(to)));
+    set(path, "stroke-width", (0.8 + 9 * (uses / pile.drawn)).toFixed(2));
+  }
 }
 
 // Backpointers that tie with the drawn one, as dashed doubles.

@@ -6,6 +6,7 @@ export const START = "START";
 export const END = "END";
 const MASS = 0.01; // a tag below this marginal everywhere, and on no drawn row, is folded
 const FEW = 9; // so many tags are never folded
+const MOST_BY_HAND = 30; // edits of the matrix that unfold their tags
 
 // The payload of crfviz/views/stage/payload.py with its tables as typed arrays.
 export function decode(data) {
@@ -15,7 +16,7 @@ export function decode(data) {
     ...data,
     T,
     K,
-    trained: {
+    trained: trained && {
       T,
       K,
       emissions: floats(trained.emissions),
@@ -39,13 +40,15 @@ export function decode(data) {
       backpointers: integers(data.results.backpointers),
     },
     ghost: data.ghost && { ...data.ghost, ...tablesOf(data.ghost) },
-    perStep: trained.steps !== null,
+    perStep: Boolean(trained?.steps),
     ruler: data.ruler && {
       ...data.ruler,
       trained: data.ruler.trained ?? -Infinity,
       pieces: data.ruler.pieces.map((piece) => ({ ...piece, low: piece.low ?? -Infinity, high: piece.high ?? Infinity })),
     },
-    tables: data.tables.map((table) => ({ ...table, values: floats(table.values), trained: table.trained && floats(table.trained) })),
+    pile: data.pile && { ...data.pile, uses: integers(data.pile.uses), moves: integers(data.pile.moves) },
+    gradient: data.gradient && { observed: counts(data.gradient.observed, integers), difference: counts(data.gradient.difference, floats) },
+    tables: data.tables.map((table) => ({ ...table, values: table.values && floats(table.values), trained: table.trained && floats(table.trained) })),
   };
 }
 
@@ -93,10 +96,12 @@ export function shownTags(model, kept = new Set()) {
       if (tables.some((marginals) => marginals[t * K + k] > MASS)) shown.add(k);
     }
   }
+  if (model.asked) shown.add(model.asked[1]);
   for (const row of model.rows) row.tags?.forEach((k) => shown.add(k));
   model.ghost?.path?.forEach((k) => shown.add(k));
   for (const cell of model.edits.emissions.keys()) shown.add(Number(cell.split(",")[1]));
-  for (const cell of model.edits.transitions.keys()) {
+  const byHand = model.edits.transitions.size <= MOST_BY_HAND; // a step of learning moves them all
+  for (const cell of byHand ? model.edits.transitions.keys() : []) {
     for (const name of cell.split(",")) if (model.tags.includes(name)) shown.add(model.tags.indexOf(name));
   }
   return shown.size >= K - 1 ? new Set(Array(K).keys()) : shown;
@@ -123,6 +128,10 @@ function everyStep(matrix, steps, T, K) {
 function tablesOf(ghost) {
   const names = ["marginals", "alpha", "beta", "best"].filter((name) => ghost[name]);
   return Object.fromEntries(names.map((name) => [name, floats(ghost[name])]));
+}
+
+function counts({ transitions, start, end }, read) {
+  return { K: read(start).length, transitions: read(transitions), start: read(start), end: read(end) };
 }
 
 function floats(text) {

@@ -5,7 +5,7 @@
 // numbers when they arrive: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
 // "python" when Python has answered every change of numbers, else "live".
 
-import { buildMatrix, buildTable } from "./cells.js";
+import { buildGradient, buildMatrix, buildTable } from "./cells.js";
 import { buildCell, KINDS, litOf, tiesOf } from "./cell.js";
 import { html, mark, set, setProperty, setText } from "./dom.js";
 import { makeEditable } from "./editing.js";
@@ -15,7 +15,7 @@ import { applyEdits, decode, END, shownTags, solveLive, START, weight } from "./
 import { precise, preciseProbability, probability, readProbability, readScore, score } from "./numbers.js";
 import { buildBars, buildControls, buildStepper } from "./panels.js";
 import { makeRoving } from "./roving.js";
-import { buildStrips } from "./strips.js";
+import { buildStrips, drawColumns } from "./strips.js";
 import { buildRuler, buildTerms } from "./terms.js";
 
 const stages = new WeakMap();
@@ -62,6 +62,7 @@ class Stage {
     this.resizing.disconnect();
     clearTimeout(this.stepTimer);
     clearTimeout(this.weightTimer);
+    clearTimeout(this.askTimer);
   }
 
   // Words instead of a picture; the next payload builds it anew.
@@ -99,7 +100,7 @@ class Stage {
     const edits = unseen.reduce((known, event) => withEvent(known, event, payload), payload.edits);
     const { T } = payload;
     const model = { ...payload, edits, live, waiting };
-    model.chain = applyEdits(payload, edits);
+    model.chain = payload.trained && applyEdits(payload, edits);
     if (live) {
       model.results = { ...payload.results, ...solveLive(model) };
       model.rows = payload.rows.map((row) => (row.id in model.results.rows ? { ...row, tags: model.results.rows[row.id], trained: row.trained ?? (payload.ghost ? null : row.tags) } : row));
@@ -173,7 +174,8 @@ class Stage {
     });
     const bar = html("div", { class: "topline" }, [this.identity, this.fold]);
     const heads = model.words.map((word) => html("div", { class: "word", dir: "auto", title: word }, [html("span", { text: word })]));
-    const words = html("div", { class: "row words" }, [html("div", { class: "label" }), ...heads]);
+    this.heading = html("div", { class: "label" });
+    const words = html("div", { class: "row words" }, [this.heading, ...heads]);
     const columns = [words];
     this.note = html("div", { class: "note", role: "status" });
     this.lattice = null;
@@ -194,7 +196,8 @@ class Stage {
     if (panels.stepper) main.append(add(buildStepper(model, (by) => this.go(by))));
     this.legend = html("div", { class: "legend" });
     this.body = html("div", { class: "body", "data-side": panels.side ?? "none" }, panels.side === "matrix" ? [side, main] : side ? [main, side] : [main]);
-    this.root.replaceChildren(bar, this.body, this.note, this.legend);
+    const below = panels.side === "gradient"; // so far down that the note would be out of sight
+    this.root.replaceChildren(...(below ? [bar, this.note, this.body, this.legend] : [bar, this.body, this.note, this.legend]));
     this.root.querySelectorAll(".matrix").forEach((matrix) => {
       makeEditable(matrix, "[data-cell]", this.cellHooks());
       matrix.addEventListener("focusin", (event) => this.onWeight(event.target.dataset?.cell));
@@ -202,8 +205,9 @@ class Stage {
     this.root.querySelectorAll(".heat").forEach((table) => {
       const editable = table.querySelector("[data-table=emissions]");
       if (editable) makeEditable(table, "[data-table]", this.cellHooks());
-      else readWithArrows(table);
+      else readWithArrows(table, "[data-table]");
     });
+    this.root.querySelectorAll(".below .matrix").forEach((matrix) => readWithArrows(matrix, "[data-weight]"));
   }
 
   buildSide(add) {
@@ -213,6 +217,10 @@ class Stage {
     if (side === "terms") return html("div", { class: "side" }, [add(buildTerms(model))]);
     if (side === "entity") return html("div", { class: "side" }, [add(buildEntity(model, (span) => this.onSpan(span)))]);
     if (side === "bars") return html("div", { class: "side" }, [add(buildBars(model))]);
+    if (side === "gradient") {
+      const parts = [["weights (nats)", buildMatrix(model, (by) => this.stepInto(this.model.into + by))], ["observed − expected counts: the gradient of log p(right tags)", buildGradient(model)]];
+      return html("div", { class: "side below" }, parts.map(([title, part]) => html("section", {}, [html("div", { class: "caption", text: title }), add(part)])));
+    }
     if (side !== "matrix") return null;
     const controls = buildControls(model, {
       strength: (value, done, clear) => this.onStrength(value, done, clear),
@@ -230,6 +238,7 @@ class Stage {
     this.arrange();
     for (const part of this.parts) part.update(model);
     setText(this.identity, model.title ?? identityLine(model));
+    if (model.heading.length) drawColumns(this.heading, model.heading);
     const folded = model.K - model.shown.size;
     mark(this.fold, "hidden", folded === 0 && !this.unfolded);
     setText(this.fold, this.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
@@ -252,14 +261,18 @@ class Stage {
   // Sizes follow the room there is: all words side by side down to a least width, all rows above the fold of the page.
   arrange() {
     const { model } = this;
-    const { side, main } = model.panels;
+    const { main } = model.panels;
+    const below = model.panels.side === "gradient";
+    const side = below ? null : model.panels.side;
     const width = this.root.clientWidth || 960;
     const shown = model.shown.size;
     const tight = side && (width - 500) / model.T < 64;
-    const matrixCell = Math.max(26, Math.min(shown <= 9 ? 38 : tight ? 27 : 32, Math.floor((0.47 * width - 56) / (shown + 1))));
+    const half = Math.max(22, Math.min(38, Math.floor((width / 2 - 70) / (shown + 1))));
+    const matrixCell = below ? half : Math.max(26, Math.min(shown <= 9 ? 38 : tight ? 27 : 32, Math.floor((0.47 * width - 56) / (shown + 1))));
     const sideWidth = side === "matrix" ? Math.max(LEAST_MATRIX, 56 + (shown + 1) * matrixCell) : side && side !== "entity" ? 286 : 0;
     const letters = Math.max(0, ...model.rows.map((row) => [row.label, row.value].filter(Boolean).join("  ").length));
-    const label = Math.max(tight ? 84 : side ? 104 : 112, Math.min(150, tight ? 5.3 * letters : 10 + 7 * letters));
+    const named = Math.max(tight ? 84 : side ? 104 : 112, Math.min(150, tight ? 5.3 * letters : 10 + 7 * letters));
+    const label = model.heading.length ? 55 * model.heading.length : named;
     const room = width - sideWidth - (sideWidth ? 16 : 0) - label - 2;
     const column = Math.floor(Math.max(side ? 40 : 50, Math.min(150, room / model.T)));
     const longest = Math.max(...model.words.map((word) => word.length));
@@ -269,10 +282,12 @@ class Stage {
     const rows = shown + (lattice && shown < model.K ? 1 : 0);
     const top = this.root.getBoundingClientRect().top + window.scrollY;
     const { compact } = model.panels;
-    const [strip, plain] = compact ? [26, 20] : [31, 22];
+    const [strip, plain] = compact ? [26, 20] : [model.heading.length ? 25 : 31, 22];
     const strips = main.includes("strips") ? model.rows.reduce((sum, row) => sum + (row.texts ? plain : strip), 0) : 0;
-    const free = window.innerHeight - top - BELOW - 66 - strips - this.noteHeight - (model.panels.stepper ? 46 : 0) - (model.legend ? 20 : 0) - tables * 24;
-    const [least, most] = compact ? (lattice ? [14, 22] : [18, 21]) : lattice ? [22, shown <= FEW_ROWS ? 64 : 36] : tables > 1 ? [17, 32] : [21, 32];
+    const free = window.innerHeight - top - BELOW - 66 - strips - this.noteHeight - (model.panels.stepper ? 46 : 0) - (model.legend ? 20 : 0) - tables * 24 - (below ? 70 + 21 * (shown + 1) : 0);
+    mark(this.body, "data-tall", model.heading.length > 0);
+    setProperty(this.root, "--tall", `${Math.max(200, free + strips + 60)}px`);
+    const [least, most] = compact ? (lattice ? [14, 22] : [18, 21]) : lattice ? [below ? 18 : 22, shown <= FEW_ROWS ? 64 : 36] : tables > 1 ? [17, 32] : [21, 32];
     const ideal = compact && lattice ? (window.innerHeight - TWICE) / 2 / rows : free / (lattice ? rows : shown * tables || 1);
     const row = Math.floor(Math.max(least, Math.min(most, ideal)));
     const shape = [model.T, label, column, row, matrixCell, sideWidth, [...model.shown].join()].join();
@@ -374,8 +389,17 @@ class Stage {
   // Asks for the ruler of the cell that the focus rests on.
   onWeight(cell) {
     clearTimeout(this.weightTimer);
-    if (!cell || cell.replace(",", " ") === this.payload.ruler?.weight.join(" ")) return;
+    if (this.payload.panels.side !== "matrix" || !cell || cell.replace(",", " ") === this.payload.ruler?.weight.join(" ")) return;
     this.weightTimer = setTimeout(() => this.emit({ kind: "view", name: "weight", value: cell.replace(",", " ") }), 250);
+  }
+
+  // Tells Python which place the page shall speak of; the keyboard's focus has to rest there.
+  ask(t, k, delay = 0) {
+    clearTimeout(this.askTimer);
+    const { asks, asked, tags } = this.payload;
+    if (!asks || (asked?.[0] === t && asked[1] === k)) return;
+    const event = asks === "right" ? { kind: "right", position: t, tag: tags[k] } : { kind: "view", name: asks, value: `${t} ${tags[k]}` };
+    this.askTimer = setTimeout(() => this.emit(event), delay);
   }
 
   onStrength(value, done, clear = false) {
@@ -419,6 +443,7 @@ class Stage {
     else if (event.ctrlKey || event.metaKey || event.altKey) return;
     else if (this.payload?.panels.stepper && key in STEP_KEYS && !this.usesKey(inside, key)) this.go(STEP_KEYS[key]);
     else if (this.payload?.panels.stepper && (key === "ArrowUp" || key === "ArrowDown")) this.climb(key === "ArrowUp" ? -1 : 1);
+    else if (this.payload?.asks && inside.dataset?.node && (key === "Enter" || key === " ")) this.ask(...inside.dataset.node.split(",").map(Number));
     else if (this.lattice && inside.dataset?.node && key.startsWith("Arrow")) this.walk(inside, key);
     else return;
     event.preventDefault();
@@ -453,8 +478,8 @@ class Stage {
     if (t === null) {
       this.survivor = null;
       this.refreshSelection();
-    } else if (kind === "click" && this.payload.panels.side === "terms") {
-      this.emit({ kind: "view", name: "at", value: `${t} ${this.payload.tags[k]}` });
+    } else if (kind === "click" && this.payload.asks) {
+      this.ask(t, k);
     } else if (kind === "click" || !this.payload.panels.stepper) {
       if (kind === "click" && this.payload.panels.side === "matrix") this.stepInto(t);
       this.select(t, k);
@@ -470,6 +495,7 @@ class Stage {
     const t = Number(cell.dataset.t);
     const { side } = this.payload.panels;
     if (side === "matrix" && event.type === "click") this.stepInto(t);
+    if (event.type !== "pointerover" && cell.dataset.k) this.ask(t, Number(cell.dataset.k), event.type === "click" ? 0 : 250);
     const k = Number(cell.dataset.k ?? (this.cell?.[0] === t ? this.cell[1] : this.tagAt(this.model, t)));
     if (side === "bars" && String(this.cell) !== String([t, k])) this.select(t, k);
     if (side === "cell" && event.type !== "pointerover" && cell.dataset.k) {
@@ -528,10 +554,10 @@ function withEvent(edits, event, { tags }) {
 }
 
 // Tables that cannot be changed: arrows go from cell to cell.
-function readWithArrows(table) {
-  const move = makeRoving(table, "[data-table]");
+function readWithArrows(table, selector) {
+  const move = makeRoving(table, selector);
   table.addEventListener("keydown", (event) => {
-    const cell = event.target.closest?.("[data-table]");
+    const cell = event.target.closest?.(selector);
     if (!cell || !event.key.startsWith("Arrow") || !move(cell, event.key)) return;
     event.preventDefault();
     event.stopPropagation();

@@ -29,21 +29,34 @@ function buildRow(model, id) {
 }
 
 function drawRow(model, row, { label, cells, element }) {
-  setText(label, row.value ? `${row.label}  ${row.value}` : row.label);
+  if (row.columns) drawColumns(label, row.columns);
+  else setText(label, row.value ? `${row.label}  ${row.value}` : row.label);
   mark(element, "data-strong", row.id === model.reference);
   mark(element, "data-plain", Boolean(row.texts));
   const reference = model.rows.find((other) => other.id === (row.against ?? model.reference))?.tags;
   cells.forEach((cell, t) => {
     const k = row.tags ? row.tags[t] : null;
     const differs = k !== null && reference && reference[t] !== k;
-    if (!changed(cell, k, row.texts?.[t], differs)) return;
+    if (!changed(cell, k, row.texts?.[t], row.titles?.[t], row.shares?.[t], row.trained?.[t], row.faults?.includes(t), differs)) return;
     setText(cell, row.texts ? row.texts[t] : k === null ? "–" : model.tags[k]);
     setProperty(cell, "--tag", k === null ? "transparent" : model.colours[k]);
     mark(cell, "data-plain", Boolean(row.texts));
+    mark(cell, "data-bar", Boolean(row.shares));
+    if (row.shares) {
+      setProperty(cell, "--share", `${Math.round(100 * Math.min(1, Math.abs(row.shares[t])))}%`);
+      mark(cell, "data-negative", row.shares[t] < 0);
+    }
     mark(cell, "data-differs", Boolean(differs));
     const was = row.trained && k !== null && row.trained[t] !== k ? model.tags[row.trained[t]] : null;
     mark(cell, "data-was", was);
-    mark(cell, "title", was && `trained: ${was}`);
+    mark(cell, "title", row.titles?.[t] || (was && `trained: ${was}`));
     mark(cell, "data-fault", Boolean(row.faults?.includes(t)));
   });
+}
+
+// Numbers side by side where other rows have their label.
+export function drawColumns(label, texts) {
+  if (!changed(label, ...texts)) return;
+  label.replaceChildren(...texts.map((text) => html("span", { text })));
+  mark(label, "data-columns");
 }

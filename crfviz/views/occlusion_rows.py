@@ -1,0 +1,117 @@
+"""What hiding each word does to one emission and to the decode, as strips and in words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from crfviz.views.stage.payload import Row
+
+Path = Sequence[int]
+
+LEGEND = (
+    "hidden: one lower-case letter that the tagger does not know stands in the word’s place, and "
+    "the sentence is scored again"
+)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """One emission while each of the T words is hidden in turn."""
+
+    position: int  # of the emission
+    tag: int  # id, of the emission
+    change: Sequence[float]  # T nats, from `Occlusion.change`
+    path: Path | None  # T tag ids, decoded from the whole sentence; None where no path is allowed
+    hidden: Sequence[Path | None]  # T paths, each decoded with one word hidden
+    words: Sequence[str]  # T
+    tags: Sequence[str]  # K names
+
+    def changed(self, hidden: int) -> list[int]:
+        """The positions whose decoded tag changes with one word hidden, its own included."""
+        other = self.hidden[hidden]
+        if self.path is None or other is None:
+            return []
+        return [t for t in range(len(self.path)) if self.path[t] != other[t]]
+
+
+def occlusion_rows(watched: Watched) -> list[Row]:
+    """A bar per word, how hiding it moves the emission, and how many decoded tags then change."""
+    change, tag = watched.change, watched.tags[watched.tag]
+    size = max((abs(value) for value in change if math.isfinite(value)), default=0.0) or 1.0
+    everywhere = range(len(watched.words))
+    return [
+        Row(
+            "occlusion",
+            f"hidden: {tag}",
+            None,
+            texts=[_signed(value) for value in change],
+            shares=[max(-1.0, min(1.0, value / size)) for value in change],
+            titles=[
+                f"without “{word}” {_signed(value, 4)} nats"
+                for word, value in zip(watched.words, change, strict=True)
+            ],
+        ),
+        Row(
+            "occlusion_tags",
+            "tags changed",
+            None,
+            texts=[str(len(watched.changed(s)) or "·") for s in everywhere],
+            titles=[
+                f"without “{watched.words[s]}”: {listed}" if (listed := _listed(watched, s)) else ""
+                for s in everywhere
+            ],
+        ),
+    ]
+
+
+def occlusion_note(watched: Watched) -> str:
+    """Which hidden word moves the emission most, and what becomes of the tags without it."""
+    change = watched.change
+    own = (
+        f"{watched.tags[watched.tag]} at {_word(watched, watched.position)} moves by "
+        f"{_signed(change[watched.position])} with the word itself hidden"
+    )
+    others = [s for s, value in enumerate(change) if s != watched.position and value != 0.0]
+    if not others:
+        return f"{own}; no other word moves it."
+    most = max(others, key=lambda s: abs(change[s]))
+    return (
+        f"{own}, and of the others most by {_signed(change[most])} without {_word(watched, most)}: "
+        f"then {_listed(watched, most) or 'no decoded tag changes'}."
+    )
+
+
+def occlusion_frame(watched: Watched) -> pd.DataFrame:
+    """The same as a table: a line per hidden word."""
+    return pd.DataFrame(
+        {
+            "hidden word": f"{s + 1} {word}",
+            "emission moves by": watched.change[s],
+            "tags that change": _listed(watched, s),
+        }
+        for s, word in enumerate(watched.words)
+    )
+
+
+def _listed(watched: Watched, hidden: int) -> str:
+    path, other, tags = watched.path, watched.hidden[hidden], watched.tags
+    if path is None or other is None:
+        return ""
+    return ", ".join(
+        f"{_word(watched, t)} {tags[path[t]]} → {tags[other[t]]}" for t in watched.changed(hidden)
+    )
+
+
+def _word(watched: Watched, t: int) -> str:
+    """A word by its number too: words repeat."""
+    return f"{t + 1} “{watched.words[t]}”"
+
+
+def _signed(value: float, digits: int = 2) -> str:
+    if math.isinf(value):
+        return "+∞" if value > 0 else "−∞"
+    if abs(value) < 0.5 * 10**-digits:
+        return "0" if value == 0 else f"{0:.{digits}f}"
+    return f"{value:+.{digits}f}".replace("-", "−")

@@ -1,0 +1,42 @@
+"""The distribution over whole paths: the best ones, samples, and how far an edit reaches."""
+
+import streamlit as st
+
+from crfviz.ui.paths_panel import SHOWS, picture
+from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.scenario import bound_view
+from crfviz.ui.scene import scene
+from crfviz.views.path_rows import entropy_note
+from crfviz.views.rows import decoder_rows
+from crfviz.views.stage.payload import Panels
+
+title, choice, controls = st.columns([2, 6, 12], vertical_alignment="center")
+title.title("Paths")
+current = scene()
+with choice:
+    show = bound_view(
+        st.segmented_control,
+        "Show",
+        "paths",
+        list(SHOWS),
+        "best",
+        format_func=SHOWS.get,
+        label_visibility="collapsed",
+    )
+if current.now.viterbi is None:
+    rows = decoder_rows(current.now, which=["viterbi"])
+    note = entropy_note(current.now)
+    show_stage(current, Panels(["strips", "lattice"]), key="paths", rows=rows, note=note)
+    st.stop()
+with controls:
+    drawn = picture(current, show)
+show_stage(
+    current,
+    Panels(drawn.main),
+    key="paths",
+    rows=drawn.rows,
+    tables=drawn.tables,
+    changeable=False,
+    **drawn.parts,
+)
+table_twin(current, rows=drawn.rows, tables=[*drawn.tables, *drawn.twin])

@@ -1,0 +1,73 @@
+"""Strips and words about hidden words say what the numbers say."""
+
+import math
+
+from crfviz.views.occlusion_rows import (
+    Watched,
+    occlusion_frame,
+    occlusion_note,
+    occlusion_rows,
+)
+
+PATH = [0, 1, 0]
+HIDDEN_PATHS = [[1, 1, 0], [0, 0, 1], [0, 1, 0]]
+
+
+def watched(change, *, position=0, tag=1, path=PATH, hidden=HIDDEN_PATHS):
+    return Watched(position, tag, change, path, hidden, ("the", "old", "the"), ("A", "B"))
+
+
+def test_bars_are_shares_of_the_largest_change():
+    moved, tags = occlusion_rows(watched([0.5, -2.0, 0.0]))
+    assert (moved.label, tags.label) == ("hidden: B", "tags changed")
+    assert moved.texts == ["+0.50", "−2.00", "0"]
+    assert moved.shares == [0.25, -1.0, 0.0]
+    assert moved.titles[1] == "without “old” −2.0000 nats"
+
+
+def test_no_change_at_all_and_infinite_ones_can_be_drawn():
+    moved, _ = occlusion_rows(watched([0.0, 0.0, 0.0]))
+    assert (moved.texts, moved.shares) == (["0"] * 3, [0.0] * 3)
+    moved, _ = occlusion_rows(watched([math.inf, -math.inf, 0.001]))
+    assert (moved.texts, moved.shares) == (["+∞", "−∞", "0.00"], [1.0, -1.0, 1.0])
+
+
+def test_changed_tags_are_counted_and_listed():
+    _, tags = occlusion_rows(watched([0.0, 1.0, 0.0]))
+    assert tags.texts == ["1", "2", "·"]
+    assert tags.titles[1] == "without “old”: 2 “old” B → A, 3 “the” A → B"
+    assert tags.titles[2] == ""
+
+
+def test_without_a_path_nothing_changes():
+    nothing = watched([0.0] * 3, path=None, hidden=[None] * 3)
+    assert occlusion_rows(nothing)[1].texts == ["·"] * 3
+    one = watched([0.0] * 3, hidden=[None, *HIDDEN_PATHS[1:]])
+    assert occlusion_rows(one)[1].texts == ["·", "2", "·"]
+
+
+def test_the_note_names_the_other_word_that_matters_most():
+    assert occlusion_note(watched([-3.0, 2.0, -2.5], tag=0)) == (
+        "A at 1 “the” moves by −3.00 with the word itself hidden, and of the others most by −2.50 "
+        "without 3 “the”: then no decoded tag changes."
+    )
+    assert occlusion_note(watched([-3.0, 2.0, 0.0])).endswith(
+        "most by +2.00 without 2 “old”: then 2 “old” B → A, 3 “the” A → B."
+    )
+
+
+def test_the_note_says_when_only_the_word_itself_matters():
+    assert occlusion_note(watched([0.0, 2.0, 0.0], position=1)) == (
+        "B at 2 “old” moves by +2.00 with the word itself hidden; no other word moves it."
+    )
+
+
+def test_the_frame_has_a_line_per_hidden_word():
+    frame = occlusion_frame(watched([-1.0, 0.0, 0.5]))
+    assert frame["hidden word"].tolist() == ["1 the", "2 old", "3 the"]
+    assert frame["emission moves by"].tolist() == [-1.0, 0.0, 0.5]
+    assert frame["tags that change"].tolist() == [
+        "1 “the” A → B",
+        "2 “old” B → A, 3 “the” A → B",
+        "",
+    ]
