@@ -10,6 +10,8 @@ from crfviz.chain.flips import smallest_change_for, smallest_flips
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.gradient import gradient_step
 from crfviz.chain.greedy import greedy
+from crfviz.chain.homework import check_table
+from crfviz.chain.homework_trial import WrongCell
 from crfviz.chain.illegal_mass import constraint_effect, illegal_mass
 from crfviz.chain.influence import influence
 from crfviz.chain.k_best import k_best
@@ -55,6 +57,8 @@ __all__ = [
     "UnknownObservationError",
     "UnknownTagError",
     "Viterbi",
+    "WrongCell",
+    "check_table",
     "condition",
     "constraint_effect",
     "cumulated_mass",

@@ -23,6 +23,8 @@ NAMES = [
     "UnknownObservationError",
     "UnknownTagError",
     "Viterbi",
+    "WrongCell",
+    "check_table",
     "condition",
     "constraint_effect",
     "cumulated_mass",
