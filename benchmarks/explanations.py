@@ -1,26 +1,15 @@
-"""How fast the explanations answer, at 40 words and 17 tags.
+"""How fast the explanations answer, at 40 words and 17 tags: lines of the table of `latency.py`.
 
-    python -m benchmarks.explanations [--n 30] [--out benchmarks/explanations.json]
-
-Most run on the potentials of a shipped model; what asks for BIO tags runs on random ones. Wall time
-depends on what else the machine does, which is why the load is printed with it; the time the
-processor worked for an answer depends on that less.
+Most run on the potentials of a shipped model; what asks for BIO tags runs on random ones.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
-import statistics
-import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import torch
+from report import Figure, figure
 
 from crfviz.chain.best_paths import best_path
 from crfviz.chain.conditioning import condition, pin_probability
@@ -53,20 +42,8 @@ SENTENCE = (
 )
 TYPES = ["PER", "LOC", "ORG", "TIME", "LAW", "ART", "FOOD", "GAME"]
 WORD = 12  # position of the word that is asked about
-LIMIT_MS = 150.0
-FLIPS_LIMIT_MS = 500.0
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One line of the table; times in milliseconds."""
-
-    what: str
-    p50: float
-    p95: float
-    cpu_p50: float
-    limit: float
-    met: bool  # the median is within the limit
+LIMIT = 150.0  # milliseconds, for the median
+FLIPS_LIMIT = 500.0
 
 
 def model_chain() -> Potentials:
@@ -121,56 +98,15 @@ def questions() -> dict[str, Callable[[], object]]:
     }
 
 
-def measure(what: str, ask: Callable[[], object], n: int) -> Figure:
-    """Ask n times, after two times that do not count."""
-    walls, cpus = [], []
-    for round_ in range(n + 2):
-        wall, cpu = time.perf_counter(), time.process_time()
-        ask()
-        if round_ >= 2:
-            walls.append(1000 * (time.perf_counter() - wall))
-            cpus.append(1000 * (time.process_time() - cpu))
-    median = statistics.median(walls)
-    limit = FLIPS_LIMIT_MS if what.startswith("smallest_flips") else LIMIT_MS
-    return Figure(
-        what=what,
-        p50=round(median, 2),
-        p95=round(sorted(walls)[int(0.95 * (n - 1))], 2),
-        cpu_p50=round(statistics.median(cpus), 2),
-        limit=limit,
-        met=median <= limit,
-    )
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, and return 1 if a limit was missed."""
-    parser = argparse.ArgumentParser(description="How fast the explanations answer.")
-    parser.add_argument("--n", type=int, default=30, help="how often to ask each")
-    parser.add_argument("--out", type=Path, help="where to write the figures as JSON")
-    options = parser.parse_args(arguments)
-    load = os.getloadavg()[0]
-    _say(f"40 words, 17 tags, n = {options.n}; {os.cpu_count()} processors, load {load:.1f}\n")
-    _say("| explanation | p50 ms | p95 ms | processor ms | limit ms | met |")
-    _say("|---|---:|---:|---:|---:|---|")
-    figures = []
+def answers(n: int) -> Iterator[Figure]:
+    """Ask each question `n` times, after two times that do not count."""
+    torch.set_num_threads(1)  # as the app does
     for what, ask in questions().items():
-        figure = measure(what, ask, options.n)
-        figures.append(figure)
-        _say(
-            f"| {what} | {figure.p50:.1f} | {figure.p95:.1f} | {figure.cpu_p50:.1f}"
-            f" | {figure.limit:g} | {'yes' if figure.met else 'no'} |"
-        )
-    if options.out:
-        machine = {"processor": platform.processor(), "cores": os.cpu_count(), "load": load}
-        found = {"machine": machine, "figures": [asdict(figure) for figure in figures]}
-        options.out.write_text(json.dumps(found, indent=2) + "\n")
-    return 0 if all(figure.met for figure in figures) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        walls = []
+        for round_ in range(n + 2):
+            start = time.perf_counter()
+            ask()
+            if round_ >= 2:
+                walls.append(1000 * (time.perf_counter() - start))
+        limit = FLIPS_LIMIT if what.startswith("smallest_flips") else LIMIT
+        yield figure(f"{what} at 40 words and 17 tags", "ms", walls, limit)

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from explanations import answers
 from meter import SHOWN, SHOWN_BY_PYTHON, Meter, chromium
 from playwright.sync_api import Browser
 from report import Figure, figure, machine, table
@@ -180,12 +181,12 @@ def sentences(browser: Browser, app: App, n: int) -> Figure:
 def questions(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
     """Ask by click, in turn for two tags or on and off, until the picture has the answer."""
     asked = {
-        "why not this tag": ("why", "", [("[data-node='5,7'] .hit"), ("[data-node='6,7'] .hit")]),
-        "pin and unpin a tag": ("why", "", ["button:text('Pin ')", "button:text('Unpin all')"]),
+        "why not this tag?": ("[data-node='5,7'] .hit", "[data-node='6,7'] .hit"),
+        "pin or unpin a tag": ("button:has-text('Pin ')", "button:has-text('Unpin all')"),
     }
-    for what, (path, query, targets) in asked.items():
+    for what, targets in asked.items():
         meter = Meter(browser, app)
-        meter.open(path + query, SENTENCES[tokens], tokens)
+        meter.open("why", SENTENCES[tokens], tokens)
         times = []
         for i in range(n):
             target = meter.page.locator(targets[i % len(targets)]).first
@@ -196,7 +197,7 @@ def questions(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figur
             meter.page.wait_for_timeout(REST)
             times.append(next(at for source, at in meter.since_input() if source == "python"))
         meter.close()
-        yield figure(f"{what} → picture at {tokens} tokens", "ms", times)
+        yield figure(f"{what} click → picture at {tokens} tokens", "ms", times, 150)
 
 
 def memory(app: App) -> Figure:

@@ -112,10 +112,13 @@ def _examples() -> None:
 
 
 def _gallery(model: str) -> dict[str, tuple[str, Example]]:
-    """What people read, to what it means: this model's examples, then those of the others."""
+    """What people read, to what it means: this model's examples, then the first of each other.
+
+    The list travels with every redraw, which is why it does not hold all of them.
+    """
     gallery: dict[str, tuple[str, Example]] = {}
     for name in sorted(cached.models(), key=lambda name: name != model):
-        for example in cached.examples(name):
+        for example in cached.examples(name)[: None if name == model else 1]:
             claim = _CODE.sub(r"“\1”", example.claim)
             label = claim if name == model else f"{name}: {claim}"
             gallery[label if label not in gallery else f"{label} ({example.text})"] = (
