@@ -7,10 +7,11 @@ from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.pin_panel import pin_panel, unpin_button
 from crfviz.ui.question import question, trained_answer
 from crfviz.ui.scene import scene
+from crfviz.views.distribution_rows import entropy_row
 from crfviz.views.explanation import explain
 from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.payload import Panels
-from crfviz.views.why import why_note, why_row, why_terms
+from crfviz.views.why import log_odds_row, why_note, why_row, why_terms
 
 LEGEND = (
     "click a tag in the lattice to ask for it · thick line: best path · red dashes: the best path "
@@ -27,7 +28,12 @@ if asked is None:
     unpin_button(current)
     st.stop()
 about = (asked.position, asked.tag, current.words, current.tags)
-rows = [*rows, why_row(asked.answer, asked.position, asked.tag, current.tags)]
+rows = [
+    *rows,
+    why_row(asked.answer, asked.position, asked.tag, current.tags),
+    log_odds_row(current.now, asked.tag, current.tags),
+    entropy_row(current.now),
+]
 show_stage(
     current,
     Panels(["strips", "lattice"], side="terms"),

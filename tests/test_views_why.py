@@ -9,7 +9,8 @@ from crfviz.chain.analysis import analyse
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.why_not import why_not
 from crfviz.views.ruler import ruler
-from crfviz.views.why import likeliest_loser, why_note, why_row, why_terms
+from crfviz.views.why import likeliest_loser, log_odds_row, why_note, why_row, why_terms
+from tests import oracle
 from tests.strategies import chains
 
 TAGS = ("DET", "NOUN", "VERB")
@@ -85,3 +86,24 @@ def test_the_trained_terms_come_along_where_there_are_edits():
     assert why_terms(answer, 1, 2, WORDS, TAGS).trained is None
     emissions, transitions = why_terms(answer, 1, 2, WORDS, TAGS, before).trained
     assert sum(emissions) + sum(transitions) == pytest.approx(before.gap, abs=1e-9)
+
+
+@given(chains(max_tokens=4, max_tags=3))
+def test_the_log_odds_are_those_of_enumeration(potentials):
+    weights = oracle.allowed(potentials)
+    tags = list("ABC"[: potentials.num_tags])
+    for k in range(potentials.num_tags):
+        row = log_odds_row(analyse(potentials), k, tags)
+        for t, text in enumerate(row.texts):
+            having = [score for path, score in weights if path[t] == k]
+            lacking = [score for path, score in weights if path[t] != k]
+            if not weights:
+                assert text == "–"
+            elif not having or not lacking:
+                assert text == ("−∞" if not having else "+∞")
+            else:
+                top = max(score for _, score in weights)
+                expected = math.log(sum(math.exp(score - max(having)) for score in having))
+                expected -= math.log(sum(math.exp(score - max(lacking)) for score in lacking))
+                expected += (max(having) - top) - (max(lacking) - top)
+                assert float(text.replace("−", "-")) == pytest.approx(expected, abs=0.00501)

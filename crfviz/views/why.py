@@ -1,6 +1,9 @@
 """Why a tag lost: the gap to the best path, word by word and in a sentence."""
 
+import math
 from collections.abc import Sequence
+
+import torch
 
 from crfviz.chain.analysis import Analysis
 from crfviz.chain.why_not import WhyNot
@@ -73,6 +76,25 @@ def why_note(
 def why_row(answer: WhyNot, position: int, tag: int, tags: Sequence[str]) -> Row:
     """The best path with the tag, as a strip."""
     return Row("why", f"with {tags[tag]} at {position + 1}", answer.path)
+
+
+def log_odds_row(analysis: Analysis, tag: int, tags: Sequence[str]) -> Row:
+    """Log p / (1 - p) of one tag at every word, in nats: 0 is even, pins make it infinite.
+
+    The chance against the tag is summed over the others, so that it does not round to 0.
+    """
+    tables = analysis.forward_backward
+    scores = tables.log_alpha + tables.log_beta
+    others = torch.arange(len(tags)) != tag
+    against = torch.logsumexp(scores[:, others], 1) if len(tags) > 1 else scores[:, tag] - math.inf
+    odds = torch.where(scores.isneginf().all(1), math.nan, scores[:, tag] - against).tolist()
+    return Row("log_odds", f"log-odds {tags[tag]}", None, texts=[_signed(value) for value in odds])
+
+
+def _signed(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value:+.2f}".replace("-", "−").replace("inf", "∞")
 
 
 def _times(answer: WhyNot) -> str:
