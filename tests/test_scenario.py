@@ -155,7 +155,19 @@ def test_reset_drops_edits_and_pins_and_can_be_undone():
     session.reset()
     assert session.scenario() == Scenario("tiny", "Run !", step=2)
     session.undo()
-    assert session.scenario().edits == edits
+    assert session.scenario() == Scenario("tiny", "Run !", edits, {0: "DET"}, step=2)
+    session.undo()
+    assert session.scenario() == Scenario("tiny", "Run !", step=2)
+
+
+@pytest.mark.usefixtures("begun")
+def test_pins_and_right_tags_are_steps_of_their_own():
+    session.change(pins={0: "DET"})
+    session.change(pins={0: "DET", 1: "NOUN"})
+    session.undo()
+    assert session.scenario().pins == {0: "DET"}
+    session.redo()
+    assert session.scenario().pins == {0: "DET", 1: "NOUN"}
 
 
 @pytest.mark.usefixtures("begun")

@@ -8,6 +8,7 @@ from crfviz.chain.edits import END, START, Edits
 from crfviz.ui.state import (
     MAX_CHARACTERS,
     MAX_HISTORY,
+    Changes,
     History,
     Scenario,
     for_tags,
@@ -63,37 +64,39 @@ def test_start_is_no_target_and_end_is_no_source():
 
 
 def test_undo_and_redo_walk_the_same_steps():
-    one, two, three = (Edits(strength=strength) for strength in (0.1, 0.2, 0.3))
+    one, two, three = (Changes(Edits(strength=strength)) for strength in (0.1, 0.2, 0.3))
     history = History().pushed(one).pushed(two)
-    edits, history = history.undone(three)
-    assert edits == two
-    edits, history = history.undone(edits)
-    assert edits == one
-    edits, history = history.redone(edits)
-    edits, history = history.redone(edits)
-    assert edits == three
+    changes, history = history.undone(three)
+    assert changes == two
+    changes, history = history.undone(changes)
+    assert changes == one
+    changes, history = history.redone(changes)
+    changes, history = history.redone(changes)
+    assert changes == three
     assert history == History((one, two), ())
 
 
 def test_a_new_edit_forgets_what_was_undone():
-    _, history = History().pushed(Edits()).undone(MOVES)
-    assert history.future == (MOVES,)
-    assert history.pushed(BOTH).future == ()
+    _, history = History().pushed(Changes()).undone(Changes(MOVES))
+    assert history.future == (Changes(MOVES),)
+    assert history.pushed(Changes(BOTH)).future == ()
 
 
 def test_fifty_steps_are_kept():
     history = History()
     for step in range(60):
-        history = history.pushed(Edits(strength=step / 100))
+        history = history.pushed(Changes(Edits(strength=step / 100)))
     assert len(history.past) == MAX_HISTORY
-    assert history.past[-1] == Edits(strength=0.59)
+    assert history.past[-1] == Changes(Edits(strength=0.59))
 
 
 def test_history_for_another_sentence_has_no_steps_that_do_nothing():
-    history = History((Edits(), replace(MOVES, emissions={(0, "A"): 1.0}), MOVES))
-    assert history.without_positions(MOVES).past == (Edits(),)
+    words = Changes(replace(MOVES, emissions={(0, "A"): 1.0}), {0: "A"}, {1: "A"})
+    history = History((Changes(), words, Changes(MOVES)))
+    assert history.without_positions(Changes(MOVES)).past == (Changes(),)
 
 
 def test_history_for_another_model_knows_only_its_tags():
-    history = History((Edits({("A", "C"): 1.0}), Edits({("A", "B"): 1.0})))
-    assert history.for_tags(["A", "B"], Edits()).past == (Edits(), Edits({("A", "B"): 1.0}))
+    unknown, known = Changes(Edits({("A", "C"): 1.0})), Changes(Edits({("A", "B"): 1.0}), {0: "B"})
+    history = History((unknown, known))
+    assert history.for_tags(["A", "B"], Changes()).past == (Changes(), known)

@@ -102,7 +102,7 @@ def change(
     if sentence is not None:
         _change_sentence(sentence)
     now = scenario()
-    _replace_edits(
+    _replace(
         replace(
             now,
             edits=now.edits if edits is None else edits,
@@ -114,17 +114,17 @@ def change(
 
 
 def undo() -> None:
-    """Go back to the edits before the last change of edits; nothing happens where there is none."""
+    """Go back to the edits, pins and right tags before their last change, if there is one."""
     if can_undo():
-        edits, st.session_state[_HISTORY] = _history().undone(scenario().edits)
-        _keep(replace(scenario(), edits=edits))
+        before, st.session_state[_HISTORY] = _history().undone(scenario().changes)
+        _keep(scenario().with_changes(before))
 
 
 def redo() -> None:
     """Take the last undo back; nothing happens where there is none."""
     if can_redo():
-        edits, st.session_state[_HISTORY] = _history().redone(scenario().edits)
-        _keep(replace(scenario(), edits=edits))
+        after, st.session_state[_HISTORY] = _history().redone(scenario().changes)
+        _keep(scenario().with_changes(after))
 
 
 def can_undo() -> bool:
@@ -266,7 +266,7 @@ def _handle(event: Event) -> None:
         action()
         return
     try:
-        _replace_edits(apply_event(scenario(), event, cached.tagger(scenario().model).tags))
+        _replace(apply_event(scenario(), event, cached.tagger(scenario().model).tags))
     except (RefusedError, CrfvizError) as error:
         say(str(error))
 
@@ -302,7 +302,7 @@ def _go_to(after: Scenario) -> None:
         st.session_state[_HISTORY] = History()
         _keep(after)
     else:
-        _replace_edits(after)
+        _replace(after)
 
 
 def _change_model(model: str) -> None:
@@ -337,7 +337,7 @@ def _change_sentence(sentence: str) -> None:
     if dropped := len(before.edits.emissions) - len(after.edits.emissions):
         say(f"{count(dropped, 'edit')} of single words went with the old sentence.")
     if after.sentence != before.sentence:
-        st.session_state[_HISTORY] = _history().without_positions(after.edits)
+        st.session_state[_HISTORY] = _history().without_positions(after.changes)
     _keep(after)
 
 
@@ -352,15 +352,15 @@ def _fitted(wanted: Scenario) -> Scenario:
     if unknown:
         names = ", ".join(quote(tag) for tag in unknown[:5])
         say(f"{wanted.model} has no tag {names}: edits of such tags were dropped.")
-    st.session_state[_HISTORY] = _history().for_tags(tags, fitted.edits)
+    st.session_state[_HISTORY] = _history().for_tags(tags, fitted.changes)
     return fitted
 
 
-def _replace_edits(after: Scenario) -> None:
-    """Keep the scenario; if its edits are new, those before can be undone."""
+def _replace(after: Scenario) -> None:
+    """Keep the scenario; if its changes are new, those before can be undone."""
     before = scenario()
-    if after.edits != before.edits:
-        st.session_state[_HISTORY] = _history().pushed(before.edits)
+    if after.changes != before.changes:
+        st.session_state[_HISTORY] = _history().pushed(before.changes)
     _keep(after)
 
 

@@ -26,6 +26,27 @@ OF_POSITIONS = (
 
 
 @dataclass(frozen=True)
+class Changes:
+    """What the reader changed by hand, and can undo."""
+
+    edits: Edits = field(default_factory=Edits)
+    pins: Mapping[int, str] = field(default_factory=dict)
+    right: Mapping[int, str] = field(default_factory=dict)
+
+    def without_positions(self) -> Changes:
+        """Those that still mean something on another sentence."""
+        return Changes(replace(self.edits, emissions={}))
+
+    def for_tags(self, tags: Sequence[str]) -> Changes:
+        """Those that mean something to a model with these tags."""
+        return Changes(
+            edits_for_tags(self.edits, tags),
+            {position: tag for position, tag in self.pins.items() if tag in tags},
+            {position: tag for position, tag in self.right.items() if tag in tags},
+        )
+
+
+@dataclass(frozen=True)
 class Scenario:
     """What is on the screen: everything a link must carry."""
 
@@ -39,35 +60,44 @@ class Scenario:
     )  # page options that are not at their default
     step: int = 0
 
+    @property
+    def changes(self) -> Changes:
+        """Edits, pins and right tags, as one step of undo."""
+        return Changes(self.edits, self.pins, self.right)
+
+    def with_changes(self, changes: Changes) -> Scenario:
+        """The same with other edits, pins and right tags."""
+        return replace(self, edits=changes.edits, pins=changes.pins, right=changes.right)
+
 
 @dataclass(frozen=True)
 class History:
-    """Edits that were, and edits that were undone; the nearest last."""
+    """Changes that were, and changes that were undone; the nearest last."""
 
-    past: tuple[Edits, ...] = ()
-    future: tuple[Edits, ...] = ()
+    past: tuple[Changes, ...] = ()
+    future: tuple[Changes, ...] = ()
 
-    def pushed(self, edits: Edits) -> History:
-        """The history after `edits` were replaced by newer ones; at most 50 steps are kept."""
-        return History(past=(*self.past, edits)[-MAX_HISTORY:])
+    def pushed(self, changes: Changes) -> History:
+        """The history after `changes` were replaced by newer ones; at most 50 steps are kept."""
+        return History(past=(*self.past, changes)[-MAX_HISTORY:])
 
-    def undone(self, edits: Edits) -> tuple[Edits, History]:
-        """The edits before `edits`, and the history from which `edits` can be redone."""
-        return self.past[-1], History(self.past[:-1], (*self.future, edits))
+    def undone(self, changes: Changes) -> tuple[Changes, History]:
+        """The changes before `changes`, and the history from which those can be redone."""
+        return self.past[-1], History(self.past[:-1], (*self.future, changes))
 
-    def redone(self, edits: Edits) -> tuple[Edits, History]:
-        """The edits that were undone last, and the history from which they can be undone again."""
-        return self.future[-1], History((*self.past, edits), self.future[:-1])
+    def redone(self, changes: Changes) -> tuple[Changes, History]:
+        """The changes undone last, and the history from which they can be undone again."""
+        return self.future[-1], History((*self.past, changes), self.future[:-1])
 
-    def without_positions(self, now: Edits) -> History:
-        """The history for another sentence: edits of single words are gone from every step."""
-        return self._each(lambda edits: replace(edits, emissions={}), now)
+    def without_positions(self, now: Changes) -> History:
+        """The history for another sentence: what speaks of single words is gone from every step."""
+        return self._each(Changes.without_positions, now)
 
-    def for_tags(self, tags: Sequence[str], now: Edits) -> History:
-        """The history for another model: edits of tags it lacks are gone from every step."""
-        return self._each(lambda edits: edits_for_tags(edits, tags), now)
+    def for_tags(self, tags: Sequence[str], now: Changes) -> History:
+        """The history for another model: what speaks of tags it lacks is gone from every step."""
+        return self._each(lambda changes: changes.for_tags(tags), now)
 
-    def _each(self, rule: Callable[[Edits], Edits], now: Edits) -> History:
+    def _each(self, rule: Callable[[Changes], Changes], now: Changes) -> History:
         return History(_distinct(self.past, rule, now), _distinct(self.future, rule, now))
 
 
@@ -80,9 +110,9 @@ def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
     sentence = clean(sentence)[:MAX_CHARACTERS]
     if sentence == scenario.sentence:
         return scenario
-    edits = replace(scenario.edits, emissions={})
     view = {name: value for name, value in scenario.view.items() if name not in OF_POSITIONS}
-    return replace(scenario, sentence=sentence, edits=edits, pins={}, right={}, view=view, step=0)
+    kept = scenario.with_changes(scenario.changes.without_positions())
+    return replace(kept, sentence=sentence, view=view, step=0)
 
 
 def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[str]]:
@@ -95,11 +125,8 @@ def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[st
     Returns:
         The scenario that fits, and the tags that were asked for in vain, in alphabetical order.
     """
-    edits = edits_for_tags(scenario.edits, tags)
-    pins = {position: tag for position, tag in scenario.pins.items() if tag in tags}
-    right = {position: tag for position, tag in scenario.right.items() if tag in tags}
     unknown = tags_of(scenario.edits) | {*scenario.pins.values(), *scenario.right.values()}
-    fitted = replace(scenario, edits=edits, pins=pins, right=right)
+    fitted = scenario.with_changes(scenario.changes.for_tags(tags))
     return fitted, sorted(unknown - set(tags))
 
 
@@ -128,10 +155,10 @@ def tags_of(edits: Edits) -> set[str]:
 
 
 def _distinct(
-    steps: tuple[Edits, ...], rule: Callable[[Edits], Edits], now: Edits
-) -> tuple[Edits, ...]:
+    steps: tuple[Changes, ...], rule: Callable[[Changes], Changes], now: Changes
+) -> tuple[Changes, ...]:
     """Every step after `rule`, without those that became equal to the one that follows."""
-    kept: list[Edits] = []
+    kept: list[Changes] = []
     for step in map(rule, reversed(steps)):
         if step != (kept[-1] if kept else now):
             kept.append(step)
