@@ -127,7 +127,7 @@ def test_greedy_breaks_bio_and_viterbi_does_not():
 
 def test_batches_are_as_good_as_one(monkeypatch):
     whole = as_record(evaluate(PEOPLE, PEOPLE_SENTENCES), "x")
-    monkeypatch.setattr("crfviz.corpus.scores.SENTENCES_AT_ONCE", 1)
+    monkeypatch.setattr("crfviz.corpus.results.SENTENCES_AT_ONCE", 1)
     assert without_seconds(as_record(evaluate(PEOPLE, PEOPLE_SENTENCES), "x")) == without_seconds(
         whole
     )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 Z = 1.959963984540054  # of the normal distribution: 95 % lie within ±Z
 SAMPLES = 1000  # of the bootstrap
+SAMPLES_AT_ONCE = 100
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,12 @@ def entity_scores(
     counts = _entity_counts(gold, guess)
     per_sentence = sum(counts.values(), np.zeros((len(gold), 3), dtype=np.int64))
     shares = np.full(len(gold), 1 / len(gold))
-    times_drawn = generator.multinomial(len(gold), shares, size=SAMPLES)  # (SAMPLES, N)
+    drawn = [  # a few samples at a time: all of them at once are 8 kB for every sentence
+        generator.multinomial(len(gold), shares, size=SAMPLES_AT_ONCE) @ per_sentence
+        for _ in range(SAMPLES // SAMPLES_AT_ONCE)
+    ]
     points = _precision_recall_f1(per_sentence.sum(axis=0))
-    sampled = _precision_recall_f1((times_drawn @ per_sentence).T)
+    sampled = _precision_recall_f1(np.concatenate(drawn).T)
     precision, recall, f1 = map(_rate, points, sampled)
     by_type = {
         name: float(_precision_recall_f1(table.sum(axis=0))[2])

@@ -1,16 +1,7 @@
 """How good a tagger is on tagged sentences, by each of four decoders.
 
-| decoder       | scores                     | takes                                        |
-|---------------|----------------------------|----------------------------------------------|
-| independent   | as trained                 | the best emission of each word               |
-| left_to_right | as trained                 | the best next tag in turn, never looks back  |
-| viterbi       | with the rules of BIO      | the best path                                |
-| max_marginal  | with the rules of BIO      | the tag of the largest marginal at each word |
-
-The rules of BIO act for taggers whose scheme it is, and there only for the last two. The greedy
-decoders work on the scores as trained, so that the sentences in which they break BIO can be
-counted: that is what the rules are for. Max-marginal may break BIO in spite of them, for two tags
-that are each the likeliest need not fit together.
+What the decoders do, and on which scores, is in `crfviz.corpus.results`. Max-marginal may break BIO
+in spite of the rules, for two tags that are each the likeliest need not fit together.
 
 Calibration is of the potentials that viterbi and max_marginal see. `ece` is the expected
 calibration error of words: 15 bins of equal width by the largest marginal of each word; in each the
@@ -19,28 +10,23 @@ averaged with the number of words as weight. `sequence_ece` is the same for sent
 probability of the Viterbi path.
 """
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Never
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from crfviz.chain.constraints import illegal_positions
-from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.greedy import greedy
-from crfviz.chain.max_marginal import likeliest
-from crfviz.chain.viterbi import viterbi
 from crfviz.corpus.calibration import calibration_error
 from crfviz.corpus.metrics import Accuracy, EntityScores, accuracy, entity_scores
-from crfviz.exceptions import FormatError, UnknownTagError
+from crfviz.corpus.results import Results, run
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 
 DECODERS = ("independent", "left_to_right", "viterbi", "max_marginal")
-SENTENCES_AT_ONCE = 256
 SEED = 0  # of the bootstrap
 
 
@@ -85,117 +71,51 @@ def evaluate(
         UnknownTagError: the sentences have tags that the tagger does not know; names them.
         NoPathError: every path of a sentence is forbidden.
     """
-    gold = _gold(tagger, sentences)
-    decoded = _Decoded(tagger)
     with tqdm(total=len(sentences), unit=" sentences", disable=not progress) as bar:
-        for start in range(0, len(sentences), SENTENCES_AT_ONCE):
-            group = sentences[start : start + SENTENCES_AT_ONCE]
-            decoded.add([sentence.tokens for sentence in group])
-            bar.update(len(group))
-    token_right = [
-        tag == guess
-        for tags, guesses in zip(gold, decoded.tags["max_marginal"], strict=True)
-        for tag, guess in zip(tags, guesses, strict=True)
-    ]
-    path_right = [
-        tags == guesses for tags, guesses in zip(gold, decoded.tags["viterbi"], strict=True)
-    ]
+        return evaluation_of(run(tagger, sentences, lambda done, _: _advance(bar, done)))
+
+
+def evaluation_of(results: Results) -> Evaluation:
+    """The same from a run that is finished."""
+    tagger = results.tagger
+    gold = results.names(results.gold)
     return Evaluation(
         model=tagger.name,
         scheme=tagger.scheme,
         probabilistic=tagger.probabilistic,
         device=tagger.device,
-        num_sentences=len(sentences),
-        num_tokens=len(token_right),
-        scoring_seconds=decoded.seconds["scoring"],
-        decoders={
-            name: DecoderScores(
-                accuracy=accuracy(gold, decoded.tags[name]),
-                entities=_entities(tagger, gold, decoded.tags[name]),
-                invalid_bio=_invalid(tagger, decoded.tags[name]),
-                seconds=decoded.seconds[name],
-            )
-            for name in DECODERS
-        },
-        ece=_calibration_error(decoded.token_probability, token_right),
-        sequence_ece=_calibration_error(decoded.path_probability, path_right),
+        num_sentences=len(results.sentences),
+        num_tokens=len(results.gold),
+        scoring_seconds=results.seconds["scoring"],
+        decoders={name: decoder_scores(results, name, gold) for name in DECODERS},
+        ece=_calibration_error(results.token_probability, results.right("max_marginal")),
+        sequence_ece=_calibration_error(
+            results.path_probability, results.sentences_right("viterbi")
+        ),
     )
 
 
-class _Decoded:
-    """All sentences so far, tagged by every decoder, with the seconds it took."""
+def decoder_scores(results: Results, decoder: str, gold: Sequence[Sequence[str]]) -> DecoderScores:
+    """How good one decoder is.
 
-    def __init__(self, tagger: Tagger) -> None:
-        self.tagger = tagger
-        self.tags: dict[str, list[list[str]]] = {name: [] for name in DECODERS}
-        self.seconds = dict.fromkeys(("scoring", *DECODERS), 0.0)
-        self.token_probability: list[float] = []  # the largest marginal of each word
-        self.path_probability: list[float] = []  # of each Viterbi path
-
-    def add(self, sentences: Sequence[tuple[str, ...]]) -> None:
-        """Tag more sentences."""
-        with self._clock("scoring"):
-            chains = self.tagger.potentials_batch(sentences)
-        trained = chains
-        if self.tagger.scheme:
-            trained = self.tagger.potentials_batch(sentences, constrained=False)
-        with self._clock("independent"):
-            alone = [greedy(chain, "independent") for chain in trained]
-        with self._clock("left_to_right"):
-            in_turn = [greedy(chain, "left_to_right") for chain in trained]
-        with self._clock("viterbi"):
-            best = [viterbi(chain) for chain in chains]
-        with self._clock("max_marginal"):
-            marginals = [forward_backward(chain).marginals for chain in chains]
-            likely = [likeliest(table) for table in marginals]
-        self._name("independent", alone)
-        self._name("left_to_right", in_turn)
-        self._name("viterbi", [found.path for found in best])
-        self._name("max_marginal", likely)
-        self.path_probability += [found.probability for found in best]
-        self.token_probability += torch.cat(marginals).amax(dim=1).tolist()
-
-    def _name(self, decoder: str, paths: list[list[int]]) -> None:
-        names = self.tagger.tags
-        self.tags[decoder] += [[names[tag] for tag in path] for path in paths]
-
-    @contextmanager
-    def _clock(self, what: str) -> Iterator[None]:
-        started = time.perf_counter()
-        yield
-        self.seconds[what] += time.perf_counter() - started
+    Args:
+        results: of a run.
+        decoder: one of `results.EVERY_DECODER`.
+        gold: the names of the gold tags, of every sentence.
+    """
+    bio = results.tagger.scheme is not None
+    guess = results.names(results.tags[decoder])
+    return DecoderScores(
+        accuracy=accuracy(gold, guess),
+        entities=entity_scores(gold, guess, np.random.default_rng(SEED)) if bio else None,
+        invalid_bio=sum(bool(illegal_positions(tags)) for tags in guess) if bio else None,
+        seconds=results.seconds[decoder],
+    )
 
 
-def _gold(tagger: Tagger, sentences: Sequence[Sentence]) -> list[list[str]]:
-    """The tags to compare with, checked."""
-    if not sentences:
-        raise FormatError("expected at least one tagged sentence, got none")
-    gold: list[list[str]] = []
-    for number, sentence in enumerate(sentences, start=1):
-        if sentence.tags is None:
-            raise FormatError(f"expected tags to compare with, got none in sentence {number}")
-        gold.append(list(sentence.tags))
-    unknown = sorted({tag for tags in gold for tag in tags} - set(tagger.tags))
-    if unknown:
-        raise UnknownTagError(
-            f"expected tags that {tagger.name} knows ({', '.join(tagger.tags)}), got "
-            f"{', '.join(unknown)}; --map renames and drops entity types"
-        )
-    return gold
+def _advance(bar: "tqdm[Never]", done: int) -> None:
+    bar.update(done - bar.n)
 
 
-def _entities(tagger: Tagger, gold: list[list[str]], guess: list[list[str]]) -> EntityScores | None:
-    if tagger.scheme is None:
-        return None
-    return entity_scores(gold, guess, np.random.default_rng(SEED))
-
-
-def _invalid(tagger: Tagger, guess: list[list[str]]) -> int | None:
-    """Sentences with an illegal `I-X`."""
-    if tagger.scheme is None:
-        return None
-    return sum(bool(illegal_positions(tags)) for tags in guess)
-
-
-def _calibration_error(probability: list[float], right: list[bool]) -> float:
-    return calibration_error(torch.tensor(probability, dtype=torch.float64), torch.tensor(right))
+def _calibration_error(probability: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    return calibration_error(torch.from_numpy(probability), torch.from_numpy(right))

@@ -1,0 +1,56 @@
+"""Rows of numbers: what pages show, reports print, and JSON and CSV hold, all from one list.
+
+A table is a list of rows, a row a mapping from the name of a column to a text or a number. Shares
+are in [0, 1]; `<share>_low` and `<share>_high` bound the 95 % interval.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+
+from crfviz.corpus.metrics import Rate
+
+Cell = str | int | float | None
+Row = dict[str, Cell]
+Table = list[Row]
+
+DIGITS = 6  # of numbers in JSON and CSV
+_FORMULA = ("=", "+", "-", "@")  # how a cell starts that a spreadsheet would calculate
+
+
+def rate_cells(name: str, rate: Rate) -> Row:
+    """A share and its interval as cells of a row."""
+    return {name: rate.value, f"{name}_low": rate.low, f"{name}_high": rate.high}
+
+
+def rounded(table: Sequence[Mapping[str, Cell]]) -> Table:
+    """The rows with numbers of at most six digits behind the point, and None for infinite ones."""
+    return [{name: _rounded(cell) for name, cell in row.items()} for row in table]
+
+
+def as_csv(table: Sequence[Mapping[str, Cell]]) -> str:
+    r"""The rows as CSV with a header, empty for an empty table.
+
+    Texts that a spreadsheet would take for a formula get an apostrophe in front.
+
+    >>> as_csv([{"word": "=1+1", "share": 0.5}])
+    "word,share\r\n'=1+1,0.5\r\n"
+    """
+    if not table:
+        return ""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(table[0]))
+    writer.writeheader()
+    writer.writerows({name: _safe(cell) for name, cell in row.items()} for row in rounded(table))
+    return file.getvalue()
+
+
+def _rounded(cell: Cell) -> Cell:
+    if isinstance(cell, float):
+        return round(cell, DIGITS) if math.isfinite(cell) else None
+    return cell
+
+
+def _safe(cell: Cell) -> Cell:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
