@@ -1,8 +1,8 @@
 """The command line: `python -m crfviz train | evaluate | tag`.
 
-Each command is a module of `crfviz.corpus` with `add_arguments(parser)` and `main(options) -> int`,
-imported when it is asked for. Errors that a person can act on go to standard error, with exit
-code 2.
+Each command is a module with `add_arguments(parser)` and `main(options) -> int`, imported when it
+is asked for: in `crfviz.corpus`, or in `crfviz.views` if it draws. Errors that a person can act on
+go to standard error, with exit code 2.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from crfviz.exceptions import CrfvizError
 
 COMMANDS = {  # name: module, what it does
     "train": ("crfviz.corpus.training", "train a tagger on tagged files"),
-    "evaluate": ("crfviz.corpus.evaluation", "measure a tagger on a tagged file"),
+    "evaluate": ("crfviz.views.evaluate", "measure a tagger on a tagged file"),
     "tag": ("crfviz.corpus.tagging", "tag sentences by every decoder"),
 }
 

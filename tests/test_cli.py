@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -111,6 +112,26 @@ def test_evaluate_prints_and_writes_json(model, file, tmp_path, capsys):
     assert set(record) >= {"independent", "left_to_right", "viterbi", "max_marginal", "ece"}
     assert f"{100 * record['viterbi']['token_accuracy']:.2f} (" in printed
     assert not (model / "evaluation.json").exists()
+
+
+def test_evaluate_writes_a_report_that_needs_no_network(model, file, tmp_path):
+    report, figures = tmp_path / "report.html", tmp_path / "figures.json"
+    options = ["--report", str(report), "--json", str(figures)]
+    assert main(["evaluate", str(file), "--model", str(model), *options]) == 0
+    text, record = report.read_text(encoding="utf-8"), json.loads(figures.read_text())
+    assert "<h2>Is it the gold?</h2>" in text
+    assert not re.search(r"<(script|link|img|iframe)[^>]*\s(src|href)=.http", text)
+    assert sum(record["errors"]["by_kind"].values()) == record["errors"]["total"] > 0
+    assert len(record["tables"]["errors"]) == record["errors"]["total"]
+    worst = record["tables"]["suspects"][0]
+    assert worst["p_gold"] == min(row["p_gold"] for row in record["tables"]["errors"])
+
+
+def test_a_report_that_cannot_be_written_says_so(model, file, tmp_path, capsys):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    assert main(["evaluate", str(file), "--model", str(model), "--report", str(folder)]) == 2
+    assert "cannot be written" in capsys.readouterr().err
 
 
 def test_evaluate_writes_the_card(model, file, capsys):

@@ -339,6 +339,6 @@ def test_a_run_can_be_stopped():
 
 def test_csv_has_all_columns_and_no_formulas(pos):
     lines = as_csv(tables_of(pos)["decoders"]).splitlines()
-    assert lines[0].startswith("decoder,words,words_low,words_high,sentences")
+    assert lines[0].startswith("decoder,words_right,words_right_low,words_right_high,sentences")
     assert len(lines) == 1 + len(EVERY_DECODER)
     assert as_csv([]) == ""

@@ -61,7 +61,7 @@ def _row(results: Results, name: str) -> Row:
     only_this, only_viterbi = int((here & ~best).sum()), int((best & ~here).sum())
     row: Row = {
         "decoder": ALL_TITLES[name],
-        **rate_cells("words", scores.accuracy.tokens),
+        **rate_cells("words_right", scores.accuracy.tokens),
         **rate_cells("sentences", scores.accuracy.sentences),
     }
     if scores.entities is not None:

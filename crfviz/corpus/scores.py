@@ -12,12 +12,10 @@ probability of the Viterbi path.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Never
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from crfviz.chain.constraints import illegal_positions
 from crfviz.corpus.calibration import calibration_error
@@ -56,23 +54,19 @@ class Evaluation:
     sequence_ece: float  # of the probability of the Viterbi path, in [0, 1]
 
 
-def evaluate(
-    tagger: Tagger, sentences: Sequence[Sentence], *, progress: bool = False
-) -> Evaluation:
+def evaluate(tagger: Tagger, sentences: Sequence[Sentence]) -> Evaluation:
     """Tag all sentences by every decoder and compare with their own tags.
 
     Args:
         tagger: whose potentials are decoded.
         sentences: with their tags; at least one.
-        progress: show a bar on standard error.
 
     Raises:
         FormatError: there is no sentence, or one without tags.
         UnknownTagError: the sentences have tags that the tagger does not know; names them.
         NoPathError: every path of a sentence is forbidden.
     """
-    with tqdm(total=len(sentences), unit=" sentences", disable=not progress) as bar:
-        return evaluation_of(run(tagger, sentences, lambda done, _: _advance(bar, done)))
+    return evaluation_of(run(tagger, sentences))
 
 
 def evaluation_of(results: Results) -> Evaluation:
@@ -111,10 +105,6 @@ def decoder_scores(results: Results, decoder: str, gold: Sequence[Sequence[str]]
         invalid_bio=sum(bool(illegal_positions(tags)) for tags in guess) if bio else None,
         seconds=results.seconds[decoder],
     )
-
-
-def _advance(bar: "tqdm[Never]", done: int) -> None:
-    bar.update(done - bar.n)
 
 
 def _calibration_error(probability: NDArray[np.float64], right: NDArray[np.bool_]) -> float:

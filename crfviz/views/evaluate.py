@@ -1,19 +1,28 @@
-"""`python -m crfviz evaluate`: a tagger on a tagged file, printed, as JSON, and in its card."""
+"""`python -m crfviz evaluate`: a tagger on a tagged file, printed, as JSON, report and model card.
+
+--json holds the figures of every decoder, the errors by what is to blame, and all tables of the
+report. --report is one HTML file that needs no network.
+"""
 
 import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Never
 
 import torch
+from tqdm import tqdm
 
+from crfviz.corpus.analysis import full_record, tables_of
 from crfviz.corpus.card import record_evaluation
 from crfviz.corpus.report import as_record, as_text
-from crfviz.corpus.scores import evaluate
+from crfviz.corpus.results import run
+from crfviz.corpus.scores import evaluation_of
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.cleaning import parse_types
 from crfviz.text.formats import FORMATS, read_sentences
+from crfviz.views.error_report import html_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="entity types to rename and keep; all other types become O",
     )
     add("--json", type=Path, metavar="FILE", help="write the figures to FILE as JSON")
+    add("--report", type=Path, metavar="FILE", help="write an error report to FILE as HTML")
     add("--card", action="store_true", help="write the figures into the folder of the model")
     add("--label", help="what the file is called there (default: its folder and its name)")
 
@@ -50,13 +60,28 @@ def main(args: argparse.Namespace) -> int:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
     label = args.label or "/".join(args.file.resolve().parts[-2:])
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(types)
-    record = as_record(evaluate(tagger, sentences, progress=True), "".join([label, *prepared]))
+    with tqdm(total=len(sentences), unit=" sentences") as bar:
+        results = run(tagger, sentences, lambda done, _: _advance(bar, done))
+    file = "".join([label, *prepared])
+    record = as_record(evaluation_of(results), file)
     sys.stdout.write(f"{as_text(record)}\n")
-    if args.json:
-        try:
-            args.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise FormatError(f"{args.json}: cannot be written: {error.strerror}") from error
+    if args.json or args.report:
+        tables = tables_of(results)
+        if args.json:
+            _write(args.json, json.dumps(full_record(results, file, tables), indent=2) + "\n")
+        if args.report:
+            _write(args.report, html_report(record, tables))
     if args.card:
         record_evaluation(tagger.folder, label, record)
     return 0
+
+
+def _advance(bar: "tqdm[Never]", done: int) -> None:
+    bar.update(done - bar.n)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from error
