@@ -32,6 +32,7 @@ _SCENARIO = "crfviz.scenario"
 _HISTORY = "crfviz.history"
 _MESSAGES = "crfviz.messages"
 _EVENTS = "crfviz.events"
+_DRAFT = "crfviz.draft."
 _SHELF = "crfviz.shelf"
 
 _log = logging.getLogger(__name__)
@@ -206,6 +207,30 @@ def set_view_option(name: str, value: str, default: str = "") -> None:
 def set_right(right: Mapping[int, str]) -> None:
     """Keep the tags that the reader says are right, by position."""
     _keep(replace(scenario(), right=dict(right)))
+
+
+def bound_draft(widget: Widget, label: str, name: str, **options: Any) -> str:  # noqa: ANN401 - any widget's
+    """Draw `widget` so that it edits a draft: a text of this session, too long for a link.
+
+    Returns:
+        The text.
+    """
+    text = draft(name)
+    bound_to(
+        widget, label, f"draft.{name}", text, lambda typed: set_draft(name, typed or ""), **options
+    )
+    return text
+
+
+def draft(name: str, default: str = "") -> str:
+    """A text of this session that no link holds."""
+    text: str = st.session_state.get(_DRAFT + name, default)
+    return text
+
+
+def set_draft(name: str, text: str) -> None:
+    """Keep a text for this session."""
+    st.session_state[_DRAFT + name] = text
 
 
 def handle_events(stage: str, events: object) -> None:

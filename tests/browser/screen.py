@@ -37,11 +37,11 @@ TITLES = {
     "compare": "Compare",
     "paths": "Paths",
     "learn": "Learn",
+    "homework": "Homework",
     "models": "Models",
 }
-STAGES = [
-    path for path in TITLES if path not in ("entities", "compare", "models")
-]  # of every model
+WITHOUT_STAGE = ("entities", "compare", "homework", "models")
+STAGES = [path for path in TITLES if path not in WITHOUT_STAGE]  # of every model
 MARGINAL = 1.1e-6  # the stage writes six decimals
 
 

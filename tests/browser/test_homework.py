@@ -1,0 +1,49 @@
+"""Check my homework in the browser: an example with a bug, a typed table, a bad one."""
+
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.views.homework import as_text
+from tests.browser.screen import chain
+
+MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
+
+
+@pytest.fixture
+def homework(screen):
+    return screen.visit("homework", model=MODEL, sentence=DAYS)
+
+
+def paste(screen, text):
+    box = screen.page.locator("textarea")
+    box.fill(text)
+    box.press("Control+Enter")
+
+
+def test_a_right_table_then_a_wrong_cell(homework):
+    expected = chain(MODEL, DAYS)
+    table = expected.analysis.forward_backward.log_alpha.clone()
+    paste(homework, as_text(table, expected.tags))
+    homework.wait_for_text("Right: all 8 cells.")
+    table[1, 0] -= 0.5
+    paste(homework, as_text(table, expected.tags))
+    homework.wait_for_text("The first wrong cell is C at “3” (word 2)")
+    expect(homework.page.locator("[data-testid=stDataFrame]")).to_have_count(2)
+
+
+def test_a_bug_is_named_from_the_keyboard(homework):
+    homework.choose("view-homework", "max for sum")
+    fill = homework.page.get_by_role("button", name="Fill it in")
+    fill.focus()
+    fill.press("Enter")
+    homework.wait_for_text("Likely bug: max for sum.")
+
+
+def test_markup_stays_text_and_is_kept(homework):
+    text = "<img src=x onerror=alert(1)> 1\n2 3"
+    paste(homework, text)
+    homework.wait_for_text("line 1, column 1")
+    expect(homework.page.locator("textarea")).to_have_value(text)
+    homework.follow("Viterbi")
+    homework.follow("Homework")
+    expect(homework.page.locator("textarea")).to_have_value(text)

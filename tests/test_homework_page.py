@@ -1,0 +1,115 @@
+"""The page Homework, driven with AppTest: its box, its file, its examples."""
+
+import io
+
+import numpy as np
+import pytest
+
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.taggers.registry import load_tagger
+from tests.test_app import app, assert_sound, button  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.app
+
+PAGE = "pages/homework.py"
+MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
+
+
+@pytest.fixture
+def page(app):  # noqa: F811 - the fixture
+    app.query_params.update({"model": MODEL, "sentence": DAYS})
+    app.run().switch_page(PAGE).run()
+    return app
+
+
+def log_alpha():
+    return forward_backward(load_tagger(MODEL).potentials(DAYS.split())).log_alpha.numpy()
+
+
+def paste(page, text):
+    return page.text_area[0].set_value(text).run()
+
+
+def lines(table):
+    return "\n".join(" ".join(map(str, row)) for row in table)
+
+
+def test_an_empty_box_asks_for_a_table(page):
+    assert_sound(page)
+    assert "4 words by 2 tags" in page.info[0].value
+
+
+@pytest.mark.parametrize("decimals", [3, 12])
+def test_a_right_table_is_right(page, decimals):
+    paste(page, lines(log_alpha().round(decimals)))
+    assert_sound(page)
+    assert page.success[0].value.startswith("Right: all 8 cells")
+
+
+def test_a_wrong_cell_is_shown_and_the_text_is_kept(page):
+    table = log_alpha()
+    table[2, 1] += 1
+    text = lines(table.T)
+    paste(page, text)
+    assert not page.exception
+    assert "H at “3” (word 3)" in page.error[0].value
+    assert page.text[0].value.startswith("α(3, H) = e(3, H) + log Σ exp")
+    page.switch_page("pages/viterbi.py").run().switch_page(PAGE).run()
+    assert page.text_area[0].value == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2\n3", "line 2"),
+        ("1 2\n3 4", "expected a table of 4 words by 2 tags"),
+        ("![x](http://a.b) 1\n2 3", "line 1, column 1"),
+    ],
+)
+def test_what_is_no_such_table_is_said_and_kept(page, text, message):
+    paste(page, text)
+    assert not page.exception
+    assert message in page.error[0].value
+    assert "![x](" not in page.error[0].value
+    assert page.text_area[0].value == text
+
+
+def test_examples_fill_the_box(page):
+    button(page, "Fill it in").click().run()
+    assert page.success
+    page.selectbox(key="view.homework").select("max for sum").run()
+    button(page, "Fill it in").click().run()
+    assert "Likely bug: max for sum" in page.error[0].value
+    assert page.query_params["v.homework"] == "max for sum"
+
+
+def test_the_table_is_held_against_the_edited_chain(page):
+    paste(page, lines(log_alpha()))
+    page.query_params["t"] = "C.H:-1"
+    page.run()
+    assert page.success  # the address of a running session is not read again
+    page.text_input(key="sentence").set_value("1 3 3 1").run()
+    assert page.error
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_a_file_goes_into_the_box(page, suffix):
+    if suffix == "csv":
+        data = lines(log_alpha()).encode()
+    else:
+        buffer = io.BytesIO()
+        np.savez(buffer, alpha=log_alpha(), other=np.zeros((2, 2)))
+        data = buffer.getvalue()
+    page.file_uploader[0].set_value((f"mine.{suffix}", data, "application/octet-stream")).run()
+    assert_sound(page)
+    assert page.success
+    assert page.text_area[0].value
+    paste(page, "1 2")
+    assert page.text_area[0].value == "1 2"
+
+
+def test_a_file_that_cannot_be_read_leaves_the_box_alone(page):
+    paste(page, lines(log_alpha()))
+    page.file_uploader[0].set_value(("mine.npz", b"\x80\x04", "application/octet-stream")).run()
+    assert "pickle" in page.error[0].value
+    assert page.success
