@@ -57,7 +57,8 @@ def _misplaced(table: Array) -> Iterator[Array]:
 def _right(table: Array, right: Program, kind: str) -> bool:
     """Whether a table is right after all; padding is, where it is held still."""
     if kind == BACKPOINTERS:
-        return bool(pointer_fits(table, right.choices()).all())
+        choices = right.choices()
+        return len(table) != len(choices) or bool(pointer_fits(table, choices).all())
     held = _printed(right, kind)
     rows = np.minimum(np.arange(len(table)), len(held) - 1)
     return np.array_equal(table, held[rows])

@@ -7,7 +7,8 @@ How a text is read:
   comma.
 - A first row or column of labels is dropped: of names and words mostly, or of the numbers from 0 or
   1 on below an empty or named corner.
-- `-inf`, `−∞` and `-Infinity` are minus infinity, without the sign infinity; an empty cell, `nan`, `null` and a dash are NaN.
+- `-inf`, `−∞` and `-Infinity` are minus infinity, without the sign infinity; an empty cell, `nan`,
+  `null` and a dash are NaN.
 - A cell may be one of the given names, such as a tag, and means its id; `START` means -1.
 - JSON is a list of rows, or an object that holds one.
 

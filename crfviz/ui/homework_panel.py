@@ -38,7 +38,6 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
             "Your table: a row per word and a column per tag, or the other way round",
             _BOX,
             height=_BOX_HEIGHT,
-            max_chars=MOST_BYTES,
             placeholder="Paste CSV, columns from a spreadsheet, JSON, or what NumPy prints",
         )
     if problem:
