@@ -21,6 +21,7 @@ PAGES = (
     ("pages/compare.py", "Compare", "compare"),
     ("pages/paths.py", "Paths", "paths"),
     ("pages/learn.py", "Learn", "learn"),
+    ("pages/naive.py", "Naive way", "naive"),
     ("pages/homework.py", "Homework", "homework"),
     ("pages/models.py", "Models", "models"),
 )  # script, title, path in the address; the first is the home page

@@ -37,10 +37,11 @@ TITLES = {
     "compare": "Compare",
     "paths": "Paths",
     "learn": "Learn",
+    "naive": "Naive way",
     "homework": "Homework",
     "models": "Models",
 }
-WITHOUT_STAGE = ("entities", "compare", "homework", "models")
+WITHOUT_STAGE = ("entities", "compare", "naive", "homework", "models")
 STAGES = [path for path in TITLES if path not in WITHOUT_STAGE]  # of every model
 MARGINAL = 1.1e-6  # the stage writes six decimals
 

@@ -1,0 +1,37 @@
+"""The naive way: every path of a short sentence on its own, until Z is complete."""
+
+import streamlit as st
+
+from crfviz.ui.naive_panel import chosen_words, enumeration
+from crfviz.ui.scene import scene
+from crfviz.views.naive import listing_note, path_frame, running_chart, seconds, sum_note
+
+title, paths, steps, slow, fast, choice = st.columns(
+    [2.2, 1.5, 1.5, 1.6, 1.6, 1.6], vertical_alignment="center"
+)
+title.title("Naive way")
+current = scene()
+words = chosen_words(current, choice)
+found = enumeration(current, words)
+K = len(current.tags)
+paths.metric("paths, K^T", f"{found.num_paths:,}")
+steps.metric("steps, T·K²", f"{words * K * K:,}")
+slow.metric("every path", seconds(found.seconds))
+fast.metric("recursion", seconds(found.recursion_seconds))
+st.text(sum_note(found))
+listing, picture = st.columns([3, 2])
+frame = path_frame(found, current.tags)
+listing.dataframe(
+    frame.style.format({"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}),
+    hide_index=True,
+    height=380,
+)
+picture.altair_chart(
+    running_chart(found), alt="running sum of exp(score) against Z; the list has the numbers"
+)
+st.caption(
+    f"{listing_note(found)} Times: measured on this machine when the paths were added up, "
+    "the recursion as the fastest of five runs."
+)
+if not current.probabilistic:
+    st.caption("This model gives scores: p and Z are what a CRF with these scores would say.")
