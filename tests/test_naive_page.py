@@ -89,4 +89,4 @@ def test_edits_count(app):  # noqa: F811 - the fixture
     app.query_params.update({"model": MODEL, "sentence": "2 3", "t": "C.H:-inf"})
     app.run().switch_page(PAGE).run()
     assert_sound(app)
-    assert "1 paths are forbidden" in app.text[0].value
+    assert "Forbidden: 1." in app.text[0].value

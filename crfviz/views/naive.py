@@ -70,11 +70,12 @@ def sum_note(found: Enumeration) -> str:
     if found.log_sum == -math.inf:
         return f"All {found.num_paths:,} paths are forbidden: Z is 0 both ways."
     enough = int(found.curve.ranks[int((found.curve.running < 0.99).sum())])
-    blocked = f" {found.forbidden:,} paths are forbidden." if found.forbidden else ""
+    blocked = f" Forbidden: {found.forbidden:,}." if found.forbidden else ""
     return _true_minus(
         f"Summed one by one: log Z = {found.log_sum:.9f}; by the recursion: "
         f"{found.log_partition:.9f}. Largest deviation, of log Z and of all marginals: "
-        f"{found.largest_deviation:.0e}. The best {enough:,} or fewer paths hold 99 % of Z.{blocked}"
+        f"{found.largest_deviation:.0e}. "
+        f"The best {enough:,} or fewer paths hold 99 % of Z.{blocked}"
     )
 
 
