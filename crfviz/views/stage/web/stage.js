@@ -201,6 +201,7 @@ class Stage {
     this.root.querySelectorAll(".matrix").forEach((matrix) => {
       makeEditable(matrix, "[data-cell]", this.cellHooks());
       matrix.addEventListener("focusin", (event) => this.onWeight(event.target.dataset?.cell));
+      matrix.addEventListener("focusout", () => clearTimeout(this.weightTimer)); // a question now would overtake a click on a link
     });
     this.root.querySelectorAll(".heat").forEach((table) => {
       const editable = table.querySelector("[data-table=emissions]");
