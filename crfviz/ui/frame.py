@@ -22,6 +22,7 @@ PAGES = (
     ("pages/paths.py", "Paths", "paths"),
     ("pages/learn.py", "Learn", "learn"),
     ("pages/naive.py", "Naive way", "naive"),
+    ("pages/log-space.py", "Log space", "log-space"),
     ("pages/homework.py", "Homework", "homework"),
     ("pages/models.py", "Models", "models"),
 )  # script, title, path in the address; the first is the home page

@@ -38,10 +38,11 @@ TITLES = {
     "paths": "Paths",
     "learn": "Learn",
     "naive": "Naive way",
+    "log-space": "Log space",
     "homework": "Homework",
     "models": "Models",
 }
-WITHOUT_STAGE = ("entities", "compare", "naive", "homework", "models")
+WITHOUT_STAGE = ("entities", "compare", "naive", "log-space", "homework", "models")
 STAGES = [path for path in TITLES if path not in WITHOUT_STAGE]  # of every model
 MARGINAL = 1.1e-6  # the stage writes six decimals
 

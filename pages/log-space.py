@@ -1,0 +1,28 @@
+"""Log space and batching: what logarithms save, and how a padded batch is held still."""
+
+import streamlit as st
+
+from crfviz.ui.log_space_panel import batch_panel, sum_panel, underflow_panel
+from crfviz.ui.scenario import bound_view
+from crfviz.ui.scene import scene
+
+PARTS = {
+    "sum": ("log-sum-exp of one cell", sum_panel),
+    "underflow": ("α that underflows", underflow_panel),
+    "batch": ("a padded batch", batch_panel),
+}
+
+title, choice = st.columns([1, 3], vertical_alignment="center")
+title.title("Log space")
+current = scene()
+with choice:
+    part = bound_view(
+        st.segmented_control,
+        "Part",
+        "log_space",
+        list(PARTS),
+        "sum",
+        format_func=lambda name: PARTS[name][0],
+        label_visibility="collapsed",
+    )
+PARTS[part][1](current)
