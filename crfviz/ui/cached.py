@@ -1,7 +1,8 @@
 """What is expensive and shared by all sessions: models, and the numbers of one sentence.
 
 Functions that keep data take names and strings only, because tensors and our dataclasses have no
-hash for Streamlit. Models are shared, not copied: nobody may change one.
+hash for Streamlit. Models and numbers are shared, not copied: nobody may change one. (Copies are
+made by pickling, which takes longer than most of the numbers themselves.)
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import torch
 
 from crfviz.chain.analysis import Analysis, analyse
 from crfviz.chain.best_paths import best_path
-from crfviz.chain.edits import Edits
+from crfviz.chain.edits import Edits, Move
 from crfviz.chain.intervals import Interval
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.strength import strength_intervals
@@ -28,6 +29,8 @@ from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.ui.state import MAX_WORDS, Scenario
 from crfviz.ui.url import decode_changes, encode_changes
+from crfviz.views.ruler import ruler as draw_ruler
+from crfviz.views.stage.payload import Ruler
 
 PREFERRED_MODEL = (
     "upos-en-contextfree"  # no token sees its neighbours: every decoder shows its character
@@ -84,7 +87,7 @@ def words(model: str, sentence: str) -> list[str]:
     return tagger(model).split(sentence)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner=False)
 def potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
     """The model's scores of the first 120 words.
 
@@ -130,7 +133,27 @@ def strength_pieces(scenario: Scenario) -> list[Interval]:
     return _strength_pieces(scenario.model, scenario.sentence, changes)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+def ruler(scenario: Scenario, move: Move) -> Ruler:
+    """The tipping points of one weight under all other edits and the pins.
+
+    They do not depend on the weight's own value: while it is being changed, they are known already.
+
+    Raises:
+        CrfvizError: an edit or a pin names a tag that the model does not have, or no path is
+            allowed.
+    """
+    others = replace(scenario, edits=scenario.edits.without(move))
+    changes = urlencode(encode_changes(others))
+    return _ruler(scenario.model, scenario.sentence, changes, move)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _ruler(model: str, sentence: str, changes: str, move: Move) -> Ruler:
+    now, before = (_analysis(model, sentence, what).potentials for what in (changes, ""))
+    return draw_ruler(now, before, move)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
 def _strength_pieces(model: str, sentence: str, changes: str) -> list[Interval]:
     edits, pins = decode_changes(dict(parse_qsl(changes)))
     scores = potentials(model, sentence, constrained=edits.constrained)
@@ -174,7 +197,7 @@ def _changed(chain: Potentials, edits: Edits, pins: Mapping[int, str]) -> Potent
     return edited.pin(within) if within else edited
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner=False)
 def _analysis(model: str, sentence: str, changes: str) -> Analysis:
     edits, pins = decode_changes(dict(parse_qsl(changes)))
     scores = potentials(model, sentence, constrained=edits.constrained)

@@ -11,7 +11,6 @@ from crfviz.ui import cached
 from crfviz.ui.scenario import view_option
 from crfviz.ui.scene import Scene
 from crfviz.ui.words import plain
-from crfviz.views.ruler import ruler
 from crfviz.views.stage.payload import Mark, Ruler
 from crfviz.views.strength_marks import strength_marks
 from crfviz.views.why import likeliest_loser
@@ -79,7 +78,7 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
     if many and move not in scene.scenario.edits.transitions:
         return None  # each step has its own value: there is no one place on the ruler
     try:
-        return ruler(scene.now.potentials, scene.trained.potentials, move)
+        return cached.ruler(scene.scenario, move)
     except CrfvizError:  # no allowed path: the page says so already
         return None
 

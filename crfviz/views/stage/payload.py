@@ -174,9 +174,7 @@ def payload(stage: Stage) -> dict[str, object]:
         "trained": _scores(base) if stage.changeable else None,
         "edits": _edits(stage.edits),
         "results": _results(stage.now, with_tables=stage.panels.side in EXPLAINING),
-        "ghost": _ghost(stage.trained, with_tables=stage.panels.side in EXPLAINING)
-        if edited
-        else None,
+        "ghost": _ghost(stage) if edited else None,
         "rows": [_row(row, stage.trained if edited else None) for row in stage.rows],
         "tables": [_table(table) for table in stage.tables],
         "reference": stage.reference,
@@ -258,15 +256,23 @@ def _results(analysis: Analysis, *, with_tables: bool) -> Mapping[str, object]:
     }
 
 
-def _ghost(trained: Analysis, *, with_tables: bool) -> Mapping[str, object]:
+def _ghost(stage: Stage) -> Mapping[str, object]:
+    """The chain as trained.
+
+    Its tables are as large as those of the chain now, so the browser works them out where it has
+    the trained scores; they travel only where it does not.
+    """
+    trained = stage.trained
     tables = trained.forward_backward
-    ghost = {
+    ghost: dict[str, object] = {
         "path": None if trained.viterbi is None else trained.viterbi.path,
         "probability": 0.0 if trained.viterbi is None else trained.viterbi.probability,
         "log_partition": _finite(tables.log_partition),
-        "marginals": _floats(tables.marginals),
     }
-    if not with_tables:
+    if stage.changeable and stage.unedited is None:
+        return ghost
+    ghost["marginals"] = _floats(tables.marginals)
+    if stage.panels.side not in EXPLAINING:
         return ghost
     return ghost | {
         "alpha": _floats(tables.log_alpha),

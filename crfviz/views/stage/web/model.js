@@ -10,20 +10,20 @@ const MOST_BY_HAND = 30; // edits of the matrix that unfold their tags
 
 // The payload of crfviz/views/stage/payload.py with its tables as typed arrays.
 export function decode(data) {
-  const trained = data.trained;
   const [T, K] = [data.words.length, data.tags.length];
+  const trained = data.trained && {
+    T,
+    K,
+    emissions: floats(data.trained.emissions),
+    transitions: everyStep(floats(data.trained.transitions), data.trained.steps, T, K),
+    start: floats(data.trained.start),
+    end: floats(data.trained.end),
+  };
   return {
     ...data,
     T,
     K,
-    trained: trained && {
-      T,
-      K,
-      emissions: floats(trained.emissions),
-      transitions: everyStep(floats(trained.transitions), trained.steps, T, K),
-      start: floats(trained.start),
-      end: floats(trained.end),
-    },
+    trained,
     edits: {
       transitions: new Map(data.edits.transitions.map(([from, to, value]) => [`${from},${to}`, value ?? -Infinity])),
       emissions: new Map(data.edits.emissions.map(([t, tag, value]) => [`${t},${data.tags.indexOf(tag)}`, value ?? -Infinity])),
@@ -39,8 +39,8 @@ export function decode(data) {
       best: data.results.best && floats(data.results.best),
       backpointers: integers(data.results.backpointers),
     },
-    ghost: data.ghost && { ...data.ghost, ...tablesOf(data.ghost) },
-    perStep: Boolean(trained?.steps),
+    ghost: data.ghost && { ...data.ghost, ...tablesOf(data.ghost, trained) },
+    perStep: Boolean(data.trained?.steps),
     ruler: data.ruler && {
       ...data.ruler,
       trained: data.ruler.trained ?? -Infinity,
@@ -124,8 +124,12 @@ function everyStep(matrix, steps, T, K) {
   return all;
 }
 
-// The tables that a ghost has.
-function tablesOf(ghost) {
+// The tables of a ghost: those that came with it, else what the trained scores amount to.
+function tablesOf(ghost, trained) {
+  if (!ghost.marginals) {
+    const { marginals, alpha, beta, best } = solve(trained);
+    return { marginals, alpha, beta, best };
+  }
   const names = ["marginals", "alpha", "beta", "best"].filter((name) => ghost[name]);
   return Object.fromEntries(names.map((name) => [name, floats(ghost[name])]));
 }
