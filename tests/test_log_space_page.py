@@ -144,3 +144,16 @@ def test_the_batch_box_keeps_what_cannot_be_read(page):
     assert "type some of 1, 2, 3" in page.error[0].value
     assert page.dataframe[1].value["length"].tolist() == [2, 1]
     assert page.text_area[0].value == "2 3\n4 x\n\n1"
+
+
+@pytest.mark.app
+def test_the_batch_follows_the_sentence_until_somebody_types(page):
+    page.button_group(key="view.log_space").set_value("batch").run()
+    assert page.text_area[0].value.splitlines()[0] == DAYS
+    page.text_input(key="sentence").set_value("1 1").run()
+    assert page.text_area[0].value.splitlines()[0] == "1 1"
+    page.text_area[0].set_value("3").run()
+    page.text_input(key="sentence").set_value("2 2").run()
+    assert page.text_area[0].value == "3"
+    page.text_area[0].set_value("").run()
+    assert "Type a sentence on a line of its own." in page.info[0].value

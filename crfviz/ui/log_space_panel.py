@@ -11,7 +11,7 @@ from crfviz.chain.padded_batch import padded_batch
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.scenario import bound_draft, bound_view, draft, set_draft
+from crfviz.ui.scenario import bound_draft, bound_view
 from crfviz.ui.scene import Scene
 from crfviz.ui.state import MAX_WORDS
 from crfviz.ui.words import plain
@@ -125,13 +125,12 @@ def underflow_panel(scene: Scene) -> None:
 
 def batch_panel(scene: Scene) -> None:
     """The reader's sentences as a padded batch."""
-    if not draft(_BATCH):
-        others = [one.text for one in cached.examples(scene.model)]
-        others = [text for text in others if text != scene.scenario.sentence][:2]
-        set_draft(_BATCH, "\n".join([scene.scenario.sentence, *others]))
+    others = [one.text for one in cached.examples(scene.model)]
+    others = [text for text in others if text != scene.scenario.sentence][:2]
+    first = "\n".join([scene.scenario.sentence, *others])
     box, choice = st.columns([4, 1.4])
     with box:
-        text = bound_draft(st.text_area, "One sentence a line", _BATCH, height=98)
+        text = bound_draft(st.text_area, "One sentence a line", _BATCH, first, height=98)
     with choice:
         tag = bound_view(st.selectbox, "α of tag", "batch_tag", scene.tags, scene.tags[0])
     lines = [line for line in text.splitlines() if line.strip()]

@@ -209,13 +209,19 @@ def set_right(right: Mapping[int, str]) -> None:
     _keep(replace(scenario(), right=dict(right)))
 
 
-def bound_draft(widget: Widget, label: str, name: str, **options: Any) -> str:  # noqa: ANN401 - any widget's
+def bound_draft(
+    widget: Widget,
+    label: str,
+    name: str,
+    default: str = "",
+    **options: Any,  # noqa: ANN401 - any widget's options
+) -> str:
     """Draw `widget` so that it edits a draft: a text of this session, too long for a link.
 
     Returns:
-        The text.
+        The text, `default` until somebody types another.
     """
-    text = draft(name)
+    text = draft(name, default)
     bound_to(
         widget, label, f"draft.{name}", text, lambda typed: set_draft(name, typed or ""), **options
     )
