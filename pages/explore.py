@@ -9,10 +9,11 @@ from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.payload import Panels
 from crfviz.views.tables import marginal_table
 
-LEGEND = (
-    "circle: marginal · thick line: Viterbi path · thin lines: backpointers · "
-    "red dashes: where left to right goes another way"
-)
+LEGEND = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
+CONTRASTS = {
+    "left_to_right": "where left to right goes another way",
+    "gold": "where gold goes another way",
+}
 
 st.title("Explore")
 current = scene()
@@ -20,7 +21,15 @@ rows = decoder_rows(current.now, which=current.rows, gold=current.gold)
 note = explain(current.now, current.words, current.tags)
 if current.edited and current.now.viterbi is not None:
     note = f"{explain_edits(current.trained, current.now, current.words, current.tags)} {note}"
+marked = current.scenario.right and "gold" in current.rows  # as links from Model errors do
+contrast = "gold" if marked else "left_to_right"
 show_stage(
-    current, Panels(["strips", "lattice"]), key="explore", rows=rows, note=note, legend=LEGEND
+    current,
+    Panels(["strips", "lattice"]),
+    key="explore",
+    rows=rows,
+    contrast=contrast,
+    note=note,
+    legend=LEGEND + CONTRASTS[contrast],
 )
 table_twin(current, rows=rows, tables=[marginal_table(current.now, None)], save=True)

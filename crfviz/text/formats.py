@@ -55,16 +55,25 @@ def read_sentences(
         content = path.read_bytes()
     except OSError as error:
         raise FormatError(f"{path}: expected a file to read, got: {error.strerror}") from error
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        number = content[: error.start].count(b"\n") + 1
-        raise FormatError(
-            f"{path}, line {number}: expected UTF-8 text, got byte 0x{content[error.start]:02x}"
-        ) from error
+    text = decoded(content, name=str(path))
     return parse_sentences(
         text, name=str(path), file_format=file_format, fold_handles=fold_handles, types=types
     )
+
+
+def decoded(content: bytes, *, name: str = "file") -> str:
+    """The text of a file; `name` is what messages call it.
+
+    Raises:
+        FormatError: it is not UTF-8; says in which line.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = content[: error.start].count(b"\n") + 1
+        raise FormatError(
+            f"{name}, line {number}: expected UTF-8 text, got byte 0x{content[error.start]:02x}"
+        ) from error
 
 
 def parse_sentences(

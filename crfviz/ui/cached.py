@@ -27,6 +27,7 @@ from crfviz.taggers.examples import Example
 from crfviz.taggers.occlusion import Occlusion, occlude
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
+from crfviz.ui.given_words import given_words
 from crfviz.ui.state import MAX_WORDS, Scenario
 from crfviz.ui.url import decode_changes, encode_changes
 from crfviz.views.ruler import ruler as draw_ruler
@@ -81,10 +82,12 @@ def first_sentence(model: str) -> str:
 def words(model: str, sentence: str) -> list[str]:
     """All words of a sentence as typed, split as the model wants it; none in a blank one.
 
+    Where every gap is of two blanks or more, they are the words as they stand.
+
     Raises:
         ModelError: the folder is no model.
     """
-    return tagger(model).split(sentence)
+    return given_words(sentence) or tagger(model).split(sentence)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -118,13 +118,21 @@ def _built(now: Scenario) -> Scene:
         total_words=len(every_word),
         trained=trained,
         now=cached.edited(now) if now.edits or now.pins else trained,
-        gold=_gold(example, tagger.tags),
+        gold=_gold(now, example, tagger.tags, min(len(every_word), MAX_WORDS)),
         claim=example.claim if example else None,
     )
 
 
-def _gold(example: Example | None, tags: tuple[str, ...]) -> list[int] | None:
-    """Tag ids of the gold tags; None where there are none, or the model does not know one."""
-    if example is None or example.gold is None or not set(example.gold) <= set(tags):
-        return None
-    return [tags.index(tag) for tag in example.gold[:MAX_WORDS]]
+def _gold(
+    now: Scenario, example: Example | None, tags: tuple[str, ...], num_words: int
+) -> list[int] | None:
+    """Tag ids of the right tags: of the marks if every word has one, else of the example.
+
+    None where nobody knows them, or the model does not have one of them.
+    """
+    marked = [now.right.get(position) for position in range(num_words)]
+    known = example.gold[:MAX_WORDS] if example is not None and example.gold else ()
+    for names in (marked, known):
+        if len(names) == num_words and all(name in tags for name in names):
+            return [tags.index(name) for name in names if name is not None]
+    return None

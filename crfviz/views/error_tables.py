@@ -61,8 +61,8 @@ ABOUT = {
     "slices": "Parts of the corpus, the largest win first",
     "kinds": "Errors by what is to blame",
     "tag_pairs": "Wrong words by pair of tags",
-    "transitions": "Errors by the step behind them",
-    "weights": "Errors by the transition weight that is too strong",
+    "transitions": "Errors by the step behind them, chosen and gold",
+    "weights": "Transition weights too strong",
     "errors": "Every error",
     "suspects": "Gold to be looked at, least probable first",
 }

@@ -40,9 +40,10 @@ TITLES = {
     "naive": "Naive way",
     "log-space": "Log space",
     "homework": "Homework",
+    "model-errors": "Model errors",
     "models": "Models",
 }
-WITHOUT_STAGE = ("entities", "compare", "naive", "log-space", "homework", "models")
+WITHOUT_STAGE = ("entities", "compare", "naive", "log-space", "homework", "model-errors", "models")
 STAGES = [path for path in TITLES if path not in WITHOUT_STAGE]  # of every model
 MARGINAL = 1.1e-6  # the stage writes six decimals
 

@@ -1,0 +1,102 @@
+"""Error analyses, kept for all sessions by the content of the file, its mapping and the model."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from crfviz.corpus.analysis import Tables, full_record, tables_of
+from crfviz.corpus.errors import Error
+from crfviz.corpus.results import Results, run
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.sentences import Sentence
+from crfviz.ui.given_words import sentence_of
+from crfviz.ui.scenario import set_view_option, view_option
+from crfviz.ui.state import MAX_WORDS, Scenario
+from crfviz.ui.url import encode
+
+MOST_RUNS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Analysed:
+    """One run with all its tables."""
+
+    results: Results
+    record: Mapping[str, Any]
+    tables: Tables
+    links: Sequence[str | None]  # to the explorer, of every error
+
+
+@st.cache_resource(show_spinner=False)
+def _runs() -> OrderedDict[str, Analysed]:
+    return OrderedDict()
+
+
+def analysed(tagger: Tagger, name: str, sentences: Sequence[Sentence]) -> Analysed | None:
+    """The analysis, from memory or run now with a bar and a way to stop; None where it was stopped.
+
+    Raises:
+        CrfvizError: the sentences are of no use for the tagger; says why.
+    """
+    key = _digest(tagger, sentences)
+    runs = _runs()
+    if key in runs:
+        runs.move_to_end(key)
+        return runs[key]
+    if view_option("stopped") == key:
+        st.info("The run was stopped, and nothing of it is kept.")
+        st.button("Run", on_click=set_view_option, args=("stopped", ""), type="primary")
+        return None
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, f"0 of {len(sentences):,} sentences")
+        st.button("Stop", on_click=set_view_option, args=("stopped", key), key="errors.stop")
+
+    def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
+        bar.progress(done / total, f"{done:,} of {total:,} sentences")
+
+    results = run(tagger, sentences, report)
+    place.empty()
+    tables = tables_of(results)
+    found = Analysed(results, full_record(results, name, tables), tables, _links(results))
+    runs[key] = found
+    while len(runs) > MOST_RUNS:
+        runs.popitem(last=False)
+    return found
+
+
+def _digest(tagger: Tagger, sentences: Sequence[Sentence]) -> str:
+    content = sha256(str(tagger.folder).encode())
+    for sentence in sentences:
+        content.update(repr((sentence.tokens, sentence.tags)).encode())
+    return content.hexdigest()[:16]
+
+
+def _links(results: Results) -> list[str | None]:
+    """The explorer on the sentence of each error, with gold marked at every word.
+
+    None where a tokenizer cannot be kept from splitting the words in other places.
+    """
+    texts: dict[int, str | None] = {}
+    for error in results.errors:
+        if error.sentence not in texts:
+            words = results.sentences[error.sentence].tokens
+            texts[error.sentence] = sentence_of(words, results.tagger.split)
+    return [_link(results, error, texts[error.sentence]) for error in results.errors]
+
+
+def _link(results: Results, error: Error, text: str | None) -> str | None:
+    if text is None or error.first >= MAX_WORDS:
+        return None
+    gold = (results.sentences[error.sentence].tags or ())[:MAX_WORDS]
+    at = {"at": f"{error.first}.{error.gold[0]}"}
+    state = Scenario(results.tagger.name, text, right=dict(enumerate(gold)), view=at)
+    link = encode(state, default_model="", first_sentence="")
+    return f"./?{urlencode(link.params)}" if link.complete else None

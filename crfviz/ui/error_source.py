@@ -1,0 +1,129 @@
+"""Which tagged sentences the page Model errors is about: the shipped excerpt, or an uploaded file.
+
+Uploaded files are kept for all sessions of the server under a digest of their content, the newest
+eight of them, so that going to another page and back loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import streamlit as st
+
+from crfviz.exceptions import FormatError
+from crfviz.taggers.registry import SHIPPED
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.formats import decoded, parse_sentences, read_sentences
+from crfviz.text.sentences import Sentence
+from crfviz.ui.scenario import bound_view, set_view_option, view_option
+
+EXCERPTS = {
+    "excerpts/ewt-dev.conllu": "150 sentences of UD English EWT dev (CC BY-SA 4.0)",
+    "excerpts/btc-dev.conll": "150 tweets of the Broad Twitter Corpus dev (CC BY 4.0)",
+}
+CHOICES = {"excerpt": "shipped sentences", "file": "your file"}
+MOST_FILES = 8
+UPLOAD_HELP = (
+    "CoNLL-U, CoNLL columns (word TAB tag) or JSONL, UTF-8, at most 5 MB. Larger ones: "
+    "`python -m crfviz evaluate FILE --model NAME --report out.html`"
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Tagged sentences with a name for people and a digest for programs."""
+
+    name: str
+    digest: str
+    sentences: Sequence[Sentence]
+
+
+@dataclass
+class _Kept:
+    """What was uploaded."""
+
+    files: OrderedDict[str, Source] = field(default_factory=OrderedDict)
+
+    def add(self, name: str, content: bytes) -> Source:
+        digest = sha256(content).hexdigest()[:16]
+        if digest not in self.files:
+            sentences = parse_sentences(decoded(content, name=name), name=name)
+            self.files[digest] = Source(name, digest, sentences)
+        self.files.move_to_end(digest)
+        while len(self.files) > MOST_FILES:
+            self.files.popitem(last=False)
+        return self.files[digest]
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> _Kept:
+    return _Kept()
+
+
+@st.cache_resource(show_spinner=False)
+def _excerpt(path: str) -> Source:
+    sentences = read_sentences(SHIPPED / path)
+    return Source(EXCERPTS[path], path, sentences)
+
+
+def excerpt_of(tags: Sequence[str]) -> Source | None:
+    """The shipped sentences whose tags a tagger has, if there are such."""
+    for path in EXCERPTS:
+        source = _excerpt(path)
+        if {tag for sentence in source.sentences for tag in sentence.tags or ()} <= set(tags):
+            return source
+    return None
+
+
+def choose_source(tagger: Tagger) -> Source | None:
+    """Let the reader choose; None where nothing is chosen yet, which is then said.
+
+    Raises:
+        FormatError: the file is empty, has no tags, or cannot be read; says in which line.
+    """
+    shipped = excerpt_of(tagger.tags)
+    choice = bound_view(
+        st.segmented_control,
+        "Tagged sentences",
+        "corpus",
+        list(CHOICES) if shipped else ["file"],
+        "excerpt" if shipped else "file",
+        format_func=CHOICES.get,
+        label_visibility="collapsed",
+    )
+    if choice == "excerpt" and shipped is not None:
+        return shipped
+    uploaded = st.file_uploader("A file with gold tags", help=UPLOAD_HELP, key="errors.upload")
+    if uploaded is not None:
+        source = _kept().add(uploaded.name, uploaded.getvalue())
+        _check(source)
+        if view_option("file") != source.digest:
+            set_view_option("file", source.digest)
+        return source
+    source_before = _kept().files.get(view_option("file"))
+    if source_before is None:
+        st.info("Choose a file: a word and its tag a line, an empty line after each sentence.")
+    return source_before
+
+
+def _check(source: Source) -> None:
+    if not source.sentences:
+        raise FormatError(f"{source.name} holds no sentence. Choose a file with tagged sentences.")
+    for number, sentence in enumerate(source.sentences, start=1):
+        if sentence.tags is None:
+            raise FormatError(
+                f"{source.name}: sentence {number} has no gold tags, so there is nothing to "
+                "compare with. CoNLL-U needs tags in column 4, CoNLL columns in the last column, "
+                'JSONL in "tags".'
+            )
+
+
+def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sentence]:
+    """The sentences with tags renamed; tags that are not in `names` stay."""
+    return [
+        Sentence(s.tokens, tuple(names.get(tag, tag) for tag in s.tags or ()), s.text)
+        for s in sentences
+    ]

@@ -1,0 +1,141 @@
+"""Figures of an error analysis for the page, by Altair; each has its table beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from crfviz.corpus.tables import Row
+from crfviz.views.theme import PALETTE
+
+Layered = alt.LayerChart | alt.FacetChart
+
+CELL = "cell"  # the name of the selection in the confusion matrix
+INK = "#7A7F87"  # readable on white and on black
+_SIDE = 24  # pixels of a cell
+
+
+def confusion_chart(table: Sequence[Row], tags: Sequence[str]) -> Layered:
+    """Wrong words by gold tag (rows) and predicted tag (columns); a click selects a cell.
+
+    Args:
+        table: "confusion" of `crfviz.corpus.analysis.tables_of`; right words are left out.
+        tags: all tags, in order.
+    """
+    wrong = [row for row in table if row["gold"] != row["predicted"]]
+    used = {str(row[side]) for row in wrong for side in ("gold", "predicted")}
+    order = [tag for tag in tags if tag in used]
+    cell = alt.selection_point(name=CELL, fields=["gold", "predicted"], empty=False)
+    scale = alt.Scale(domain=order, paddingInner=0.06)
+    axis = alt.Axis(labelLimit=120, labelOverlap=False)
+    base = alt.Chart(pd.DataFrame(wrong, columns=["gold", "predicted", "words"])).encode(
+        x=alt.X("predicted:N", scale=scale, axis=axis, title="predicted"),
+        y=alt.Y("gold:N", scale=scale, axis=axis, title="gold"),
+        tooltip=["gold:N", "predicted:N", "words:Q"],
+    )
+    rects = base.mark_rect(cursor="pointer").encode(
+        color=alt.Color("words:Q", scale=alt.Scale(range=["#DCE6EE", "#6FA8CF"]), legend=None),
+        stroke=alt.condition(cell, alt.value("#D1264A"), alt.value("transparent")),
+        strokeWidth=alt.value(2.5),
+    )
+    numbers = base.mark_text(fontSize=12, color="#14243a").encode(text="words:Q")
+    side = max(4, len(order)) * _SIDE
+    chart: Layered = alt.layer(rects.add_params(cell), numbers).properties(
+        width=side + 120, height=side
+    )
+    return chart
+
+
+def decoders_chart(table: Sequence[Row]) -> Layered:
+    """Words right by every decoder with 95 % intervals."""
+    order = [str(row["decoder"]) for row in table]
+    data = pd.DataFrame(
+        {
+            "decoder": order,
+            "share": [_per_cent(row["words_right"]) for row in table],
+            "low": [_per_cent(row["words_right_low"]) for row in table],
+            "high": [_per_cent(row["words_right_high"]) for row in table],
+        }
+    )
+    base = alt.Chart(data).encode(
+        y=alt.Y(
+            "decoder:N",
+            title=None,
+            axis=alt.Axis(labelLimit=200),
+            scale=alt.Scale(domain=order),
+        ),
+        tooltip=[
+            "decoder:N",
+            alt.Tooltip("share:Q", title="words right, %", format=".2f"),
+            alt.Tooltip("low:Q", title="from", format=".1f"),
+            alt.Tooltip("high:Q", title="to", format=".1f"),
+        ],
+    )
+    scale = alt.Scale(zero=False, nice=True)
+    spread = base.mark_rule(strokeWidth=2, color=PALETTE[0]).encode(
+        x=alt.X("low:Q", title="words right, %, with 95 % intervals", scale=scale), x2="high:Q"
+    )
+    value = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="share:Q")
+    number = base.mark_text(dy=-9, fontSize=12, color=INK).encode(
+        x="share:Q", text=alt.Text("share:Q", format=".2f")
+    )
+    chart: Layered = alt.layer(spread, value, number).properties(width=420, height=240)
+    return chart
+
+
+def calibration_chart(table: Sequence[Row]) -> Layered:
+    """Share right by mean probability of each bin; the line is where both are equal."""
+    data = pd.DataFrame(
+        {
+            "of": [str(row["of"]) for row in table],
+            "confidence": [_per_cent(row["confidence"]) for row in table],
+            "right": [_per_cent(row["right"]) for row in table],
+            "count": [row["count"] for row in table],
+        }
+    )
+    ends = alt.Scale(domain=[0, 100])
+    line = (
+        alt.Chart(pd.DataFrame({"confidence": [0, 100], "right": [0, 100]}))
+        .mark_line(strokeDash=[4, 4], color=INK)
+        .encode(x=alt.X("confidence:Q"), y=alt.Y("right:Q"))
+    )
+    points = (
+        alt.Chart(data)
+        .mark_line(point=alt.OverlayMarkDef(size=50))
+        .encode(
+            x=alt.X("confidence:Q", title="mean probability, %", scale=ends),
+            y=alt.Y("right:Q", title="right, %", scale=ends),
+            color=alt.Color("of:N", title=None, legend=alt.Legend(orient="top")),
+            shape=alt.Shape("of:N", title=None),
+            tooltip=["of:N", "confidence:Q", "right:Q", "count:Q"],
+        )
+    )
+    chart: Layered = alt.layer(line, points).properties(width=300, height=240)
+    return chart
+
+
+def coverage_chart(table: Sequence[Row]) -> alt.Chart:
+    """Share right among the surest words, by how many are kept."""
+    data = pd.DataFrame(
+        {
+            "coverage": [_per_cent(row["coverage"]) for row in table],
+            "right": [_per_cent(row["words_right"]) for row in table],
+        }
+    )
+    chart: alt.Chart = (
+        alt.Chart(data)
+        .mark_line(point=True, color=PALETTE[0])
+        .encode(
+            x=alt.X("coverage:Q", title="surest words kept, %"),
+            y=alt.Y("right:Q", title="right, %", scale=alt.Scale(zero=False)),
+            tooltip=["coverage:Q", alt.Tooltip("right:Q", format=".2f")],
+        )
+        .properties(width=300, height=240)
+    )
+    return chart
+
+
+def _per_cent(value: object) -> float:
+    return 100 * float(value) if isinstance(value, int | float) else 0.0

@@ -1,0 +1,47 @@
+"""Model errors: from tagged sentences to the one decision that lost."""
+
+import streamlit as st
+
+from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
+from crfviz.ui.error_mapping import mapped_sentences
+from crfviz.ui.error_panels import PANELS, downloads
+from crfviz.ui.error_runs import analysed
+from crfviz.ui.error_source import choose_source
+from crfviz.ui.scenario import bound_view, scenario
+from crfviz.ui.words import count, plain
+
+head, choice = st.columns([1, 2], vertical_alignment="center")
+head.title("Model errors")
+try:
+    tagger = cached.tagger(scenario().model)
+    with choice:
+        source = choose_source(tagger)
+    sentences = mapped_sentences(tagger, source) if source else None
+    found = analysed(tagger, source.name, sentences) if source and sentences else None
+except CrfvizError as error:
+    st.error(plain(str(error)))
+    st.stop()
+if found is None or source is None:
+    st.stop()
+wrong = found.record["errors"]
+viterbi = found.record["viterbi"]
+st.markdown(
+    f"**{plain(tagger.name)}** on {plain(source.name)}: "
+    f"{count(found.record['sentences'], 'sentence')}, {count(found.record['tokens'], 'word')}; "
+    f"**{100 * viterbi['token_accuracy']:.2f} %** of words and "
+    f"**{100 * viterbi['sentence_accuracy']:.2f} %** of sentences right; "
+    f"{count(wrong['total'], 'error')} in {count(wrong['sentences'], 'sentence')}."
+)
+if not tagger.probabilistic:
+    st.caption("This model has scores, not probabilities: p is what a CRF with them would say.")
+tab = bound_view(
+    st.segmented_control,
+    "Question",
+    "tab",
+    list(PANELS),
+    next(iter(PANELS)),
+    label_visibility="collapsed",
+)
+PANELS[tab](found)
+downloads(found)
