@@ -8,11 +8,15 @@ from crfviz.ui.error_mapping import mapped_sentences
 from crfviz.ui.error_panels import PANELS, downloads
 from crfviz.ui.error_runs import analysed
 from crfviz.ui.error_source import choose_source
-from crfviz.ui.scenario import bound_view, scenario
+from crfviz.ui.scenario import bound_view, need_frame, scenario
 from crfviz.ui.words import count, plain
 
+need_frame()
 head, choice = st.columns([1, 2], vertical_alignment="center")
 head.title("Model errors")
+if not cached.models():
+    st.info("There is no model. `python -m crfviz train` makes one.")
+    st.stop()
 try:
     tagger = cached.tagger(scenario().model)
     with choice:

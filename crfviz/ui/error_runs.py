@@ -54,15 +54,16 @@ def analysed(tagger: Tagger, name: str, sentences: Sequence[Sentence]) -> Analys
         st.info("The run was stopped, and nothing of it is kept.")
         st.button("Run", on_click=set_view_option, args=("stopped", ""), type="primary")
         return None
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(0.0, f"0 of {len(sentences):,} sentences")
-        st.button("Stop", on_click=set_view_option, args=("stopped", key), key="errors.stop")
+        place = st.empty()
+    place.button("Stop", on_click=set_view_option, args=("stopped", key), key="errors.stop")
 
     def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
         bar.progress(done / total, f"{done:,} of {total:,} sentences")
 
     results = run(tagger, sentences, report)
+    bar.empty()
     place.empty()
     tables = tables_of(results)
     found = Analysed(results, full_record(results, name, tables), tables, _links(results))

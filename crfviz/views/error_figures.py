@@ -35,16 +35,16 @@ def confusion_chart(table: Sequence[Row], tags: Sequence[str]) -> Layered:
         y=alt.Y("gold:N", scale=scale, axis=axis, title="gold"),
         tooltip=["gold:N", "predicted:N", "words:Q"],
     )
-    rects = base.mark_rect(cursor="pointer").encode(
+    rects = base.mark_rect().encode(
         color=alt.Color("words:Q", scale=alt.Scale(range=["#DCE6EE", "#6FA8CF"]), legend=None),
-        stroke=alt.condition(cell, alt.value("#D1264A"), alt.value("transparent")),
-        strokeWidth=alt.value(2.5),
     )
     numbers = base.mark_text(fontSize=12, color="#14243a").encode(text="words:Q")
+    # A clear cell on top takes the click: the number below it would swallow it.
+    clicks = base.mark_rect(cursor="pointer", fillOpacity=0, color="#D1264A", strokeWidth=2.5)
+    clicks = clicks.encode(strokeOpacity=alt.condition(cell, alt.value(1), alt.value(0)))
+    clicks = clicks.encode(stroke=alt.value("#D1264A")).add_params(cell)
     side = max(4, len(order)) * _SIDE
-    chart: Layered = alt.layer(rects.add_params(cell), numbers).properties(
-        width=side + 120, height=side
-    )
+    chart: Layered = alt.layer(rects, numbers, clicks).properties(width=side + 120, height=side)
     return chart
 
 

@@ -1,0 +1,75 @@
+"""Model errors in the browser: a click on the matrix, an error in the explorer, an upload."""
+
+from playwright.sync_api import expect
+
+from tests.browser.screen import PATIENCE
+
+TAGGED = "He\tPRON\nruns\tVERB\n.\tSYM\n\nThese\tPRON\nlook\tVERB\nfine\tADJ\n.\tPUNCT\n"
+
+
+def upload(screen, text, name="mine.conll"):
+    screen.page.locator("input[type=file]").set_input_files(
+        [{"name": name, "mimeType": "text/plain", "buffer": text.encode()}]
+    )
+
+
+def says(screen, text):
+    expect(screen.page.get_by_text(text).first).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_cell_of_the_matrix_lists_its_errors(screen):
+    screen.visit("model-errors", model="upos-en")
+    cell = screen.page.locator('[aria-label*="gold: NOUN"][aria-label*="predicted: PROPN"]').last
+    cell.click()
+    says(screen, "Errors: NOUN as PROPN")
+
+
+def test_an_uploaded_file_is_measured_and_kept_over_pages(screen):
+    screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
+    says(screen, "Choose a file")
+    upload(screen, TAGGED)
+    says(screen, "2 sentences, 7 words")
+    screen.follow("Models")
+    screen.follow("Model errors")
+    says(screen, "2 sentences, 7 words")
+
+
+def test_an_error_opens_in_the_explorer(screen):
+    screen.visit("model-errors", model="upos-en", **{"v.corpus": "file", "v.tab": "Why"})
+    upload(screen, TAGGED)
+    says(screen, "Errors (2 of 2)")
+    page = screen.page
+    grid = page.locator("[data-testid=stDataFrame]").nth(3)
+    grid.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # the grid draws its cells late
+    box = grid.bounding_box()
+    page.mouse.move(box["x"] + 25, box["y"] + 55)
+    page.wait_for_timeout(300)  # and notices a link under the mouse later still
+    with page.context.expect_page() as opened:
+        page.mouse.click(box["x"] + 25, box["y"] + 55)
+    explorer = opened.value
+    expect(explorer.locator("h1", has_text="Explore")).to_be_visible(timeout=PATIENCE)
+    expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
+    explorer.close()
+
+
+def test_strange_tags_are_mapped_by_the_reader(screen):
+    screen.visit("model-errors", model="ner-en", **{"v.corpus": "file"})
+    upload(screen, "Ann\tB-person\nruns\tO\n")
+    says(screen, "Tags that ner-en does not have")
+    says(screen, "should count as")
+    screen.page.get_by_role("combobox", name="person (1 words) counts as").click()
+    screen.page.get_by_role("option", name="PER", exact=True).click()
+    says(screen, "1 sentence, 2 words")
+
+
+def test_bad_files_are_said_in_words(screen):
+    screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
+    for text, message in (
+        ("just some text\n", "line 1: expected CoNLL-U"),
+        ("\n\n", "holds no sentence"),
+        ('{"tokens": ["Hi"]}\n', "has no gold tags"),
+    ):
+        upload(screen, text)
+        says(screen, message)
+        screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})

@@ -1,0 +1,135 @@
+"""The page Model errors, driven with AppTest, and its parts that need no page."""
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from crfviz.corpus.results import run
+from crfviz.corpus.tables import rounded
+from crfviz.exceptions import FormatError
+from crfviz.taggers.registry import SHIPPED, load_tagger
+from crfviz.text.formats import decoded, read_sentences
+from crfviz.text.sentences import Sentence
+from crfviz.ui.error_panels import PANELS
+from crfviz.ui.error_runs import _links
+from crfviz.ui.error_source import EXCERPTS, Source, _check, excerpt_of, renamed
+from crfviz.views.error_figures import confusion_chart
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPT = "pages/model-errors.py"
+
+
+@pytest.fixture
+def app():
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+
+
+def open_page(app, **params):
+    app.query_params.update(params)
+    return app.run().switch_page(SCRIPT).run()
+
+
+@pytest.mark.app
+@pytest.mark.parametrize("model", ["upos-en", "ner-en"])
+@pytest.mark.parametrize("tab", list(PANELS))
+def test_every_question_is_answered(app, model, tab):
+    open_page(app, model=model, **{"v.tab": tab})
+    assert not app.exception
+    assert not app.error
+    assert app.dataframe
+
+
+@pytest.mark.app
+def test_the_list_of_errors_can_be_filtered(app):
+    open_page(app, model="upos-en", **{"v.tab": "Why", "v.kind": "near tie"})
+    frame = next(d.value for d in app.dataframe if "p(gold)" in d.value.columns)
+    assert set(frame["kind"]) == {"near tie"}
+    assert (frame["gap, nats"] < 0.1).all()
+
+
+@pytest.mark.app
+def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
+    import crfviz.ui.error_runs as runs
+
+    monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-was-stopped")
+    open_page(app, model="upos-en", **{"v.stopped": "a-run-that-was-stopped"})
+    assert "stopped" in app.info[0].value
+    assert not app.dataframe
+    next(button for button in app.button if button.label == "Run").click().run()
+    assert app.dataframe
+
+
+@pytest.mark.app
+def test_a_textbook_chain_asks_for_a_file(app):
+    open_page(app, model="textbook/ice-cream")
+    assert not app.exception
+    assert "Choose a file" in app.info[0].value
+
+
+@pytest.mark.parametrize("path", EXCERPTS)
+def test_excerpts_have_150_tagged_sentences(path):
+    sentences = read_sentences(SHIPPED / path)
+    assert len(sentences) == 150
+    assert all(sentence.tags for sentence in sentences)
+
+
+def test_the_excerpt_is_one_whose_tags_the_tagger_has():
+    assert "EWT" in excerpt_of(load_tagger("upos-en").tags).name
+    assert "Twitter" in excerpt_of(load_tagger("ner-en").tags).name
+    assert excerpt_of(["HOT", "COLD"]) is None
+
+
+def test_a_file_without_sentences_or_tags_is_named():
+    with pytest.raises(FormatError, match=r"a\.txt holds no sentence"):
+        _check(Source("a.txt", "0", []))
+    with pytest.raises(FormatError, match=r"a\.txt: sentence 2 has no gold tags"):
+        _check(Source("a.txt", "0", [Sentence(("a",), ("X",)), Sentence(("b",))]))
+    with pytest.raises(FormatError, match=r"a\.txt, line 2: expected UTF-8"):
+        decoded(b"a\tX\n\xe9\tX\n", name="a.txt")
+
+
+def test_tags_are_renamed_where_a_name_is_given():
+    sentences = renamed([Sentence(("a", "b"), ("X", "Y"))], {"X": "Z"})
+    assert sentences[0].tags == ("Z", "Y")
+
+
+def test_a_link_opens_the_words_of_the_error_with_all_gold_tags():
+    tagger = load_tagger("upos-en")
+    sentences = [
+        Sentence(("I", "saw", "the", "pic's", "."), ("PRON", "VERB", "DET", "NOUN", "X")),
+        Sentence(("He", "runs", "."), ("PRON", "VERB", "SYM")),
+    ]
+    found = run(tagger, sentences)
+    last = {error.sentence: link for error, link in zip(found.errors, _links(found), strict=True)}
+    params = {name: values[0] for name, values in parse_qs(urlsplit(last[1]).query).items()}
+    assert params == {
+        "model": "upos-en",
+        "sentence": "He runs .",
+        "r": "0.PRON,1.VERB,2.SYM",
+        "v.at": "2.SYM",
+    }
+    assert parse_qs(urlsplit(last[0]).query)["sentence"] == ["I  saw  the  pic's  ."]
+
+
+@pytest.mark.app
+def test_the_explorer_draws_the_gold_of_a_link(app):
+    app.query_params.update(
+        {"model": "upos-en", "sentence": "He  runs  .", "r": "0.PRON,1.VERB,2.SYM"}
+    )
+    app.run()
+    app.toggle(key="view.twin").set_value(True).run()
+    frame = app.dataframe[0].value
+    assert frame.loc["gold"].tolist() == ["PRON", "VERB", "SYM"]
+
+
+def test_the_matrix_shows_what_is_wrong_and_takes_clicks():
+    rows = [
+        {"gold": "X", "predicted": "X", "words": 9},
+        {"gold": "X", "predicted": "Y", "words": 2},
+    ]
+    spec = confusion_chart(rounded(rows), ["X", "Y", "Z"]).to_dict()
+    (data,) = spec["datasets"].values()
+    assert data == [{"gold": "X", "predicted": "Y", "words": 2}]
+    assert [param["name"] for param in spec["params"]] == ["cell"]
