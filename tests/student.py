@@ -38,17 +38,25 @@ class Student:
             self.s = [0.0] * self.K
         if mistakes.get("no_end"):
             self.f = [0.0] * self.K
-        if mistakes.get("columns_normalised"):
-            sums = [log_sum([self.w[j][k] for j in self.tags]) for k in self.tags]
-            self.w = [[self.w[j][k] - sums[k] for k in self.tags] for j in self.tags]
+        self.normalise_scores()
         if padding := mistakes.get("padding"):
             self.e = self.e + [[0.0] * self.K] * padding
         times = mistakes.get("emission", 1)
         self.e = [[times * x if times else 0.0 for x in row] for row in self.e]
 
+    def normalise_scores(self):
+        if self.bug.get("columns_normalised"):
+            sums = [log_sum([self.w[j][k] for j in self.tags]) for k in self.tags]
+            self.w = [[self.w[j][k] - sums[k] for k in self.tags] for j in self.tags]
+        if self.bug.get("emissions_over_words"):
+            sums = [log_sum([row[k] for row in self.e]) for k in self.tags]
+            self.e = [[row[k] - sums[k] for k in self.tags] for row in self.e]
+
     def join(self, scores, default):
         if self.bug.get("no_log"):
             return sum(math.exp(score) if score < 700 else math.inf for score in scores)
+        if self.bug.get("lost_maximum"):
+            return log_sum(scores) - max(scores)
         return {"sum": log_sum, "max": max}[self.bug.get("join", default)](scores)
 
     def forward(self, join="sum"):
@@ -136,4 +144,7 @@ BUGS = [  # (name, kind of table, the mistake)
     ("wrong axis normalised", "alpha", {"over_words": True}),
     ("wrong axis normalised", "beta", {"over_words": True}),
     ("wrong axis normalised", "alpha", {"columns_normalised": True}),
+    ("wrong axis normalised", "viterbi", {"emissions_over_words": True}),
+    ("maximum not added back", "alpha", {"lost_maximum": True}),
+    ("maximum not added back", "beta", {"lost_maximum": True}),
 ]

@@ -107,7 +107,8 @@ CATALOGUE = (
     ),
     Bug(
         "wrong axis normalised",
-        "A sum runs over the other axis: over the positions, or over the tags moved to.",
+        "A sum runs over the wrong axis: over the positions, or over the tags moved to. Only the "
+        "tags of one word may be made to sum to 1.",
         KINDS,
         mutants.wrong_axis,
     ),
@@ -123,6 +124,12 @@ CATALOGUE = (
         "Scores are summed as they are. Take exp before the sum and log after it.",
         (ALPHA, BETA),
         mutants.missing_exp,
+    ),
+    Bug(
+        "maximum not added back",
+        "log Σ exp(a − max) lacks the maximum. Add it after the logarithm.",
+        (ALPHA, BETA),
+        mutants.maximum_lost,
     ),
     Bug(
         "transitions forgotten",

@@ -94,6 +94,16 @@ def missing_log(right: Program) -> Iterator[Program]:
         yield replace(right, **{name: values})
 
 
+def maximum_lost(right: Program) -> Iterator[Program]:
+    """The maximum is taken out of the sum and not added back."""
+
+    def shrunk(scores: Array, axis: int) -> Array:
+        top = scores.max(axis)
+        return log_sum(scores, axis) - np.where(np.isneginf(top), 0.0, top)
+
+    yield replace(right, reduce=shrunk)
+
+
 def missing_exp(right: Program) -> Iterator[Program]:
     """Scores are summed as they are."""
     if right.reduce is log_sum:
@@ -140,18 +150,18 @@ def padding_read(right: Program) -> Iterator[Program]:
 def finite_infinity(right: Program) -> Iterator[Program]:
     """A finite number for -inf."""
     for value in FINITE_INFINITIES:
-        for name in ("all", "steps", "transitions"):
+        for name in _PARTS:
             yield _without_infinities(right, value, name)
 
 
 def wrong_axis(right: Program) -> Iterator[Program]:
-    """Normalised over positions, the matrix over its rows, or summed over the tags moved to."""
+    """Table, matrix or emissions normalised along an axis, or the sum over the tags moved to."""
     if right.reduce is log_sum:
         yield replace(right, finish=_normalised_over_positions)
-    with np.errstate(all="ignore"):
-        sums = np.logaddexp.reduce(right.steps, 1, keepdims=True) if right.steps.size else 0.0
-        steps = right.steps - np.where(np.isneginf(sums), 0.0, sums)
-    yield replace(right, steps=steps)
+    for axis in (1, 2):
+        yield replace(right, steps=_normalised(right.steps, axis))
+    for axis in (0, 1):
+        yield replace(right, emissions=_normalised(right.emissions, axis))
     reduce = right.reduce
     yield replace(right, reduce=lambda scores, axis: reduce(scores, 1 - axis))
 
@@ -184,7 +194,7 @@ def _padded(right: Program, padding: int) -> Program:
 
 
 def _without_infinities(right: Program, value: float, where: str) -> Program:
-    """The program with `value` for -inf: in "steps", "transitions" (start and end too) or "all"."""
+    """The program with `value` for -inf in the scores that `_PARTS` names."""
 
     def changed(name: str) -> Array:
         old: Array = getattr(right, name)
@@ -201,13 +211,24 @@ def _without_infinities(right: Program, value: float, where: str) -> Program:
 
 
 _PARTS = {
+    "all": ("steps", "start", "end", "emissions"),
     "steps": ("steps",),
     "transitions": ("steps", "start", "end"),
-    "all": ("steps", "start", "end", "emissions"),
+    "start": ("start",),
+    "end": ("end",),
+    "emissions": ("emissions",),
 }
 
 
 def _normalised_over_positions(table: Array) -> Array:
+    return _normalised(table, 0)
+
+
+def _normalised(table: Array, axis: int) -> Array:
+    """The table with an exp that sums to 1 along an axis; NaN and rows of -inf stay."""
+    if not table.size:
+        return table
     with np.errstate(all="ignore"):
-        sums = np.logaddexp.reduce(np.where(np.isnan(table), -np.inf, table), 0, keepdims=True)
-        return table - np.where(np.isneginf(sums), 0.0, sums)
+        known = np.where(np.isnan(table), -np.inf, table)
+        sums = np.logaddexp.reduce(known, axis, keepdims=True)
+        return np.asarray(table - np.where(np.isneginf(sums), 0.0, sums))

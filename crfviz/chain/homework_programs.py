@@ -9,7 +9,7 @@ Letters: `T` tokens, `K` tags. Everything is in nats.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,12 +51,19 @@ class Program:
     end: Array  # (K,)
     reduce: Reduce
     finish: Callable[[Array], Array] = untouched  # what is done to the finished table
+    _filled: dict[str, Mapping[str, Array]] = field(default_factory=dict, init=False, repr=False)
 
     def tables(self, kind: str) -> Mapping[str, Array]:
-        """The tables of alpha, beta or Viterbi in every convention, (R, K) nats.
+        """The tables of alpha, beta or Viterbi in every convention, (R, K) nats; filled once.
 
-        R is T, or T-1 for messages. NaN stands where this program writes anything or nothing.
+        R is T, or more where padding is read. NaN stands where this program writes anything or
+        nothing.
         """
+        if kind not in self._filled:
+            self._filled[kind] = self._tables(kind)
+        return self._filled[kind]
+
+    def _tables(self, kind: str) -> Mapping[str, Array]:
         with np.errstate(all="ignore"):
             if kind == BETA:
                 return {INCLUDED: self.finish(self._backward())}
