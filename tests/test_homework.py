@@ -187,6 +187,22 @@ def test_one_slip_is_found_and_no_bug_is_named():
     assert wrong.found - wrong.expected == pytest.approx(0.01)
 
 
+@pytest.mark.parametrize(("shift", "bug"), [(60.0, "overflow"), (-60.0, "underflow")])
+def test_float32_products_that_leave_their_range_are_named(shift, bug):
+    chain = random_chain(0)
+    chain = Potentials(chain.emissions + shift, chain.transitions, chain.start, chain.end)
+    with np.errstate(all="ignore"):
+        table = np.exp(np.array(Student(chain).forward())).astype(np.float32)
+    wrong = check_table(chain, "alpha", table)
+    assert (wrong.position, wrong.bug) == (1, bug)
+
+
+def test_half_a_unit_is_rounding_whichever_way_it_goes():
+    chain = Potentials(np.log([[0.345, 0.1]]), np.zeros((2, 2)))
+    for written in (0.34, 0.35):
+        assert check_table(chain, "alpha", [[written, 0.1]]) is None
+
+
 def test_an_empty_cell_is_wrong():
     chain = random_chain(0)
     table = forward_backward(chain).log_alpha.clone()

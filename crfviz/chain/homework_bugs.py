@@ -156,6 +156,12 @@ CATALOGUE = (
         mutants.shifted,
     ),
     Bug(
+        "overflow",
+        "exp of a score is too large for its type and became ∞. Stay in log space.",
+        TABLES,
+        mutants.overflow,
+    ),
+    Bug(
         "underflow",
         "Products of probabilities became 0 before the logarithm was taken. Stay in log space.",
         TABLES,

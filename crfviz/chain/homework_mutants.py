@@ -17,6 +17,7 @@ from crfviz.chain.potentials import Array
 
 FINITE_INFINITIES = (-1e4, -1e3, -100.0, -1e5, -1e6, -1e9)  # written where -inf is meant
 MOST_PADDING = 8  # columns of padding that are tried
+LARGEST = {"float64": 709.78, "float32": 88.72}  # log of the largest number
 SMALLEST = {"float64": -745.13, "float32": -103.97}  # log of the smallest positive number
 
 
@@ -170,6 +171,16 @@ def underflow(right: Program) -> Iterator[Program]:
     """Products too small for their type became 0."""
     for smallest in SMALLEST.values():
         yield replace(right, finish=_lost_below(smallest))
+
+
+def overflow(right: Program) -> Iterator[Program]:
+    """Products too large for their type became infinite."""
+    for largest_log in LARGEST.values():
+        yield replace(right, finish=_infinite_above(largest_log))
+
+
+def _infinite_above(largest_log: float) -> Callable[[Array], Array]:
+    return lambda table: np.where(table > largest_log, np.inf, table)
 
 
 def _lost_below(smallest: float) -> Callable[[Array], Array]:

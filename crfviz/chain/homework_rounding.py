@@ -19,6 +19,7 @@ from crfviz.chain.potentials import Array
 
 MOST_DECIMALS = 6  # of a table rounded by hand; with more, the digits that count are counted
 MOST_STEPS = 5  # half units that rounding along the way may add
+HALF = 0.5 * (1 + 1e-6)  # of a unit; 0.345 may be 0.34 or 0.35, whatever float it is
 COARSEST = 0.1  # a table rounded to whole numbers is taken for one with a decimal
 FLOAT32_DIGITS = 9  # write every float32
 
@@ -81,7 +82,7 @@ def tolerance(
         size[order] = np.maximum.accumulate(finite.max(1, initial=1.0)[order])
         floor = size[:, None] * np.full_like(finite, 2e-6 if rounding.single else 1e-9)
     unit = _unit(rounding, finite, noise=0.0 if products else 1e-12)
-    halves = 0.5 * (1 + np.minimum(steps, MOST_STEPS))[:, None]
+    halves = HALF * (1 + np.minimum(steps, MOST_STEPS))[:, None]
     allowed: Array = np.maximum(floor, halves * unit) + 1e-300
     return allowed
 
