@@ -46,7 +46,7 @@ def rounding_of(table: Array) -> Rounding:
     """How the numbers of a table are rounded; what is not finite does not count."""
     values = np.unique(np.abs(table[np.isfinite(table)]))
     decimals = next(
-        (d for d in range(MOST_DECIMALS + 1) if np.allclose(values, values.round(d), 1e-14, 1e-14)),
+        (d for d in range(MOST_DECIMALS + 1) if np.allclose(values.round(d), values, 1e-12, 0.0)),
         None,
     )
     digits = max((_digits(value) for value in values.tolist()), default=1)
