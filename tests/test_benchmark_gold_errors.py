@@ -1,0 +1,40 @@
+"""What benchmarks/gold_errors.py plants, and how it counts."""
+
+import importlib.util
+import random
+from pathlib import Path
+
+import pytest
+
+from crfviz.text.sentences import Sentence
+from tests.fake_tagger import FakeTagger
+
+PATH = Path(__file__).resolve().parents[1] / "benchmarks" / "gold_errors.py"
+SENTENCES = [Sentence(("a", "b"), ("X", "Y")) for _ in range(50)]
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    spec = importlib.util.spec_from_file_location("gold_errors", PATH)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_planted_words_and_no_others_have_another_tag(benchmark):
+    spoilt, planted = benchmark.plant(SENTENCES, 0.1, random.Random(0))
+    changed = {
+        (index, t)
+        for index, (before, after) in enumerate(zip(SENTENCES, spoilt, strict=True))
+        for t in range(2)
+        if before.tags[t] != after.tags[t]
+    }
+    assert changed == planted
+    assert len(planted) == 10
+
+
+def test_a_tagger_that_is_always_right_finds_all_of_them(benchmark):
+    tagger = FakeTagger(["X", "Y"], {"a": {"X": 5.0}, "b": {"Y": 5.0}})
+    found = benchmark.measure(tagger, SENTENCES, 0.1, random.Random(0))
+    assert found["planted"] == found["errors"] == found["planted_among_errors"] == 10
+    assert found["precision_at_k"] == 1.0
