@@ -19,14 +19,6 @@ from report import Figure, Machine, table
 from serving import ROOT, running_app
 
 README = ROOT / "README.md"
-MODELS = (
-    "upos-en",
-    "upos-en-contextfree",
-    "upos-en-perceptron",
-    "upos-en-perceptron-greedy",
-    "upos-en-hmm",
-    "ner-en",
-)
 DECODERS = {
     "independent": "word alone",
     "left_to_right": "left to right",
@@ -64,7 +56,7 @@ def models_table() -> str:
         f"| model | test file | share of | {' | '.join(DECODERS.values())} | ECE |",
         "|---|---|---|---:|---:|---:|---:|---:|",
     ]
-    for model in MODELS:
+    for model in loading.MODELS:
         records = json.loads((ROOT / "models" / model / "evaluation.json").read_text())
         for label, record in records.items():
             keys = {"entity F1": "entity_f1"} if record["scheme"] == "BIO" else _UPOS_KEYS

@@ -15,14 +15,14 @@ import torch
 from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
 from crfviz.taggers.device import choose_device
-from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
+from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.storage import load_model
-from crfviz.taggers.tagger import CRF, Words, english_words, read_card, words_of
+from crfviz.taggers.tagger import CRF, Words, words_of
 
 SENTENCES_AT_ONCE = 64  # bounds the memory of a batch
 
 
-class NeuralTagger:
+class NeuralTagger(FolderTagger):
     """A tagger from a model folder; see `Tagger` for what it offers.
 
     Args:
@@ -34,15 +34,11 @@ class NeuralTagger:
     """
 
     family = CRF
-    observations = None  # any word
     probabilistic = True
 
     def __init__(self, folder: Path, device: torch.device | None = None) -> None:
         stored = load_model(folder)
-        self.folder = folder
-        self.name = folder.resolve().name
-        self.tags = stored.config.tags
-        self.scheme = stored.config.scheme
+        super().__init__(folder, stored.config.tags, stored.config.scheme)
         self._device = device or choose_device()
         self._temperature = stored.config.temperature
         self._vocabulary = stored.vocabulary
@@ -57,10 +53,6 @@ class NeuralTagger:
     def device(self) -> str:
         """The device that scores the words: cpu or cuda."""
         return self._device.type
-
-    def split(self, text: str) -> list[str]:
-        """The words of a text; see `Tagger.split`."""
-        return english_words(text)
 
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """The potentials of one sentence; see `Tagger.potentials`."""
@@ -78,15 +70,6 @@ class NeuralTagger:
             scored = self._score([words[index] for index in group], constrained=constrained)
             found |= dict(zip(group, scored, strict=True))
         return [found[index] for index in range(len(words))]
-
-    def examples(self) -> list[Example]:
-        """The examples of the folder, none where it has no such file."""
-        path = self.folder / EXAMPLES_FILE
-        return read_examples(path) if path.exists() else []
-
-    def card(self) -> str:
-        """The README.md of the folder; empty where there is none."""
-        return read_card(self.folder)
 
     def _score(self, sentences: list[tuple[str, ...]], *, constrained: bool) -> list[Potentials]:
         batch = self._vocabulary.encode(sentences).to(self._device)
