@@ -4,9 +4,11 @@ import pytest
 import torch
 
 from crfviz.chain.edits import START, Edits
+from crfviz.chain.strength import strength_intervals
 from crfviz.exceptions import ModelError, UnknownTagError
 from crfviz.ui import cached
 from crfviz.ui.state import MAX_WORDS, Scenario
+from crfviz.views.ruler import ruler
 from tests.tiny_tagger import save_tiny
 
 EDITS = Edits({("NOUN", "VERB"): -torch.inf, (START, "X"): 0.1 + 0.2}, {(1, "X"): 2.5}, 0.5)
@@ -34,6 +36,21 @@ def test_the_edited_chain_has_exactly_the_edits_and_pins(model):
     for part in ("emissions", "transitions", "start", "end"):
         assert torch.equal(getattr(now.potentials, part), getattr(expected, part))
     assert now.viterbi.path[0] == 0
+
+
+def test_the_ruler_is_that_of_the_chain_as_it_is_edited_and_pinned(model):
+    scenario = Scenario(model, "He runs !", EDITS, pins={0: "VERB"})
+    trained = cached.tagger(model).potentials(["He", "runs", "!"])
+    now = EDITS.apply(trained).pin({0: "VERB"})
+    for move in [("VERB", "X"), ("NOUN", "VERB"), (START, "VERB")]:  # the second is edited itself
+        assert cached.ruler(scenario, move) == ruler(now, trained, move)
+
+
+def test_the_pieces_of_the_strength_hold_edits_and_pins(model):
+    scenario = Scenario(model, "He runs !", EDITS, pins={0: "VERB", 9: "X"})
+    trained = cached.tagger(model).potentials(["He", "runs", "!"])
+    expected = strength_intervals(trained, edits=EDITS, pins={0: "VERB"})
+    assert cached.strength_pieces(scenario) == expected
 
 
 def test_an_edit_of_a_tag_that_the_model_lacks_is_said(model):
