@@ -8,7 +8,9 @@
     ├── EmptySentenceError       a sentence without a single word
     ├── NoPathError              every tag sequence is forbidden, so there is no path to return
     ├── FormatError              a file or text that cannot be read; says in which line
-    └── ModelError               a model folder that is no model; says which file and which field
+    ├── ModelError               a model folder that is no model; says which file and which field
+    └── StoreError               annotations that cannot be read or kept; says what to do
+        └── ConflictError        somebody else stored the annotation meanwhile
 
 Every message says what was expected and what came. Messages are for people: pages show them as they
 are.
@@ -49,3 +51,11 @@ class FormatError(CrfvizError):
 
 class ModelError(CrfvizError):
     """A model folder that is no model; the message says which file and which field."""
+
+
+class StoreError(CrfvizError):
+    """Annotations that cannot be read or kept; the message says why and what to do."""
+
+
+class ConflictError(StoreError):
+    """The annotation was stored meanwhile from another place; nothing was overwritten."""

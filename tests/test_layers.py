@@ -11,6 +11,7 @@ LAYERS = [  # a package may import only from lines above its own, and from itsel
     {"text", "chain"},
     {"taggers"},
     {"corpus"},
+    {"annotations"},
     {"views"},
     {"ui"},
     {"pages"},  # with app.py and the command line

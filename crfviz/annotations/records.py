@@ -1,0 +1,112 @@
+"""What is kept about labelling: the sentences, and what each annotator said about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, get_args
+
+from crfviz.exceptions import ShapeError
+
+Offsets = tuple[tuple[int, int], ...]  # one (start, end) per word: characters into the text
+State = Literal["open", "done"]
+STATES: tuple[State, ...] = get_args(State)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One sentence that waits for annotators, as it came in.
+
+    Raises:
+        ShapeError: words that overlap or lie outside of the text, or not one gold tag per word.
+    """
+
+    text: str
+    offsets: Offsets  # T words, in order
+    gold: tuple[str, ...] | None = None  # T tags that the file had
+    document: str = ""  # name of the file or paste it belongs to
+    position: int = 0  # in its document, from 0
+    id: int = 0  # of the store; 0: not stored yet
+
+    def __post_init__(self) -> None:
+        check_offsets(self.text, self.offsets)
+        if self.gold is not None and len(self.gold) != len(self.offsets):
+            raise ShapeError(
+                f"a sentence needs one gold tag per word: expected {len(self.offsets)}, "
+                f"got {len(self.gold)}"
+            )
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The T words."""
+        return words_at(self.text, self.offsets)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What an annotator can go back to: how the words were split, and which tags were set."""
+
+    offsets: Offsets
+    pins: Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """What one annotator says about one sentence: a row of the store.
+
+    The annotator's own tags are `pins`; all other tags of `final` are the model's, decoded under
+    the pins. `revision` counts the times it was stored: 0 is not yet.
+
+    Raises:
+        ShapeError: not one proposed and final tag per word, or a pin outside of the sentence.
+    """
+
+    item: int  # id of the sentence
+    annotator: str
+    offsets: Offsets  # T words as this annotator split them
+    proposed: tuple[str, ...]  # T tags of the model alone
+    final: tuple[str, ...]  # T tags of the model under the pins
+    pins: Mapping[int, str] = field(default_factory=dict)
+    state: State = "open"
+    model: str = ""
+    model_version: str = ""  # a digest of its weights
+    revision: int = 0
+    seconds: float = 0.0  # spent on it
+    created: datetime | None = None  # UTC; None: not stored yet
+    updated: datetime | None = None
+    past: tuple[Step, ...] = ()  # for undo, oldest first
+
+    def __post_init__(self) -> None:
+        for name, tags in (("proposed", self.proposed), ("final", self.final)):
+            if len(tags) != len(self.offsets):
+                raise ShapeError(
+                    f"an annotation needs one {name} tag per word: expected "
+                    f"{len(self.offsets)}, got {len(tags)}"
+                )
+        outside = [t for t in self.pins if not 0 <= t < len(self.offsets)]
+        if outside:
+            raise ShapeError(
+                f"pins must lie in 0 to {len(self.offsets) - 1}, got position {outside[0]}"
+            )
+
+
+def words_at(text: str, offsets: Offsets) -> tuple[str, ...]:
+    """The words of a text at the given places."""
+    return tuple(text[start:end] for start, end in offsets)
+
+
+def check_offsets(text: str, offsets: Offsets) -> None:
+    """Refuse words that overlap, are empty, or lie outside of the text.
+
+    Raises:
+        ShapeError: says which word.
+    """
+    before = 0
+    for number, (start, end) in enumerate(offsets, start=1):
+        if not before <= start < end <= len(text):
+            raise ShapeError(
+                f"word {number} must lie between characters {before} and {len(text)} of its text, "
+                f"got {start} to {end}"
+            )
+        before = end
