@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -51,11 +52,13 @@ def running_app(log_file: Path, environment: Mapping[str, str] | None = None) ->
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.headless=true", "--server.address=127.0.0.1", f"--server.port={port}"]
+    own_models = tempfile.TemporaryDirectory()  # not those of whoever measures
+    variables = {"PYTHONUNBUFFERED": "1", "CRFVIZ_USER_MODELS": own_models.name}
     with log_file.open("wb") as log:
         process = subprocess.Popen(
             command + options,
             cwd=ROOT,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})},
+            env={**os.environ, **variables, **(environment or {})},
             stdout=log,
             stderr=subprocess.STDOUT,
         )
@@ -73,6 +76,7 @@ def running_app(log_file: Path, environment: Mapping[str, str] | None = None) ->
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        own_models.cleanup()
 
 
 def _wait(app: App, process: subprocess.Popen[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Taggers by name: the shipped folders, and those in the folders that CRFVIZ_MODELS names.
+"""Taggers by name: those shipped, those in the folders of CRFVIZ_MODELS, and those people brought.
 
 A model is a folder with a config.json, which says of what family it is; a textbook chain is a JSON
 file in a folder called `textbook`, and its name is `textbook/NAME`.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
@@ -18,6 +19,7 @@ from crfviz.taggers.perceptron import PerceptronTagger
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
 from crfviz.taggers.textbook import TextbookTagger
 from crfviz.taggers.textbook_storage import TEXTBOOK
+from crfviz.taggers.user_models import HIDDEN, user_models
 
 SHIPPED = Path(__file__).resolve().parents[2] / "models"
 VARIABLE = "CRFVIZ_MODELS"  # more folders of model folders, separated as in PATH
@@ -72,18 +74,27 @@ def _load(path: Path) -> Tagger:
 
 def _places() -> dict[str, Path]:
     """Folders and textbook files by name, models or not; what is shipped goes before the rest."""
-    added = [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
     places: dict[str, Path] = {}
-    for parent in (SHIPPED, *added):
+    for parent in (SHIPPED, *_added()):
         if not _is(Path.is_dir, parent):
             continue
         for folder in parent.iterdir():
+            if folder.name.startswith(HIDDEN):
+                continue
             if folder.name == TEXTBOOK and _is(Path.is_dir, folder):
                 for file in folder.glob("*.json"):
                     places.setdefault(f"{TEXTBOOK}/{file.stem}", file)
             elif _is(Path.is_dir, folder):
                 places.setdefault(folder.name, folder)
     return places
+
+
+def _added() -> list[Path]:
+    """Folders of models beside the shipped ones."""
+    added = [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+    with suppress(ModelError):  # no home
+        added.append(user_models())
+    return added
 
 
 def _is(kind: Callable[[Path], bool], path: Path) -> bool:

@@ -1,0 +1,124 @@
+"""The folder of the models that people bring: names that are safe, folders that appear whole.
+
+Whoever can open the app sees what is in it, for the folder belongs to the server.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crfviz.exceptions import ModelError
+
+VARIABLE = "CRFVIZ_USER_MODELS"  # the folder, where it is not the usual one
+LONGEST_NAME = 40  # characters; a picker and a link have to hold it
+HIDDEN = "."  # how the names of folders begin that are no models: they are being written or removed
+RESERVED = ("textbook",)  # the name of a folder that means something else
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def user_models() -> Path:
+    """The folder; it may not exist yet.
+
+    `CRFVIZ_USER_MODELS` names it, else it is `crfviz/models` where programs keep their data.
+
+    Raises:
+        ModelError: the variable is not set and this user has no home.
+    """
+    if named := os.environ.get(VARIABLE, ""):
+        return Path(named)
+    try:
+        usual = Path.home() / ".local" / "share"
+    except RuntimeError as error:
+        raise ModelError(f"This user has no home folder: set {VARIABLE} to a folder.") from error
+    data = Path(os.environ.get("XDG_DATA_HOME", ""))
+    return (data if data.is_absolute() else usual) / "crfviz" / "models"
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """A name like the one wanted that no model has yet.
+
+    Args:
+        wanted: any text; what is no letter, digit, - or _ becomes -.
+        taken: names that the new one must differ from, in more than capitals.
+
+    Raises:
+        ModelError: there is no letter or digit in it.
+    """
+    plain = unicodedata.normalize("NFKD", wanted).encode("ascii", "ignore").decode()
+    name = _NO_NAME.sub("-", plain).strip("-_")[:LONGEST_NAME].strip("-_")
+    if not name:
+        raise ModelError(f"A model needs a name with a letter or digit in it, got {wanted[:60]!r}")
+    others = {other.casefold() for other in (*taken, *RESERVED)}
+    number, free = 1, name
+    while free.casefold() in others:
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+@contextmanager
+def new_model(name: str) -> Iterator[Path]:
+    """A folder to write a model into, which gets its name when everything is written.
+
+    Args:
+        name: as `free_name` makes it.
+
+    Yields:
+        An empty folder. If the body fails, nothing stays.
+
+    Raises:
+        ModelError: the name is not safe or is there already, or nothing can be written.
+    """
+    if free_name(name, ()) != name:
+        raise ModelError(f"{name!r} is no safe name for a model")
+    parent = user_models()
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}new-", dir=parent))
+    except OSError as error:
+        raise ModelError(f"{parent}: no model can be written there ({error})") from error
+    try:
+        yield folder
+        folder.chmod(0o755)  # mkdtemp is for one user alone
+        folder.rename(parent / name)  # fails where there is a folder with something in it
+    except OSError as error:
+        raise ModelError(f"{parent / name}: cannot be written ({error})") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_model(name: str) -> None:
+    """Remove one of the models brought; it goes out of sight at once.
+
+    Raises:
+        ModelError: there is no such model, or it cannot be removed.
+    """
+    folder = user_models() / name
+    if name not in own_models():
+        raise ModelError(f"No model called {name!r} was brought")
+    try:
+        gone = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old-", dir=folder.parent))
+        folder.rename(gone)
+    except OSError as error:
+        raise ModelError(f"{folder}: cannot be removed ({error})") from error
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def own_models() -> list[str]:
+    """Names of the folders there are, in alphabetical order; none where it cannot be read."""
+    try:
+        return sorted(
+            folder.name
+            for folder in user_models().iterdir()
+            if folder.is_dir() and not folder.is_symlink() and not folder.name.startswith(HIDDEN)
+        )
+    except (OSError, ModelError):
+        return []
