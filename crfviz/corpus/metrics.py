@@ -95,19 +95,36 @@ def entity_scores(
     """
     counts = _entity_counts(gold, guess)
     per_sentence = sum(counts.values(), np.zeros((len(gold), 3), dtype=np.int64))
-    shares = np.full(len(gold), 1 / len(gold))
-    drawn = [  # a few samples at a time: all of them at once are 8 kB for every sentence
-        generator.multinomial(len(gold), shares, size=SAMPLES_AT_ONCE) @ per_sentence
-        for _ in range(SAMPLES // SAMPLES_AT_ONCE)
-    ]
     points = _precision_recall_f1(per_sentence.sum(axis=0))
-    sampled = _precision_recall_f1(np.concatenate(drawn).T)
+    sampled = _precision_recall_f1(resampled(per_sentence, generator).T)
     precision, recall, f1 = map(_rate, points, sampled)
     by_type = {
         name: float(_precision_recall_f1(table.sum(axis=0))[2])
         for name, table in sorted(counts.items())
     }
     return EntityScores(precision, recall, f1, by_type)
+
+
+def resampled(per_sentence: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
+    """Sums over samples of whole sentences, drawn with replacement: (SAMPLES, C).
+
+    Args:
+        per_sentence: (N, C) counts of each sentence, N at least 1.
+        generator: draws the sentences.
+    """
+    number = len(per_sentence)
+    shares = np.full(number, 1 / number)
+    drawn = [  # a few samples at a time: all of them at once are 8 kB for every sentence
+        generator.multinomial(number, shares, size=SAMPLES_AT_ONCE) @ per_sentence
+        for _ in range(SAMPLES // SAMPLES_AT_ONCE)
+    ]
+    return np.concatenate(drawn)
+
+
+def percentiles(sampled: NDArray[np.float64]) -> tuple[float, float]:
+    """The 95 % interval of what was worked out from each sample: (SAMPLES,); NaN is left out."""
+    low, high = np.nanpercentile(sampled, [2.5, 97.5])
+    return float(low), float(high)
 
 
 def _entity_counts(
@@ -141,5 +158,4 @@ def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.floa
 
 
 def _rate(point: NDArray[np.float64], sampled: NDArray[np.float64]) -> Rate:
-    low, high = np.percentile(sampled, [2.5, 97.5])
-    return Rate(float(point), float(low), float(high))
+    return Rate(float(point), *percentiles(sampled))

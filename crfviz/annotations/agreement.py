@@ -1,0 +1,239 @@
+"""How far two annotators agree: Cohen's kappa over words, exact entities, and where they differ.
+
+    agreement(store.annotations(document), "anna", "ben")
+
+    kappa = (p_observed - p_expected) / (1 - p_expected)
+
+with p_observed the share of words that have the same tag, and p_expected the share that would if
+both drew tags at random, each as often as they used them. The kappa of one tag is that of the
+question "this tag or another?".
+
+Only sentences count that both have finished. Words count that both split alike, compared by their
+place in the text; the rest is counted as `words_apart`.
+
+The 95 % intervals are percentiles over samples of whole sentences: the tags of one sentence depend
+on each other, above all where a model decoded them, and the usual formula for the standard error of
+kappa takes every word as a draw of its own, which makes its interval too narrow.
+
+Two people who correct the same model agree more than two who start from nothing.
+
+Source:
+    Cohen (1960); kappa of one category: Fleiss, Levin and Paik (2003), section 18.1;
+    entities, for which nobody counts the words that are none: Hripcsak and Rothschild (2005).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.annotations.records import Annotation, Item
+from crfviz.corpus.metrics import percentiles, resampled
+from crfviz.exceptions import CrfvizError
+from crfviz.text.schemes import is_bio, spans
+
+SEED = 0  # of the bootstrap
+
+Pairs = Sequence[tuple[Item, Annotation]]
+_Both = tuple[Item, Annotation, Annotation]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95 % interval, from -1 to 1.
+
+    None where it cannot be worked out: the value, where both used one and the same tag throughout;
+    the interval, also where there are fewer than two sentences.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One word to which two annotators gave two tags."""
+
+    item: Item
+    position: int  # among the words of the first annotator, from 0
+    word: str
+    start: int  # character in the text of the item
+    tags: tuple[str, str]  # of the first and of the second annotator
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What two annotators have in common."""
+
+    annotators: tuple[str, str]
+    sentences: int  # finished by both
+    words: int  # split alike by both
+    words_apart: int  # of either annotator, that the other split in another way
+    observed: float | None  # share of the words with the same tag; None without a word
+    kappa: Estimate
+    kappa_by_tag: dict[str, Estimate]  # of each tag that occurs, by name
+    entity_f1: Estimate | None  # exact in type and both ends; None without BIO tags
+    entity_f1_by_type: dict[str, float]
+    disagreements: tuple[Disagreement, ...]  # in the order of the file
+
+
+def agreement(pairs: Pairs, first: str, second: str) -> Agreement:
+    """Compare the finished sentences of two annotators.
+
+    Args:
+        pairs: sentences with what anybody said about them, as the store gives them.
+        first: name of an annotator.
+        second: name of another.
+
+    Raises:
+        CrfvizError: both names are the same.
+    """
+    if first == second:
+        raise CrfvizError(f"agreement needs two annotators, got {first!r} twice")
+    both = _finished_by_both(pairs, first, second)
+    table = _Table.of([_shared_words(*each) for each in both])
+    entities = [(_entities(one), _entities(other)) for _, one, other in both]
+    bio = is_bio([tag for _, *annotations in both for a in annotations for tag in a.final])
+    return Agreement(
+        annotators=(first, second),
+        sentences=len(both),
+        words=table.words,
+        words_apart=sum(len(set(one.offsets) ^ set(other.offsets)) for _, one, other in both),
+        observed=table.observed,
+        kappa=table.kappa(),
+        kappa_by_tag={tag: table.kappa(tag) for tag in table.tags},
+        entity_f1=_entity_f1(entities) if bio else None,
+        entity_f1_by_type=_f1_by_type(entities) if bio else {},
+        disagreements=tuple(d for each in both for d in _disagreements(*each)),
+    )
+
+
+def _finished_by_both(pairs: Pairs, first: str, second: str) -> list[_Both]:
+    done = [pair for pair in pairs if pair[1].state == "done"]
+    one = {item.id: (item, a) for item, a in done if a.annotator == first}
+    other = {item.id: a for item, a in done if a.annotator == second}
+    return [(item, a, other[key]) for key, (item, a) in one.items() if key in other]
+
+
+def _shared_words(_: Item, one: Annotation, other: Annotation) -> list[tuple[str, str]]:
+    """Both tags of every word that both split alike."""
+    tags = dict(zip(other.offsets, other.final, strict=True))
+    return [
+        (tag, tags[place])
+        for place, tag in zip(one.offsets, one.final, strict=True)
+        if place in tags
+    ]
+
+
+def _disagreements(item: Item, one: Annotation, other: Annotation) -> Iterable[Disagreement]:
+    tags = dict(zip(other.offsets, other.final, strict=True))
+    for position, ((start, end), tag) in enumerate(zip(one.offsets, one.final, strict=True)):
+        theirs = tags.get((start, end), tag)
+        if theirs != tag:
+            yield Disagreement(item, position, item.text[start:end], start, (tag, theirs))
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """How often each pair of tags occurs, in each sentence and in samples of them."""
+
+    pairs: list[tuple[str, str]]  # P that occur
+    counts: NDArray[np.int64]  # (N, P)
+    sampled: NDArray[np.int64]  # (SAMPLES, P), of no sample where there are too few sentences
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sequence[tuple[str, str]]]) -> _Table:
+        pairs = sorted({pair for sentence in sentences for pair in sentence})
+        columns = {pair: number for number, pair in enumerate(pairs)}
+        counts = np.zeros((len(sentences), len(pairs)), dtype=np.int64)
+        for row, sentence in enumerate(sentences):
+            for pair in sentence:
+                counts[row, columns[pair]] += 1
+        return cls(pairs, counts, _samples(counts))
+
+    @property
+    def words(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def tags(self) -> list[str]:
+        return sorted({tag for pair in self.pairs for tag in pair})
+
+    @property
+    def observed(self) -> float | None:
+        if not self.words:
+            return None
+        same = [one == other for one, other in self.pairs]
+        return float(self.counts[:, same].sum() / self.words)
+
+    def kappa(self, tag: str | None = None) -> Estimate:
+        """Over all tags, or of one against the rest."""
+        named = [
+            pair if tag is None else tuple("this" if name == tag else "rest" for name in pair)
+            for pair in self.pairs
+        ]
+        value = _kappa(named, self.counts.sum(axis=0, keepdims=True))
+        return _estimate(value, _kappa(named, self.sampled))
+
+
+def _kappa(pairs: Sequence[tuple[str, ...]], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Of (S, P) counts: (S,), NaN where both always used one tag or there is no word."""
+    words = counts.sum(axis=1)
+    same = counts[:, [one == other for one, other in pairs]].sum(axis=1)
+    by_chance = np.zeros(len(counts), dtype=np.int64)  # times `words` once more
+    for tag in {tag for pair in pairs for tag in pair}:
+        ones, others = (counts[:, [p[side] == tag for p in pairs]].sum(axis=1) for side in (0, 1))
+        by_chance += ones * others
+    room = words * words - by_chance
+    return np.where(room > 0, (words * same - by_chance) / np.where(room > 0, room, 1), np.nan)
+
+
+def _entities(annotation: Annotation) -> set[tuple[str, int, int]]:
+    """Type and both ends in characters: words may be split in two ways."""
+    places = annotation.offsets
+    return {(s.type, places[s.start][0], places[s.end - 1][1]) for s in spans(annotation.final)}
+
+
+_Entities = Sequence[tuple[set[tuple[str, int, int]], set[tuple[str, int, int]]]]
+
+
+def _entity_f1(entities: _Entities) -> Estimate:
+    """F1 of one annotator's entities against the other's: the same both ways."""
+    rows = [(len(one & other), len(one) + len(other)) for one, other in entities]
+    counts = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    return _estimate(_f1(counts.sum(axis=0, keepdims=True)), _f1(_samples(counts)))
+
+
+def _f1_by_type(entities: _Entities) -> dict[str, float]:
+    shared: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for one, other in entities:
+        shared.update(name for name, *_ in one & other)
+        total.update(name for side in (one, other) for name, *_ in side)
+    return {name: 2 * shared[name] / total[name] for name in sorted(total)}
+
+
+def _f1(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Of (S, 2) shared entities and those of both: (S,), NaN where there is none."""
+    shared, total = counts.T
+    return np.where(total > 0, 2 * shared / np.maximum(total, 1), np.nan)
+
+
+def _samples(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    if len(counts) < 2:
+        return counts[:0]
+    return resampled(counts, np.random.default_rng(SEED))
+
+
+def _estimate(value: NDArray[np.float64], sampled: NDArray[np.float64]) -> Estimate:
+    point = float(value[0])
+    if np.isnan(point):
+        return Estimate(None, None, None)
+    if np.isnan(sampled).all():  # of no sample, too
+        return Estimate(point, None, None)
+    return Estimate(point, *percentiles(sampled))
