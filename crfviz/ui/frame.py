@@ -17,6 +17,7 @@ PAGES = (
     ("pages/marginals.py", "Marginals", "marginals"),
     ("pages/why.py", "Why this tag", "why"),
     ("pages/hmm-as-crf.py", "HMM as CRF", "hmm-as-crf"),
+    ("pages/what-if.py", "What if", "what-if"),
     ("pages/entities.py", "Entities", "entities"),
     ("pages/compare.py", "Compare", "compare"),
     ("pages/paths.py", "Paths", "paths"),

@@ -33,6 +33,7 @@ TITLES = {
     "marginals": "Marginals",
     "hmm-as-crf": "HMM as CRF",
     "why": "Why this tag",
+    "what-if": "What if",
     "entities": "Entities",
     "compare": "Compare",
     "paths": "Paths",
@@ -43,7 +44,16 @@ TITLES = {
     "model-errors": "Model errors",
     "models": "Models",
 }
-WITHOUT_STAGE = ("entities", "compare", "naive", "log-space", "homework", "model-errors", "models")
+WITHOUT_STAGE = (
+    "what-if",
+    "entities",
+    "compare",
+    "naive",
+    "log-space",
+    "homework",
+    "model-errors",
+    "models",
+)
 STAGES = [path for path in TITLES if path not in WITHOUT_STAGE]  # of every model
 MARGINAL = 1.1e-6  # the stage writes six decimals
 

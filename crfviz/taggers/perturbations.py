@@ -1,0 +1,202 @@
+"""A sentence with one thing about it changed: case, a typo, punctuation, a name or a number.
+
+| kind           | what is done                                                                |
+|----------------|-----------------------------------------------------------------------------|
+| lower case     | every word in lower case                                                    |
+| upper case     | every word in upper case                                                    |
+| title case     | every word with one capital in front; clitics such as `n't` stay            |
+| typo           | in one word two neighbouring letters are swapped, or one is lost or doubled |
+| no punctuation | words of punctuation alone are left out                                     |
+| other name     | one name gives way to another of its type                                   |
+| other number   | every digit of one number changes, or one number word                       |
+
+A name is an entity of BIO tags, or a run of proper nouns. What is left to chance is drawn from the
+seed alone: the same words, tags and seed give the same sentence.
+
+Source: Ribeiro, Wu, Guestrin and Singh, "Beyond Accuracy: Behavioral Testing of NLP Models with
+CheckList" (2020), for testing by changes that should not matter.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from crfviz.text.schemes import Span, is_bio, spans
+
+# Invented or common names, several lengths of each type.
+NAMES = {
+    "PER": ("Okafor", "Lindqvist", "Maria Garcia", "Yuki Tanaka", "Anna van Dijk", "Amara"),
+    "LOC": ("Nairobi", "Ljubljana", "New Zealand", "Lake Titicaca", "Bay of Biscay", "Peru"),
+    "ORG": ("Siemens", "Greenpeace", "Red Cross", "Oxford University", "Bank of Finland", "Unesco"),
+}
+ALIASES = {  # other names of the types, lower-case
+    "person": "PER",
+    "location": "LOC",
+    "gpe": "LOC",
+    "geo-loc": "LOC",
+    "organization": "ORG",
+    "organisation": "ORG",
+    "corporation": "ORG",
+    "company": "ORG",
+}
+PROPER = ("PROPN", "NNP", "NNPS")  # tags of proper nouns
+NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
+
+_CLITIC = re.compile(r"^n?['’]")
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """The changed sentence, and where its words come from."""
+
+    words: tuple[str, ...]  # T' words
+    origins: tuple[int | None, ...]  # T' positions before the change; None: the word was not there
+    what: str  # the change in words, such as "Paris → Nairobi"; empty where it is about all words
+
+
+def perturb(
+    kind: str, words: Sequence[str], tags: Sequence[str], seed: int = 0
+) -> Perturbed | None:
+    """The sentence after one change.
+
+    Args:
+        kind: a key of `KINDS`.
+        words: T words.
+        tags: T tag names, which say where names are.
+        seed: another one makes other choices.
+
+    Returns:
+        The sentence, None where the change would change nothing.
+
+    Example:
+        >>> perturb("no punctuation", ["Run", ",", "Bob", "!"], ["VERB", "PUNCT", "PROPN", "PUNCT"])
+        Perturbed(words=('Run', 'Bob'), origins=(0, 2), what='without , !')
+    """
+    found = KINDS[kind](tuple(words), tags, random.Random(seed))
+    return None if found is None or found.words == tuple(words) else found
+
+
+Words = tuple[str, ...]
+
+
+def _each(change: Callable[[str], str]) -> Callable[..., Perturbed]:
+    def changed(words: Words, _tags: Sequence[str], _draw: random.Random) -> Perturbed:
+        return Perturbed(tuple(map(change, words)), tuple(range(len(words))), "")
+
+    return changed
+
+
+def _title(word: str) -> str:
+    return word if _CLITIC.match(word) else word[:1].upper() + word[1:].lower()
+
+
+def _typo(words: Words, _tags: Sequence[str], draw: random.Random) -> Perturbed | None:
+    fit = [t for t, word in enumerate(words) if word.isalpha() and len(word) > 1]
+    long = [t for t in fit if len(words[t]) > 3]
+    if not fit:
+        return None
+    t = draw.choice(long or fit)
+    return _one(words, t, draw.choice(_misspelt(words[t])))
+
+
+def _misspelt(word: str) -> list[str]:
+    """The word with two neighbouring letters swapped, one lost, one doubled; the first stays."""
+    start = 1 if len(word) > 2 else 0
+    places = range(start, len(word))
+    swapped = [word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places[:-1]]
+    lost = [word[:i] + word[i + 1 :] for i in places]
+    doubled = [word[:i] + word[i] + word[i:] for i in places]
+    return [other for other in (*swapped, *lost, *doubled) if other != word]
+
+
+def _no_punctuation(words: Words, _tags: Sequence[str], _draw: random.Random) -> Perturbed | None:
+    kept = tuple(t for t, word in enumerate(words) if not _is_punctuation(word))
+    if not kept:
+        return None
+    left_out = [word for word in words if _is_punctuation(word)]
+    return Perturbed(tuple(words[t] for t in kept), kept, f"without {' '.join(left_out)}")
+
+
+def _is_punctuation(word: str) -> bool:
+    return all(unicodedata.category(character).startswith("P") for character in word)
+
+
+def _other_name(words: Words, tags: Sequence[str], draw: random.Random) -> Perturbed | None:
+    known = [(span, options) for span in names_in(tags) if (options := _options(span.type))]
+    if not known:
+        return None
+    span, options = draw.choice(known)
+    before = words[span.start : span.end]
+    others = [name.split() for name in options if name != " ".join(before)]
+    alike = [name for name in others if len(name) == len(before)]
+    after = tuple(draw.choice(alike or others))
+    origins = [span.start + i if i < len(before) else None for i in range(len(after))]
+    return Perturbed(
+        (*words[: span.start], *after, *words[span.end :]),
+        (*range(span.start), *origins, *range(span.end, len(words))),
+        f"{' '.join(before)} → {' '.join(after)}",
+    )
+
+
+def names_in(tags: Sequence[str]) -> list[Span]:
+    """The names of a tagged sentence: entities, or runs of proper nouns."""
+    if is_bio(tags):
+        return spans(tags)
+    found: list[Span] = []
+    for is_name, run in groupby(enumerate(tags), key=lambda pair: pair[1] in PROPER):
+        places = [t for t, _ in run]
+        if is_name:
+            found.append(Span(PROPER[0], places[0], places[-1] + 1))
+    return found
+
+
+def _options(kind: str) -> tuple[str, ...]:
+    """Names of a type; none of a type that we have no names of."""
+    if kind in PROPER:
+        return (*NAMES["PER"], *NAMES["LOC"])
+    return NAMES.get(ALIASES.get(kind.lower(), kind.upper()), ())
+
+
+def _other_number(words: Words, _tags: Sequence[str], draw: random.Random) -> Perturbed | None:
+    fit = [t for t, word in enumerate(words) if _is_number(word)]
+    if not fit:
+        return None
+    t = draw.choice(fit)
+    word = words[t]
+    if word.lower() in NUMBERS:
+        other = draw.choice([number for number in NUMBERS if number != word.lower()])
+        return _one(words, t, other.capitalize() if word[0].isupper() else other)
+    return _one(words, t, "".join(_other_digit(c, draw) for c in word))
+
+
+def _is_number(word: str) -> bool:
+    return word.lower() in NUMBERS or any("0" <= character <= "9" for character in word)
+
+
+def _other_digit(character: str, draw: random.Random) -> str:
+    if not "0" <= character <= "9":
+        return character
+    return draw.choice([digit for digit in "123456789" if digit != character])
+
+
+def _one(words: Words, position: int, word: str) -> Perturbed:
+    """The sentence with one word replaced."""
+    changed = (*words[:position], word, *words[position + 1 :])
+    return Perturbed(changed, tuple(range(len(words))), f"{words[position]} → {word}")
+
+
+KINDS: dict[str, Callable[[Words, Sequence[str], random.Random], Perturbed | None]] = {
+    "lower case": _each(str.lower),
+    "upper case": _each(str.upper),
+    "title case": _each(_title),
+    "typo": _typo,
+    "no punctuation": _no_punctuation,
+    "other name": _other_name,
+    "other number": _other_number,
+}
+DRAWN = ("typo", "other name", "other number")  # kinds for which the seed matters

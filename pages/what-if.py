@@ -1,0 +1,24 @@
+"""What if the sentence were written another way: which tags flip, and which scores moved."""
+
+import streamlit as st
+
+from crfviz.exceptions import CrfvizError
+from crfviz.ui.scene import scene
+from crfviz.ui.what_if_panel import choose_change, show_changed, show_numbers, tried, ways_on
+from crfviz.ui.words import plain
+
+st.title("What if")
+current = scene()
+try:
+    every = tried(current.scenario)
+except CrfvizError as error:
+    st.info(plain(f"{error}."))
+    st.stop()
+kind = choose_change(every)
+found = every[kind]
+if found is None:
+    st.info(f"This sentence has nothing for “{kind}” to change. Choose another change.")
+    st.stop()
+show_changed(found, kind)
+ways_on(found)
+show_numbers(found)

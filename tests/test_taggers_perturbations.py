@@ -1,0 +1,119 @@
+"""Sentences with one thing changed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.taggers.perturbations import DRAWN, KINDS, NAMES, names_in, perturb
+
+WORDS = ["Ann", "does", "n't", "owe", "the", "2", "boys", "$", "1,500.75", ",", "right", "?"]
+TAGS = ["PROPN", "AUX", "PART", "VERB", "DET", "NUM"]
+TAGS += ["NOUN", "SYM", "NUM", "PUNCT", "ADJ", "PUNCT"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("lower case", "ann does n't owe the 2 boys $ 1,500.75 , right ?"),
+        ("upper case", "ANN DOES N'T OWE THE 2 BOYS $ 1,500.75 , RIGHT ?"),
+        ("title case", "Ann Does n't Owe The 2 Boys $ 1,500.75 , Right ?"),
+        ("no punctuation", "Ann does n't owe the 2 boys $ 1,500.75 right"),
+    ],
+)
+def test_changes_without_chance(kind, expected):
+    assert " ".join(perturb(kind, WORDS, TAGS).words) == expected
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+@pytest.mark.parametrize("seed", range(20))
+def test_the_seed_alone_decides_and_one_word_changes(kind, seed):
+    first, again = (perturb(kind, WORDS, TAGS, seed) for _ in range(2))
+    assert first == again
+    changed = [
+        o
+        for o, word in zip(first.origins, first.words, strict=True)
+        if o is None or WORDS[o] != word
+    ]
+    assert len(changed) == 1 or kind == "other name"
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_other_seeds_make_other_sentences(kind):
+    assert len({perturb(kind, WORDS, TAGS, seed).words for seed in range(20)}) > 1
+
+
+def test_a_number_keeps_its_form_and_no_digit_stays():
+    for seed in range(20):
+        found = perturb("other number", ["1,500.75"], ["NUM"], seed)
+        (number,) = found.words
+        assert [c for c in number if not c.isdigit()] == [",", "."]
+        assert all(a != b for a, b in zip("1,500.75", number, strict=True) if a.isdigit())
+
+
+def test_a_number_word_gives_way_to_another():
+    (word,) = perturb("other number", ["Three"], ["NUM"]).words
+    assert word != "Three"
+    assert word[0].isupper()
+
+
+def test_an_entity_gives_way_to_one_of_its_type_and_length():
+    words = ["She", "left", "New", "York", "on", "Monday"]
+    tags = ["O", "O", "B-LOC", "I-LOC", "O", "O"]
+    for seed in range(20):
+        found = perturb("other name", words, tags, seed)
+        assert " ".join(found.words[2:4]) in NAMES["LOC"]
+        assert found.origins == (0, 1, 2, 3, 4, 5)
+        assert found.what.startswith("New York → ")
+
+
+def test_a_name_of_another_length_keeps_the_rest_aligned():
+    words = ["The", "A", "B", "C", "D", "E", "won"]
+    tags = ["O", "B-ORG", *["I-ORG"] * 4, "O"]
+    found = perturb("other name", words, tags)
+    assert found.words[0] == "The"
+    assert found.words[-1] == "won"
+    assert found.origins[-1] == 6
+    short = perturb("other name", ["Nobel"], ["B-PER"])
+    assert short.origins == (0,)
+
+
+def test_names_are_entities_or_runs_of_proper_nouns():
+    assert [(s.start, s.end) for s in names_in(["PROPN", "PROPN", "VERB", "PROPN"])] == [
+        (0, 2),
+        (3, 4),
+    ]
+    assert [(s.type, s.start) for s in names_in(["O", "B-PER", "B-LOC"])] == [
+        ("PER", 1),
+        ("LOC", 2),
+    ]
+    assert names_in(["O", "O"]) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "tags"),
+    [
+        ("lower case", ["all", "lower"], ["DET", "ADJ"]),
+        ("typo", ["1", "?"], ["NUM", "PUNCT"]),
+        ("no punctuation", ["no", "mark"], ["DET", "NOUN"]),
+        ("no punctuation", ["?", "!"], ["PUNCT", "PUNCT"]),
+        ("other name", ["a", "dog"], ["DET", "NOUN"]),
+        ("other name", ["Nobel"], ["B-AWARD"]),
+        ("other number", ["no", "number"], ["DET", "NOUN"]),
+        ("upper case", ["中", "文"], ["NOUN", "NOUN"]),
+    ],
+)
+def test_nothing_to_change(kind, words, tags):
+    assert perturb(kind, words, tags) is None
+
+
+@given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=8), st.integers(0, 99))
+def test_any_words_give_words_with_an_alignment(words, seed):
+    for kind in KINDS:
+        found = perturb(kind, words, ["PROPN"] * len(words), seed)
+        if found is not None:
+            assert found.words != tuple(words)
+            assert len(found.origins) == len(found.words)
+            assert all(found.words)
+            known = [o for o in found.origins if o is not None]
+            assert known == sorted(set(known))
+            assert set(known) <= set(range(len(words)))

@@ -1,0 +1,96 @@
+"""The page What if, driven with AppTest, against the taggers themselves."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from crfviz import load_tagger, viterbi
+from crfviz.taggers.perturbations import KINDS
+
+pytestmark = pytest.mark.app
+
+ROOT = Path(__file__).resolve().parents[1]
+SENTENCE = "Mr Smith went to Paris in 2019 , and the cats sang ."
+
+
+@pytest.fixture
+def page():
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+
+    def run(model="upos-en", sentence=SENTENCE, **params):
+        app.query_params.update({"model": model, "sentence": sentence, **params})
+        app.run().switch_page("pages/what-if.py").run()
+        assert not app.exception
+        assert not app.error
+        return app
+
+    return run
+
+
+def shown(app):
+    """What the stage is told."""
+    element = next(e for e in app.main if e.type == "bidi_component")
+    return json.loads(element.proto.json)
+
+
+@pytest.mark.parametrize("model", ["upos-en", "upos-en-perceptron", "upos-en-hmm"])
+def test_upper_case_flips_what_the_model_says(page, model):
+    app = page(model, **{"v.change": "upper case"})
+    tagger = load_tagger(model)
+    words = SENTENCE.split()
+    before, after = (
+        viterbi(tagger.potentials(sentence)).path
+        for sentence in (words, [word.upper() for word in words])
+    )
+    rows = {row["id"]: row for row in shown(app)["rows"]}
+    flipped = ["≠" if a != b else "·" for a, b in zip(before, after, strict=True)]
+    assert rows["flips"]["texts"] == flipped
+    assert (rows["before"]["tags"], rows["viterbi"]["tags"]) == (before, after)
+    labels = app.button_group(key="view.change").options
+    assert f"upper case · {flipped.count('≠')}" in labels
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_one_click(page, kind):
+    app = page(**{"v.change": kind})
+    assert shown(app)["words"] != SENTENCE.split()
+    assert shown(app)["note"].startswith(kind.capitalize())
+
+
+def test_left_out_punctuation_keeps_words_and_tags_together(page):
+    app = page(**{"v.change": "no punctuation"})
+    stage = shown(app)
+    words = SENTENCE.split()
+    path = viterbi(load_tagger("upos-en").potentials(words)).path
+    assert "," not in stage["words"]
+    rows = {row["id"]: row for row in stage["rows"]}
+    assert rows["before"]["tags"] == [
+        tag for word, tag in zip(words, path, strict=True) if word not in ",."
+    ]
+
+
+def test_another_draw_is_another_typo_and_is_in_the_address(page):
+    app = page(**{"v.change": "typo"})
+    first = shown(app)["words"]
+    next(button for button in app.button if button.label == "Draw another").click().run()
+    assert shown(app)["words"] != first
+    assert app.query_params["v.draw"] == "1"
+
+
+def test_the_changed_sentence_can_be_taken(page):
+    app = page(**{"v.change": "upper case"})
+    words = shown(app)["words"]
+    next(button for button in app.button if button.label == "Take this sentence").click().run()
+    assert app.text_input(key="sentence").value == " ".join(words)
+
+
+def test_a_chain_of_few_observations_says_so(page):
+    app = page("textbook/ice-cream", "2 3 3")
+    assert "knows only" in app.info[0].value
+
+
+def test_nothing_to_change_is_said(page):
+    app = page(sentence="a dog barks", **{"v.change": "other number"})
+    assert "nothing for “other number”" in app.info[0].value
