@@ -1,0 +1,152 @@
+"""One annotator's work on one sentence: each function takes an annotation and returns the next.
+
+Nothing is stored here. An annotation that comes back differs from what went in by one step, and
+knows the step before, so that it can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from crfviz.annotations.marking import join_words, mark_entity, set_tag, split_word
+from crfviz.annotations.propagation import Proposal, propose
+from crfviz.annotations.records import Annotation, Item, Offsets, Step, words_at
+from crfviz.chain.potentials import Potentials
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.schemes import is_bio
+
+MOST_STEPS = 50  # that can be undone
+LONGEST_PAUSE = 60.0  # seconds; more between two steps is a break, not work
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What is needed to label one sentence.
+
+    The scores of words come from `scores`, so that a caller may keep them.
+    """
+
+    item: Item
+    annotator: str
+    tagger: Tagger
+    version: str  # of the model
+
+    def scores(self, offsets: Offsets) -> Potentials:
+        """Potentials of the sentence with these words."""
+        return self.tagger.potentials(words_at(self.item.text, offsets))
+
+    @property
+    def bio(self) -> bool:
+        """Whether entities are marked instead of single tags."""
+        return is_bio(self.tagger.tags)
+
+
+def begin(desk: Desk) -> Annotation:
+    """The annotation of a sentence that the annotator has not touched: the model's proposal.
+
+    Raises:
+        CrfvizError: the model cannot score the words.
+    """
+    proposed = propose(desk.scores(desk.item.offsets), {}).tags
+    return Annotation(
+        item=desk.item.id,
+        annotator=desk.annotator,
+        offsets=desk.item.offsets,
+        proposed=proposed,
+        final=proposed,
+        model=desk.tagger.name,
+        model_version=desk.version,
+    )
+
+
+def proposal(desk: Desk, annotation: Annotation) -> Proposal:
+    """How sure the model is of the words under the annotator's tags.
+
+    Raises:
+        CrfvizError: the model cannot score the words, or has not one of the tags.
+    """
+    return propose(desk.scores(annotation.offsets), annotation.pins)
+
+
+def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str) -> Annotation:
+    """Set a tag, or for a BIO model mark an entity, on the words first to last, and decode anew.
+
+    Args:
+        desk: sentence and model.
+        annotation: before.
+        first: position of the first word.
+        last: position of the last.
+        what: a tag; for a BIO model an entity type, empty for none.
+
+    Raises:
+        NoPathError: no allowed path has this tag beside the others.
+        UnknownTagError: the model does not have the tag.
+    """
+    before = _reopened(desk, annotation)
+    mark = mark_entity if desk.bio else set_tag
+    return _with(desk, before, before.offsets, mark(before.pins, first, last, what))
+
+
+def cut(desk: Desk, annotation: Annotation, word: int, at: int) -> Annotation:
+    """Cut a word in two, and decode anew; see `marking.split_word`."""
+    before = _reopened(desk, annotation)
+    return _with(desk, before, *split_word(before.offsets, before.pins, word, at))
+
+
+def join(desk: Desk, annotation: Annotation, word: int) -> Annotation:
+    """Make one of a word and the next, and decode anew; see `marking.join_words`."""
+    before = _reopened(desk, annotation)
+    return _with(desk, before, *join_words(before.offsets, before.pins, word))
+
+
+def undo(desk: Desk, annotation: Annotation) -> Annotation:
+    """Back by one step; of a sentence that is done, back to where it was not yet."""
+    if annotation.state == "done" or not annotation.past:
+        return replace(annotation, state="open")
+    *past, step = annotation.past
+    back = _decoded(desk, annotation, step.offsets, step.pins)
+    return replace(back, past=tuple(past))
+
+
+def accept(annotation: Annotation) -> Annotation:
+    """The sentence is done: all its tags are the annotator's word."""
+    return replace(annotation, state="done")
+
+
+def worked(annotation: Annotation, seconds: float) -> Annotation:
+    """With the time since the step before, a break not counted."""
+    return replace(annotation, seconds=annotation.seconds + min(max(0.0, seconds), LONGEST_PAUSE))
+
+
+def _reopened(desk: Desk, annotation: Annotation) -> Annotation:
+    """Open for changes. What another model proposed and the annotator accepted is kept as pins."""
+    if annotation.state == "open":
+        return annotation
+    mine = (annotation.model, annotation.model_version) == (desk.tagger.name, desk.version)
+    pins = annotation.pins if mine else dict(enumerate(annotation.final))
+    return replace(annotation, pins=pins, state="open")
+
+
+def _with(desk: Desk, before: Annotation, offsets: Offsets, pins: Mapping[int, str]) -> Annotation:
+    """One step further."""
+    if (offsets, dict(pins)) == (before.offsets, dict(before.pins)):
+        return before
+    past = (*before.past, Step(before.offsets, dict(before.pins)))[-MOST_STEPS:]
+    return replace(_decoded(desk, before, offsets, pins), past=past)
+
+
+def _decoded(
+    desk: Desk, before: Annotation, offsets: Offsets, pins: Mapping[int, str]
+) -> Annotation:
+    chain = desk.scores(offsets)
+    final = propose(chain, pins).tags
+    return replace(
+        before,
+        offsets=offsets,
+        proposed=propose(chain, {}).tags,
+        final=final,
+        pins=dict(pins),
+        model=desk.tagger.name,
+        model_version=desk.version,
+    )

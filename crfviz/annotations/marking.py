@@ -1,0 +1,122 @@
+"""What an annotator does to a sentence: set tags, mark entities, split and join words.
+
+Pure functions on pins (position to tag name) and offsets (start and end of each word). Entities are
+marked whole, so that half of one cannot exist: their B- and I- tags follow from the mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from crfviz.annotations.records import Offsets
+from crfviz.exceptions import ShapeError
+from crfviz.text.schemes import OUTSIDE, continues, split_tag
+
+Pins = Mapping[int, str]
+
+
+def set_tag(pins: Pins, first: int, last: int, tag: str) -> dict[int, str]:
+    """The pins with one tag on the words first to last."""
+    return {**pins, **dict.fromkeys(range(first, last + 1), tag)}
+
+
+def mark_entity(pins: Pins, first: int, last: int, kind: str) -> dict[int, str]:
+    """The pins with an entity on the words first to last; an empty kind says that none is there.
+
+    Entities that the annotator had marked on any of these words go: a mark replaces them.
+    """
+    kept = dict(pins)
+    for start, end in _marked(pins):
+        if start <= last and first <= end:
+            for position in range(start, end + 1):
+                del kept[position]
+    if not kind:
+        return set_tag(kept, first, last, OUTSIDE)
+    return {**set_tag(kept, first, last, f"I-{kind}"), first: f"B-{kind}"}
+
+
+def ends(pins: Pins, length: int) -> list[tuple[int, str]]:
+    """The cells (position, tag) that no path may have because a marked entity ends before them.
+
+    Args:
+        pins: of BIO tags.
+        length: T words.
+    """
+    return [
+        (position + 1, f"I-{kind}")
+        for position, tag in sorted(pins.items())
+        if (kind := split_tag(tag)[1]) and position + 1 < length and position + 1 not in pins
+    ]
+
+
+def split_word(offsets: Offsets, pins: Pins, word: int, at: int) -> tuple[Offsets, dict[int, str]]:
+    """The words with one of them cut in two; pins of all others stay with their words.
+
+    The halves of a word in an entity are in it too; another tag of the word does not fit its halves
+    and goes.
+
+    Args:
+        offsets: T words.
+        pins: tags by position.
+        word: position of the word to cut.
+        at: characters into it, from 1.
+
+    Raises:
+        ShapeError: there is no such word, or nothing would be left on one side.
+    """
+    start, end = _place(offsets, word)
+    if not 0 < at < end - start:
+        raise ShapeError(f"a word of {end - start} characters cannot be cut at {at}")
+    halves = ((start, start + at), (start + at, end))
+    moved = _moved(pins, lambda position: position + (position > word), without={word})
+    prefix, kind = split_tag(pins.get(word, ""))
+    if prefix:
+        moved[word] = pins[word]
+        moved[word + 1] = f"I-{kind}" if kind else OUTSIDE
+    return (*offsets[:word], *halves, *offsets[word + 1 :]), moved
+
+
+def join_words(offsets: Offsets, pins: Pins, word: int) -> tuple[Offsets, dict[int, str]]:
+    """The words with one of them and the next made one; pins of all others stay with their words.
+
+    A tag that both halves agree on stays.
+
+    Raises:
+        ShapeError: there is no such word, or none after it.
+    """
+    start, _ = _place(offsets, word)
+    _, end = _place(offsets, word + 1)
+    moved = _moved(pins, lambda position: position - (position > word), without={word, word + 1})
+    left, right = pins.get(word, ""), pins.get(word + 1, "")
+    if left and (left == right or continues(right, left)):
+        moved[word] = left
+    else:
+        _drop_rest(moved, word + 1)
+    return (*offsets[:word], (start, end), *offsets[word + 2 :]), moved
+
+
+def _marked(pins: Pins) -> Iterator[tuple[int, int]]:
+    """First and last word of the entities that the pins hold."""
+    for start in sorted(pins):
+        if pins[start].startswith("B-"):
+            end = start
+            while pins.get(end + 1) == f"I-{pins[start][2:]}":
+                end += 1
+            yield start, end
+
+
+def _drop_rest(pins: dict[int, str], position: int) -> None:
+    """Take away the I- tags from a position on, whose beginning is gone."""
+    while pins.get(position, "").startswith("I-"):
+        del pins[position]
+        position += 1
+
+
+def _moved(pins: Pins, move: Callable[[int], int], *, without: set[int]) -> dict[int, str]:
+    return {move(position): tag for position, tag in pins.items() if position not in without}
+
+
+def _place(offsets: Offsets, word: int) -> tuple[int, int]:
+    if not 0 <= word < len(offsets):
+        raise ShapeError(f"the words are 0 to {len(offsets) - 1}, got {word}")
+    return offsets[word]

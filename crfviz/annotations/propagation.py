@@ -1,0 +1,67 @@
+"""The model's proposal for a sentence, and what follows from a correction.
+
+A correction is a constraint: the best path is sought anew among those that have all tags the
+annotator set, so that one correction repairs its neighbours.
+
+Source: Kristjansson, Culotta, Viola and McCallum, "Interactive Information Extraction with
+Constrained Conditional Random Fields" (2004), section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from crfviz.annotations.marking import ends
+from crfviz.chain.best_paths import best_path
+from crfviz.chain.conditioning import condition
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Potentials
+from crfviz.text.schemes import is_bio
+
+DOUBT = 0.9  # a tag with a smaller marginal is doubtful
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """The best path under an annotator's tags, and how sure it is."""
+
+    tags: tuple[str, ...]  # T names
+    marginals: Tensor  # (T, K): p(y_t = k | x, the annotator's tags)
+    probabilities: tuple[float, ...]  # T: the marginals of `tags`
+    doubtful: tuple[int, ...]  # positions whose probability is below DOUBT, none of them pinned
+
+
+def propose(potentials: Potentials, pins: Mapping[int, str]) -> Proposal:
+    """Decode under the annotator's tags, in O(T K^2).
+
+    Args:
+        potentials: scores of one sentence.
+        pins: tags by position; of BIO tags whole entities, see `marking.mark_entity`.
+
+    Raises:
+        NoPathError: no allowed path has these tags; the message says which one is at fault.
+        UnknownTagError: the model does not have one of the tags.
+    """
+    names = potentials.tag_names
+    forbidden = ends(pins, potentials.num_tokens) if is_bio(names) else ()
+    chain = condition(potentials, pins, forbidden).potentials if pins else potentials
+    path = best_path(chain)
+    marginals = forward_backward(chain).marginals
+    sure = [float(marginals[t, k]) for t, k in enumerate(path)]
+    doubtful = tuple(t for t, p in enumerate(sure) if p < DOUBT and t not in pins)
+    return Proposal(tuple(names[k] for k in path), marginals, tuple(sure), doubtful)
+
+
+def followed(before: Sequence[str], after: Sequence[str], pins: Mapping[int, str]) -> list[int]:
+    """Positions whose tag a correction changed although nobody set it.
+
+    Args:
+        before: T tags before the correction.
+        after: T tags after it.
+        pins: the annotator's tags after it.
+    """
+    pairs = enumerate(zip(before, after, strict=True))
+    return [t for t, (old, new) in pairs if old != new and t not in pins]

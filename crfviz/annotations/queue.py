@@ -1,0 +1,79 @@
+"""Which sentence an annotator sees next: in the order of the file, or the most doubtful first.
+
+What makes a sentence doubtful, each from the model alone, without anybody's tags:
+
+- entropy: of the distribution over its tag sequences, in nats; long sentences have more;
+- margin: nats between the best tag sequence and the second, small is doubtful (Scheffer et al.
+  2001, for sequences Settles and Craven 2008, section 3.1);
+- corrections: the expected number of wrong words in the best path, sum of 1 - p(y_t | x).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from crfviz.chain.best_paths import best_path
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.k_best import margin
+from crfviz.chain.potentials import Potentials
+
+Order = Literal["file", "entropy", "margin", "corrections"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """How unsure a model is of one sentence."""
+
+    entropy: float  # nats
+    margin: float  # nats; inf where there is one path only
+    corrections: float  # words
+
+
+def doubt(potentials: Potentials) -> Doubt:
+    """How unsure the scores are, in O(T K^2 log K).
+
+    Raises:
+        NoPathError: every path is forbidden.
+    """
+    path = best_path(potentials)
+    tables = forward_backward(potentials)
+    sure = sum(float(tables.marginals[t, k]) for t, k in enumerate(path))
+    gap = margin(potentials)
+    return Doubt(tables.entropy, math.inf if gap is None else gap, max(0.0, len(path) - sure))
+
+
+def in_order(ids: Iterable[int], doubts: Mapping[int, Doubt], order: Order) -> list[int]:
+    """The sentences, the one to see first at the front; equal ones in the order of the file.
+
+    Args:
+        ids: of sentences, in the order of the file.
+        doubts: by id; sentences without one come last, in the order of the file.
+        order: by what.
+    """
+    known = list(ids)
+    if order == "file":
+        return known
+    first: dict[Order, Callable[[Doubt], float]] = {
+        "entropy": lambda doubt: -doubt.entropy,
+        "margin": lambda doubt: doubt.margin,
+        "corrections": lambda doubt: -doubt.corrections,
+    }
+    by = first[order]
+    return sorted(known, key=lambda i: by(doubts[i]) if i in doubts else math.inf)
+
+
+def reason(found: Doubt | None, order: Order) -> str:
+    """Why a sentence comes now, in words."""
+    if order == "file":
+        return "next in the file"
+    if found is None:
+        return "not scored, so in the order of the file"
+    if order == "entropy":
+        return f"most doubtful: entropy {found.entropy:.2f} nats over its tag sequences"
+    if order == "margin":
+        return f"closest race: the two best tag sequences lie {found.margin:.3g} nats apart"
+    return f"most to correct: {found.corrections:.1f} wrong words expected"
