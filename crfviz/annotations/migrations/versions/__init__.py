@@ -1,0 +1,1 @@
+"""One module per version of the schema, in Alembic's form."""

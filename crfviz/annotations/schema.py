@@ -1,0 +1,89 @@
+"""The tables of the store, as the newest migration leaves them.
+
+One row per document, per sentence, and per sentence and annotator. What is a list in `records` is
+JSON text here: nobody searches in it, and SQLite and PostgreSQL hold it alike. The names begin with
+`crfviz_`, so that a database can be shared with other programs.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+VERSION = "2"  # of the newest migration
+VERSION_TABLE = "crfviz_version"
+
+TABLES = MetaData()
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time with its zone in Python, UTC without a zone in the database."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 (SQLAlchemy's signature)
+        """UTC without a zone."""
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 (SQLAlchemy's signature)
+        """UTC with its zone."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+DOCUMENTS = Table(
+    "crfviz_documents",
+    TABLES,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("created", Moment, nullable=False),
+    sqlite_autoincrement=True,  # an id is never given twice, as in PostgreSQL
+)
+
+ITEMS = Table(
+    "crfviz_items",
+    TABLES,
+    Column("id", Integer, primary_key=True),
+    Column("document", ForeignKey("crfviz_documents.id", ondelete="CASCADE"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("offsets", JSON, nullable=False),
+    Column("gold", JSON(none_as_null=True)),
+    UniqueConstraint("document", "position", name="crfviz_items_place"),
+    sqlite_autoincrement=True,
+)
+
+ANNOTATIONS = Table(
+    "crfviz_annotations",
+    TABLES,
+    Column("id", Integer, primary_key=True),
+    Column("item", ForeignKey("crfviz_items.id", ondelete="CASCADE"), nullable=False),
+    Column("annotator", Text, nullable=False),
+    Column("offsets", JSON, nullable=False),
+    Column("proposed", JSON, nullable=False),
+    Column("final", JSON, nullable=False),
+    Column("pins", JSON, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("model_version", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("updated", Moment, nullable=False),
+    Column("seconds", Float, nullable=False, server_default="0"),
+    Column("past", JSON, nullable=False, server_default="[]"),
+    UniqueConstraint("item", "annotator", name="crfviz_annotations_whose"),
+)
