@@ -4,7 +4,7 @@
     ├── ShapeError               a tensor, mask or path has another shape than the rest asks for
     ├── ScoreError               a score is NaN or +inf (-inf is allowed: it means forbidden)
     ├── UnknownTagError          a tag name or id that the chain does not have
-    ├── UnknownObservationError  a word that a textbook chain does not have
+    ├── UnknownObservationError  a word or sentence that a tagger has no scores for
     ├── EmptySentenceError       a sentence without a single word
     ├── NoPathError              every tag sequence is forbidden, so there is no path to return
     ├── FormatError              a file or text that cannot be read; says in which line
@@ -34,7 +34,7 @@ class UnknownTagError(CrfvizError):
 
 
 class UnknownObservationError(CrfvizError):
-    """A word that a textbook chain does not have; the message says which it has."""
+    """A word or sentence that a tagger has no scores for; the message says which it has."""
 
 
 class EmptySentenceError(CrfvizError):

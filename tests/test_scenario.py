@@ -12,14 +12,22 @@ from crfviz.ui import scenario as session
 from crfviz.ui.state import Scenario
 
 TAGGERS = {
-    "tiny": SimpleNamespace(tags=("DET", "NOUN", "VERB"), observations=None),
-    "spans": SimpleNamespace(tags=("O", "B-PER", "I-PER", "NOUN"), observations=None),
-    "cones": SimpleNamespace(tags=("C", "H"), observations=("1", "2", "3")),
+    "tiny": SimpleNamespace(tags=("DET", "NOUN", "VERB"), observations=None, reads=bool),
+    "spans": SimpleNamespace(tags=("O", "B-PER", "I-PER", "NOUN"), observations=None, reads=bool),
+    "cones": SimpleNamespace(
+        tags=("C", "H"),
+        observations=("1", "2", "3"),
+        reads=lambda text: set(text.split()) <= {"1", "2", "3"},
+    ),
+    "given": SimpleNamespace(
+        tags=("DET", "NOUN"), observations=None, reads=lambda text: text == "the dog"
+    ),
 }
 FIRST = {
     "tiny": "Run !",
     "spans": "Paris .",
     "cones": "2 3 3",
+    "given": "the dog",
     "broken": "These look fine to me .",
 }
 
@@ -48,7 +56,7 @@ def load(name):
 def address(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", Address())
-    monkeypatch.setattr(cached, "models", lambda: ["tiny", "spans", "cones", "broken"])
+    monkeypatch.setattr(cached, "models", lambda: ["tiny", "spans", "cones", "given", "broken"])
     monkeypatch.setattr(cached, "tagger", load)
     monkeypatch.setattr(cached, "first_sentence", FIRST.__getitem__)
     return st.query_params
@@ -290,6 +298,17 @@ def test_a_textbook_chain_begins_with_a_sentence_that_it_can_read():
     session.change(sentence="3 2")
     session.change(model="cones")
     assert session.scenario().sentence == "3 2"
+
+
+@pytest.mark.usefixtures("begun")
+def test_given_sentences_begin_with_one_of_theirs_and_are_kept_by_other_models():
+    session.change(sentence="They run")
+    session.change(model="given")
+    assert session.scenario().sentence == "the dog"
+    session.change(model="spans")
+    assert session.scenario().sentence == "the dog"
+    session.change(model="given")
+    assert session.scenario().sentence == "the dog"
 
 
 @pytest.mark.usefixtures("begun")

@@ -98,7 +98,9 @@ def test_a_gpu_that_is_not_there_is_missed(monkeypatch):
 
 def test_an_unknown_family_is_named(tmp_path):
     (tmp_path / "config.json").write_text('{"format": 1, "family": "oracle"}', encoding="utf-8")
-    with pytest.raises(ModelError, match=r"'family' must be one of crf, perceptron, hmm, got 'ora"):
+    with pytest.raises(
+        ModelError, match=r"'family' must be one of crf, perceptron, hmm, imported, got 'ora"
+    ):
         load_tagger(tmp_path)
 
 

@@ -28,6 +28,7 @@ EXAMPLES_FILE = "examples.jsonl"
 NEAR = (
     0.9  # two paths nearly tie when the second has at least this share of the first's probability
 )
+GIVEN = "given"  # the kind of a sentence that was brought: nothing is claimed of it
 UNSURE = 0.6  # no tag of a word has more than this marginal
 
 
@@ -137,6 +138,11 @@ def _breaks_bio(chain: Potentials, example: Example) -> bool:
     return example.position in broken and not kept
 
 
+def _given(chain: Potentials, example: Example) -> bool:
+    """The sentence is there: as many words as scores."""
+    return chain.num_tokens == len(example.tokens)
+
+
 CHECKS: Mapping[str, Callable[[Potentials, Example], bool]] = {
     "greedy_differs": _greedy_differs,
     "left_to_right_differs": _left_to_right_differs,
@@ -148,6 +154,7 @@ CHECKS: Mapping[str, Callable[[Potentials, Example], bool]] = {
     "tie": _tie,
     "unsure": _unsure,
     "breaks_bio": _breaks_bio,
+    GIVEN: _given,
 }
 
 

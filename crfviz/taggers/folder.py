@@ -34,6 +34,10 @@ class FolderTagger:
         """The words of a text; see `Tagger.split`."""
         return english_words(text)
 
+    def reads(self, text: str) -> bool:  # noqa: ARG002 - it reads any
+        """Whether it has scores for these words; see `Tagger.reads`."""
+        return True
+
     def examples(self) -> list[Example]:
         """The examples of the folder, none where it has no such file."""
         path = self.folder / EXAMPLES_FILE

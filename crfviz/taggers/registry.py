@@ -14,6 +14,8 @@ from pathlib import Path
 from crfviz.exceptions import ModelError
 from crfviz.taggers.config import CONFIG_FILE, read_family
 from crfviz.taggers.hmm import HmmTagger
+from crfviz.taggers.imported import ImportedTagger
+from crfviz.taggers.imported_storage import IMPORTED
 from crfviz.taggers.neural import NeuralTagger
 from crfviz.taggers.perceptron import PerceptronTagger
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
@@ -28,6 +30,7 @@ FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
     CRF: NeuralTagger,
     PERCEPTRON: PerceptronTagger,
     HMM: HmmTagger,
+    IMPORTED: ImportedTagger,
 }  # of model folders
 
 

@@ -60,6 +60,12 @@ class Tagger(Protocol):
     def split(self, text: str) -> list[str]:
         """The words of a typed text, as this tagger wants them."""
 
+    def reads(self, text: str) -> bool:
+        """Whether it has scores for a typed text.
+
+        Chains of a textbook know a few words, and given scores a few sentences.
+        """
+
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """The potentials of one sentence, float64 on the CPU, temperature included.
 

@@ -47,6 +47,10 @@ class TextbookTagger:
         """What stands between blanks: observations are names, not English."""
         return text.split()
 
+    def reads(self, text: str) -> bool:
+        """Whether every word is the name of an observation."""
+        return all(word in self._ids for word in self.split(text))
+
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:  # noqa: ARG002 - no rules to drop
         """The logarithms of the probabilities for a sequence of observations.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,21 +51,39 @@ def read_number_table(
     return parse_number_table(text, names=names, words=words, prefer=prefer)
 
 
-def _from_npz(data: bytes, prefer: str) -> NumberTable:
+def npz_arrays(data: bytes, most_unpacked: int = MOST_UNPACKED) -> dict[str, NDArray[Any]]:
+    """The arrays of an .npz, by name.
+
+    Raises:
+        FormatError: it is damaged, unpacks to too many bytes, or holds what would have to be
+            unpickled.
+    """
+    damaged = (
+        zipfile.BadZipFile,
+        zlib.error,
+        RuntimeError,
+        NotImplementedError,
+        EOFError,
+        OSError,
+    )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            if sum(member.file_size for member in members) > MOST_UNPACKED:
+            if sum(member.file_size for member in members) > most_unpacked:
                 raise FormatError(
-                    f"The arrays unpack to more than {MOST_UNPACKED:,} bytes; save the table alone."
+                    f"The arrays unpack to more than {most_unpacked:,} bytes; save the table alone."
                 )
-            arrays = {
+            return {
                 member.filename.removesuffix(".npy"): _load(archive.read(member))
                 for member in members
                 if member.filename.endswith(".npy")
             }
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+    except damaged as error:
         raise FormatError(f"The .npz file is damaged ({error}).") from error
+
+
+def _from_npz(data: bytes, prefer: str) -> NumberTable:
+    arrays = npz_arrays(data)
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     if prefer in tables:
         return _checked(tables[prefer], prefer)

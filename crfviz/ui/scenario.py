@@ -349,12 +349,12 @@ def _change_model(model: str) -> None:
 def _readable(before: Scenario, model: str) -> str:
     """The sentence, or the first one of a model that reads other words than the one before."""
     try:
-        old, new = (cached.tagger(name).observations for name in (before.model, model))
+        old, new = (cached.tagger(name) for name in (before.model, model))
+        of_words = old.observations is None or new.observations is not None
+        readable = of_words and new.reads(before.sentence)
     except CrfvizError:  # a broken model: the page says so
         return before.sentence
-    if old == new or (new is not None and set(before.sentence.split()) <= set(new)):
-        return before.sentence
-    return cached.first_sentence(model)
+    return before.sentence if readable else cached.first_sentence(model)
 
 
 def _change_sentence(sentence: str) -> None:

@@ -1,0 +1,1 @@
+"""Models that people bring: files of other programs, understood before they are used."""

@@ -1,0 +1,45 @@
+"""ZIP archives, looked at before anything is unpacked."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+
+from crfviz.exceptions import FormatError
+from crfviz.taggers.brought.limits import MOST_MEMBERS, MOST_UNPACKED
+
+
+def check_archive(data: bytes) -> list[zipfile.ZipInfo]:
+    """The members of an archive.
+
+    Raises:
+        FormatError: it is damaged, holds too many files, or unpacks to too many bytes.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
+        raise FormatError(f"The archive is damaged or cut off ({error}).") from error
+    if len(members) > MOST_MEMBERS:
+        raise FormatError(f"The archive holds {len(members):,} files, more than {MOST_MEMBERS:,}.")
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > MOST_UNPACKED:
+        raise FormatError(
+            f"The archive unpacks to {unpacked:,} bytes, at most {MOST_UNPACKED:,} are read."
+        )
+    return members
+
+
+def unpack(data: bytes, name: str) -> bytes:
+    """One member.
+
+    Raises:
+        FormatError: it is damaged.
+    """
+    damaged = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return archive.read(name)
+    except damaged as error:  # RuntimeError: encrypted, or packed in a way nobody knows
+        raise FormatError(f"The archive is damaged: {name[:60]!r} ({error}).") from error

@@ -1,0 +1,9 @@
+"""How large what people bring may be: beyond it nobody sees anything, and the server suffers."""
+
+MOST_BYTES = 20_000_000  # of all files of one model, as uploaded
+MOST_UNPACKED = 64_000_000  # bytes of all that an archive holds
+MOST_MEMBERS = 1000  # files in an archive
+MOST_SENTENCES = 500
+MOST_WORDS = 1000  # of a sentence
+MOST_TAGS = 200
+LONGEST_NAME = 60  # characters of a tag or a word

@@ -1,0 +1,169 @@
+"""Scores of sentences out of the arrays of an .npz: one, numbered ones, or a padded batch.
+
+| name | one sentence, `emissions_N` numbered ones | padded batch |
+|---|---|---|
+| emissions | (T, K) | (B, T, K), or (T, B, K) as told by `batch_first` or by what else is there |
+| transitions | (K, K) or (T-1, K, K) | (K, K) |
+| start, end (or start_transitions, end_transitions) | (K,) | (K,) |
+| tags | (K,) text | (K,) text |
+| tokens, gold | (T,) text | as the first two axes of the emissions; "" is padding |
+| lengths | | (B,) |
+| mask | | as the first two axes of the emissions, true at words, words first |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.exceptions import FormatError
+from crfviz.taggers.brought.draft import Draft, Part, Reading
+
+Arrays = Mapping[str, NDArray[Any]]
+
+ALIASES = {"start_transitions": "start", "end_transitions": "end"}  # as pytorch-crf calls them
+OF_SENTENCE = ("emissions", "transitions", "start", "end", "tokens", "gold")
+OF_FILE = ("tags", "probabilities", "batch_first", "lengths", "mask")
+KIND = "Potentials as .npz"
+
+_NUMBERED = re.compile(r"(.+)_(\d+)")
+
+
+def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
+    """What the arrays say.
+
+    Raises:
+        FormatError: an array is unknown or missing, or the batch cannot be taken apart.
+    """
+    arrays = {ALIASES.get(name, name): array for name, array in arrays.items()}
+    for name in arrays:
+        numbered = _NUMBERED.fullmatch(name)
+        if not (name in (*OF_SENTENCE, *OF_FILE) or (numbered and numbered[1] in OF_SENTENCE)):
+            known = ", ".join((*OF_SENTENCE, *OF_FILE))
+            raise FormatError(f"There is no array {name[:60]!r} in such a file; known: {known}.")
+    notes: list[str] = []
+    if "emissions" not in arrays:
+        parts = _numbered_parts(arrays)
+    elif arrays["emissions"].ndim == 3:
+        parts, notes = _batch(arrays, reading)
+    else:
+        parts = [_part("the sentence", arrays, "")]
+    return Draft(
+        kind=KIND,
+        parts=parts,
+        transitions=arrays.get("transitions"),
+        start=arrays.get("start"),
+        end=arrays.get("end"),
+        tags=None if "tags" not in arrays else _texts("tags", arrays["tags"]),
+        probabilities="probabilities" in arrays and bool(arrays["probabilities"].any()),
+        notes=notes,
+    )
+
+
+def _numbered_parts(arrays: Arrays) -> list[Part]:
+    matches = (re.fullmatch(r"emissions_(\d+)", name) for name in arrays)
+    numbers = sorted((match[1] for match in matches if match), key=int)
+    if not numbers:
+        held = ", ".join(arrays) or "nothing"
+        raise FormatError(f"There is no array “emissions”; the file holds {held[:200]}.")
+    return [
+        _part(f"sentence {place}", arrays, f"_{number}")
+        for place, number in enumerate(numbers, start=1)
+    ]
+
+
+def _part(where: str, arrays: Arrays, suffix: str) -> Part:
+    tokens, gold = (
+        None
+        if (array := arrays.get(f"{name}{suffix}")) is None
+        else _texts(f"{name}{suffix}", array)
+        for name in ("tokens", "gold")
+    )
+    numbers = {name: arrays.get(f"{name}{suffix}") for name in ("transitions", "start", "end")}
+    return Part(where, arrays[f"emissions{suffix}"], **numbers, tokens=tokens, gold=gold)
+
+
+def _batch(arrays: Arrays, reading: Reading) -> tuple[list[Part], list[str]]:
+    """The sentences of a padded batch."""
+    first, notes = _batch_first(arrays, reading)
+    turned = {
+        name: array if first else array.swapaxes(0, 1)
+        for name, array in arrays.items()
+        if name in ("emissions", "mask", "tokens", "gold")
+    }
+    for name in ("mask", "tokens", "gold"):
+        if name in turned and turned[name].shape != turned["emissions"].shape[:2]:
+            raise FormatError(
+                f"{name} must be {turned['emissions'].shape[:2]} to match the emissions, "
+                f"got {turned[name].shape}."
+            )
+    lengths = _lengths({**arrays, **turned})
+    parts = []
+    for number, length in enumerate(lengths):
+        tokens, gold = (
+            _texts(name, turned[name][number, :length]) if name in turned else None
+            for name in ("tokens", "gold")
+        )
+        rows = turned["emissions"][number, :length]
+        parts.append(Part(f"sentence {number + 1}", rows, tokens=tokens, gold=gold))
+    return parts, notes
+
+
+def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
+    """Whether the first axis counts sentences, and a note where nothing tells."""
+    if "batch_first" in arrays:
+        return bool(arrays["batch_first"].any()), []
+    shape = arrays["emissions"].shape
+    if "lengths" in arrays and shape[0] != shape[1]:
+        return arrays["lengths"].shape == shape[:1], []
+    for name in ("mask", "tokens"):
+        if name in arrays and arrays[name].ndim == 2:
+            filled = _filled(arrays[name])
+            if _is_prefix(filled) != _is_prefix(filled.T):
+                return _is_prefix(filled), []
+    order = "(B, T, K)" if reading.batch_first else "(T, B, K)"
+    return reading.batch_first, [f"The emissions {shape} are taken as {order}: nothing tells."]
+
+
+def _lengths(arrays: Arrays) -> list[int]:
+    """T of each sentence."""
+    number, longest = arrays["emissions"].shape[:2]
+    if "lengths" in arrays:
+        lengths = arrays["lengths"]
+        fits = lengths.shape == (number,) and lengths.dtype.kind in "iu"
+        if not fits or not ((lengths >= 1) & (lengths <= longest)).all():
+            raise FormatError(f"lengths must be {number} whole numbers from 1 to {longest}.")
+        return [int(length) for length in lengths]
+    for name in ("mask", "tokens"):
+        if name in arrays:
+            filled = _filled(arrays[name])
+            if not _is_prefix(filled):
+                raise FormatError(f"{name}: each sentence must have words first, then padding.")
+            return [int(length) for length in filled.sum(1)]
+    return [longest] * number
+
+
+def _filled(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """True at words: a mask, or tokens that are not empty."""
+    filled: NDArray[np.bool_] = array != "" if array.dtype.kind in "US" else array.astype(bool)
+    return filled
+
+
+def _is_prefix(filled: NDArray[np.bool_]) -> bool:
+    """Whether each row is true first, at least once, then false."""
+    return bool(filled[:, 0].all() and (filled[:, 1:] <= filled[:, :-1]).all())
+
+
+def _texts(name: str, array: NDArray[Any]) -> Sequence[str]:
+    if array.dtype.kind not in "US" or array.ndim != 1:
+        raise FormatError(
+            f"{name} must be text, one for each, got {array.dtype} of shape {array.shape}; "
+            "np.array([…], dtype=str) makes it."
+        )
+    if array.dtype.kind == "S":
+        return [item.decode("utf-8", "replace") for item in array.tolist()]
+    return [str(item) for item in array]
