@@ -22,7 +22,7 @@ class FolderTagger:
         scheme: BIO where the rules of BIO act in decoding, else None.
     """
 
-    observations = None  # any word
+    observations: tuple[str, ...] | None = None  # any word
 
     def __init__(self, folder: Path, tags: tuple[str, ...], scheme: str | None) -> None:
         self.folder = folder

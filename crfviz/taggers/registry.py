@@ -1,4 +1,4 @@
-"""Taggers by name: those shipped, those in the folders of CRFVIZ_MODELS, and those people brought.
+"""Taggers by name: shipped, in the folders of CRFVIZ_MODELS, brought by people, or of plug-ins.
 
 A model is a folder with a config.json, which says of what family it is; a textbook chain is a JSON
 file in a folder called `textbook`, and its name is `textbook/NAME`.
@@ -18,6 +18,7 @@ from crfviz.taggers.imported import ImportedTagger
 from crfviz.taggers.imported_storage import IMPORTED
 from crfviz.taggers.neural import NeuralTagger
 from crfviz.taggers.perceptron import PerceptronTagger
+from crfviz.taggers.plugins import PluginTagger, plugins
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
 from crfviz.taggers.textbook import TextbookTagger
 from crfviz.taggers.textbook_storage import TEXTBOOK
@@ -37,7 +38,8 @@ FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
 def list_taggers() -> list[str]:
     """Names that `load_tagger` knows, in alphabetical order."""
     found = _places().items()
-    return sorted(n for n, path in found if path.is_file() or (path / CONFIG_FILE).is_file())
+    folders = {n for n, path in found if path.is_file() or (path / CONFIG_FILE).is_file()}
+    return sorted(folders | plugins().keys())
 
 
 def load_tagger(name_or_folder: str | Path) -> Tagger:
@@ -53,6 +55,8 @@ def load_tagger(name_or_folder: str | Path) -> Tagger:
     places = _places()
     if isinstance(name_or_folder, str) and name_or_folder in places:
         return _load(places[name_or_folder])
+    if isinstance(name_or_folder, str) and name_or_folder in plugins():
+        return PluginTagger(plugins()[name_or_folder])
     if str(name_or_folder).strip() and _is(Path.is_dir, Path(name_or_folder)):
         return _load(Path(name_or_folder))
     if str(name_or_folder).endswith(".json") and _is(Path.is_file, Path(name_or_folder)):

@@ -1,0 +1,144 @@
+"""Taggers of other packages: any object with `tags` and `potentials(tokens)`, by an entry point.
+
+A package names one in the group `crfviz.taggers`: the object itself, or a class or function that
+makes it without arguments. More of what a `Tagger` has may be there, and is used then: `scheme`,
+`family`, `probabilistic`, `observations`, `split`, `examples` (a list) and `card` (a text). What
+such code raises comes out as a ModelError, so that a broken one is a message and no broken app.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any, TypeVar
+
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.taggers.examples import GIVEN, Example
+from crfviz.taggers.folder import SentenceTagger
+from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
+
+GROUP = "crfviz.taggers"
+FAMILIES = (CRF, PERCEPTRON, HMM, MEMM)
+
+Value = TypeVar("Value")
+
+_log = logging.getLogger(__name__)
+
+
+@cache
+def plugins() -> Mapping[str, EntryPoint]:
+    """What is installed, by name; looked up once, for it takes a while."""
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+class PluginTagger(SentenceTagger):
+    """A tagger around somebody's object; see `Tagger` for what it offers.
+
+    Args:
+        point: the entry point.
+
+    Raises:
+        ModelError: it cannot be imported or made, or lacks `tags` or `potentials`.
+    """
+
+    def __init__(self, point: EntryPoint) -> None:
+        self._object = made = _made(point)
+        folder = Path(GROUP) / point.name  # nowhere: there are no files
+        super().__init__(folder, _tags(point, made), None)
+        self.name = point.name
+        self.scheme = self._own("scheme", None, (None, "BIO"))
+        self.family = self._own("family", CRF, FAMILIES)
+        self.probabilistic = bool(getattr(made, "probabilistic", self.family != PERCEPTRON))
+        known = getattr(made, "observations", None)
+        self.observations = None if known is None else tuple(map(str, known))
+
+    def split(self, text: str) -> list[str]:
+        """The words of a text: as the object splits them, else English ones."""
+        if not hasattr(self._object, "split"):
+            return text.split() if self.observations else super().split(text)
+        with _careful(self.name):
+            return [str(word) for word in self._object.split(text)]
+
+    def reads(self, text: str) -> bool:
+        """Whether it has scores for a text: any, or one of its observations."""
+        return self.observations is None or set(self.split(text)) <= set(self.observations)
+
+    def examples(self) -> list[Example]:
+        """Its own, each an `Example` or a text."""
+        with _careful(self.name):
+            return [
+                each if isinstance(each, Example) else self._example(str(each))
+                for each in getattr(self._object, "examples", ())
+            ]
+
+    def card(self) -> str:
+        """Its own, else what the docstring of the object says."""
+        with _careful(self.name):
+            own = getattr(self._object, "card", None)
+            text = own() if callable(own) else own
+            return str(text or f"# {self.name}\n\n{cleandoc(self._object.__doc__ or '')}")
+
+    def _example(self, text: str) -> Example:
+        return Example(text, tuple(self.split(text)), f"“{text}”", GIVEN)
+
+    def _score(self, words: tuple[str, ...]) -> Potentials:
+        with _careful(self.name):
+            chain = self._object.potentials(list(words))
+        if not isinstance(chain, Potentials):
+            raise ModelError(
+                f"{self.name}: potentials(tokens) must return crfviz.Potentials, "
+                f"got {type(chain).__name__}"
+            )
+        shape = chain.num_tokens, chain.num_tags
+        if shape != (len(words), len(self.tags)) or chain.tags not in (None, self.tags):
+            raise ModelError(
+                f"{self.name}: potentials of {len(words)} tokens and the tags "
+                f"{', '.join(self.tags)} were expected, got {shape} of {chain.tags}"
+            )
+        return replace(chain, tags=self.tags, tokens=words)
+
+    def _own(self, name: str, default: Value, known: Sequence[Value]) -> Value:
+        value: Value = getattr(self._object, name, default)
+        if value not in known:
+            raise ModelError(f"{self.name}: {name} must be one of {known}, got {value!r}")
+        return value
+
+
+def _made(point: EntryPoint) -> Any:  # noqa: ANN401 - anything with tags and potentials
+    """The object that an entry point names, or that what it names makes."""
+    with _careful(point.name):
+        found = point.load()
+        made = found() if isinstance(found, type) or not hasattr(found, "potentials") else found
+    for name in ("tags", "potentials"):
+        if not hasattr(made, name):
+            raise ModelError(f"{point.name}: the object of {point.value} has no {name!r}")
+    return made
+
+
+def _tags(point: EntryPoint, made: Any) -> tuple[str, ...]:  # noqa: ANN401
+    with _careful(point.name):
+        tags = tuple(made.tags)
+    if not tags or not all(isinstance(tag, str) and tag for tag in tags):
+        raise ModelError(f"{point.name}: tags must be non-empty strings, got {tags[:5]}")
+    if len(set(tags)) < len(tags):
+        raise ModelError(f"{point.name}: tags must have different names, got {tags[:20]}")
+    return tags
+
+
+@contextmanager
+def _careful(name: str) -> Iterator[None]:
+    """Somebody's code may raise anything: the log gets the trace, people get a sentence."""
+    try:
+        yield
+    except CrfvizError:
+        raise
+    except Exception as error:
+        _log.warning("the plug-in %s failed", name, exc_info=True)
+        raise ModelError(f"The plug-in {name} failed: {type(error).__name__}: {error}") from error
