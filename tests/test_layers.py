@@ -18,7 +18,7 @@ LAYERS = [  # a package may import only from lines above its own, and from itsel
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 HEAVY = {  # where these may be imported
-    "streamlit": ("crfviz/views/stage/stage.py", "crfviz/ui/", "pages/", "app.py"),
+    "streamlit": ("crfviz/views/stage/component.py", "crfviz/ui/", "pages/", "app.py"),
     "plotly": ("crfviz/views/",),
     "altair": ("crfviz/views/",),
 }

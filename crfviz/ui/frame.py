@@ -25,6 +25,7 @@ PAGES = (
     ("pages/naive.py", "Naive way", "naive"),
     ("pages/log-space.py", "Log space", "log-space"),
     ("pages/homework.py", "Homework", "homework"),
+    ("pages/annotate.py", "Annotate", "annotate"),
     ("pages/model-errors.py", "Model errors", "model-errors"),
     ("pages/models.py", "Models", "models"),
 )  # script, title, path in the address; the first is the home page

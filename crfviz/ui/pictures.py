@@ -14,8 +14,8 @@ from crfviz.chain.k_best import margin
 from crfviz.ui import cached
 from crfviz.ui.scenario import bound_to, handle_events, last_event, set_view_option, view_option
 from crfviz.ui.scene import Scene
+from crfviz.views.stage.component import mount
 from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
-from crfviz.views.stage.stage import stage
 
 GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
 
@@ -68,7 +68,7 @@ def show_stage(
         margin=None if scene.probabilistic else margin(scene.now.potentials),
         **parts,
     )
-    stage(payload(data), key=name, on_events=partial(handle_events, name))
+    mount("stage", payload(data), key=name, on_events=partial(handle_events, name))
 
 
 def table_twin(

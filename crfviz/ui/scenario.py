@@ -7,9 +7,9 @@ page is drawn, so that sidebar, page and address always show the same state.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
@@ -27,6 +27,7 @@ from crfviz.ui.url import Link, decode, encode
 from crfviz.ui.words import count, quote
 
 Widget = Callable[..., object]  # st.text_input and its like
+Kept = TypeVar("Kept")
 
 _SCENARIO = "crfviz.scenario"
 _HISTORY = "crfviz.history"
@@ -34,6 +35,7 @@ _MESSAGES = "crfviz.messages"
 _EVENTS = "crfviz.events"
 _DRAFT = "crfviz.draft."
 _SHELF = "crfviz.shelf"
+_OF_SESSION = "crfviz.of."
 
 _log = logging.getLogger(__name__)
 
@@ -243,19 +245,38 @@ def handle_events(stage: str, events: object) -> None:
     """Apply what a live stage asks for and did not ask before; to be called in its callback.
 
     Args:
-        stage: its key; each stage counts its events by itself.
+        stage: its key.
         events: a list of mappings `{"seq": int, "kind": str, ...}`, see `crfviz.ui.events`.
             Anything else is refused with a message and changes nothing.
     """
-    for number, event in new_events(events, after=last_event(stage)):
-        st.session_state[_EVENTS] = {**st.session_state[_EVENTS], stage: number}
+    for event in fresh_events(stage, events):
         _handle(event)
+
+
+def fresh_events(component: str, events: object) -> Iterator[Event]:
+    """The events that a live component did not send before; each counts as handled from then on.
+
+    Args:
+        component: its key; each counts its events by itself.
+        events: as they came.
+    """
+    for number, event in new_events(events, after=last_event(component)):
+        st.session_state[_EVENTS] = {**st.session_state[_EVENTS], component: number}
+        yield event
 
 
 def last_event(stage: str) -> int:
     """The number of the last event of a stage that was handled; it forgets those up to it."""
     number: int = st.session_state[_EVENTS].get(stage, 0)
     return number
+
+
+def of_session(name: str, make: Callable[[], Kept]) -> Kept:
+    """Something of this session that no link holds, made when it is asked for first."""
+    if _OF_SESSION + name not in st.session_state:
+        st.session_state[_OF_SESSION + name] = make()
+    kept: Kept = st.session_state[_OF_SESSION + name]
+    return kept
 
 
 def shelf() -> Shelf:

@@ -10,6 +10,7 @@ import streamlit as st
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.ui import cached
+from crfviz.ui.annotator import annotator_box
 from crfviz.ui.cards import summary
 from crfviz.ui.scenario import (
     bound,
@@ -30,17 +31,19 @@ from crfviz.ui.url import Link
 from crfviz.ui.words import count, plain
 from crfviz.views.rows import LABELS
 
+ANNOTATE = "annotate"  # the page with sentences of its own
 _CODE = re.compile(r"`([^`]+)`")  # how claims mark words; the gallery shows no markdown
 _OWN_SENTENCE = "your own sentence"
 _MOST_MESSAGES = 2  # shown at once
 
 
-def sidebar(pages: Sequence[st.Page], link: Link) -> None:
+def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
     """Draw the left side; it stays usable when the model is broken.
 
     Args:
         pages: in the order of their links.
         link: the address of what is on the screen.
+        path: of the page that is shown.
     """
     with st.sidebar:
         with st.container(key="brand", horizontal=True, vertical_alignment="center"):
@@ -48,10 +51,10 @@ def sidebar(pages: Sequence[st.Page], link: Link) -> None:
             snapshot_panel()
         _links(pages, link)
         _model()
-        bound(st.text_input, "Sentence", "sentence", placeholder="Type a sentence, press Enter")
-        _examples()
-        _edits()
-        _rows()
+        if path == ANNOTATE:
+            annotator_box()
+        else:
+            _sentence()
         _status(link)
     _messages()
 
@@ -84,6 +87,13 @@ def _model() -> None:
     if description := summary(current):
         with st.container(key="summary"):
             st.caption(plain(description))
+
+
+def _sentence() -> None:
+    bound(st.text_input, "Sentence", "sentence", placeholder="Type a sentence, press Enter")
+    _examples()
+    _edits()
+    _rows()
 
 
 def _examples() -> None:

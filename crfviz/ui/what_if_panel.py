@@ -27,8 +27,8 @@ from crfviz.ui.scenario import (
 from crfviz.ui.state import MAX_WORDS, Scenario
 from crfviz.ui.url import decode_changes, encode, encode_changes
 from crfviz.ui.words import count
+from crfviz.views.stage.component import mount
 from crfviz.views.stage.payload import Panels, Stage, payload
-from crfviz.views.stage.stage import stage
 from crfviz.views.what_if import (
     WhatIf,
     flip_frame,
@@ -110,7 +110,8 @@ def choose_change(every: Tried) -> str:
 def show_changed(found: WhatIf, kind: str) -> None:
     """Draw the changed sentence with its tags before and now, and how far every emission moved."""
     table = moved_table(found)
-    stage(
+    mount(
+        "stage",
         payload(
             Stage(
                 words=found.perturbed.words,

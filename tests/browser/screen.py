@@ -41,6 +41,7 @@ TITLES = {
     "naive": "Naive way",
     "log-space": "Log space",
     "homework": "Homework",
+    "annotate": "Annotate",
     "model-errors": "Model errors",
     "models": "Models",
 }

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 
-import crfviz.views.stage.stage as stage_module
+import crfviz.views.stage.component as component
 from crfviz.chain.analysis import analyse
 from crfviz.chain.potentials import Potentials
 
-WEB = Path(stage_module.__file__).parent / "web"
+WEB = Path(component.__file__).parent / "web"
 SIZES = [(1, 1), (1, 17), (7, 3), (12, 17), (40, 17), (3, 50)]
 
 SOLVE = """

@@ -1,4 +1,4 @@
-"""The stage as a Streamlit element: what it mounts, and which events it hands on."""
+"""Live components as Streamlit elements: what is mounted, and which events are handed on."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import pytest
 import streamlit as st
 from streamlit.components.v2.component_manager import BidiComponentManager
 
-from crfviz.views.stage import stage as module
-from crfviz.views.stage.stage import NAME, stage
+from crfviz.views.stage import component as module
+from crfviz.views.stage.component import NAMES, mount
 
 
 class Browser:
@@ -40,12 +40,13 @@ def browser(monkeypatch):
     return fake
 
 
-def test_the_files_are_found_without_installing(browser):
-    assert browser.manager.get_component_asset_root(NAME) is None
-    stage({}, key="stage.x", on_events=print)
-    folder = Path(browser.manager.get_component_asset_root(NAME))
+@pytest.mark.parametrize("name", NAMES)
+def test_the_files_are_found_without_installing(browser, name):
+    assert browser.manager.get_component_asset_root(f"crfviz.{name}") is None
+    mount(name, {}, key="stage.x", on_events=print)
+    folder = Path(browser.manager.get_component_asset_root(f"crfviz.{name}"))
     (_, files), *_ = browser.components
-    assert files == {"js": "stage.js", "css": "stage.css"}
+    assert files == {"js": f"{name}.js", "css": f"{name}.css"}
     assert all((folder / name).is_file() for name in files.values())
 
 
@@ -57,22 +58,25 @@ def test_they_are_registered_once(browser, monkeypatch):
         "register_from_manifest",
         lambda *given: (registered.append(given), register(*given)),
     )
-    for _ in range(3):
-        stage({}, key="stage.x", on_events=print)
+    twice = (*NAMES, *NAMES)
+    for name in twice:
+        mount(name, {}, key="stage.x", on_events=print)
     assert len(registered) == 1
-    assert [name for name, _ in browser.components] == [NAME] * 3
+    assert [name for name, _ in browser.components] == [
+        f"crfviz.{name}" for name in (*NAMES, *NAMES)
+    ]
 
 
 def test_the_data_is_mounted_under_its_key(browser):
     data = {"words": ["a"]}
-    stage(data, key="stage.x", on_events=print)
+    mount("stage", data, key="stage.x", on_events=print)
     assert browser.mounted["key"] == "stage.x"
     assert browser.mounted["data"] == data
 
 
 def test_events_are_handed_on_in_order(browser):
     heard = []
-    stage({}, key="stage.x", on_events=heard.extend)
+    mount("stage", {}, key="stage.x", on_events=heard.extend)
     events = [{"seq": 1, "kind": "transition"}, {"seq": 2, "kind": "reset"}]
     browser.sends({"events": events})
     assert heard == events
@@ -94,13 +98,13 @@ def test_events_are_handed_on_in_order(browser):
 )
 def test_what_is_no_event_is_dropped(browser, state, expected):
     heard = []
-    stage({}, key="stage.x", on_events=heard.append)
+    mount("stage", {}, key="stage.x", on_events=heard.append)
     browser.sends(state)
     assert heard == expected
 
 
 def test_the_page_cannot_change_what_the_browser_sent(browser):
     sent = {"events": [{"seq": 1}]}
-    stage({}, key="stage.x", on_events=lambda events: events[0].clear())
+    mount("stage", {}, key="stage.x", on_events=lambda events: events[0].clear())
     browser.sends(sent)
     assert sent == {"events": [{"seq": 1}]}

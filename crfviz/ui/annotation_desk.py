@@ -1,0 +1,235 @@
+"""The desk: one sentence in front of the annotator. Every step is stored before the next."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from crfviz.annotations import labelling
+from crfviz.annotations.labelling import Desk
+from crfviz.annotations.propagation import followed
+from crfviz.annotations.records import Annotation
+from crfviz.annotations.store import DocumentSummary
+from crfviz.exceptions import ConflictError, CrfvizError, StoreError
+from crfviz.taggers.version import version_of
+from crfviz.ui import cached
+from crfviz.ui.annotation_queue import Queue
+from crfviz.ui.annotation_store import store
+from crfviz.ui.scenario import (
+    fresh_events,
+    last_event,
+    of_session,
+    publish,
+    scenario,
+    set_view_option,
+    view_option,
+)
+from crfviz.ui.words import count, plain, quote
+from crfviz.views.stage.component import mount
+from crfviz.views.stage.labeller import Sheet, labeller_payload
+
+KEY = "labeller"
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Told:
+    """What the last step did, until the next one."""
+
+    item: int = 0
+    changed: Mapping[int, str] = field(default_factory=dict)  # position to the tag before
+    note: str = ""
+    problem: str = ""
+    accepted: list[int] = field(default_factory=list)  # sentences done in this session, last last
+
+
+@st.fragment
+def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
+    """Draw the next sentence, or that all are done.
+
+    Args:
+        document: that is being labelled.
+        queue: its sentences.
+        who: name of the annotator.
+    """
+    progress = store().progress(document.name, who)
+    spent = f" · {progress.seconds / progress.done:.1f} s a sentence" if progress.done else ""
+    unfinished = f" · {progress.open} begun" if progress.open else ""
+    label = f"{progress.done:,} of {progress.total:,} done{unfinished}{spent}"
+    st.progress(progress.done / max(1, progress.total), label)
+    item = _current(document, queue, who)
+    if item is None:
+        told = of_session("told", Told)
+        st.success(f"All {count(progress.total, 'sentence')} of {plain(document.name)} are done.")
+        if told.accepted:
+            st.button("Back to the last one", on_click=_back_to_last)
+        return
+    desk = _desk(item, who)
+    sheet = _sheet(desk, queue)
+    mount(
+        KEY,
+        labeller_payload(sheet),
+        key=KEY,
+        on_events=lambda events: _handle(document, queue, who, events),
+    )
+    publish()
+
+
+def _current(document: DocumentSummary, queue: Queue, who: str) -> int | None:
+    """The sentence that the address names, else the next one to do."""
+    named = view_option("item")
+    if named.isdecimal() and int(named) in queue.ids:
+        return int(named)
+    return queue.after(None, store().done_ids(document.name, who))
+
+
+def _desk(item: int, who: str) -> Desk:
+    model = scenario().model
+    return Desk(store().item(item), who, cached.tagger(model), _version(model))
+
+
+@st.cache_resource(show_spinner=False)
+def _version(model: str) -> str:
+    return version_of(cached.tagger(model))
+
+
+def _sheet(desk: Desk, queue: Queue) -> Sheet:
+    item, told = desk.item, of_session("told", Told)
+    annotation = _annotation(desk)
+    here = told.item == item.id
+    problem = told.problem if here else ""
+    try:
+        proposal = labelling.proposal(desk, annotation)
+    except CrfvizError as error:
+        raise StoreError(
+            f"{desk.tagger.name} cannot continue what was set in this sentence with "
+            f"{annotation.model} ({error}). Choose {annotation.model} on the left."
+        ) from error
+    return Sheet(
+        text=item.text,
+        annotation=annotation,
+        proposal=proposal,
+        tags=desk.tagger.tags,
+        reason=queue.reason(item.id),
+        place=f"Sentence {item.position + 1:,}",
+        changed=told.changed if here else {},
+        note=told.note if here else "",
+        probabilistic=desk.tagger.probabilistic,
+        problem=problem,
+        ack=last_event(KEY),
+    )
+
+
+def _annotation(desk: Desk) -> Annotation:
+    return store().annotation(desk.item.id, desk.annotator) or labelling.begin(desk)
+
+
+def _handle(document: DocumentSummary, queue: Queue, who: str, events: object) -> None:
+    """Take the steps that the labeller asks for, each stored before the next."""
+    told = of_session("told", Told)
+    for event in fresh_events(KEY, events):
+        try:
+            _step(document, queue, who, event)
+        except ConflictError as error:
+            told.problem = f"{error} This is the stored version: your last key did nothing."
+        except CrfvizError as error:
+            _log.warning("a step of labelling was not taken", exc_info=True)
+            told.problem = str(error)
+        except (KeyError, TypeError, ValueError):
+            _log.warning("refused %r", event, exc_info=True)
+            told.problem = "That key was not understood, and changed nothing."
+
+
+def _step(
+    document: DocumentSummary, queue: Queue, who: str, event: Mapping[object, object]
+) -> None:
+    told, kind, item = of_session("told", Told), event["kind"], _whole(event, "item")
+    if kind == "go":
+        _open(queue.beside(item, _whole(event, "by")))
+        return
+    desk = _desk(item, who)
+    before = _annotation(desk)
+    if before.revision != _whole(event, "revision"):
+        raise ConflictError("This sentence was changed meanwhile in another tab or program.")
+    if kind == "undo" and before == labelling.undo(desk, before):
+        _undo_accept(told, item)
+        return
+    after = labelling.worked(_changed(desk, before, event), _seconds(event))
+    store().save(after)
+    if kind == "accept":
+        told.accepted.append(item)
+        following = queue.after(item, store().done_ids(document.name, who))
+        _open(following)
+        return
+    _tell(told, before, after, str(kind))
+
+
+def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> Annotation:
+    kind = event["kind"]
+    if kind == "accept":
+        return labelling.accept(before)
+    if kind == "undo":
+        return labelling.undo(desk, before)
+    if kind == "cut":
+        return labelling.cut(desk, before, _whole(event, "word"), _whole(event, "at"))
+    if kind == "join":
+        return labelling.join(desk, before, _whole(event, "word"))
+    if kind == "correct":
+        first, last, what = _whole(event, "first"), _whole(event, "last"), event["what"]
+        if not 0 <= first <= last < len(before.offsets) or not isinstance(what, str):
+            raise ValueError
+        return labelling.correct(desk, before, first, last, what)
+    raise ValueError
+
+
+def _tell(told: Told, before: Annotation, after: Annotation, kind: str) -> None:
+    """Say what a step did, and remember which tags followed."""
+    told.item, told.problem, told.changed = after.item, "", {}
+    if before.offsets != after.offsets:
+        told.note = f"{len(after.offsets)} words now; all others keep their tags."
+        return
+    if kind == "undo":
+        told.note = "Undone."
+        return
+    moved = followed(before.final, after.final, after.pins)
+    told.changed = {t: before.final[t] for t in moved}
+    tags = count(len(moved), "tag")
+    told.note = (
+        f"1 correction, {tags} changed with it." if moved else "1 correction, no other tag changed."
+    )
+
+
+def _undo_accept(told: Told, item: int) -> None:
+    """Nothing to undo here: back to the sentence that was accepted last."""
+    if told.accepted:
+        _open(told.accepted.pop())
+        told.item = int(view_option("item"))
+        told.note = "Back at the sentence accepted last; undo again to reopen it."
+    else:
+        told.item, told.problem, told.note = item, "", "There is nothing to undo."
+
+
+def _back_to_last() -> None:
+    _open(of_session("told", Told).accepted.pop())
+
+
+def _open(item: int | None) -> None:
+    told = of_session("told", Told)
+    told.note, told.problem, told.changed = "", "", {}
+    set_view_option("item", "" if item is None else str(item))
+
+
+def _whole(event: Mapping[object, object], name: str) -> int:
+    value = event[name]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{quote(name)} is no whole number")
+    return value
+
+
+def _seconds(event: Mapping[object, object]) -> float:
+    value = event.get("seconds", 0.0)
+    return value if isinstance(value, float) and math.isfinite(value) else 0.0

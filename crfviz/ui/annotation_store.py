@@ -1,0 +1,61 @@
+"""The store of annotations as the pages use it: opened once, with what of it never changes kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from crfviz.annotations.store import DocumentSummary, Store, open_store
+from crfviz.ui.scenario import set_view_option, view_option
+
+NEWEST = -1
+
+
+@st.cache_resource(show_spinner="Opening the annotations …")
+def store() -> Store:
+    """The store of this server.
+
+    Raises:
+        StoreError: it cannot be opened; the next call tries again.
+    """
+    return open_store()
+
+
+def choose_document() -> DocumentSummary | None:
+    """Let the annotator choose a document; None where there is none yet."""
+    documents = store().documents()
+    if not documents:
+        return None
+    by_key = {document_key(document): document for document in documents}
+    keys = list(by_key)
+    chosen = view_option("doc")
+    chosen = chosen if chosen in by_key else keys[NEWEST]
+    if st.session_state.get("view.doc") != chosen:
+        st.session_state["view.doc"] = chosen
+    st.selectbox(
+        "Document",
+        keys,
+        key="view.doc",
+        format_func=lambda key: by_key[key].name,
+        on_change=lambda: go_to_document(st.session_state["view.doc"]),
+        label_visibility="collapsed",
+    )
+    return by_key[chosen]
+
+
+def document_key(document: DocumentSummary) -> str:
+    """What stands for a document in a link."""
+    return f"{document.created:%Y%m%d%H%M%S%f}"
+
+
+def go_to_document(key: str) -> None:
+    """Open a document at its next sentence."""
+    set_view_option("item", "")
+    set_view_option("doc", key)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def item_ids(document: str, key: str) -> Sequence[int]:  # noqa: ARG001 - the key tells namesakes apart
+    """Ids of the sentences of a document, in its order; they never change."""
+    return store().item_ids(document)

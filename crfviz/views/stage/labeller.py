@@ -1,0 +1,129 @@
+"""What the labeller in the browser is sent: one sentence, its tags, and how sure the model is.
+
+Words are drawn in `labeller.js`; what a key means is decided there, what follows from it in Python.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from crfviz.annotations.propagation import Proposal
+from crfviz.annotations.records import Annotation, Offsets
+from crfviz.text.schemes import is_bio, split_tag
+from crfviz.views.theme import GREY, tag_colours
+
+MOST_RANKED = 5  # alternatives of a word that are sent
+NONE = ""  # the choice that says "no entity here"
+NONE_KEY = "x"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something a key can mean: a tag, or for BIO tags an entity type."""
+
+    name: str  # NONE: no entity
+    key: str  # one letter; empty where the alphabet is used up
+    colour: str
+
+
+def choices(tags: Sequence[str]) -> list[Choice]:
+    """What can be chosen under these tags, each with the first letter of its name that is free."""
+    colours = dict(zip(tags, tag_colours(tags), strict=True))
+    if not is_bio(tags):
+        keys = letters(tags)
+        return [Choice(tag, keys[tag], colours[tag]) for tag in tags]
+    kinds = list(dict.fromkeys(kind for tag in tags if (kind := split_tag(tag)[1])))
+    keys = letters(kinds, taken=NONE_KEY)
+    found = [Choice(kind, keys[kind], colours[f"B-{kind}"]) for kind in kinds]
+    return [*found, Choice(NONE, NONE_KEY, GREY)]
+
+
+def letters(names: Sequence[str], taken: str = "") -> dict[str, str]:
+    """A letter for each name: of its own letters the first that is free, else any, else none.
+
+    >>> letters(["NOUN", "NUM", "PRON"])
+    {'NOUN': 'n', 'NUM': 'u', 'PRON': 'p'}
+    """
+    free = [letter for letter in string.ascii_lowercase if letter not in taken]
+    found: dict[str, str] = {}
+    for name in names:
+        own = [letter for letter in name.lower() if letter in free]
+        found[name] = next(iter(own or free), "")
+        if found[name]:
+            free.remove(found[name])
+    return found
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One sentence in front of an annotator."""
+
+    text: str
+    annotation: Annotation
+    proposal: Proposal
+    tags: Sequence[str]  # K names of the model
+    reason: str  # why it comes now
+    place: str  # where it stands among the others, for people
+    changed: Mapping[int, str]  # what followed the last correction: position to the tag before
+    note: str  # what happened last, in words
+    probabilistic: bool  # whether the marginals were trained to be probabilities
+    problem: str = ""  # why the last step was not taken
+    ack: int = 0
+
+
+def labeller_payload(sheet: Sheet) -> dict[str, object]:
+    """The data of the component `labeller`, of what JSON knows; a few kilobytes at 40 words."""
+    annotation, proposal = sheet.annotation, sheet.proposal
+    options = choices(sheet.tags)
+    done = annotation.state == "done"
+    return {
+        "item": annotation.item,
+        "revision": annotation.revision,
+        "state": annotation.state,
+        "ack": sheet.ack,
+        "bio": is_bio(sheet.tags),
+        "choices": [{"name": c.name, "key": c.key, "colour": c.colour} for c in options],
+        "words": [sheet.text[start:end] for start, end in annotation.offsets],
+        "gaps": gaps(sheet.text, annotation.offsets),
+        "tags": list(annotation.final),
+        "sure": [round(p, 4) for p in proposal.probabilities],
+        "pinned": sorted(annotation.pins),
+        "doubtful": [] if done else list(proposal.doubtful),
+        "ranked": ranked(proposal.marginals, sheet.tags, options),
+        "changed": {str(position): tag for position, tag in sheet.changed.items()},
+        "note": sheet.note,
+        "problem": sheet.problem,
+        "reason": sheet.reason,
+        "place": sheet.place,
+        "probabilistic": sheet.probabilistic,
+    }
+
+
+def gaps(text: str, offsets: Offsets) -> list[str]:
+    """What stands before each word and belongs to none."""
+    before = [0, *(end for _, end in offsets[:-1])]
+    return [text[a:start] for a, (start, _) in zip(before, offsets, strict=True)]
+
+
+def ranked(
+    marginals: Tensor, tags: Sequence[str], options: Sequence[Choice]
+) -> list[list[list[float]]]:
+    """For each word the likeliest choices: pairs (number of the choice, probability).
+
+    A BIO type has the sum of its B- and I-, "no entity" what O has.
+    """
+    bio = is_bio(tags)
+    of = [split_tag(tag)[1] if bio else tag for tag in tags]
+    number = {choice.name: n for n, choice in enumerate(options)}
+    rows = []
+    for word in marginals.tolist():
+        sums = [0.0] * len(options)
+        for name, p in zip(of, word, strict=True):
+            sums[number[name]] += p
+        best = sorted(range(len(sums)), key=lambda n: -sums[n])[:MOST_RANKED]
+        rows.append([[n, round(sums[n], 4)] for n in best])
+    return rows
