@@ -19,7 +19,6 @@ from pathlib import Path
 
 import torch
 
-from crfviz.corpus.error_totals import suspects
 from crfviz.corpus.metrics import wilson
 from crfviz.corpus.results import run
 from crfviz.taggers.registry import load_tagger
@@ -50,7 +49,7 @@ def measure(
 ) -> dict[str, object]:
     """Plant, look for suspects, and count how many of the first ones were planted."""
     spoilt, planted = plant(sentences, share, generator)
-    ranked = suspects(run(tagger, spoilt).errors)
+    ranked = run(tagger, spoilt).log.suspects
     hits = [
         any((error.sentence, t) in planted for t in range(error.first, error.last + 1))
         for error in ranked

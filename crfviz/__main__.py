@@ -16,6 +16,7 @@ from crfviz.exceptions import CrfvizError
 COMMANDS = {  # name: module, what it does
     "train": ("crfviz.corpus.training", "train a tagger on tagged files"),
     "evaluate": ("crfviz.views.evaluate", "measure a tagger on a tagged file"),
+    "lexicon": ("crfviz.corpus.training_words", "note the words of the training in a model folder"),
     "tag": ("crfviz.corpus.tagging", "tag sentences by every decoder"),
 }
 

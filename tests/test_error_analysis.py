@@ -12,9 +12,9 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from crfviz.corpus.analysis import full_record, tables_of
 from crfviz.corpus.decoder_comparison import mcnemar
-from crfviz.corpus.error_totals import conll, suspects
+from crfviz.corpus.error_totals import conll
 from crfviz.corpus.results import EVERY_DECODER, run
-from crfviz.corpus.slices import DIMENSIONS, slice_table
+from crfviz.corpus.slices import dimensions_of, slice_table
 from crfviz.corpus.tables import as_csv
 from crfviz.corpus.tag_scores import confusion
 from crfviz.text.sentences import Sentence
@@ -100,8 +100,8 @@ def test_probabilities_are_those_of_enumeration(case):
 
 
 def test_errors_have_the_probabilities_of_their_words(pos):
-    assert len(pos.errors) >= 3
-    for error in pos.errors:
+    assert len(pos.log.first) >= 3
+    for error in pos.log.first:
         chain = POS.potentials(POS_SENTENCES[error.sentence].tokens)
         for tags, p in (
             (error.gold, error.gold_probability),
@@ -117,7 +117,7 @@ def test_errors_have_the_probabilities_of_their_words(pos):
 
 
 def test_the_move_of_an_error_is_its_largest_step():
-    found = run(POS, [Sentence(("Dogs", "run"), ("NOUN", "VERB"))]).errors[0]
+    found = run(POS, [Sentence(("Dogs", "run"), ("NOUN", "VERB"))]).log.first[0]
     assert (found.chosen_move, found.gold_move) == (("NOUN", "NOUN"), ("NOUN", "VERB"))
     assert found.step_gap == pytest.approx(0.9, abs=1e-12)
     assert found.triage.kind == "both"  # 0.8 from the words, 0.9 from the step
@@ -125,7 +125,7 @@ def test_the_move_of_an_error_is_its_largest_step():
 
 
 def test_a_forbidden_gold_is_a_constraint_fault(ner):
-    kinds = {error.sentence: error.triage.kind for error in ner.errors}
+    kinds = {error.sentence: error.triage.kind for error in ner.log.first}
     assert kinds[4] == "constraint"
     assert list(kinds.values()).count("constraint") == 1
     assert ner.gold_log_probability[4] == -math.inf
@@ -217,7 +217,10 @@ def test_the_oracle_rises_to_every_path(pos):
     )
 
 
-@pytest.mark.parametrize("dimensions", [[name] for name in DIMENSIONS] + [["gold tag", "position"]])
+@pytest.mark.parametrize(
+    "dimensions",
+    [[name] for name in dimensions_of(run(POS, POS_SENTENCES[:1]))] + [["gold tag", "position"]],
+)
 def test_slices_share_out_all_words_and_errors(pos, dimensions):
     rows = slice_table(pos, dimensions)
     gold, guess = flat(POS_SENTENCES), [t for s in viterbi_tags(POS, POS_SENTENCES) for t in s]
@@ -240,21 +243,21 @@ def test_slices_have_the_words_that_they_name(pos):
 
 def test_totals_add_up(pos):
     tables = tables_of(pos)
-    assert sum(row["errors"] for row in tables["kinds"]) == len(pos.errors)
+    assert sum(row["errors"] for row in tables["kinds"]) == len(pos.log.first)
     wrong = int((~pos.right("viterbi")).sum())
     assert sum(row["words"] for row in tables["kinds"]) == wrong
     assert sum(row["words"] for row in tables["tag_pairs"]) == wrong
-    of_steps = sum(e.triage.kind in ("transition", "both", "constraint") for e in pos.errors)
+    of_steps = sum(e.triage.kind in ("transition", "both", "constraint") for e in pos.log.first)
     assert of_steps > 0
     for name in ("transitions", "weights"):
         assert sum(row["errors"] for row in tables[name]) == of_steps
-        assert tables[name][-1]["share_so_far"] == pytest.approx(of_steps / len(pos.errors))
+        assert tables[name][-1]["share_so_far"] == pytest.approx(of_steps / len(pos.log.first))
 
 
 def test_suspects_begin_with_the_least_probable_gold(pos):
-    order = [error.gold_probability for error in suspects(pos.errors)]
+    order = [error.gold_probability for error in pos.log.suspects]
     assert order == sorted(order)
-    assert len(order) == len(pos.errors)
+    assert len(order) == len(pos.log.first)
 
 
 def test_calibration_counts_every_word_once(pos, ner):
@@ -291,7 +294,7 @@ def test_entities_have_the_probability_of_all_their_paths(ner):
                     if path[t:stop] == best[t:stop] and path[stop : stop + 1] != (inside,)
                 )
             )
-    assert [p for p, _ in ner.entities] == pytest.approx(expected, abs=1e-9)
+    assert ner.entity_probability.tolist() == pytest.approx(expected, abs=1e-9)
 
 
 def test_coverage_is_of_the_surest_words(pos):
@@ -323,10 +326,10 @@ def test_all_wrong_is_no_error_of_ours():
 
 
 def test_errors_as_conll(pos):
-    text = conll(pos.errors, POS_SENTENCES)
+    text = conll(pos.log.first, pos.log.sentences)
     blocks = text.strip("\n").split("\n\n")
     assert blocks[0].splitlines() == ["Dogs\tNOUN\tNOUN\t_", "run\tVERB\tNOUN\tboth"]
-    assert len(blocks) == len({error.sentence for error in pos.errors})
+    assert len(blocks) == len({error.sentence for error in pos.log.first})
 
 
 def test_a_run_can_be_stopped():

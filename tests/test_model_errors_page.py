@@ -102,7 +102,10 @@ def test_a_link_opens_the_words_of_the_error_with_all_gold_tags():
         Sentence(("He", "runs", "."), ("PRON", "VERB", "SYM")),
     ]
     found = run(tagger, sentences)
-    last = {error.sentence: link for error, link in zip(found.errors, _links(found), strict=True)}
+    last = {
+        error.sentence: link
+        for error, link in zip(found.log.first, _links(found)["errors"], strict=True)
+    }
     params = {name: values[0] for name, values in parse_qs(urlsplit(last[1]).query).items()}
     assert params == {
         "model": "upos-en",

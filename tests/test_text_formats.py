@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crfviz.exceptions import FormatError
 from crfviz.text.formats import (
     FORMATS,
+    SentenceFile,
     detect_format,
     parse_sentences,
     read_sentences,
@@ -131,7 +132,7 @@ def test_jsonl_needs_tokens_only():
     ],
 )
 def test_the_format_is_told_from_the_content(text, expected):
-    assert detect_format(text) == expected
+    assert detect_format(text.split("\n")) == expected
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,8 @@ def test_what_was_written_is_read_again(file_format, tmp_path):
     write_sentences(path, sentences, file_format)
     assert read_sentences(path, file_format=file_format) == sentences
     if file_format != "conllu-xpos":
-        assert detect_format(path.read_text(encoding="utf-8")) == file_format
+        lines = path.read_text(encoding="utf-8").split("\n")
+        assert detect_format(lines) == file_format
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
@@ -268,3 +270,16 @@ def test_any_text_is_read_or_refused(text):
 def test_half_a_character_cannot_be_written(tmp_path):
     with pytest.raises(FormatError, match="cannot be written as UTF-8"):
         write_sentences(tmp_path / "file", [Sentence(("\ud83d",))], "jsonl")
+
+
+def test_a_file_is_read_anew_each_time_and_a_sentence_at_a_time(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_bytes(b"\xef\xbb\xbfOne\tX\r\n\r\ntwo\xc2\x85\tY\n\nthree\n")
+    sentences = iter(SentenceFile(path))
+    assert next(sentences).tokens == ("One",)
+    assert next(sentences).tokens == ("two",)
+    with pytest.raises(FormatError, match="line 5: expected word TAB tag"):
+        next(sentences)
+    path.write_bytes(b"One\tX\n")
+    found = SentenceFile(path)
+    assert list(found) == list(found) == read_sentences(path)

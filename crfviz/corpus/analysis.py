@@ -6,7 +6,7 @@
 | what the CRF buys    | decoders, oracle                                   |
 | where                | slices                                             |
 | why                  | kinds, tag_pairs, transitions, weights, errors     |
-| is it the gold       | suspects                                           |
+| is it the gold       | suspects, entity_suspects                          |
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from typing import Any
 
 from crfviz.corpus.decoder_comparison import decoder_table, oracle_table
 from crfviz.corpus.entity_errors import entity_kind_table, scheme_table
+from crfviz.corpus.entity_suspects import entity_suspect_table
 from crfviz.corpus.error_totals import (
     error_table,
     kind_table,
     pair_table,
-    suspects,
     transition_table,
     weight_table,
 )
@@ -35,11 +35,13 @@ Tables = Mapping[str, Table]
 
 def tables_of(results: Results) -> dict[str, Table]:
     """Every table; those of entities only for BIO tags."""
-    errors, sentences = results.errors, results.sentences
+    log = results.log
     entities: dict[str, Table] = {}
+    doubts: dict[str, Table] = {}
     if results.tagger.scheme is not None:
         entities["entity_schemes"] = scheme_table(results)
         entities["entity_kinds"] = entity_kind_table(results)
+        doubts["entity_suspects"] = entity_suspect_table(log.entity_suspects, log.sentences)
     return {
         "tags": tag_table(results),
         "confusion": confusion_table(results),
@@ -50,12 +52,13 @@ def tables_of(results: Results) -> dict[str, Table]:
         "decoders": decoder_table(results),
         "oracle": oracle_table(results),
         "slices": every_slice(results),
-        "kinds": kind_table(errors),
-        "tag_pairs": pair_table(errors),
-        "transitions": transition_table(errors),
-        "weights": weight_table(errors),
-        "errors": error_table(errors, sentences),
-        "suspects": error_table(suspects(errors), sentences),
+        "kinds": kind_table(log.totals),
+        "tag_pairs": pair_table(log.totals),
+        "transitions": transition_table(log.totals),
+        "weights": weight_table(log.totals),
+        "errors": error_table(log.first, log.sentences),
+        "suspects": error_table(log.suspects, log.sentences),
+        **doubts,
     }
 
 
@@ -72,8 +75,18 @@ def full_record(results: Results, file: str, tables: Tables) -> dict[str, Any]:
         "errors": {
             "sentences": int((~results.sentences_right("viterbi")).sum()),
             "words": int((~results.right("viterbi")).sum()),
-            "total": len(results.errors),
+            "total": results.log.totals.total,
+            "listed": len(results.log.first),
             "by_kind": {str(row["kind"]): row["errors"] for row in tables["kinds"]},
         },
+        "longer_than_trained": _longer(results),
         "tables": {name: rounded(table) for name, table in tables.items()},
     }
+
+
+def _longer(results: Results) -> dict[str, int] | None:
+    """Sentences that are longer than any of the training; None where these are not known."""
+    longest = results.longest_trained
+    if longest is None:
+        return None
+    return {"longest_trained": longest, "sentences": int((results.lengths > longest).sum())}

@@ -6,40 +6,64 @@ path makes there (too strong) and the move that gold makes there (too weak, or f
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from crfviz.chain.triage import KINDS
-from crfviz.corpus.errors import Error
+from crfviz.corpus.errors import Error, Move
 from crfviz.corpus.tables import Row, Table
 from crfviz.text.sentences import Sentence
 
 OF_TRANSITIONS = ("transition", "both", "constraint")  # kinds that are put down to a step
 
 
-def kind_table(errors: Sequence[Error]) -> Table:
+@dataclass
+class ErrorTotals:
+    """Counts of errors, as they come."""
+
+    errors: Counter[str] = field(default_factory=Counter)  # by kind
+    words: Counter[str] = field(default_factory=Counter)  # wrong ones, by the kind of their error
+    pairs: dict[tuple[str, str], Counter[str]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )  # words by gold and predicted tag, by kind
+    moves: dict[tuple[Move, Move], list[float]] = field(
+        default_factory=lambda: defaultdict(lambda: [0, 0.0])
+    )  # chosen and gold move: errors put down to them, and the sum of their step gaps
+
+    @property
+    def total(self) -> int:
+        """All errors."""
+        return self.errors.total()
+
+    def add(self, error: Error) -> None:
+        """Count one more."""
+        kind = error.triage.kind
+        self.errors[kind] += 1
+        self.words[kind] += len(error.gold)
+        for pair in zip(error.gold, error.predicted, strict=True):
+            self.pairs[pair][kind] += 1
+        if kind in OF_TRANSITIONS:
+            cell = self.moves[error.chosen_move, error.gold_move]
+            cell[0] += 1
+            cell[1] += error.step_gap
+
+
+def kind_table(totals: ErrorTotals) -> Table:
     """Errors and wrong words of each kind, all kinds in order."""
-    counts = Counter(error.triage.kind for error in errors)
-    words = Counter(dict.fromkeys(KINDS, 0))
-    for error in errors:
-        words[error.triage.kind] += len(error.gold)
     return [
         {
             "kind": kind,
-            "errors": counts[kind],
-            "words": words[kind],
-            "share": counts[kind] / max(1, len(errors)),
+            "errors": totals.errors[kind],
+            "words": totals.words[kind],
+            "share": totals.errors[kind] / max(1, totals.total),
         }
         for kind in KINDS
     ]
 
 
-def pair_table(errors: Sequence[Error]) -> Table:
+def pair_table(totals: ErrorTotals) -> Table:
     """Wrong words by gold and predicted tag, most first, with the kinds of their errors."""
-    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for error in errors:
-        for pair in zip(error.gold, error.predicted, strict=True):
-            counts[pair][error.triage.kind] += 1
-    total = sum(kinds.total() for kinds in counts.values())
+    total = sum(kinds.total() for kinds in totals.pairs.values())
     return [
         {
             "gold": gold,
@@ -48,40 +72,43 @@ def pair_table(errors: Sequence[Error]) -> Table:
             "share": kinds.total() / total,
             **{kind: kinds[kind] for kind in KINDS},
         }
-        for (gold, predicted), kinds in sorted(counts.items(), key=lambda item: -item[1].total())
+        for (gold, predicted), kinds in sorted(
+            totals.pairs.items(), key=lambda item: -item[1].total()
+        )
     ]
 
 
-def transition_table(errors: Sequence[Error]) -> Table:
+def transition_table(totals: ErrorTotals) -> Table:
     """Errors by the transition that is behind them, most first; see the module.
 
     `share` is that of all errors, `share_so_far` that of this row and those before it; `step_gap`
-    is the mean of what the step said for the wrong move, in nats, None where gold's is forbidden.
+    is the mean of what the step said for the wrong move, in nats, infinite where gold's is
+    forbidden.
     """
-    behind: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for error in errors:
-        if error.triage.kind in OF_TRANSITIONS:
-            behind[(*error.chosen_move, *error.gold_move)].append(error.step_gap)
     rows: Table = []
     so_far = 0
-    for move, gaps in sorted(behind.items(), key=lambda item: (-len(item[1]), item[0])):
-        so_far += len(gaps)
+    for (chosen, gold), (number, gap) in sorted(
+        totals.moves.items(), key=lambda item: (-item[1][0], item[0])
+    ):
+        so_far += int(number)
         rows.append(
             {
-                "chosen": " → ".join(move[:2]),
-                "gold": " → ".join(move[2:]),
-                "errors": len(gaps),
-                "share": len(gaps) / len(errors),
-                "share_so_far": so_far / len(errors),
-                "step_gap": sum(gaps) / len(gaps),
+                "chosen": " → ".join(chosen),
+                "gold": " → ".join(gold),
+                "errors": int(number),
+                "share": number / totals.total,
+                "share_so_far": so_far / totals.total,
+                "step_gap": gap / number,
             }
         )
     return rows
 
 
-def weight_table(errors: Sequence[Error]) -> Table:
+def weight_table(totals: ErrorTotals) -> Table:
     """Errors by the single weight that is too strong at their step, most first."""
-    counts = Counter(e.chosen_move for e in errors if e.triage.kind in OF_TRANSITIONS)
+    counts: Counter[Move] = Counter()
+    for (chosen, _), (number, _) in totals.moves.items():
+        counts[chosen] += int(number)
     rows: Table = []
     so_far = 0
     for (before, after), number in counts.most_common():
@@ -91,27 +118,27 @@ def weight_table(errors: Sequence[Error]) -> Table:
                 "from": before,
                 "to": after,
                 "errors": number,
-                "share": number / len(errors),
-                "share_so_far": so_far / len(errors),
+                "share": number / totals.total,
+                "share_so_far": so_far / totals.total,
             }
         )
     return rows
 
 
-def error_table(errors: Sequence[Error], sentences: Sequence[Sentence]) -> Table:
+def error_table(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> Table:
     """One row for each error, with the words; sentences and positions count from 1."""
     return [_row(error, sentences[error.sentence].tokens) for error in errors]
 
 
-def suspects(errors: Sequence[Error]) -> list[Error]:
-    """The errors in the order in which gold should be looked at: least probable gold first.
+def suspicion(error: Error) -> tuple[float, ...]:
+    """Errors in the order in which gold should be looked at have rising keys: least probable first.
 
     Where the model is sure of something else, either the model or the annotator is wrong.
     """
-    return sorted(errors, key=lambda e: (e.gold_probability, -e.predicted_probability, e.sentence))
+    return error.gold_probability, -error.predicted_probability, error.sentence, error.first
 
 
-def conll(errors: Sequence[Error], sentences: Sequence[Sentence]) -> str:
+def conll(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> str:
     """The sentences with errors as CoNLL columns: word, gold tag, predicted tag, kind.
 
     Words that are right have `_` for a kind. Columns are separated by TAB.

@@ -42,10 +42,7 @@ def judged(results: Results) -> dict[str, Judged]:
     """Words and sentences, and entities where the tags are BIO."""
     kinds = {"words": Judged(results.token_probability, results.right("max_marginal"))}
     if results.tagger.scheme is not None:
-        kinds["entities"] = Judged(
-            np.array([p for p, _ in results.entities]),
-            np.array([right for _, right in results.entities], dtype=np.bool_),
-        )
+        kinds["entities"] = Judged(results.entity_probability, results.entity_right)
     kinds["sentences"] = Judged(results.path_probability, results.sentences_right("viterbi"))
     return kinds
 

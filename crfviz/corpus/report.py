@@ -51,6 +51,24 @@ def as_text(record: Record) -> str:
     return "\n".join([f"{record['model']} on {_size(record)}", "", *table, "", *_notes(record)])
 
 
+def notes(record: Record) -> list[str]:
+    """What the reader of a whole record (`crfviz.corpus.analysis.full_record`) has to know."""
+    found = []
+    errors, longer = record["errors"], record["longer_than_trained"]
+    if errors["listed"] < errors["total"]:
+        found.append(
+            f"All {errors['total']:,} errors are counted. Listed are the first "
+            f"{errors['listed']:,} and the {errors['listed']:,} most suspicious."
+        )
+    if longer and longer["sentences"]:
+        found.append(
+            f"{longer['sentences']:,} of {record['sentences']:,} sentences are longer than the "
+            f"longest of the training, {longer['longest_trained']} words: the model has not "
+            "learnt from such."
+        )
+    return found
+
+
 def as_markdown(record: Record) -> str:
     """The same for a model card, without the name of the model."""
     header, *rows = _rows(record)

@@ -12,38 +12,49 @@ The rules act for taggers whose scheme is BIO. The two greedy decoders work on s
 so that the sentences in which they break BIO can be counted: that is what the rules are for.
 
 Words of all sentences stand one after the other in flat arrays, M of them: a million words take
-about 100 MB. Tags are ids.
+about 45 MB. Tags are ids. Sentences are read one batch at a time, and only those with an error that
+is listed are kept, so that a file may be larger than memory.
 """
+
+from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.beam import beam
 from crfviz.chain.best_paths import best_path, terms
-from crfviz.chain.entities import entity_probability
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.greedy import greedy
 from crfviz.chain.k_best import k_best
 from crfviz.chain.max_marginal import likeliest
 from crfviz.chain.paths import probability
 from crfviz.chain.potentials import Potentials
-from crfviz.corpus.errors import Error, find_errors
+from crfviz.corpus.entity_suspects import judge_entities
+from crfviz.corpus.error_log import MOST_KEPT, ErrorLog
+from crfviz.corpus.errors import find_errors
 from crfviz.exceptions import FormatError, UnknownTagError
+from crfviz.taggers.features import shape
+from crfviz.taggers.lexicon import Lexicon, read_lexicon
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.schemes import spans
 from crfviz.text.sentences import Sentence
 
 BEAMS = {"beam_2": 2, "beam_4": 4, "beam_8": 8}  # width by name
 EVERY_DECODER = ("independent", "left_to_right", *BEAMS, "viterbi", "max_marginal")
 ORACLE_PATHS = 8  # of the k-best oracle
 SENTENCES_AT_ONCE = 128
+PROBABILITIES = ("token", "gold", "path", "log gold", "entity")
 SEARCH_SLACK = 1e-9  # nats: a path that is worse by more is a search error
+SEEN = ("seen with this tag", "seen with other tags only", "never seen")  # in training
 
 Report = Callable[[int, int], None]  # sentences done, and of how many; may raise to stop the run
 
@@ -53,7 +64,10 @@ class Results:
     """What came out for N sentences of M words."""
 
     tagger: Tagger
-    sentences: Sequence[Sentence]  # N, with their tags
+    lengths: NDArray[np.int32]  # (N,) words of each sentence
+    shapes: NDArray[np.int8]  # (M,) index into `crfviz.taggers.features.SHAPES`
+    seen: NDArray[np.int8] | None  # (M,) index into SEEN; None: the tagger has no lexicon
+    longest_trained: int | None  # words of the longest training sentence; None likewise
     gold: NDArray[np.int16]  # (M,) tag ids
     tags: dict[str, NDArray[np.int16]]  # (M,) by decoder
     token_probability: NDArray[np.float64]  # (M,) the largest marginal
@@ -62,19 +76,21 @@ class Results:
     gold_log_probability: NDArray[np.float64]  # (N,) log p(gold path | words); -inf: forbidden
     gold_rank: NDArray[np.int16]  # (N,) place of gold among the best paths from 0; -1: beyond 8
     search_errors: dict[str, int]  # sentences whose path scores less than the best, by decoder
-    errors: list[Error]  # of Viterbi, in the order of the file
-    entities: list[tuple[float, bool]]  # of Viterbi, BIO only: exact probability, and right or not
+    log: ErrorLog  # of Viterbi's errors
+    entity_probability: NDArray[np.float64]  # (E,) exact, of Viterbi's entities; BIO only
+    entity_right: NDArray[np.bool_]  # (E,) whether gold has them
     seconds: dict[str, float]  # "scoring" and every decoder
+    microseconds: dict[str, float]  # a sentence: the median over batches; likewise
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Words of each sentence: (N,)."""
-        return np.array([len(sentence.tokens) for sentence in self.sentences], dtype=np.int64)
+    def num_sentences(self) -> int:
+        """N."""
+        return len(self.lengths)
 
     @property
     def owners(self) -> NDArray[np.int64]:
         """The sentence of each word: (M,)."""
-        return np.repeat(np.arange(len(self.sentences)), self.lengths)
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def right(self, decoder: str) -> NDArray[np.bool_]:
         """Whether each word is tagged as in gold: (M,)."""
@@ -82,76 +98,67 @@ class Results:
 
     def sentences_right(self, decoder: str) -> NDArray[np.bool_]:
         """Whether every word of a sentence is: (N,)."""
-        wrong = np.bincount(self.owners[~self.right(decoder)], minlength=len(self.sentences))
+        wrong = np.bincount(self.owners[~self.right(decoder)], minlength=len(self.lengths))
         return np.equal(wrong, 0)
 
     def names(self, ids: NDArray[np.int16]) -> list[list[str]]:
         """Tag names of every sentence, of (M,) ids."""
         named = [self.tagger.tags[tag] for tag in ids.tolist()]
         ends = np.cumsum(self.lengths).tolist()
-        return [named[end - length : end] for end, length in zip(ends, self.lengths, strict=True)]
+        return [
+            named[end - length : end]
+            for end, length in zip(ends, self.lengths.tolist(), strict=True)
+        ]
 
 
-def run(tagger: Tagger, sentences: Sequence[Sentence], report: Report | None = None) -> Results:
+def run(
+    tagger: Tagger,
+    sentences: Iterable[Sentence],
+    report: Report | None = None,
+    *,
+    most_kept: int = MOST_KEPT,
+) -> Results:
     """Tag all sentences by every decoder and look for what is wrong.
 
     Args:
         tagger: whose potentials are decoded.
-        sentences: with their tags; at least one.
+        sentences: with their tags; at least one. They are gone through twice.
         report: called after every batch; what it raises ends the run.
+        most_kept: errors to be listed; all are counted.
 
     Raises:
         FormatError: there is no sentence, or one without tags.
         UnknownTagError: the sentences have tags that the tagger does not know; names them.
         NoPathError: every path of a sentence is forbidden.
     """
-    gold = gold_tags(tagger, sentences)
-    found = _Collected(tagger)
-    for start in range(0, len(sentences), SENTENCES_AT_ONCE):
-        group = slice(start, start + SENTENCES_AT_ONCE)
-        found.add([sentence.tokens for sentence in sentences[group]], gold[group], start)
+    total = _checked(tagger, sentences)
+    found = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept))
+    rest = iter(sentences)
+    while group := list(islice(rest, SENTENCES_AT_ONCE)):
+        found.add(group)
         if report:
-            report(min(group.stop, len(sentences)), len(sentences))
-    return Results(
-        tagger=tagger,
-        sentences=sentences,
-        gold=np.concatenate([np.array(tags, dtype=np.int16) for tags in gold]),
-        tags={name: np.concatenate(parts) for name, parts in found.tags.items()},
-        token_probability=np.concatenate(found.token_probability),
-        gold_probability=np.concatenate(found.gold_probability),
-        path_probability=np.array(found.path_probability),
-        gold_log_probability=np.array(found.gold_log_probability),
-        gold_rank=np.array(found.gold_rank, dtype=np.int16),
-        search_errors=found.search_errors,
-        errors=found.errors,
-        entities=found.entities,
-        seconds=found.seconds,
-    )
+            report(len(found.lengths), total)
+    return found.results()
 
 
-def gold_tags(tagger: Tagger, sentences: Sequence[Sentence]) -> list[list[int]]:
-    """The ids of the tags to compare with, checked.
-
-    Raises:
-        FormatError: there is no sentence, or one without tags.
-        UnknownTagError: the sentences have tags that the tagger does not know; names them.
-    """
-    if not sentences:
-        raise FormatError("expected at least one tagged sentence, got none")
+def _checked(tagger: Tagger, sentences: Iterable[Sentence]) -> int:
+    """How many sentences there are, all of them of use."""
+    number, used = 0, set[str]()
     for number, sentence in enumerate(sentences, start=1):
         if sentence.tags is None:
             raise FormatError(f"expected tags to compare with, got none in sentence {number}")
-    unknown = unknown_tags(tagger, sentences)
-    if unknown:
+        used.update(sentence.tags)
+    if number == 0:
+        raise FormatError("expected at least one tagged sentence, got none")
+    if unknown := sorted(used - set(tagger.tags)):
         raise UnknownTagError(
             f"expected tags that {tagger.name} knows ({', '.join(tagger.tags)}), got "
             f"{', '.join(unknown)}; --map renames and drops entity types"
         )
-    ids = {name: number for number, name in enumerate(tagger.tags)}
-    return [[ids[tag] for tag in sentence.tags or ()] for sentence in sentences]
+    return number
 
 
-def unknown_tags(tagger: Tagger, sentences: Sequence[Sentence]) -> list[str]:
+def unknown_tags(tagger: Tagger, sentences: Iterable[Sentence]) -> list[str]:
     """Names of tags that the sentences have and the tagger has not, in alphabetical order."""
     used = {tag for sentence in sentences for tag in sentence.tags or ()}
     return sorted(used - set(tagger.tags))
@@ -162,30 +169,31 @@ class _Collected:
     """All sentences so far."""
 
     tagger: Tagger
-    tags: dict[str, list[NDArray[np.int16]]] = field(
-        default_factory=lambda: {name: [] for name in EVERY_DECODER}
+    lexicon: Lexicon | None
+    log: ErrorLog
+    words: dict[str, array[int]] = field(default_factory=lambda: defaultdict(lambda: array("h")))
+    probabilities: dict[str, array[float]] = field(
+        default_factory=lambda: defaultdict(lambda: array("d"))
     )
-    token_probability: list[NDArray[np.float64]] = field(default_factory=list)
-    gold_probability: list[NDArray[np.float64]] = field(default_factory=list)
-    path_probability: list[float] = field(default_factory=list)
-    gold_log_probability: list[float] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
     gold_rank: list[int] = field(default_factory=list)
-    errors: list[Error] = field(default_factory=list)
-    entities: list[tuple[float, bool]] = field(default_factory=list)
     search_errors: dict[str, int] = field(default_factory=lambda: dict.fromkeys(EVERY_DECODER, 0))
-    seconds: dict[str, float] = field(
-        default_factory=lambda: dict.fromkeys(("scoring", *EVERY_DECODER), 0.0)
-    )
+    seconds: dict[str, list[float]] = field(
+        default_factory=lambda: {name: [] for name in ("scoring", *EVERY_DECODER)}
+    )  # of every batch
+    batches: list[int] = field(default_factory=list)  # sentences of every batch
 
-    def add(
-        self, sentences: Sequence[tuple[str, ...]], gold: Sequence[list[int]], first: int
-    ) -> None:
-        """Tag more sentences; `first` is the number of the first one."""
+    def add(self, sentences: Sequence[Sentence]) -> None:
+        """Tag one batch more."""
+        first = len(self.lengths)
+        words = [sentence.tokens for sentence in sentences]
+        ids = {name: number for number, name in enumerate(self.tagger.tags)}
+        gold = [[ids[tag] for tag in sentence.tags or ()] for sentence in sentences]
         with self._clock("scoring"):
-            chains = self.tagger.potentials_batch(sentences)
+            chains = self.tagger.potentials_batch(words)
         trained = chains
         if self.tagger.scheme:
-            trained = self.tagger.potentials_batch(sentences, constrained=False)
+            trained = self.tagger.potentials_batch(words, constrained=False)
         paths: dict[str, list[list[int]]] = {}
         with self._clock("independent"):
             paths["independent"] = [greedy(chain, "independent") for chain in trained]
@@ -199,14 +207,46 @@ class _Collected:
         with self._clock("max_marginal"):
             tables = [forward_backward(chain) for chain in chains]
             paths["max_marginal"] = [likeliest(table.marginals) for table in tables]
-        for name, found in paths.items():
-            self.tags[name] += [np.array(path, dtype=np.int16) for path in found]
         for index, (chain, table) in enumerate(zip(chains, tables, strict=True)):
             tried = {name: found[index] for name, found in paths.items()}
+            self._keep(sentences[index], gold[index], tried)
             self._look(chain, table, tried, gold[index])
-            self.errors += find_errors(chain, tried["viterbi"], gold[index], first + index)
-            if self.tagger.scheme:
-                self.entities += _entities(chain, tried["viterbi"], gold[index])
+            self._blame(chain, sentences[index], tried["viterbi"], gold[index], first + index)
+        self.batches.append(len(sentences))
+
+    def _keep(
+        self, sentence: Sentence, gold: Sequence[int], paths: Mapping[str, Sequence[int]]
+    ) -> None:
+        """What is known of every word."""
+        self.lengths.append(len(gold))
+        rows: dict[str, Sequence[int]] = {
+            "gold": gold,
+            "shape": [shape(word) for word in sentence.tokens],
+            **paths,
+        }
+        if self.lexicon is not None:
+            rows["seen"] = _seen(self.lexicon, sentence)
+        for name, row in rows.items():
+            self.words[name].extend(row)
+
+    def _blame(
+        self,
+        chain: Potentials,
+        sentence: Sentence,
+        best: Sequence[int],
+        gold: Sequence[int],
+        number: int,
+    ) -> None:
+        """The errors of one sentence."""
+        errors = find_errors(chain, best, gold, number)
+        if self.tagger.scheme is None:
+            self.log.add(sentence, errors)
+            return
+        judged = judge_entities(chain, best, gold, number)
+        for sure, right in judged.predicted:
+            self.probabilities["entity"].append(sure)
+            self.words["entity right"].append(right)
+        self.log.add(sentence, errors, judged.suspects)
 
     def _look(
         self,
@@ -217,34 +257,63 @@ class _Collected:
     ) -> None:
         """Probabilities and search errors of one sentence."""
         marginals = table.marginals.numpy()
-        self.token_probability.append(marginals.max(axis=1))
-        self.gold_probability.append(marginals[np.arange(len(gold)), gold])
         best = _score(chain, paths["viterbi"])
-        self.path_probability.append(probability(best, table.log_partition))
-        self.gold_log_probability.append(min(0.0, _score(chain, gold) - table.log_partition))
+        found = self.probabilities
+        found["token"].extend(marginals.max(axis=1).tolist())
+        found["gold"].extend(marginals[np.arange(len(gold)), gold].tolist())
+        found["path"].append(probability(best, table.log_partition))
+        found["log gold"].append(min(0.0, _score(chain, gold) - table.log_partition))
         self.gold_rank.append(_rank(chain, gold, paths["viterbi"]))
         for name, path in paths.items():
             if path != paths["viterbi"] and _score(chain, path) < best - SEARCH_SLACK:
                 self.search_errors[name] += 1
 
+    def results(self) -> Results:
+        """What came out."""
+        ids = {name: np.array(kept, dtype=np.int16) for name, kept in self.words.items()}
+        p = {name: np.array(self.probabilities[name]) for name in PROBABILITIES}
+        return Results(
+            tagger=self.tagger,
+            lengths=np.array(self.lengths, dtype=np.int32),
+            shapes=ids["shape"].astype(np.int8),
+            seen=None if self.lexicon is None else ids["seen"].astype(np.int8),
+            longest_trained=None if self.lexicon is None else self.lexicon.longest,
+            gold=ids["gold"],
+            tags={name: ids[name] for name in EVERY_DECODER},
+            token_probability=p["token"],
+            gold_probability=p["gold"],
+            path_probability=p["path"],
+            gold_log_probability=p["log gold"],
+            gold_rank=np.array(self.gold_rank, dtype=np.int16),
+            search_errors=self.search_errors,
+            log=self.log,
+            entity_probability=p["entity"],
+            entity_right=np.array(self.words["entity right"], dtype=np.bool_),
+            seconds={name: sum(taken) for name, taken in self.seconds.items()},
+            microseconds={
+                name: 1e6 * median(s / n for s, n in zip(taken, self.batches, strict=True))
+                for name, taken in self.seconds.items()
+            },
+        )
+
     @contextmanager
     def _clock(self, what: str) -> Iterator[None]:
         started = time.perf_counter()
         yield
-        self.seconds[what] += time.perf_counter() - started
+        self.seconds[what].append(time.perf_counter() - started)
+
+
+def _seen(lexicon: Lexicon, sentence: Sentence) -> list[int]:
+    """Index into `SEEN` of every word."""
+    known = [lexicon.tags_of(word) for word in sentence.tokens]
+    return [
+        2 if not tags else 0 if tag in tags else 1
+        for tags, tag in zip(known, sentence.tags or (), strict=True)
+    ]
 
 
 def _score(chain: Potentials, path: Sequence[int]) -> float:
     return math.fsum(terms(chain, path).all())
-
-
-def _entities(
-    chain: Potentials, best: Sequence[int], gold: Sequence[int]
-) -> Iterator[tuple[float, bool]]:
-    """Every entity of the best path: its exact probability, and whether it is in gold."""
-    found, right = (spans([chain.tag_names[tag] for tag in path]) for path in (best, gold))
-    for span in found:
-        yield entity_probability(chain, span.type, span.start, span.end - 1), span in right
 
 
 def _rank(chain: Potentials, gold: list[int], best: list[int]) -> int:

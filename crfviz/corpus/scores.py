@@ -78,7 +78,7 @@ def evaluation_of(results: Results) -> Evaluation:
         scheme=tagger.scheme,
         probabilistic=tagger.probabilistic,
         device=tagger.device,
-        num_sentences=len(results.sentences),
+        num_sentences=results.num_sentences,
         num_tokens=len(results.gold),
         scoring_seconds=results.seconds["scoring"],
         decoders={name: decoder_scores(results, name, gold) for name in DECODERS},

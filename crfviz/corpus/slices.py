@@ -4,50 +4,73 @@
 dimension share out all words; two dimensions can be crossed.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.corpus.metrics import wilson
-from crfviz.corpus.results import Results
+from crfviz.corpus.results import SEEN, Results
 from crfviz.corpus.tables import Row, Table, rate_cells
-from crfviz.taggers.features import SHAPES, shape
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.features import SHAPES
+from crfviz.taggers.lexicon import LEXICON_FILE
 
 LENGTHS = (5, 10, 20, 40)  # words, the upper end of each group but the last
 
 
-def _gold(results: Results) -> list[str]:
-    return [results.tagger.tags[tag] for tag in results.gold.tolist()]
+@dataclass(frozen=True)
+class Parts:
+    """The part of every word, as an index into names."""
+
+    numbers: NDArray[np.int64]  # (M,)
+    names: Sequence[str]
 
 
-def _length(results: Results) -> list[str]:
-    names = _group_names()
+def _gold(results: Results) -> Parts:
+    return Parts(results.gold.astype(np.int64), results.tagger.tags)
+
+
+def _length(results: Results) -> Parts:
     groups = np.searchsorted(LENGTHS, results.lengths)  # a length of 5 is in the first group
-    return [names[group] for group in groups[results.owners].tolist()]
+    return Parts(np.repeat(groups, results.lengths), _group_names())
 
 
-def _position(results: Results) -> list[str]:
-    return [
-        "only" if length == 1 else "first" if t == 0 else "last" if t == length - 1 else "inner"
-        for length in results.lengths.tolist()
-        for t in range(length)
-    ]
+def _position(results: Results) -> Parts:
+    ends = np.cumsum(results.lengths)
+    first, last = np.zeros((2, len(results.gold)), dtype=np.int64)
+    first[ends - results.lengths] = 1
+    last[ends - 1] = 1
+    return Parts(first + 2 * last, ("inner", "first", "last", "only"))
 
 
-def _shape(results: Results) -> list[str]:
-    known: dict[str, str] = {}
-    words = [word for sentence in results.sentences for word in sentence.tokens]
-    for word in set(words):
-        known[word] = SHAPES[shape(word)]
-    return [known[word] for word in words]
+def _shape(results: Results) -> Parts:
+    return Parts(results.shapes.astype(np.int64), SHAPES)
 
 
-DIMENSIONS: dict[str, Callable[[Results], list[str]]] = {
+def _seen(results: Results) -> Parts:
+    if results.seen is None:
+        raise CrfvizError(
+            f"{results.tagger.name} has no {LEXICON_FILE}: what was seen in training is not known"
+        )
+    return Parts(results.seen.astype(np.int64), SEEN)
+
+
+IN_TRAINING = "word in training"
+_DIMENSIONS: dict[str, Callable[[Results], Parts]] = {
     "gold tag": _gold,
     "sentence length": _length,
     "position": _position,
+    IN_TRAINING: _seen,
     "capitalisation": _shape,
-}  # each names the part of every word
+}
+
+
+def dimensions_of(results: Results) -> list[str]:
+    """By what the words can be parted; by the training words only where these are known."""
+    return [name for name in _DIMENSIONS if name != IN_TRAINING or results.seen is not None]
 
 
 def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "viterbi") -> Table:
@@ -55,31 +78,36 @@ def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "vit
 
     Args:
         results: of a run.
-        dimensions: one or two different keys of `DIMENSIONS`.
+        dimensions: one or two different ones of `dimensions_of`.
         decoder: whose errors count.
+
+    Raises:
+        CrfvizError: the words of the training are not known, and were asked for.
     """
-    parts = list(zip(*(DIMENSIONS[name](results) for name in dimensions), strict=True))
-    right = results.right(decoder).tolist()
-    counts: dict[tuple[str, ...], list[int]] = {}
-    for part, is_right in zip(parts, right, strict=True):
-        count = counts.setdefault(part, [0, 0])
-        count[0] += 1
-        count[1] += is_right
-    rows = [_row(dimensions, part, count, len(right)) for part, count in counts.items()]
+    parts = [_DIMENSIONS[name](results) for name in dimensions]
+    sizes = [len(part.names) for part in parts]
+    cells = np.ravel_multi_index([part.numbers for part in parts], sizes)
+    words = np.bincount(cells, minlength=math.prod(sizes))
+    right = np.bincount(cells[results.right(decoder)], minlength=math.prod(sizes))
+    rows = []
+    for cell in np.flatnonzero(words).tolist():
+        places = np.unravel_index(cell, sizes)
+        names = [part.names[int(place)] for part, place in zip(parts, places, strict=True)]
+        rows.append(_row(dimensions, names, (int(words[cell]), int(right[cell])), len(cells)))
     return sorted(rows, key=lambda row: (-float(row["win"] or 0), str(row)))
 
 
 def every_slice(results: Results) -> Table:
     """The parts of every single dimension in one table, the largest win first."""
     rows: Table = []
-    for name in DIMENSIONS:
+    for name in dimensions_of(results):
         for row in slice_table(results, [name]):
             part = row.pop(name)
             rows.append({"dimension": name, "part": part, **row})
     return sorted(rows, key=lambda row: -float(row["win"] or 0))
 
 
-def _row(dimensions: Sequence[str], part: tuple[str, ...], count: Sequence[int], total: int) -> Row:
+def _row(dimensions: Sequence[str], part: Sequence[str], count: tuple[int, int], total: int) -> Row:
     words, right = count
     return {
         **dict(zip(dimensions, part, strict=True)),

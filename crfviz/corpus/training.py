@@ -31,6 +31,7 @@ from crfviz.corpus.labelled import Sources, read_corpus
 from crfviz.corpus.optimisation import Corpus, Run
 from crfviz.corpus.perceptron_training import PerceptronRecipe, train_perceptron
 from crfviz.corpus.recipe import RECIPES, Recipe
+from crfviz.corpus.training_words import keep_training_words
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.config import Config
 from crfviz.taggers.device import choose_device
@@ -111,6 +112,7 @@ def _train_other(args: argparse.Namespace) -> int:
         raise CrfvizError("--aux-xpos is for the family crf alone")
     if args.family == HMM:
         train_hmm(HmmRecipe(), _sources(args), args.out)
+        keep_training_words(_sources(args), args.out)
         return 0
     recipe = PerceptronRecipe(updates=args.updates, seed=args.seed)
     if args.epochs is not None:
@@ -118,6 +120,7 @@ def _train_other(args: argparse.Namespace) -> int:
     if recipe.epochs < 1 or recipe.seed < 0:
         raise CrfvizError("--epochs must be at least 1, and --seed at least 0")
     train_perceptron(recipe, _sources(args), args.out)
+    keep_training_words(_sources(args), args.out)
     return 0
 
 
@@ -148,7 +151,9 @@ def train(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> Stored:
             write_checkpoint(
                 folder / CHECKPOINT_FILE, run.checkpoint(fingerprint, list(history), best)
             )
-    return _export(run, best, history, out)
+    stored = _export(run, best, history, out)
+    keep_training_words(sources, out)
+    return stored
 
 
 def _show(bar: tqdm[NoReturn], loss: float, history: Sequence[dict[str, float]]) -> None:

@@ -63,20 +63,21 @@ def is_comment(line: str) -> bool:
     return line.startswith("#") and "\t" not in line
 
 
-def parse_columns(text: str, layout: Layout, name: str) -> list[Sentence]:
-    """All sentences of a text in one of the column formats.
+def parse_columns(lines: Iterable[str], layout: Layout, name: str) -> Iterator[Sentence]:
+    """The sentences of lines in one of the column formats, one at a time.
 
     Args:
-        text: the content of the file.
+        lines: of the file, without their ends; see `lines_of`.
         layout: which format it is.
         name: of the file, for messages.
 
     Raises:
         FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
     """
-    return [
-        sentence for block in _blocks(text) if (sentence := _sentence(block, layout, name)).tokens
-    ]
+    for block in _blocks(lines):
+        sentence = _sentence(block, layout, name)
+        if sentence.tokens:
+            yield sentence
 
 
 def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
@@ -91,10 +92,10 @@ def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
     return "".join(_rendered(sentence, layout) for sentence in sentences)
 
 
-def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
+def _blocks(lines: Iterable[str]) -> Iterator[list[tuple[int, str]]]:
     """Runs of lines that are not blank, each line with its number from 1."""
     block: list[tuple[int, str]] = []
-    for number, line in enumerate(lines_of(text), start=1):
+    for number, line in enumerate(lines, start=1):
         if line.strip():
             block.append((number, line))
         elif block:

@@ -5,7 +5,8 @@ rows are read.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -32,6 +33,43 @@ LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2, "columns"
 JSON_START = re.compile(r'\s*\{(\s*"|[^\t]*$)')
 
 
+@dataclass(frozen=True)
+class SentenceFile:
+    """The sentences of a UTF-8 file, read anew each time they are asked for and never all at once.
+
+    Iterating raises FormatError as `read_sentences` does, when it comes to the line.
+    """
+
+    path: Path
+    file_format: FormatName | None = None  # None tells it from the content
+    fold_handles: bool = False  # join `@` and the word after it, see `cleaning.fold_handles`
+    types: Mapping[str, str] | None = None  # renames entity types, see `cleaning.map_types`
+
+    def __iter__(self) -> Iterator[Sentence]:
+        name = str(self.path)
+        file_format = self.file_format or detect_format(self._lines(), name=name)
+        for sentence in _parse(self._lines(), file_format, name):
+            yield cleaning.prepared(sentence, fold=self.fold_handles, types=self.types)
+
+    def _lines(self) -> Iterator[str]:
+        try:
+            with self.path.open("rb") as file:  # text mode would end lines at a lone CR, too
+                for number, line in enumerate(file, start=1):
+                    yield _decoded_line(line, number, str(self.path))
+        except OSError as error:
+            raise FormatError(
+                f"{self.path}: expected a file to read, got: {error.strerror}"
+            ) from error
+
+
+def _decoded_line(line: bytes, number: int, name: str) -> str:
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise _no_text(name, number, line[error.start]) from error
+    return text.removesuffix("\n").removesuffix("\r")
+
+
 def read_sentences(
     path: str | Path,
     *,
@@ -50,15 +88,7 @@ def read_sentences(
     Raises:
         FormatError: the file cannot be opened, is not UTF-8, or has a line that breaks the format.
     """
-    path = Path(path)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise FormatError(f"{path}: expected a file to read, got: {error.strerror}") from error
-    text = decoded(content, name=str(path))
-    return parse_sentences(
-        text, name=str(path), file_format=file_format, fold_handles=fold_handles, types=types
-    )
+    return list(SentenceFile(Path(path), file_format, fold_handles, types))
 
 
 def decoded(content: bytes, *, name: str = "file") -> str:
@@ -71,9 +101,11 @@ def decoded(content: bytes, *, name: str = "file") -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         number = content[: error.start].count(b"\n") + 1
-        raise FormatError(
-            f"{name}, line {number}: expected UTF-8 text, got byte 0x{content[error.start]:02x}"
-        ) from error
+        raise _no_text(name, number, content[error.start]) from error
+
+
+def _no_text(name: str, line: int, byte: int) -> FormatError:
+    return FormatError(f"{name}, line {line}: expected UTF-8 text, got byte 0x{byte:02x}")
 
 
 def parse_sentences(
@@ -89,27 +121,29 @@ def parse_sentences(
     >>> parse_sentences("Hello\tINTJ\n!\tPUNCT\n")
     [Sentence(tokens=('Hello', '!'), tags=('INTJ', 'PUNCT'), text=None)]
     """
-    file_format = file_format or detect_format(text, name=name)
+    lines = lines_of(text)
+    file_format = file_format or detect_format(lines, name=name)
+    return [
+        cleaning.prepared(sentence, fold=fold_handles, types=types)
+        for sentence in _parse(lines, file_format, name)
+    ]
+
+
+def _parse(lines: Iterable[str], file_format: FormatName, name: str) -> Iterator[Sentence]:
     if file_format == "jsonl":
-        sentences = parse_jsonl(text, name)
-    else:
-        sentences = parse_columns(text, LAYOUTS[file_format], name)
-    if fold_handles:
-        sentences = [cleaning.fold_handles(sentence) for sentence in sentences]
-    if types is not None:
-        sentences = [cleaning.map_types(sentence, types) for sentence in sentences]
-    return sentences
+        return parse_jsonl(lines, name)
+    return parse_columns(lines, LAYOUTS[file_format], name)
 
 
-def detect_format(text: str, *, name: str = "text") -> FormatName:
-    """Which format a text has, from its first line that is neither blank nor a comment.
+def detect_format(lines: Iterable[str], *, name: str = "text") -> FormatName:
+    """Which format lines have, from the first one that is neither blank nor a comment.
 
-    A text without such a line has no sentence in any format; it counts as CoNLL columns.
+    A file without such a line has no sentence in any format; it counts as CoNLL columns.
 
     Raises:
         FormatError: the line fits no format.
     """
-    for number, line in enumerate(lines_of(text), start=1):
+    for number, line in enumerate(lines, start=1):
         if not line.strip() or is_comment(line):
             continue
         row = line.split("\t")

@@ -4,32 +4,30 @@ Tags and text may be absent. The only format that holds any word and any text as
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from crfviz.exceptions import FormatError
-from crfviz.text.columns import lines_of, shown
+from crfviz.text.columns import shown
 from crfviz.text.sentences import Sentence
 
 EXPECTED = 'a JSON object such as {"tokens": ["Hello"], "tags": ["INTJ"]}'
 
 
-def parse_jsonl(text: str, name: str) -> list[Sentence]:
-    """All sentences of a JSONL text; a sentence without words is dropped.
+def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
+    """The sentences of JSONL, one at a time; a sentence without words is dropped.
 
     Other keys of an object are ignored.
 
     Args:
-        text: the content of the file.
+        lines: of the file, without their ends.
         name: of the file, for messages.
 
     Raises:
         FormatError: a line is no such object; says in which line and what is wrong.
     """
-    return [
-        sentence
-        for number, line in enumerate(lines_of(text), start=1)
-        if line.strip() and (sentence := _sentence(line, f"{name}, line {number}")).tokens
-    ]
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and (sentence := _sentence(line, f"{name}, line {number}")).tokens:
+            yield sentence
 
 
 def render_jsonl(sentences: Iterable[Sentence]) -> str:

@@ -8,8 +8,9 @@ import streamlit as st
 
 from crfviz.chain.triage import KINDS, NEAR_TIE
 from crfviz.corpus.error_totals import conll
-from crfviz.corpus.slices import DIMENSIONS, slice_table
+from crfviz.corpus.slices import dimensions_of, slice_table
 from crfviz.corpus.tables import Table, as_csv
+from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.ui.error_runs import Analysed
 from crfviz.ui.error_tables import show_table
 from crfviz.ui.scenario import bound_view
@@ -89,17 +90,21 @@ def what_it_buys(found: Analysed) -> None:
 
 def where(found: Analysed) -> None:
     """Parts of the corpus, one dimension or two crossed."""
+    names = [ANY, *dimensions_of(found.results)]
     with st.container(horizontal=True):
-        first = bound_view(
-            st.segmented_control, "Parts by", "part", [ANY, *DIMENSIONS], ANY, format_func=_any
-        )
+        first = bound_view(st.segmented_control, "Parts by", "part", names, ANY, format_func=_any)
         second = bound_view(
-            st.segmented_control, "crossed with", "cross", [ANY, *DIMENSIONS], ANY, format_func=_no
+            st.segmented_control, "crossed with", "cross", names, ANY, format_func=_no
         )
     dimensions = [name for name in dict.fromkeys([first, second]) if name != ANY]
     table = slice_table(found.results, dimensions) if dimensions else found.tables["slices"]
     show_table("slices", table)
     st.caption("Repair wins: by how much the share of right words would rise without these errors.")
+    if found.results.seen is None:
+        st.caption(
+            f"Slices by words seen in training: not available, for the folder of this model has no "
+            f"`{LEXICON_FILE}`. `python -m crfviz lexicon` writes one from the training files."
+        )
 
 
 def why(found: Analysed) -> None:
@@ -132,15 +137,9 @@ def is_it_the_gold(found: Analysed) -> None:
         "Where the model is sure of something else, either it or the annotator is wrong: the least "
         "probable gold comes first. The list is where to look, not what to change."
     )
-    places = {
-        id(error): link for error, link in zip(found.results.errors, found.links, strict=True)
-    }
-    order = sorted(
-        found.results.errors,
-        key=lambda e: (e.gold_probability, -e.predicted_probability, e.sentence),
-    )
-    table = found.tables["suspects"]
-    show_table("suspects", table, links=[places[id(error)] for error in order])
+    for name in ("entity_suspects", "suspects"):
+        if name in found.tables:
+            show_table(name, found.tables[name], links=found.links[name])
 
 
 PANELS: Mapping[str, Callable[[Analysed], None]] = {
@@ -161,7 +160,7 @@ def downloads(found: Analysed) -> None:
         return html_report(found.record, found.tables)
 
     def columns() -> str:
-        return conll(found.results.errors, found.results.sentences)
+        return conll(found.results.log.first, found.results.log.sentences)
 
     with st.container(horizontal=True):
         for label, data, name, mime in (
@@ -187,13 +186,13 @@ def _errors(
     """The errors with a wanted pair of tags, each with its link."""
     kept = [
         index
-        for index, error in enumerate(found.results.errors)
+        for index, error in enumerate(found.results.log.first)
         if kind in (ANY, error.triage.kind)
         and wanted(list(zip(error.gold, error.predicted, strict=True)))
     ]
     table: Table = [found.tables["errors"][index] for index in kept]
-    title = f"{title or 'Errors'} ({len(kept):,} of {len(found.results.errors):,})"
-    show_table("errors", table, links=[found.links[index] for index in kept], title=title)
+    title = f"{title or 'Errors'} ({len(kept):,} of {len(found.results.log.first):,})"
+    show_table("errors", table, links=[found.links["errors"][index] for index in kept], title=title)
 
 
 def _five(weights: Table) -> None:
@@ -207,7 +206,7 @@ def _five(weights: Table) -> None:
 
 
 def _tags(found: Analysed) -> set[str]:
-    return {tag for error in found.results.errors for tag in (*error.gold, *error.predicted)}
+    return {tag for error in found.results.log.first for tag in (*error.gold, *error.predicted)}
 
 
 def _any(name: str) -> str:

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from crfviz.corpus.analysis import Tables, full_record, tables_of
-from crfviz.corpus.errors import Error
 from crfviz.corpus.results import Results, run
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
@@ -31,7 +30,7 @@ class Analysed:
     results: Results
     record: Mapping[str, Any]
     tables: Tables
-    links: Sequence[str | None]  # to the explorer, of every error
+    links: Mapping[str, Sequence[str | None]]  # to the explorer, of the rows of some tables
 
 
 @st.cache_resource(show_spinner=False)
@@ -80,24 +79,47 @@ def _digest(tagger: Tagger, sentences: Sequence[Sentence]) -> str:
     return content.hexdigest()[:16]
 
 
-def _links(results: Results) -> list[str | None]:
-    """The explorer on the sentence of each error, with gold marked at every word.
+def _links(results: Results) -> dict[str, list[str | None]]:
+    """The explorer on the sentence of each row of the tables of errors and suspects."""
+    links, log = _Links(results), results.log
+    found = {
+        name: [links.to(error.sentence, error.first, error.gold[0]) for error in errors]
+        for name, errors in (("errors", log.first), ("suspects", log.suspects))
+    }
+    gold = {number: sentence.tags or () for number, sentence in log.sentences.items()}
+    found["entity_suspects"] = [
+        links.to(s.sentence, s.span.start, gold[s.sentence][s.span.start])
+        for s in log.entity_suspects
+    ]
+    return found
 
-    None where a tokenizer cannot be kept from splitting the words in other places.
+
+class _Links:
+    """Links to the explorer.
+
+    None where a tokenizer cannot be kept from splitting the words in other places, and beyond the
+    words that are drawn.
     """
-    texts: dict[int, str | None] = {}
-    for error in results.errors:
-        if error.sentence not in texts:
-            words = results.sentences[error.sentence].tokens
-            texts[error.sentence] = sentence_of(words, results.tagger.split)
-    return [_link(results, error, texts[error.sentence]) for error in results.errors]
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._texts: dict[int, str | None] = {}
+
+    def to(self, number: int, position: int, tag: str) -> str | None:
+        """A sentence by its number, asked about a tag at a position."""
+        sentence, tagger = self._results.log.sentences[number], self._results.tagger
+        if number not in self._texts:
+            self._texts[number] = sentence_of(sentence.tokens, tagger.split)
+        return explorer_link(tagger.name, self._texts[number], sentence.tags or (), (position, tag))
 
 
-def _link(results: Results, error: Error, text: str | None) -> str | None:
-    if text is None or error.first >= MAX_WORDS:
+def explorer_link(
+    model: str, text: str | None, gold: Sequence[str], at: tuple[int, str]
+) -> str | None:
+    """The explorer on a sentence with gold marked at every word, asked about one; None without."""
+    if text is None or at[0] >= MAX_WORDS:
         return None
-    gold = (results.sentences[error.sentence].tags or ())[:MAX_WORDS]
-    at = {"at": f"{error.first}.{error.gold[0]}"}
-    state = Scenario(results.tagger.name, text, right=dict(enumerate(gold)), view=at)
+    right = dict(enumerate(gold[:MAX_WORDS]))
+    state = Scenario(model, text, right=right, view={"at": f"{at[0]}.{at[1]}"})
     link = encode(state, default_model="", first_sentence="")
     return f"./?{urlencode(link.params)}" if link.complete else None

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from crfviz.corpus.analysis import Tables
-from crfviz.corpus.report import Record, as_text
+from crfviz.corpus.report import Record, as_text, notes
 from crfviz.corpus.tables import Row
 from crfviz.views.error_tables import ABOUT, error_frame, formats
 from crfviz.views.theme import DIFFERS, GREY, PALETTE
@@ -32,7 +32,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "What the CRF buys": ("decoders", "oracle"),
     "Where": ("slices",),
     "Why": ("kinds", "tag_pairs", "weights", "transitions", "errors"),
-    "Is it the gold?": ("suspects",),
+    "Is it the gold?": ("suspects", "entity_suspects"),
 }  # the tables in the order of the page's tabs
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
@@ -49,11 +49,12 @@ def html_report(record: Record, tables: Tables) -> str:
     """The whole file.
 
     Args:
-        record: of the evaluation (`crfviz.corpus.report`).
+        record: of the evaluation, from `crfviz.corpus.analysis.full_record`.
         tables: from `crfviz.corpus.analysis.tables_of`.
     """
     title = html.escape(f"Model errors: {record['model']} on {record['file']}")
     parts = [f"<h1>{title}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
+    parts += [f"<p>{html.escape(note)}</p>" for note in notes(record)]
     figures = _figures(tables)
     script: bool | str = True  # the library goes in once, with the first figure
     for section, names in SECTIONS.items():

@@ -40,14 +40,22 @@ TITLES = {
     "least_marginal": "least marginal",
     "search_errors": "search errors",
     "invalid_bio": "breaks BIO",
-    "microseconds": "µs a sentence",
+    "microseconds": "µs a sentence, median",
+    "only_in": "only in",
+    "p_entity": "p(entity)",
     "only_this": "only this right",
     "only_viterbi": "only Viterbi right",
     "p": "p (McNemar)",
     "step_gap": "step's gap, nats",
     "near tie": "near tie",
 }
-SMALL = ("p", "p_gold", "p_predicted", "least_marginal")  # numbers that need their first digits
+SMALL = (
+    "p",
+    "p_gold",
+    "p_predicted",
+    "p_entity",
+    "least_marginal",
+)  # numbers that need their first digits
 ABOUT = {
     "tags": "Each tag by Viterbi, with 95 % intervals",
     "confusion": "Gold tag and predicted tag",
@@ -65,6 +73,7 @@ ABOUT = {
     "weights": "Transition weights too strong",
     "errors": "Every error",
     "suspects": "Gold to be looked at, least probable first",
+    "entity_suspects": "Entities in gold or in the prediction alone, the surest disagreement first",
 }
 _ENDS = ("_low", "_high")
 _COUNTED = ("right", "from", "to", "sentences")  # names that are counts or texts elsewhere

@@ -21,7 +21,7 @@ from crfviz.corpus.scores import evaluation_of
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.cleaning import parse_types
-from crfviz.text.formats import FORMATS, read_sentences
+from crfviz.text.formats import FORMATS, SentenceFile
 from crfviz.views.error_report import html_report
 
 
@@ -51,32 +51,32 @@ def main(args: argparse.Namespace) -> int:
         CrfvizError: the model, the file or an option is of no use; the message says why.
     """
     types = None if args.map is None else parse_types(args.map)
-    sentences = read_sentences(
-        args.file, file_format=args.format, fold_handles=args.fold_handles, types=types
-    )
+    sentences = SentenceFile(args.file, args.format, args.fold_handles, types)
     torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
     tagger = load_tagger(args.model)
     if args.card and tagger.observations is not None:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
     label = args.label or "/".join(args.file.resolve().parts[-2:])
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(types)
-    with tqdm(total=len(sentences), unit=" sentences") as bar:
-        results = run(tagger, sentences, lambda done, _: _advance(bar, done))
+    with tqdm(unit=" sentences") as bar:
+        results = run(tagger, sentences, lambda done, total: _advance(bar, done, total))
     file = "".join([label, *prepared])
     record = as_record(evaluation_of(results), file)
     sys.stdout.write(f"{as_text(record)}\n")
     if args.json or args.report:
         tables = tables_of(results)
+        everything = full_record(results, file, tables)
         if args.json:
-            _write(args.json, json.dumps(full_record(results, file, tables), indent=2) + "\n")
+            _write(args.json, json.dumps(everything, indent=2) + "\n")
         if args.report:
-            _write(args.report, html_report(record, tables))
+            _write(args.report, html_report(everything, tables))
     if args.card:
         record_evaluation(tagger.folder, label, record)
     return 0
 
 
-def _advance(bar: "tqdm[Never]", done: int) -> None:
+def _advance(bar: "tqdm[Never]", done: int, total: int) -> None:
+    bar.total = total
     bar.update(done - bar.n)
 
 

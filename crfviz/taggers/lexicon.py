@@ -1,0 +1,81 @@
+"""What a tagger was trained on, in a small file of its folder: words with their tags, and lengths.
+
+`lexicon.json` lists the dictionary keys (`crfviz.taggers.features.key`) of the training words by
+the set of tags they had there, TAB between them, and has the length of the longest sentence. No
+tagger needs it: a folder without it is a model all the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from crfviz.exceptions import ModelError
+from crfviz.taggers.config import read_json_object
+from crfviz.taggers.features import key
+from crfviz.text.sentences import Sentence
+
+LEXICON_FILE = "lexicon.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The words of the training sentences."""
+
+    words: Mapping[str, frozenset[str]]  # dictionary key to the tags it had
+    longest: int  # words of the longest sentence
+
+    def tags_of(self, word: str) -> frozenset[str]:
+        """The tags that a word had in training; none if it was never seen."""
+        return self.words.get(key(word), frozenset())
+
+
+def build_lexicon(sentences: Iterable[Sentence]) -> Lexicon:
+    """The lexicon of tagged sentences.
+
+    >>> build_lexicon([Sentence(("Run", "1"), ("VERB", "NUM"))]).tags_of("run")
+    frozenset({'VERB'})
+    """
+    words: defaultdict[str, set[str]] = defaultdict(set)
+    longest = 0
+    for sentence in sentences:
+        longest = max(longest, len(sentence.tokens))
+        for word, tag in zip(sentence.tokens, sentence.tags or (), strict=True):
+            words[key(word)].add(tag)
+    return Lexicon({word: frozenset(tags) for word, tags in words.items()}, longest)
+
+
+def write_lexicon(folder: Path, lexicon: Lexicon) -> None:
+    """Write lexicon.json into a model folder."""
+    by_tags: defaultdict[str, list[str]] = defaultdict(list)
+    for word, tags in sorted(lexicon.words.items()):
+        by_tags["\t".join(sorted(tags))].append(word)
+    content = {"format": FORMAT, "longest": lexicon.longest, "words": dict(sorted(by_tags.items()))}
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    (folder / LEXICON_FILE).write_text(text.replace('],"', '],\n"') + "\n", encoding="utf-8")
+
+
+def read_lexicon(folder: Path) -> Lexicon | None:
+    """The lexicon of a model folder; None where it has no such file.
+
+    Raises:
+        ModelError: the file is of no use; says what was expected.
+    """
+    path = folder / LEXICON_FILE
+    if not path.is_file():
+        return None
+    content = read_json_object(path)
+    words, longest = content.get("words"), content.get("longest")
+    if content.get("format") != FORMAT or not isinstance(words, dict) or type(longest) is not int:
+        raise ModelError(
+            f'{path}: expected {{"format": {FORMAT}, "longest": words of the longest sentence, '
+            '"words": {tags with TAB between: list of words}}'
+        )
+    return Lexicon(
+        {str(word): frozenset(tags.split("\t")) for tags, row in words.items() for word in row},
+        longest,
+    )
