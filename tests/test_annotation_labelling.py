@@ -131,15 +131,21 @@ def test_half_entities_cannot_be_made(marks):
 
 
 def test_cut_words_keep_the_pins_of_all_others():
-    offsets, pins = split_word(OFFSETS, {0: "X", 1: "Y", 4: "Z"}, 1, 2)
+    offsets, pins = split_word(TEXT, OFFSETS, {0: "X", 1: "Y", 4: "Z"}, 1, 2)
     assert offsets == ((0, 2), (3, 5), (5, 7), (8, 11), (12, 16), (17, 21))
     assert pins == {0: "X", 5: "Z"}
 
 
 @pytest.mark.parametrize(("tag", "halves"), [("B-PER", ("B-PER", "I-PER")), ("O", ("O", "O"))])
 def test_halves_of_a_word_stay_in_its_entity(tag, halves):
-    _, pins = split_word(OFFSETS, {1: tag}, 1, 2)
+    _, pins = split_word(TEXT, OFFSETS, {1: tag}, 1, 2)
     assert (pins[1], pins[2]) == halves
+
+
+def test_a_blank_at_the_cut_belongs_to_no_half():
+    joined, _ = join_words(OFFSETS, {}, 0)
+    for at in (2, 3):
+        assert split_word(TEXT, joined, {}, 0, at) == (OFFSETS, {})
 
 
 def test_joined_words_keep_the_pins_of_all_others():
@@ -157,14 +163,14 @@ def test_joined_words_keep_what_they_agree_on():
 
 
 def test_cut_and_joined_again_is_as_before():
-    offsets, _ = split_word(OFFSETS, {}, 1, 2)
+    offsets, _ = split_word(TEXT, OFFSETS, {}, 1, 2)
     assert join_words(offsets, {}, 1) == (OFFSETS, {})
 
 
 @pytest.mark.parametrize(("word", "at"), [(5, 1), (-1, 1), (1, 0), (1, 4)])
 def test_a_word_cannot_be_cut_outside(word, at):
     with pytest.raises(ShapeError):
-        split_word(OFFSETS, {}, word, at)
+        split_word(TEXT, OFFSETS, {}, word, at)
 
 
 @pytest.mark.parametrize("word", [4, 5, -1])

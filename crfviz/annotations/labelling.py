@@ -91,7 +91,7 @@ def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str
 def cut(desk: Desk, annotation: Annotation, word: int, at: int) -> Annotation:
     """Cut a word in two, and decode anew; see `marking.split_word`."""
     before = _reopened(desk, annotation)
-    return _with(desk, before, *split_word(before.offsets, before.pins, word, at))
+    return _with(desk, before, *split_word(desk.item.text, before.offsets, before.pins, word, at))
 
 
 def join(desk: Desk, annotation: Annotation, word: int) -> Annotation:

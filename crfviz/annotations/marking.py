@@ -49,13 +49,16 @@ def ends(pins: Pins, length: int) -> list[tuple[int, str]]:
     ]
 
 
-def split_word(offsets: Offsets, pins: Pins, word: int, at: int) -> tuple[Offsets, dict[int, str]]:
+def split_word(
+    text: str, offsets: Offsets, pins: Pins, word: int, at: int
+) -> tuple[Offsets, dict[int, str]]:
     """The words with one of them cut in two; pins of all others stay with their words.
 
     The halves of a word in an entity are in it too; another tag of the word does not fit its halves
     and goes.
 
     Args:
+        text: the sentence; blanks at the cut belong to neither half.
         offsets: T words.
         pins: tags by position.
         word: position of the word to cut.
@@ -65,9 +68,10 @@ def split_word(offsets: Offsets, pins: Pins, word: int, at: int) -> tuple[Offset
         ShapeError: there is no such word, or nothing would be left on one side.
     """
     start, end = _place(offsets, word)
-    if not 0 < at < end - start:
+    left, right = text[start : start + at].rstrip(), text[start + at : end].lstrip()
+    if not (0 < at < end - start and left and right):
         raise ShapeError(f"a word of {end - start} characters cannot be cut at {at}")
-    halves = ((start, start + at), (start + at, end))
+    halves = ((start, start + len(left)), (end - len(right), end))
     moved = _moved(pins, lambda position: position + (position > word), without={word})
     prefix, kind = split_tag(pins.get(word, ""))
     if prefix:
