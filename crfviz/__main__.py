@@ -1,8 +1,8 @@
-"""The command line: `python -m crfviz train | evaluate | tag`.
+"""The command line: `python -m crfviz train | evaluate | tag | teach`.
 
 Each command is a module with `add_arguments(parser)` and `main(options) -> int`, imported when it
-is asked for: in `crfviz.corpus`, or in `crfviz.views` if it draws. Errors that a person can act on
-go to standard error, with exit code 2.
+is asked for: in `crfviz.corpus` or `crfviz.annotations`, or in `crfviz.views` if it draws. Errors
+that a person can act on go to standard error, with exit code 2.
 """
 
 import argparse
@@ -18,6 +18,7 @@ COMMANDS = {  # name: module, what it does
     "evaluate": ("crfviz.views.evaluate", "measure a tagger on a tagged file"),
     "lexicon": ("crfviz.corpus.training_words", "note the words of the training in a model folder"),
     "tag": ("crfviz.corpus.tagging", "tag sentences by every decoder"),
+    "teach": ("crfviz.annotations.teach_command", "let a tagger learn from finished sentences"),
 }
 
 

@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.corpus.results import run
 from crfviz.corpus.tables import rounded
 from crfviz.exceptions import FormatError
@@ -14,7 +15,7 @@ from crfviz.text.formats import decoded, read_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.ui.error_panels import PANELS
 from crfviz.ui.error_runs import _links
-from crfviz.ui.error_source import EXCERPTS, Source, _check, excerpt_of, renamed
+from crfviz.ui.error_source import Source, _check, excerpt_of, renamed
 from crfviz.views.error_figures import confusion_chart
 
 ROOT = Path(__file__).resolve().parents[1]

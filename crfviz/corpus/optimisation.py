@@ -190,5 +190,5 @@ def _drop_word(recipe: Recipe, corpus: Corpus) -> Tensor:
     """Probability that each dictionary word goes unknown: (V,)."""
     counts = Counter(key(word) for sentence in corpus.train for word in sentence.tokens)
     alpha = recipe.word_dropout
-    rates = [alpha / (alpha + counts[word]) for word in corpus.vocabulary.words]
+    rates = [alpha and alpha / (alpha + counts[word]) for word in corpus.vocabulary.words]
     return torch.tensor([0.0] * NUM_SPECIAL + rates)

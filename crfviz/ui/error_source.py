@@ -13,17 +13,13 @@ from hashlib import sha256
 
 import streamlit as st
 
+from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.exceptions import FormatError
-from crfviz.taggers.registry import SHIPPED
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.formats import decoded, parse_sentences, read_sentences
+from crfviz.text.formats import decoded, parse_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.ui.scenario import bound_view, set_view_option, view_option
 
-EXCERPTS = {
-    "excerpts/ewt-dev.conllu": "150 sentences of UD English EWT dev (CC BY-SA 4.0)",
-    "excerpts/btc-dev.conll": "150 tweets of the Broad Twitter Corpus dev (CC BY 4.0)",
-}
 CHOICES = {"excerpt": "shipped sentences", "file": "your file"}
 MOST_FILES = 8
 UPLOAD_HELP = (
@@ -63,19 +59,10 @@ def _kept() -> _Kept:
     return _Kept()
 
 
-@st.cache_resource(show_spinner=False)
-def _excerpt(path: str) -> Source:
-    sentences = read_sentences(SHIPPED / path)
-    return Source(EXCERPTS[path], path, sentences)
-
-
 def excerpt_of(tags: Sequence[str]) -> Source | None:
     """The shipped sentences whose tags a tagger has, if there are such."""
-    for path in EXCERPTS:
-        source = _excerpt(path)
-        if {tag for sentence in source.sentences for tag in sentence.tags or ()} <= set(tags):
-            return source
-    return None
+    path = excerpt_for(tags)
+    return Source(EXCERPTS[path], path, read_excerpt(path)) if path else None
 
 
 def choose_source(tagger: Tagger) -> Source | None:
