@@ -19,6 +19,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.viterbi import viterbi
 from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.exceptions import CrfvizError, FormatError, ModelError, UnknownTagError
+from crfviz.taggers.lexicon import read_lexicon
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.storage import load_model
 from crfviz.text.formats import write_sentences
@@ -190,6 +191,18 @@ def test_examples_stay_where_their_claims_still_hold():
     kept = load_tagger(taught.name).examples()
     assert kept
     assert set(kept) <= set(load_tagger("upos-en-contextfree").examples())
+
+
+def test_the_words_that_were_taught_join_those_of_the_training():
+    sentence = Sentence(("Zxqq", "book"), ("NOUN", "X"))
+    taught = teach(Lesson("upos-en-contextfree", CRF_ONLY, held_out=0), [sentence], quiet)
+    before = read_lexicon(load_tagger("upos-en-contextfree").folder)
+    after = read_lexicon(load_tagger(taught.name).folder)
+    assert before.tags_of("zxqq") == frozenset()
+    assert after.tags_of("zxqq") == {"NOUN"}
+    assert after.tags_of("book") == before.tags_of("book") | {"X"}
+    assert after.tags_of("the") == before.tags_of("the")
+    assert after.longest == before.longest
 
 
 def test_bio_that_starts_with_i_is_learnt_as_b(tmp_path):

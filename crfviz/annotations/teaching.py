@@ -28,6 +28,7 @@ from crfviz.annotations.taught_card import card_of
 from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.exceptions import ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, holds, write_examples
+from crfviz.taggers.lexicon import build_lexicon, read_lexicon, write_lexicon
 from crfviz.taggers.neural import NeuralTagger
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.storage import Stored, load_model, save_model
@@ -97,6 +98,9 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Report) -> Taug
             seconds=round(time.monotonic() - started, 2),
         )
         _describe(folder, lesson, tagger, after, result)
+        known = read_lexicon(tagger.folder)
+        if known is not None:
+            write_lexicon(folder, known.joined(build_lexicon(taught)))
         report(1.0, f"{name} is saved")
     return result
 

@@ -33,6 +33,14 @@ class Lexicon:
         """The tags that a word had in training; none if it was never seen."""
         return self.words.get(key(word), frozenset())
 
+    def joined(self, other: Lexicon) -> Lexicon:
+        """The lexicon of the sentences of both."""
+        words = {
+            word: self.words.get(word, frozenset()) | other.words.get(word, frozenset())
+            for word in self.words.keys() | other.words.keys()
+        }
+        return Lexicon(words, max(self.longest, other.longest))
+
 
 def build_lexicon(sentences: Iterable[Sentence]) -> Lexicon:
     """The lexicon of tagged sentences.
