@@ -38,7 +38,7 @@ def annotation_row(annotation: Annotation) -> Row:
     check_text(annotation.annotator, annotation.model, annotation.model_version)
     check_text(*annotation.proposed, *annotation.final, *annotation.pins.values())
     row: Row = {name: getattr(annotation, name) for name in KEPT}
-    past = [[step.offsets, dict(step.pins)] for step in annotation.past]
+    past: list[Any] = [[step.offsets, dict(step.pins)] for step in annotation.past]
     row.update(pins=dict(annotation.pins), past=past)
     return row
 

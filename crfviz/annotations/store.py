@@ -20,19 +20,18 @@ from sqlalchemy import (
     Select,
     delete,
     func,
-    insert,
     select,
-    update,
 )
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from crfviz.annotations.adding import Told, new_document, write_document
 from crfviz.annotations.database import connect, database_url, shown, transaction
 from crfviz.annotations.failures import explained, lost_connection
 from crfviz.annotations.records import Annotation, Item, State
 from crfviz.annotations.rows import annotation_of, annotation_row, item_of
+from crfviz.annotations.saving import conflict, replaced, stored
 from crfviz.annotations.schema import ANNOTATIONS, DOCUMENTS, ITEMS
-from crfviz.exceptions import ConflictError, StoreError
+from crfviz.exceptions import StoreError
 
 PAUSE = 1.0  # seconds before a lost server is asked once more
 Result = TypeVar("Result")
@@ -159,7 +158,7 @@ class Store:
 
     def annotation(self, item: int, annotator: str) -> Annotation | None:
         """What an annotator said about a sentence; None is nothing yet."""
-        return self._run(lambda c: _stored(c, item, annotator))
+        return self._run(lambda c: stored(c, item, annotator))
 
     def save(self, annotation: Annotation) -> Annotation:
         """Store an annotation in place of the one it was made from.
@@ -181,10 +180,10 @@ class Store:
         annotation_row(new)  # its complaints come before the database is asked
 
         def work(connection: Connection) -> Annotation:
-            if not _replaced(connection, new):
-                stored = _stored(connection, new.item, new.annotator)
-                if stored != new:  # equal: a lost connection hid that it had been stored
-                    raise _conflict(connection, new, stored)
+            if not replaced(connection, new):
+                before = stored(connection, new.item, new.annotator)
+                if before != new:  # equal: a lost connection hid that it had been stored
+                    raise conflict(connection, new, before)
             return new
 
         return self._run(work, writes=True)
@@ -259,43 +258,3 @@ def _sentences() -> Select[*tuple[Any, ...]]:
 def _of_document(document: str, *what: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
     joined = ANNOTATIONS.join(ITEMS).join(DOCUMENTS)
     return select(*what).select_from(joined).where(DOCUMENTS.c.name == document)
-
-
-def _stored(connection: Connection, item: int, annotator: str) -> Annotation | None:
-    query = select(ANNOTATIONS).where(
-        ANNOTATIONS.c.item == item, ANNOTATIONS.c.annotator == annotator
-    )
-    row = connection.execute(query).mappings().first()
-    return None if row is None else annotation_of(row)
-
-
-def _replaced(connection: Connection, new: Annotation) -> bool:
-    """Write an annotation if its predecessor is the stored one."""
-    row = annotation_row(new)
-    if new.revision > 1:
-        change = update(ANNOTATIONS).where(
-            ANNOTATIONS.c.item == new.item,
-            ANNOTATIONS.c.annotator == new.annotator,
-            ANNOTATIONS.c.revision == new.revision - 1,
-        )
-        return connection.execute(change.values(row)).rowcount == 1
-    try:
-        with connection.begin_nested():
-            connection.execute(insert(ANNOTATIONS).values(row))
-    except IntegrityError:
-        return False
-    return True
-
-
-def _conflict(connection: Connection, new: Annotation, stored: Annotation | None) -> StoreError:
-    if stored is not None:
-        return ConflictError(
-            f"This sentence was stored meanwhile from another tab or program "
-            f"(revision {stored.revision}, {stored.updated:%H:%M:%S} UTC; this one would follow "
-            f"revision {new.revision - 1}). Nothing was overwritten: load it again, then correct."
-        )
-    if connection.execute(select(ITEMS.c.id).where(ITEMS.c.id == new.item)).first() is None:
-        return StoreError(f"sentence {new.item} is not in the store; its document may be removed")
-    return ConflictError(
-        "This annotation was removed meanwhile. Nothing was stored: load it again."
-    )

@@ -22,6 +22,7 @@ How the oddities of real files are read:
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from crfviz.exceptions import FormatError
 from crfviz.text.schemes import OUTSIDE
@@ -30,6 +31,7 @@ from crfviz.text.sentences import Sentence
 UNTAGGED = "_"
 TEXT_COMMENT = "# text ="
 BREAKS = re.compile(r"[\t\r\n]+")
+Block = Sequence[tuple[int, str]]  # lines with their numbers
 WORD_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
 
@@ -53,6 +55,15 @@ IOB2 = Layout("iob2", "5 columns separated by TAB", word=1, tag=2, width=5, ids=
 COLUMNS = Layout("CoNLL columns", "word TAB tag", word=0, tag=-1)
 
 
+class WordRow(NamedTuple):
+    """A row that is a word."""
+
+    number: int  # of its line in the file, from 1
+    token: str
+    tag: str
+    cells: list[str]  # all columns as they stand
+
+
 def lines_of(text: str) -> list[str]:
     """Lines without their LF or CR LF; no other character ends a line."""
     return [line.removesuffix("\r") for line in text.split("\n")]
@@ -74,10 +85,64 @@ def parse_columns(lines: Iterable[str], layout: Layout, name: str) -> Iterator[S
     Raises:
         FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
     """
-    for block in _blocks(lines):
-        sentence = _sentence(block, layout, name)
+    for block in blocks(lines):
+        sentence = sentence_of(block, layout, name)
         if sentence.tokens:
             yield sentence
+
+
+def blocks(lines: Iterable[str]) -> Iterator[Block]:
+    """Runs of lines that are not blank, each line with its number from 1."""
+    block: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
+    """The sentence of one block; see `parse_columns`.
+
+    Raises:
+        FormatError: as `parse_columns` does.
+    """
+    words = word_rows(block, layout, name)
+    tokens = tuple(word.token for word in words)
+    tags = tuple(word.tag for word in words)
+    if set(tags) <= {UNTAGGED}:
+        return Sentence(tokens, None, raw_text(block))
+    for word in words:
+        if word.tag == UNTAGGED:
+            raise FormatError(
+                f"{name}, line {word.number}: expected a tag for {word.token!r}, because other "
+                f"words of the sentence have one, got {UNTAGGED!r}"
+            )
+    return Sentence(tokens, tags, raw_text(block))
+
+
+def raw_text(block: Block) -> str | None:
+    """What the comment `# text = ...` of a block says; None without one."""
+    return comment(block, TEXT_COMMENT)
+
+
+def comment(block: Block, start: str) -> str | None:
+    """What follows `start` in the first comment that begins with it; None without one."""
+    found = (line for _, line in block if line.startswith(start) and is_comment(line))
+    return next((line.removeprefix(start).strip() for line in found), None)
+
+
+def word_rows(block: Block, layout: Layout, name: str) -> list[WordRow]:
+    """The rows of a block that are words.
+
+    Raises:
+        FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
+    """
+    rows = (_word(number, line, layout, name) for number, line in block if not is_comment(line))
+    return [row for row in rows if row is not None]
 
 
 def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
@@ -92,53 +157,16 @@ def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
     return "".join(_rendered(sentence, layout) for sentence in sentences)
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[list[tuple[int, str]]]:
-    """Runs of lines that are not blank, each line with its number from 1."""
-    block: list[tuple[int, str]] = []
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            block.append((number, line))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
-
-
-def _sentence(block: Sequence[tuple[int, str]], layout: Layout, name: str) -> Sentence:
-    raw = next((_raw_text(line) for _, line in block if line.startswith(TEXT_COMMENT)), None)
-    words = [
-        word
-        for number, line in block
-        if not is_comment(line) and (word := _word(line, layout, f"{name}, line {number}"))
-    ]
-    tokens = tuple(token for token, _, _ in words)
-    tags = tuple(tag for _, tag, _ in words)
-    if set(tags) <= {UNTAGGED}:
-        return Sentence(tokens, None, raw)
-    for token, tag, where in words:
-        if tag == UNTAGGED:
-            raise FormatError(
-                f"{where}: expected a tag for {token!r}, because other words of the sentence have "
-                f"one, got {UNTAGGED!r}"
-            )
-    return Sentence(tokens, tags, raw)
-
-
-def _raw_text(comment: str) -> str:
-    return comment.removeprefix(TEXT_COMMENT).strip()
-
-
-def _word(line: str, layout: Layout, where: str) -> tuple[str, str, str] | None:
-    """Word, tag and place of a row; None where the row is no word."""
+def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
+    """A row as a word; None where it is none."""
     row = line.split("\t")
     problem = _problem(row, layout)
     if problem:
-        raise FormatError(f"{where}: {problem}")
+        raise FormatError(f"{name}, line {number}: {problem}")
     token, tag = row[layout.word].strip(), row[layout.tag].strip()
     if not token or (layout.ids and not row[0].isdecimal()):
         return None
-    return token, OUTSIDE if tag in ("B-", "I-") else tag, where
+    return WordRow(number, token, OUTSIDE if tag in ("B-", "I-") else tag, row)
 
 
 def _problem(row: Sequence[str], layout: Layout) -> str:

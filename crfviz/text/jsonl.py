@@ -4,7 +4,7 @@ Tags and text may be absent. The only format that holds any word and any text as
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import shown
@@ -26,7 +26,8 @@ def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
         FormatError: a line is no such object; says in which line and what is wrong.
     """
     for number, line in enumerate(lines, start=1):
-        if line.strip() and (sentence := _sentence(line, f"{name}, line {number}")).tokens:
+        where = f"{name}, line {number}"
+        if line.strip() and (sentence := sentence_of(parse_object(line, where), where)).tokens:
             yield sentence
 
 
@@ -37,15 +38,29 @@ def render_jsonl(sentences: Iterable[Sentence]) -> str:
     )
 
 
-def _sentence(line: str, where: str) -> Sentence:
+def parse_object(line: str, where: str) -> dict[str, object]:
+    """A JSON object.
+
+    Raises:
+        FormatError: the line is something else; says `where` it stands.
+    """
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)} ({error})") from error
     if not isinstance(fields, dict):
         raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)}")
-    tokens = _strings(fields.get("tokens"), "tokens", where)
-    tags = None if fields.get("tags") is None else _strings(fields["tags"], "tags", where)
+    return fields
+
+
+def sentence_of(fields: Mapping[str, object], where: str) -> Sentence:
+    """The sentence of an object.
+
+    Raises:
+        FormatError: a field has another type, or there is not one tag per token.
+    """
+    tokens = strings(fields.get("tokens"), "tokens", where)
+    tags = None if fields.get("tags") is None else strings(fields["tags"], "tags", where)
     raw = fields.get("text")
     if raw is not None and not isinstance(raw, str):
         raise FormatError(f'{where}: expected a string in "text", got {shown(repr(raw))}')
@@ -58,7 +73,12 @@ def _sentence(line: str, where: str) -> Sentence:
     return Sentence(tokens, tags, raw)
 
 
-def _strings(value: object, field: str, where: str) -> tuple[str, ...]:
+def strings(value: object, field: str, where: str) -> tuple[str, ...]:
+    """The strings of a list.
+
+    Raises:
+        FormatError: `value` is something else.
+    """
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise FormatError(
             f'{where}: expected a list of strings in "{field}", got {shown(repr(value))}'
