@@ -66,6 +66,7 @@ class Row:
     correcting: str  # "words" or "entities"
     sentences: int
     to_correct: int  # sentences with something wrong
+    once: int  # of them those that one correction rights without propagation: nothing to save
     without: int  # corrections in all
     with_propagation: int
     saved: float  # share of the corrections
@@ -194,6 +195,7 @@ def summary(model: str, file: str, correcting: str, efforts: Sequence[Effort]) -
         correcting=correcting,
         sentences=len(efforts),
         to_correct=sum(e.without > 0 for e in efforts),
+        once=sum(e.without == 1 for e in efforts),
         without=without,
         with_propagation=with_propagation,
         saved=round(1 - with_propagation / without, 4),
@@ -212,7 +214,7 @@ def _saved(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 def table(report: Mapping[str, Any]) -> str:
     """The figures as Markdown."""
     lines = [
-        "| model | file | correcting | sentences, wrong | corrections without "
+        "| model | file | correcting | sentences, wrong, by one | corrections without "
         "| with propagation | fewer, % | shorter, longer |",
         "|---|---|---|---:|---:|---:|---:|---:|",
     ]
@@ -221,7 +223,7 @@ def table(report: Mapping[str, Any]) -> str:
         saved = f"{100 * row['saved']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
         lines.append(
             f"| `{row['model']}` | {row['file']} | {row['correcting']} "
-            f"| {row['sentences']:,}, {row['to_correct']:,} | {row['without']:,} "
+            f"| {row['sentences']:,}, {row['to_correct']:,}, {row['once']:,} | {row['without']:,} "
             f"| {row['with_propagation']:,} | {saved} | {row['fewer']:,}, {row['more']:,} |"
         )
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import loading
 import perceptron
+import propagation
 from meter import WINDOW, chromium
 from report import Figure, Machine, table
 from serving import ROOT, running_app
@@ -43,6 +44,7 @@ def main() -> None:
     text = README.read_text()
     sections = {"models": models_table(), "loading": loading_table(), "latency": latency_table()}
     sections["perceptron"] = perceptron_table()
+    sections["propagation"] = propagation_table()
     for name, section in sections.items():
         pattern = rf"<!-- {name} -->.*?<!-- /{name} -->"
         filled = f"<!-- {name} -->\n{section}\n<!-- /{name} -->"
@@ -88,6 +90,11 @@ def perceptron_table() -> str:
     """The last run of `perceptron.py`, as it printed it."""
     report = json.loads(perceptron.OUT.read_text())
     return perceptron.table(report)
+
+
+def propagation_table() -> str:
+    """The last run of `propagation.py`, as it printed it."""
+    return propagation.table(json.loads(propagation.OUT.read_text()))
 
 
 def take_pictures() -> None:

@@ -41,7 +41,7 @@ def card_of(taught: Taught, lesson: Lesson, base: Tagger) -> str:
         "## Licence",
         f"The weights come from those of `{base.name}`: what the card below says about data and "
         "licence holds here, too. The annotated sentences belong to whoever has them; of them only "
-        "the words are in this folder, in alphabetical order in `lexicon.json`.",
+        "the words are in this folder, with their tags in `lexicon.json`.",
         f"## The card of {base.name}",
         _quoted(base.card()),
     ]
