@@ -141,7 +141,9 @@ def test_the_beginning_of_a_sentence_is_scored_and_nothing_else(given):
     assert given.reads("The dog")
     assert not given.reads("A dog")
     assert not given.reads(" ")
-    with pytest.raises(UnknownObservationError, match=r"file only \(2 of them\).*“The dog barks”"):
+    with pytest.raises(
+        UnknownObservationError, match=r"only \(2 of them\); “A dog” is none.*“The dog barks”"
+    ):
         given.potentials(["A", "dog"])
 
 

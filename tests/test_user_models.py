@@ -95,7 +95,7 @@ def test_nothing_stays_of_what_fails(own):
 def test_a_model_is_never_overwritten(own):
     keep("mine")
     (own / "mine" / "README.md").write_text("# mine", encoding="utf-8")
-    with pytest.raises(ModelError, match="cannot be written"):
+    with pytest.raises(ModelError, match="is taken, or no safe name"):
         keep("mine")
     assert load_tagger("mine").card() == "# mine"
     assert own_models() == ["mine"]
@@ -121,7 +121,32 @@ def test_a_model_can_be_removed(own):
     keep("other")
     remove_model("mine")
     assert own_models() == ["other"]
-    assert [folder.name for folder in own.iterdir()] == ["other"]
+    assert sorted(path.name for path in own.iterdir()) == [".removed", "other"]
+    assert "mine" not in list_taggers()
+
+
+@pytest.mark.usefixtures("own")
+def test_the_name_of_a_model_that_is_gone_is_not_given_again():
+    keep("mine")
+    assert free_name("mine", ()) == "mine-2"
+    remove_model("mine")
+    assert free_name("Mine", ()) == "Mine-2"
+    with pytest.raises(ModelError, match="is taken"):
+        keep("mine")
+
+
+def test_two_that_take_a_name_at_once_do_not_mix(own):
+    with pytest.raises(ModelError, match="cannot be written"), new_model("mine"):
+        save_tiny(own / "mine")  # somebody else was faster
+    assert own_models() == ["mine"]
+
+
+@pytest.mark.usefixtures("own")
+def test_there_is_an_end_to_the_number_of_models(monkeypatch):
+    monkeypatch.setattr("crfviz.taggers.user_models.MOST_MODELS", 1)
+    keep("mine")
+    with pytest.raises(ModelError, match="There are 1 models of this kind already"):
+        keep("other")
 
 
 @pytest.mark.parametrize("name", ["upos-en", "../own/mine", ".", "", "nothing"])

@@ -61,8 +61,8 @@ class ImportedTagger(SentenceTagger):
             first = " ".join(next(iter(self._chains))[:12])
             raise UnknownObservationError(
                 f"{self.name} has scores for the sentences of its file only "
-                f"({len(self._chains)} of them), and this is none of them. Choose one under "
-                f"“Try one with a point”, or type the first words of one, such as “{first}”"
+                f"({len(self._chains)} of them); “{' '.join(words)[:60]}” is none. Choose one "
+                f"under “Try one with a point”, or type the first words of one, such as “{first}”"
             )
         return _beginning(whole, len(words))
 

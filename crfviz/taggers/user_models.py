@@ -17,8 +17,10 @@ from pathlib import Path
 from crfviz.exceptions import ModelError
 
 VARIABLE = "CRFVIZ_USER_MODELS"  # the folder, where it is not the usual one
+MOST_MODELS = 100  # whoever knows the server can bring one
 LONGEST_NAME = 40  # characters; a picker and a link have to hold it
 HIDDEN = "."  # how the names of folders begin that are no models: they are being written or removed
+REMOVED = f"{HIDDEN}removed"  # a file with the names of models that were removed, a line each
 RESERVED = ("textbook",)  # the name of a folder that means something else
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -47,7 +49,8 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
     Args:
         wanted: any text; what is no letter, digit, - or _ becomes -.
-        taken: names that the new one must differ from, in more than capitals.
+        taken: names that the new one must differ from, in more than capitals; those that were
+            ever brought are taken as well, for links and caches know a model by its name.
 
     Raises:
         ModelError: there is no letter or digit in it.
@@ -56,7 +59,7 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
     name = _NO_NAME.sub("-", plain).strip("-_")[:LONGEST_NAME].strip("-_")
     if not name:
         raise ModelError(f"A model needs a name with a letter or digit in it, got {wanted[:60]!r}")
-    others = {other.casefold() for other in (*taken, *RESERVED)}
+    others = {other.casefold() for other in (*taken, *RESERVED, *own_models(), *_removed())}
     number, free = 1, name
     while free.casefold() in others:
         number += 1
@@ -78,7 +81,9 @@ def new_model(name: str) -> Iterator[Path]:
         ModelError: the name is not safe or is there already, or nothing can be written.
     """
     if free_name(name, ()) != name:
-        raise ModelError(f"{name!r} is no safe name for a model")
+        raise ModelError(f"{name!r} is taken, or no safe name for a model")
+    if len(own_models()) >= MOST_MODELS:
+        raise ModelError(f"There are {MOST_MODELS} models of this kind already: remove one first")
     parent = user_models()
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -105,6 +110,8 @@ def remove_model(name: str) -> None:
     if name not in own_models():
         raise ModelError(f"No model called {name!r} was brought")
     try:
+        with (folder.parent / REMOVED).open("a", encoding="utf-8") as names:
+            names.write(f"{name}\n")
         gone = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old-", dir=folder.parent))
         folder.rename(gone)
     except OSError as error:
@@ -121,4 +128,12 @@ def own_models() -> list[str]:
             if folder.is_dir() and not folder.is_symlink() and not folder.name.startswith(HIDDEN)
         )
     except (OSError, ModelError):
+        return []
+
+
+def _removed() -> list[str]:
+    """Names that models had once."""
+    try:
+        return (user_models() / REMOVED).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError, ModelError):  # there is none yet
         return []

@@ -22,6 +22,7 @@ from crfviz.ui.scenario import bound_view, set_view_option, view_option
 
 CHOICES = {"excerpt": "shipped sentences", "file": "your file"}
 MOST_FILES = 8
+MOST_MB = 5
 UPLOAD_HELP = (
     "CoNLL-U, CoNLL columns (word TAB tag) or JSONL, UTF-8, at most 5 MB. Larger ones: "
     "`python -m crfviz evaluate FILE --model NAME --report out.html`"
@@ -83,7 +84,9 @@ def choose_source(tagger: Tagger) -> Source | None:
     )
     if choice == "excerpt" and shipped is not None:
         return shipped
-    uploaded = st.file_uploader("A file with gold tags", help=UPLOAD_HELP, key="errors.upload")
+    uploaded = st.file_uploader(
+        "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MOST_MB, key="errors.upload"
+    )
     if uploaded is not None:
         source = _kept().add(uploaded.name, uploaded.getvalue())
         _check(source)

@@ -10,6 +10,7 @@ from crfviz.ui.question import Question
 from crfviz.ui.scene import Scene
 
 LIMIT = 10
+MOST_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with 200
 
 
 @st.fragment
@@ -24,6 +25,12 @@ def flips_panel(scene: Scene, asked: Question) -> None:
 
 def _panel(scene: Scene, asked: Question) -> None:
     st.subheader("The smallest changes of one weight")
+    if len(scene.tags) > MOST_TAGS:
+        st.info(
+            f"They are looked for among up to {MOST_TAGS} tags: with {len(scene.tags)} that would "
+            "take too long. The terms of one gap are above."
+        )
+        return
     with st.spinner("Looking at every weight …"):
         try:
             wanted = smallest_change_for(scene.now.potentials, asked.position, asked.tag)

@@ -27,6 +27,7 @@ PAGES = (
     ("pages/homework.py", "Homework", "homework"),
     ("pages/annotate.py", "Annotate", "annotate"),
     ("pages/model-errors.py", "Model errors", "model-errors"),
+    ("pages/bring.py", "Bring your own", "bring"),
     ("pages/models.py", "Models", "models"),
 )  # script, title, path in the address; the first is the home page
 

@@ -44,6 +44,7 @@ TITLES = {
     "annotate": "Annotate",
     "model-errors": "Model errors",
     "models": "Models",
+    "bring": "Bring your own",
 }
 WITHOUT_STAGE = (
     "what-if",
@@ -54,6 +55,7 @@ WITHOUT_STAGE = (
     "homework",
     "model-errors",
     "models",
+    "bring",
 )
 STAGES = [path for path in TITLES if path not in WITHOUT_STAGE]  # of every model
 MARGINAL = 1.1e-6  # the stage writes six decimals

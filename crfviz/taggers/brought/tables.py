@@ -62,6 +62,8 @@ def read_tables(draft: Draft, part: Part, reading: Reading) -> Tables:
             f"{part.where}: there are no transitions. Put them into the file as “transitions”, or "
             "bring the file of the CRF layer along with it."
         )
+    if transitions.size == 0:  # JSON has one empty list for no steps at all
+        transitions = transitions.reshape(0, *emissions.shape[1:] * 2)
     if reading.to_from and transitions.ndim >= 2:
         transitions = transitions.swapaxes(-1, -2)
     return Tables(part.where, emissions, transitions, found["start"], found["end"])

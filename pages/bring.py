@@ -1,0 +1,31 @@
+"""Bring your own: a model out of files, looked at before it is used."""
+
+import streamlit as st
+
+from crfviz.exceptions import CrfvizError
+from crfviz.ui.bring_panel import (
+    may_bring,
+    own_panel,
+    show_understood,
+    understood,
+    uploaded_files,
+    use_button,
+)
+from crfviz.ui.scenario import need_frame
+from crfviz.ui.words import plain
+
+need_frame()
+st.title("Bring your own")
+st.caption("A model that is brought is kept by this server: whoever can open it sees and uses it.")
+if may_bring():
+    files = uploaded_files()
+    if files:
+        try:
+            found = understood(files)
+            show_understood(found)
+            use_button(found, files)
+        except CrfvizError as error:
+            st.error(plain(str(error)))
+else:
+    st.info("This server takes no models: it was started with CRFVIZ_UPLOADS=off.")
+own_panel()

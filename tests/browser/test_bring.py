@@ -1,0 +1,160 @@
+"""Bringing a model in the browser: look at it, use it on every page, remove it."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.chain.analysis import analyse
+from crfviz.chain.edits import Edits
+from crfviz.chain.potentials import Potentials
+from tests.brought import DOG, FALLS, TAGS, TRANSITIONS, as_json, as_npz
+from tests.browser.screen import (
+    STAGES,
+    TITLES,
+    assert_lattice,
+    assert_matrix,
+    assert_rows,
+)
+
+SENTENCE = " ".join(DOG["tokens"])
+START = [1.0, 0.0, -math.inf]
+
+
+def as_file(name, content):
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+
+
+def bring(screen, *files):
+    """Upload files, until the page says something about them."""
+    screen.visit("bring")
+    screen.page.locator(".st-key-bring-files input[type=file]").set_input_files(
+        [as_file(*file) for file in files]
+    )
+
+
+def use(screen, name):
+    box = screen.page.locator(".st-key-bring-name input")
+    box.fill(name)
+    box.press("Enter")
+    button = screen.page.get_by_role("button", name="Use this model")
+    before = screen.page.evaluate("crfviz.mark()")
+    button.click()
+    screen.expect_title("Explore")
+    screen.wait(before)
+
+
+def remove(screen, name):
+    screen.visit("bring")
+    screen.choose("bring-own", name)
+    screen.page.get_by_role("button", name="Remove", exact=False).first.click()
+    screen.page.get_by_role("button", name="Remove for good").click()
+    screen.wait_for_text(f"“{name}” is gone")
+
+
+def expected(emissions, tokens, edits=None):
+    chain = Potentials(emissions, TRANSITIONS, START, tags=TAGS, tokens=tokens)
+    edits = edits or Edits()
+    return SimpleNamespace(words=list(tokens), tags=TAGS, analysis=analyse(edits.apply(chain)))
+
+
+@pytest.fixture
+def dog(screen):
+    """A model of two sentences, in use."""
+    bring(screen, as_json(start=[1, 0, "-inf"]))
+    screen.wait_for_text("Read so that NOUN after DET has 2")
+    use(screen, "dog")
+    name = screen.params()["model"]
+    yield name
+    remove(screen, name)
+
+
+def test_a_model_is_looked_at_used_edited_and_removed(screen, dog):
+    assert dog == "dog"
+    screen.eventually(
+        lambda: assert_lattice(screen.read(), expected(DOG["emissions"], DOG["tokens"]))
+    )
+    for path in TITLES:
+        screen.visit(path, model=dog, sentence=SENTENCE)
+        assert "could not be drawn" not in screen.text()
+    for path in STAGES:
+        screen.open(path, model=dog, sentence=SENTENCE)
+        assert_rows(screen.read(), expected(DOG["emissions"], DOG["tokens"]))
+    screen.open("transitions", model=dog, sentence="Night falls")
+    assert_matrix(screen.read(), expected(FALLS["emissions"], FALLS["tokens"]))
+    with screen.redraw():
+        screen.type_score(screen.cell("NOUN", "VERB"), "-4")
+    edits = Edits(transitions={("NOUN", "VERB"): -4.0})
+    now = expected(FALLS["emissions"], FALLS["tokens"], edits)
+    screen.eventually(lambda: assert_lattice(screen.read(), now))
+    screen.visit("models", model=dog, sentence=SENTENCE)
+    screen.wait_for_text("Scores of given sentences; no others can be scored.")
+
+
+def test_a_name_that_is_taken_gets_a_number(screen):
+    bring(screen, as_npz(emissions=np.array([[1.0, 2.0]]), transitions=np.zeros((2, 2))))
+    screen.wait_for_text("The tags are not named")
+    use(screen, "upos-en")
+    name = screen.params()["model"]
+    assert name == "upos-en-2"
+    remove(screen, name)
+
+
+def test_rows_that_do_not_sum_to_one_are_divided_when_asked(screen):
+    rough = {
+        "tags": ["C", "H"],
+        "probabilities": True,
+        "transitions": [[8, 2], [1, 9]],
+        "emissions": [[0.2, 0.3]],
+    }
+    bring(screen, as_json(rough))
+    screen.wait_for_text("Not every row of probabilities sums to one")
+    screen.page.locator(".st-key-bring-normalise label").click()
+    expect(screen.page.get_by_text("Not every row of probabilities")).to_have_count(0)
+
+
+BAD = {
+    "a pickle": (("model.pt", b"\x80\x04K\x01."), "model.pt is a pickle, which may hold programs"),
+    "NaN": (as_json({**DOG, "transitions": [[math.nan] * 3] * 3}), "must be -inf"),
+    "other shape": (as_json({**DOG, "transitions": [[0]]}), "transitions must be (3, 3)"),
+    "no UTF-8": (("a.json", b'{"tags": ["\xff"]}'), "nor UTF-8 text"),
+    "no field": (as_json({**DOG, "transition": [[0]]}), "there is no field 'transition'"),
+}
+
+
+def test_what_cannot_be_read_is_said_and_offers_no_name(screen):
+    for file, message in BAD.values():
+        bring(screen, file)
+        screen.wait_for_text(message)
+        assert screen.page.get_by_role("button", name="Use this model").count() == 0
+
+
+def test_two_hundred_tags_are_drawn_so_that_they_can_be_read(screen):
+    rng = np.random.default_rng(1)
+    tags = [f"tag{k:03d}" for k in range(200)]
+    content = {
+        "tags": tags,
+        "transitions": rng.normal(size=(200, 200)).tolist(),
+        "emissions": (4 * rng.normal(size=(12, 200))).tolist(),
+        "tokens": [f"w{t}" for t in range(12)],
+    }
+    bring(screen, as_json(content))
+    screen.wait_for_text("Read so that")
+    use(screen, "many")
+    name = screen.params()["model"]
+    assert "tags with no mass folded" in screen.text()
+    screen.open("transitions", model=name)
+    cells = screen.page.locator("[data-cell]:visible")
+    last = cells.last
+    last.scroll_into_view_if_needed()
+    expect(last).to_be_in_viewport()
+    size = float(last.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)"))
+    assert size >= 9
+    box = last.bounding_box()
+    assert box["width"] >= 18
+    assert box["height"] >= 14
+    screen.visit("why", model=name)
+    screen.wait_for_text("They are looked for among up to 64 tags")
+    remove(screen, name)

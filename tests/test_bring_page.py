@@ -1,0 +1,108 @@
+"""The page Bring your own, without a browser: what the server allows, and what was brought."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from crfviz.taggers.brought.understood import are_bio
+from crfviz.taggers.user_models import new_model, own_models
+from crfviz.views.brought import axis_line, facts_frame
+from tests.brought import DOG, TRANSITIONS, as_json, understand
+
+APP = Path(__file__).parents[1] / "app.py"
+pytestmark = pytest.mark.app
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
+    with new_model("dog") as folder:
+        understand(as_json()).write(folder)
+
+
+def page(**params):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params.update(params)
+    app.run()
+    return app.switch_page("pages/bring.py").run()
+
+
+@pytest.mark.usefixtures("own")
+def test_what_was_brought_can_be_removed_and_a_session_that_used_it_goes_on():
+    app = page(model="dog")
+    assert "The dog barks" in app.text_input(key="sentence").value
+    app.button(key="bring.remove").click().run()
+    assert own_models() == []
+    assert not app.exception
+    assert app.query_params.get("model", ["upos-en-contextfree"]) == ["upos-en-contextfree"]
+    assert "dog" not in app.selectbox(key="model").options
+
+
+@pytest.mark.usefixtures("own")
+def test_a_server_may_take_no_models(monkeypatch):
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "Off")
+    app = page()
+    assert "takes no models" in app.info[0].value
+    assert not app.get("file_uploader")
+    assert "bring.open" in {button.key for button in app.button}
+    assert "bring.remove" not in {button.key for button in app.button}
+
+
+@pytest.mark.usefixtures("own")
+def test_another_sentence_gets_a_clear_message_on_a_page():
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params.update({"model": "dog", "sentence": "A cat"})
+    app.run()
+    assert "“A cat” is none" in app.error[0].value.replace("\\", "")
+    app.text_input(key="sentence").set_value("The dog").run()
+    assert not app.error
+    assert not app.exception
+
+
+def test_facts_name_what_was_understood():
+    found = understand(as_json(start=["-inf", 0, 2.5], sentences=[DOG]))
+    facts = dict(facts_frame(found).to_numpy())
+    assert facts == {
+        "files": "Potentials as JSON",
+        "scores": "scores of a CRF, in nats",
+        "tags": "3: DET, NOUN, VERB",
+        "sentences": "1, of 3 words",
+        "matrices": "[from, to], one for all steps",
+        "transitions": "from -3 to 2",
+        "emissions": "from -2 to 3",
+        "start": "from 0 to 2.5; 1 of 3 forbidden (-inf)",
+        "end": "all 0",
+        "rules": "none",
+    }
+    steps = understand(as_json(sentences=[{**DOG, "transitions": [TRANSITIONS, TRANSITIONS]}]))
+    assert (
+        dict(facts_frame(steps).to_numpy())["matrices"] == "[from, to], one a step in one sentence"
+    )
+
+
+def test_the_axis_line_tells_which_way_a_matrix_was_read():
+    file = as_json(sentences=[DOG])
+    assert axis_line(understand(file).sentences[0]) == (
+        "Read so that NOUN after DET has 2, the largest between two tags, and DET after NOUN has "
+        "0.5."
+    )
+    assert "DET after NOUN has 2" in axis_line(understand(file, to_from=True).sentences[0])
+    one = understand(as_json({"emissions": [[1.0]], "transitions": [[0.0]]}))
+    assert axis_line(one.sentences[0]) == ""
+
+
+def test_a_single_word_with_steps_has_no_transitions_to_show():
+    word = understand(as_json({"emissions": [[1.0, 2.0]], "transitions": []}))
+    assert word.sentences[0].transitions.shape == (0, 2, 2)
+    facts = dict(facts_frame(word).to_numpy())
+    assert facts["transitions"] == "none: a single word has no step"
+    assert axis_line(word.sentences[0]) == ""
+
+
+@pytest.mark.parametrize(
+    ("tags", "are"),
+    [("O B-X I-X", True), ("O", False), ("B-X I-X", False), ("O B-X NOUN", False)],
+)
+def test_bio_tags_are_known(tags, are):
+    assert are_bio(tags.split()) == are
