@@ -52,8 +52,12 @@ def running_app(log_file: Path, environment: Mapping[str, str] | None = None) ->
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.headless=true", "--server.address=127.0.0.1", f"--server.port={port}"]
-    own_models = tempfile.TemporaryDirectory()  # not those of whoever measures
-    variables = {"PYTHONUNBUFFERED": "1", "CRFVIZ_USER_MODELS": own_models.name}
+    own = tempfile.TemporaryDirectory()  # not the models and annotations of whoever measures
+    variables = {
+        "PYTHONUNBUFFERED": "1",
+        "CRFVIZ_USER_MODELS": f"{own.name}/models",
+        "CRFVIZ_DATABASE_URL": f"sqlite:///{own.name}/annotations.db",
+    }
     with log_file.open("wb") as log:
         process = subprocess.Popen(
             command + options,
@@ -76,7 +80,7 @@ def running_app(log_file: Path, environment: Mapping[str, str] | None = None) ->
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        own_models.cleanup()
+        own.cleanup()
 
 
 def _wait(app: App, process: subprocess.Popen[bytes]) -> None:

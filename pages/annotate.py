@@ -3,19 +3,27 @@
 import streamlit as st
 
 from crfviz.exceptions import CrfvizError
+from crfviz.ui.annotation_add import add_panel
+from crfviz.ui.annotation_agreement import agreement_panel
 from crfviz.ui.annotation_desk import show_desk
+from crfviz.ui.annotation_export import export_panel
+from crfviz.ui.annotation_learning import learning_panel
 from crfviz.ui.annotation_queue import choose_queue
 from crfviz.ui.annotation_store import choose_document
 from crfviz.ui.annotator import annotator
 from crfviz.ui.scenario import bound_view
 from crfviz.ui.words import plain
 
-PARTS = ("label", "add")
-NAMES = {"label": "Label", "add": "Add sentences"}
+PARTS = {
+    "label": "Label",
+    "add": "Add sentences",
+    "export": "Export",
+    "agreement": "Agreement",
+    "learn": "Learn",
+}
 
-title, parts, documents, orders = st.columns([1, 2.6, 1.6, 1.1], vertical_alignment="center")
+title, parts, documents, orders = st.columns([1.1, 3.4, 1.6, 1.2], vertical_alignment="center")
 title.title("Annotate")
-who = annotator()
 try:
     with documents:
         document = choose_document()
@@ -24,16 +32,26 @@ try:
             st.segmented_control,
             "Part",
             "part",
-            PARTS,
+            list(PARTS) if document else ["add"],
             "label" if document else "add",
-            format_func=NAMES.get,
+            format_func=PARTS.get,
             label_visibility="collapsed",
         )
+    who = annotator()
     if who is None:
         st.info("Log in on the left: annotations are kept under your name.")
-    elif part == "label" and document is not None:
+    elif document is None or part == "add":
+        add_panel()
+    elif part == "label":
         with orders:
             queue = choose_queue(document)
         show_desk(document, queue, who)
+    elif part == "export":
+        export_panel(document)
+    elif part == "agreement":
+        agreement_panel(document)
+    else:
+        learning_panel(document)
 except CrfvizError as error:
     st.error(plain(str(error)))
+    st.button("Try again")

@@ -1,4 +1,4 @@
-"""Hypothesis profiles shared by all tests, and an empty folder for the models that tests bring."""
+"""Hypothesis profiles shared by all tests, and empty places for models and annotations."""
 
 import os
 import tempfile
@@ -10,5 +10,6 @@ settings.register_profile("ci", max_examples=300, deadline=None, derandomize=Tru
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 # While tests are collected, too: some are made for every model there is.
-_own_models = tempfile.TemporaryDirectory()
-os.environ["CRFVIZ_USER_MODELS"] = _own_models.name
+_own = tempfile.TemporaryDirectory()
+os.environ["CRFVIZ_USER_MODELS"] = f"{_own.name}/models"
+os.environ["CRFVIZ_DATABASE_URL"] = f"sqlite:///{_own.name}/annotations.db"

@@ -65,8 +65,11 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
     if item is None:
         told = of_session("told", Told)
         st.success(f"All {count(progress.total, 'sentence')} of {plain(document.name)} are done.")
-        if told.accepted:
-            st.button("Back to the last one", on_click=_back_to_last)
+        with st.container(horizontal=True):
+            to_export = ("part", "export", "label")
+            st.button("Export", on_click=set_view_option, args=to_export, type="primary")
+            if told.accepted:
+                st.button("Back to the last one", on_click=_back_to_last)
         return
     desk = _desk(item, who)
     sheet = _sheet(desk, queue)
@@ -218,6 +221,7 @@ def _back_to_last() -> None:
 
 
 def _open(item: int | None) -> None:
+    """Show another sentence; the address names it, so that who comes back finds it."""
     told = of_session("told", Told)
     told.note, told.problem, told.changed = "", "", {}
     set_view_option("item", "" if item is None else str(item))
