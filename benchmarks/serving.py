@@ -27,6 +27,7 @@ class App:
     url: str  # without a slash at the end
     pid: int
     log_file: Path
+    database: str  # address of its annotations
 
     def log(self) -> str:
         """Everything the server has written so far."""
@@ -58,15 +59,16 @@ def running_app(log_file: Path, environment: Mapping[str, str] | None = None) ->
         "CRFVIZ_USER_MODELS": f"{own.name}/models",
         "CRFVIZ_DATABASE_URL": f"sqlite:///{own.name}/annotations.db",
     }
+    every = {**os.environ, **variables, **(environment or {})}
     with log_file.open("wb") as log:
         process = subprocess.Popen(
             command + options,
             cwd=ROOT,
-            env={**os.environ, **variables, **(environment or {})},
+            env=every,
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    app = App(f"http://127.0.0.1:{port}", process.pid, log_file)
+    app = App(f"http://127.0.0.1:{port}", process.pid, log_file, every["CRFVIZ_DATABASE_URL"])
     try:
         _wait(app, process)
         yield app

@@ -66,8 +66,9 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
         told = of_session("told", Told)
         st.success(f"All {count(progress.total, 'sentence')} of {plain(document.name)} are done.")
         with st.container(horizontal=True):
-            to_export = ("part", "export", "label")
-            st.button("Export", on_click=set_view_option, args=to_export, type="primary")
+            if st.button("Export", type="primary"):
+                set_view_option("part", "export", "label")
+                st.rerun()  # of the page: the part is chosen outside of this fragment
             if told.accepted:
                 st.button("Back to the last one", on_click=_back_to_last)
         return
@@ -133,18 +134,17 @@ def _annotation(desk: Desk) -> Annotation:
 
 def _handle(document: DocumentSummary, queue: Queue, who: str, events: object) -> None:
     """Take the steps that the labeller asks for, each stored before the next."""
-    told = of_session("told", Told)
     for event in fresh_events(KEY, events):
         try:
             _step(document, queue, who, event)
         except ConflictError as error:
-            told.problem = f"{error} This is the stored version: your last key did nothing."
+            _refuse(event, f"{error} You see the stored version: your last key did nothing.")
         except CrfvizError as error:
-            _log.warning("a step of labelling was not taken", exc_info=True)
-            told.problem = str(error)
+            _log.warning("a step of labelling was not taken: %s", error)
+            _refuse(event, str(error))
         except (KeyError, TypeError, ValueError):
-            _log.warning("refused %r", event, exc_info=True)
-            told.problem = "That key was not understood, and changed nothing."
+            _log.warning("refused the event %r", event)
+            _refuse(event, "That was not understood, and changed nothing.")
 
 
 def _step(
@@ -204,6 +204,13 @@ def _tell(told: Told, before: Annotation, after: Annotation, kind: str) -> None:
     told.note = (
         f"1 correction, {tags} changed with it." if moved else "1 correction, no other tag changed."
     )
+
+
+def _refuse(event: Mapping[object, object], why: str) -> None:
+    """Say beside the sentence why a step was not taken."""
+    told, item = of_session("told", Told), event.get("item")
+    told.item = item if isinstance(item, int) else told.item
+    told.problem, told.changed = why, {}
 
 
 def _undo_accept(told: Told, item: int) -> None:

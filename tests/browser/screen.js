@@ -16,8 +16,11 @@
   const all = (selector) => [...stage().querySelectorAll(selector)].filter(shown);
   const texts = (selector) => all(selector).map((element) => element.textContent);
 
+  const labeller = () => roots.filter((root) => root.isConnected).map((root) => root.querySelector("[data-labeller]")).findLast(Boolean);
   window.crfviz = {
     stage,
+    labeller,
+    labellerFocus: () => labeller().getRootNode().activeElement?.nodeName ?? document.activeElement.nodeName,
     // Which stage this is, and how often it has been drawn.
     mark: () => {
       const root = stage();

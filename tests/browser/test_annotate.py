@@ -1,0 +1,248 @@
+"""Labelling in the browser: by keyboard alone, entities by mouse, two tabs, coming back."""
+
+import re
+
+import conllu
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.annotations.propagation import propose
+from crfviz.annotations.store import open_store
+from crfviz.text.schemes import spans
+from tests.browser.screen import tagger
+
+MODEL = "upos-en-contextfree"
+
+
+class Desk:
+    """The page Annotate, as its reader sees it."""
+
+    def __init__(self, screen):
+        self.screen = screen
+        self.page = screen.page
+        self.root = self.page.locator("[data-labeller]")
+        self.chips = self.page.locator("[data-labeller] .chip")
+
+    def open(self, **params):
+        self.screen.visit("annotate", **params)
+        return self
+
+    def paste(self, text):
+        self.page.locator("textarea").fill(text)
+        self.page.keyboard.press("Control+Enter")
+        self.page.get_by_role("button", name="Keep the").click()
+        expect(self.chips.first).to_be_visible()
+        return self
+
+    @property
+    def item(self):
+        return self.root.get_attribute("data-item")
+
+    @property
+    def revision(self):
+        return int(self.root.get_attribute("data-revision"))
+
+    def words(self):
+        return self.page.locator("[data-labeller] .chip .word").all_inner_texts()
+
+    def tags(self):
+        return self.chips.evaluate_all("(chips) => chips.map((chip) => chip.dataset.tag)")
+
+    def pinned(self):
+        found = "(chips) => chips.filter((c) => c.dataset.pinned).map((c) => +c.dataset.word)"
+        return self.chips.evaluate_all(found)
+
+    def key(self, key):
+        """Press a key that is an event, until its answer is drawn."""
+        before = int(self.root.get_attribute("data-settled") or 0)
+        self.page.keyboard.press(key)
+        self.page.wait_for_function(
+            "(n) => Number(crfviz.labeller()?.dataset.settled ?? 1e9) > n", arg=before
+        )
+
+    def expect_item(self, item):
+        expect(self.root).to_have_attribute("data-item", str(item))
+
+    def expect_words(self, words):
+        expect(self.page.locator("[data-labeller] .chip .word")).to_have_text(words)
+
+
+@pytest.fixture
+def desk(screen):
+    return Desk(screen)
+
+
+def name(request):
+    """An annotator for each test, since all share one store."""
+    return re.sub(r"\W+", "-", request.node.name)[:30]
+
+
+@pytest.fixture
+def who(request):
+    return name(request)
+
+
+def test_twenty_sentences_by_keyboard_then_back_and_export(desk, who):
+    sentences = [f"The old man saw boat number {n} ." for n in range(20)]
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("\n".join(sentences))
+    for number, sentence in enumerate(sentences):
+        desk.expect_words(sentence.split())
+        if number == 10:  # the lid is closed, and opened again
+            address = desk.page.url
+            desk.page.goto("about:blank")
+            desk.page.goto(address)
+            desk.expect_words(sentence.split())
+        if number % 2:
+            desk.page.keyboard.press("Home")
+            desk.page.keyboard.press("ArrowRight")
+            desk.key("n")
+            assert desk.tags()[1] == "NOUN"
+            assert desk.pinned() == [1]
+        desk.page.keyboard.press("Enter")
+    expect(desk.page.get_by_text("All 20 sentences of pasted are done.")).to_be_visible()
+    export = desk.page.get_by_role("button", name="Export", exact=True)
+    export.focus()
+    export.press("Enter")
+    button = desk.page.get_by_role("button", name="Download 20 annotated sentences")
+    button.focus()
+    with desk.page.expect_download() as download:
+        button.press("Enter")
+    rows = conllu.parse(download.value.path().read_text(encoding="utf-8"))
+    assert [row.metadata["text"] for row in rows] == sentences
+    assert [row[1]["upos"] for row in rows[1::2]] == ["NOUN"] * 10
+    assert all(word["misc"]["Annotator"] for row in rows for word in row)
+
+
+def test_what_is_on_the_screen_is_the_constrained_viterbi_path(desk, who):
+    text = "Book that flight and man the boats ."
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste(text)
+    words = text.split()
+    chain = tagger(MODEL).potentials(words)
+    assert tuple(desk.tags()) == propose(chain, {}).tags
+    pins = {}
+    for position, key, tag in ((0, "b", "VERB"), (4, "b", "VERB"), (1, "e", "DET")):
+        desk.chips.nth(position).click()
+        desk.key(key)
+        pins[position] = tag
+        found = propose(chain, pins)
+        assert tuple(desk.tags()) == found.tags
+        shown = desk.page.locator("[data-labeller] .chip .number").all_inner_texts()
+        assert shown == [
+            "✓" if t in pins else f"{p:.2f}" for t, p in enumerate(found.probabilities)
+        ]
+    for _ in pins:
+        desk.key("Backspace")
+    assert tuple(desk.tags()) == propose(chain, {}).tags
+
+
+def test_every_step_is_in_the_store_before_the_next(desk, who, app):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
+    item = int(desk.item)
+    with open_store(app.database) as store:
+        for count, key in enumerate(["n", "v", "Backspace"], start=1):
+            desk.key(key)
+            stored = store.annotation(item, who)
+            assert (stored.revision, list(stored.final)) == (count, desk.tags())
+            assert sorted(stored.pins) == desk.pinned()
+
+
+def test_keys_that_are_pressed_at_once_all_count(desk, who, app):
+    text = "The old man the boats ."
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste(f"{text}\n{text}")
+    item = int(desk.item)
+    desk.page.keyboard.press("Home")
+    for key in ("n", "ArrowRight", "v", "ArrowRight", "b", "Enter", "Home", "x"):
+        desk.page.keyboard.press(key)
+    desk.expect_item(item + 1)
+    expect(desk.chips.first).to_have_attribute("data-tag", "X")
+    with open_store(app.database) as store:
+        first = store.annotation(item, who)
+    assert (first.state, dict(first.pins)) == ("done", {0: "NOUN", 1: "ADV", 2: "VERB"})
+
+
+def test_entities_are_marked_by_mouse_and_by_keys(desk, who):
+    text = "Mr Ford saw Ford City today ."
+    desk.open(model="ner-en", **{"v.by": who, "v.part": "add"}).paste(text)
+    desk.chips.nth(3).hover()
+    desk.page.mouse.down()
+    desk.chips.nth(4).hover()
+    desk.page.mouse.up()
+    desk.page.locator("[data-choice=LOC]").click()
+    expect(desk.chips.nth(4)).to_have_attribute("data-tag", "I-LOC")
+    assert ("LOC", 3, 5) in [(s.type, s.start, s.end) for s in spans(desk.tags())]
+    desk.page.keyboard.press("Home")
+    desk.page.keyboard.press("Shift+ArrowRight")
+    desk.key("o")
+    found = [(s.type, s.start, s.end) for s in spans(desk.tags())]
+    assert {("ORG", 0, 2), ("LOC", 3, 5)} <= set(found)
+    desk.key("x")  # the cursor stands in the entity: all of it goes
+    assert desk.tags()[:2] == ["O", "O"]
+
+
+def test_words_are_cut_and_joined_by_keys_and_by_mouse(desk, who):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("greenhouse stop 🙂👍🏽x")
+    desk.expect_words(["greenhouse", "stop", "🙂", "👍🏽", "x"])
+    desk.chips.nth(1).click()
+    desk.key("b")
+    desk.page.keyboard.press("/")
+    for _ in range(4):
+        desk.page.keyboard.press("ArrowRight")
+    desk.key(" ")
+    desk.page.keyboard.press("/")
+    desk.expect_words(["green", "house", "stop", "🙂", "👍🏽", "x"])
+    assert desk.pinned() == [2]
+    desk.page.keyboard.press("/")
+    desk.page.locator("[data-labeller] .join").nth(4).click()  # whole characters, not halves
+    desk.page.keyboard.press("/")
+    desk.expect_words(["green", "house", "stop", "🙂", "👍🏽x"])
+    desk.key("Backspace")
+    desk.key("Backspace")
+    desk.expect_words(["greenhouse", "stop", "🙂", "👍🏽", "x"])
+    assert desk.pinned() == [1]
+
+
+def test_two_tabs_never_overwrite_each_other(desk, who, watch, shared):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
+    other = Desk(watch(shared))
+    other.page.goto(desk.page.url)
+    expect(other.chips.first).to_be_visible()
+    desk.key("n")
+    seen = desk.tags()
+    other.key("v")
+    expect(other.page.locator("[data-labeller] .note[data-problem]")).to_contain_text("another tab")
+    assert (other.tags(), other.revision) == (seen, 1)
+    other.key("v")
+    assert other.revision == 2
+
+
+def test_tab_goes_to_doubtful_words_and_then_on(desk, who):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("Time flies like an arrow .")
+    found = "(chips) => chips.filter((c) => c.dataset.doubtful).map((c) => c.dataset.word)"
+    doubtful = desk.chips.evaluate_all(found)
+    assert len(doubtful) > 1
+    seen = [desk.page.locator("[data-labeller] .chip[data-cursor]").get_attribute("data-word")]
+    for _ in doubtful[1:]:
+        desk.page.keyboard.press("Tab")
+        seen.append(
+            desk.page.locator("[data-labeller] .chip[data-cursor]").get_attribute("data-word")
+        )
+    assert seen == doubtful
+    desk.page.keyboard.press("Tab")  # no trap: the next thing that can have the focus
+    assert desk.page.evaluate("crfviz.labellerFocus()").startswith("BUTTON")
+
+
+def test_agreement_opens_the_explorer(desk, who, watch, shared):
+    text = "The old man the boats ."
+    desk.open(model=MODEL, **{"v.by": f"{who}-1", "v.part": "add"}).paste(text)
+    document = desk.screen.params().get("v.doc")
+    desk.key("n")
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.get_by_text("are done")).to_be_visible()
+    other = Desk(watch(shared)).open(model=MODEL, **{"v.by": f"{who}-2", "v.doc": document})
+    expect(other.chips.first).to_be_visible()
+    other.key("v")
+    other.page.keyboard.press("Enter")
+    expect(other.page.get_by_text("are done")).to_be_visible()
+    other.page.get_by_role("radio", name="Agreement").click()
+    expect(other.page.get_by_text("1 word with two tags")).to_be_visible()
+    expect(other.page.get_by_text("Cohen's κ").first).to_be_visible()
