@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 
 from crfviz.annotations.gains import Gain
 from crfviz.annotations.learning import WHAT
 from crfviz.annotations.lesson import Lesson, Taught
 from crfviz.corpus.card import BEGIN, END
 from crfviz.corpus.metrics import Rate
-from crfviz.taggers.storage import WEIGHTS_FILE
 from crfviz.taggers.tagger import Tagger
+from crfviz.taggers.version import version_of
 
 
 def card_of(taught: Taught, lesson: Lesson, base: Tagger) -> str:
@@ -23,7 +22,6 @@ def card_of(taught: Taught, lesson: Lesson, base: Tagger) -> str:
         base: the model it was taught from; its own card is quoted, without its figures.
     """
     recipe = lesson.recipe
-    digest = sha256((base.folder / WEIGHTS_FILE).read_bytes()).hexdigest()[:12]
     parts = [
         f"# {taught.name}",
         f"`{base.name}` after it has learnt from {taught.num_sentences:,} annotated sentences. "
@@ -36,7 +34,7 @@ def card_of(taught: Taught, lesson: Lesson, base: Tagger) -> str:
         f"- Taught: {WHAT[lesson.method]} (`--method {lesson.method}`), {recipe.epochs} passes, "
         f"learning rate {recipe.learning_rate:g}, seed {lesson.seed}. `teaching.json` holds all "
         "numbers.\n"
-        f"- From: `{base.name}`, weights {digest} (SHA-256, first 12 digits). Its words, its tags "
+        f"- From: `{base.name}`, version {version_of(base)}. Its words, its tags "
         "and its temperature are kept.",
         "## Licence",
         f"The weights come from those of `{base.name}`: what the card below says about data and "

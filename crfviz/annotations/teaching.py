@@ -49,7 +49,10 @@ def teachable(tagger: Tagger) -> bool:
 
 
 def finished(pairs: Sequence[tuple[Item, Annotation]]) -> list[Sentence]:
-    """What can be learnt from: the sentences that are done, with their final tags."""
+    """What can be learnt from: the sentences that are done, with their final tags.
+
+    Where two annotators finished a sentence both count: choose before.
+    """
     return [
         Sentence(words_at(item.text, annotation.offsets), annotation.final)
         for item, annotation in pairs
@@ -101,7 +104,7 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Report) -> Taug
         known = read_lexicon(tagger.folder)
         if known is not None:
             write_lexicon(folder, known.joined(build_lexicon(taught)))
-        report(1.0, f"{name} is saved")
+        report(1.0, f"saving {name}")
     return result
 
 
