@@ -35,6 +35,7 @@ from crfviz.exceptions import (
     UnknownObservationError,
     UnknownTagError,
 )
+from crfviz.taggers.bringing import bring
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
@@ -58,6 +59,7 @@ __all__ = [
     "UnknownTagError",
     "Viterbi",
     "WrongCell",
+    "bring",
     "check_table",
     "condition",
     "constraint_effect",

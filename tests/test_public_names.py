@@ -24,6 +24,7 @@ NAMES = [
     "UnknownTagError",
     "Viterbi",
     "WrongCell",
+    "bring",
     "check_table",
     "condition",
     "constraint_effect",

@@ -9,12 +9,13 @@ from pathlib import PurePath
 import streamlit as st
 
 from crfviz.exceptions import CrfvizError
+from crfviz.taggers.bringing import keep
 from crfviz.taggers.brought.draft import Reading
 from crfviz.taggers.brought.files import understand_files
 from crfviz.taggers.brought.limits import MOST_BYTES, MOST_SENTENCES, MOST_TAGS
 from crfviz.taggers.brought.understood import Understood, are_bio
-from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.taggers.user_models import free_name, new_model, own_models, remove_model
+from crfviz.taggers.registry import load_tagger
+from crfviz.taggers.user_models import own_models, remove_model
 from crfviz.ui import cached
 from crfviz.ui.scenario import change, say, scenario
 from crfviz.ui.words import plain, quote
@@ -111,9 +112,7 @@ def use_button(found: Understood, files: list[tuple[str, bytes]]) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.text_input("Name", suggestion, max_chars=80, key="bring.name")
     if right.button("Use this model", type="primary", key="bring.use"):
-        kept = free_name(name, list_taggers())
-        with new_model(kept) as folder:
-            found.write(folder)
+        kept = keep(found, name)
         change(model=kept)
         say(f"{quote(kept)} is in the list of models.")
         st.switch_page(EXPLORE)
