@@ -1,4 +1,4 @@
-"""The command line: `python -m crfviz train | evaluate | tag | teach`.
+"""The command line: `python -m crfviz train | evaluate | tag | teach | annotations`.
 
 Each command is a module with `add_arguments(parser)` and `main(options) -> int`, imported when it
 is asked for: in `crfviz.corpus` or `crfviz.annotations`, or in `crfviz.views` if it draws. Errors
@@ -18,6 +18,7 @@ COMMANDS = {  # name: module, what it does
     "evaluate": ("crfviz.views.evaluate", "measure a tagger on a tagged file"),
     "lexicon": ("crfviz.corpus.training_words", "note the words of the training in a model folder"),
     "tag": ("crfviz.corpus.tagging", "tag sentences by every decoder"),
+    "annotations": ("crfviz.annotations.command", "export, import or count annotations"),
     "teach": ("crfviz.annotations.teach_command", "let a tagger learn from finished sentences"),
 }
 
@@ -49,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    commands = "\n".join(f"  {name:9} {what}" for name, (_, what) in COMMANDS.items())
+    commands = "\n".join(f"  {name:11} {what}" for name, (_, what) in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="crfviz",
         description="Linear-chain CRFs you can see.",

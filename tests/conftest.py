@@ -3,7 +3,10 @@
 import os
 import tempfile
 
+import pytest
 from hypothesis import settings
+
+from tests.postgres import Cluster
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
@@ -13,3 +16,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 _own = tempfile.TemporaryDirectory()
 os.environ["CRFVIZ_USER_MODELS"] = f"{_own.name}/models"
 os.environ["CRFVIZ_DATABASE_URL"] = f"sqlite:///{_own.name}/annotations.db"
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A PostgreSQL server of our own; skips without its programs, see `tests.postgres`."""
+    server = Cluster()
+    yield server
+    server.remove()

@@ -1,21 +1,32 @@
 """The store on SQLite and, where its programs are installed, on PostgreSQL."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count
+from threading import Barrier, Thread
 
 import pytest
 
 from crfviz.annotations.records import Annotation, Item, Step
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store import Progress, open_store
 from crfviz.exceptions import ConflictError, StoreError
 
 TEXT = "Kim saw Oslo"
 OFFSETS = ((0, 3), (4, 7), (8, 12))
+NUMBERS = count()
 GOLD = ("PROPN", "VERB", "PROPN")
 
 
-@pytest.fixture
-def url(tmp_path):
-    return f"sqlite:///{tmp_path}/annotations.db"
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/annotations.db"
+        return
+    cluster = request.getfixturevalue("cluster")
+    name = f"store{next(NUMBERS)}"
+    yield cluster.create(name)
+    cluster.drop(name)
 
 
 @pytest.fixture
@@ -65,3 +76,171 @@ def test_a_save_from_an_old_revision_is_a_conflict_and_overwrites_nothing(store)
     assert second.updated > first.updated
     with pytest.raises(StoreError, match="sentence 99 is not in the store"):
         store.save(annotation(99))
+
+
+def test_two_annotators_keep_two_rows(store):
+    store.add("a", [sentence()])
+    (item,) = store.item_ids("a")
+    anna = store.save(annotation(item))
+    ben = store.save(annotation(item, "ben", state="done", seconds=4.0))
+    found = [one for _, one in store.annotations()]
+    assert found == [anna, ben]
+    assert [one for _, one in store.annotations("a", "ben", "done")] == [ben]
+    assert store.annotations("a", "anna", "done") == store.annotations("b") == []
+    assert store.annotators() == store.annotators("a") == ["anna", "ben"]
+    assert store.annotators("b") == []
+
+
+def test_progress_and_done(store):
+    store.add("a", [sentence()] * 4)
+    store.add("b", [sentence()])
+    ids = store.item_ids("a")
+    for item, state, seconds in ((ids[0], "done", 2.0), (ids[2], "done", 4.5), (ids[1], "open", 9)):
+        store.save(annotation(item, state=state, seconds=seconds))
+    store.save(annotation(ids[3], "ben", state="done", seconds=8.0))
+    assert store.progress("a", "anna") == Progress(total=4, done=2, open=1, seconds=6.5)
+    assert store.progress("b", "anna") == Progress(total=1, done=0, open=0, seconds=0.0)
+    assert store.done_ids("a", "anna") == {ids[0], ids[2]}
+    assert store.done_ids("b", "anna") == set()
+
+
+def test_documents_get_free_names_and_go_with_everything_in_them(store):
+    names = [store.add("a", [sentence()] * n) for n in (1, 2, 0)]
+    assert names == ["a", "a (2)", "a (3)"]
+    assert [(d.name, d.sentences) for d in store.documents()] == [
+        ("a", 1),
+        ("a (2)", 2),
+        ("a (3)", 0),
+    ]
+    assert abs((datetime.now(UTC) - store.documents()[0].created).total_seconds()) < 600
+    (item,) = store.item_ids("a")
+    old = store.save(annotation(item))
+    store.remove("a")
+    assert [d.name for d in store.documents()] == ["a (2)", "a (3)"]
+    assert store.annotations() == []
+    assert store.add("a", [sentence()]) == "a"
+    assert store.item_ids("a") != [item]  # an old tab cannot write to a new sentence
+    with pytest.raises(StoreError, match="is not in the store"):
+        store.save(old)
+    with pytest.raises(StoreError, match="is not in the store"):
+        store.item(item)
+
+
+def test_an_annotation_that_somebody_removed_is_a_conflict(store):
+    store.add("a", [sentence()])
+    (item,) = store.item_ids("a")
+    with pytest.raises(ConflictError, match="removed meanwhile"):
+        store.save(annotation(item, revision=3))
+
+
+def test_sentences_keep_places_that_rise_and_get_the_next_otherwise(store):
+    store.add("a", [sentence(position=n) for n in (0, 4, 2, 9)])
+    assert [item.position for item in store.items("a")] == [0, 4, 5, 9]
+    assert [item.position for item in store.items("a", start=1, limit=2)] == [4, 5]
+    assert store.items("a", start=4) == []
+
+
+def test_annotations_come_with_their_document_or_not_at_all(store):
+    moment = datetime(2020, 2, 29, 12, 30, 1, 5, tzinfo=UTC)
+    labelled = [annotation(1, created=moment, updated=moment), annotation(0, "ben", revision=7)]
+    told = []
+    store.add("a", [sentence()] * 2, lambda *done: told.append(done), labelled)
+    assert told == [(2, 4), (4, 4)]
+    (_, ben), (_, anna) = store.annotations()
+    assert (ben.revision, anna.revision, anna.created, anna.updated) == (7, 1, moment, moment)
+    assert [ben.item, anna.item] == store.item_ids("a")
+    with pytest.raises(StoreError, match="annotations of sentences 0 to 0, got one of 1"):
+        store.add("b", [sentence()], labelled=[annotation(1)])
+    with pytest.raises(StoreError, match=r"unique|UNIQUE"):
+        store.add("b", [sentence()], labelled=[annotation(0)] * 2)
+    assert [d.name for d in store.documents()] == ["a"]
+
+
+def test_an_import_that_is_stopped_leaves_nothing(store):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.add("a", [sentence()] * 2, stop)
+    assert store.documents() == []
+    assert store.add("a", [sentence()]) == "a"
+
+
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800b"])
+def test_text_that_no_database_holds_is_refused(store, text):
+    with pytest.raises(StoreError, match="got the character"):
+        store.add("a", [Item(text, ((0, 1),))])
+    with pytest.raises(StoreError, match="got the character"):
+        store.add(text, [])
+    store.add("a", [sentence()])
+    (item,) = store.item_ids("a")
+    with pytest.raises(StoreError, match="got the character"):
+        store.save(annotation(item, text))
+    with pytest.raises(StoreError, match="expected the name of an annotator"):
+        store.save(annotation(item, " "))
+
+
+def test_of_two_tabs_exactly_one_stores_a_revision(store):
+    store.add("a", [sentence()])
+    (item,) = store.item_ids("a")
+    current = annotation(item)
+    for _ in range(10):
+        stored, refused = at_once([partial(store.save, current)] * 2)
+        assert (len(stored), [type(error) for error in refused]) == (1, [ConflictError])
+        (current,) = stored
+    assert store.annotation(item, "anna") == current
+    assert current.revision == 10
+
+
+def test_twenty_annotators_at_once_lose_and_double_nothing(store):
+    store.add("a", [sentence()] * 5)
+    ids = store.item_ids("a")
+
+    def label(name):
+        for item in ids:
+            saved = annotation(item, name)
+            for state in ("open", "open", "done"):
+                saved = store.save(replace(saved, state=state, seconds=saved.seconds + 1))
+
+    _, refused = at_once([partial(label, f"annotator {n}") for n in range(20)])
+    assert refused == []
+    rows = [one for _, one in store.annotations()]
+    assert len(rows) == len({(one.item, one.annotator) for one in rows}) == 100
+    assert {(one.revision, one.state, one.seconds) for one in rows} == {(3, "done", 3.0)}
+
+
+def at_once(tasks):
+    """Results and errors of functions that begin together, each in a thread."""
+    together = Barrier(len(tasks))
+    results, errors = [], []
+
+    def run(task):
+        together.wait()
+        try:
+            results.append(task())
+        except StoreError as error:
+            errors.append(error)
+
+    threads = [Thread(target=run, args=(task,)) for task in tasks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results, errors
+
+
+def test_fifty_thousand_sentences_are_stored_and_the_store_answers_meanwhile(store):
+    store.add("a", [sentence()])
+    (item,) = store.item_ids("a")
+    reports = []
+
+    def answer(done, total):
+        reports.append((done, total))
+        assert [d.name for d in store.documents()] == ["a"]  # nothing is half there
+
+    store.add("big", [sentence(text=f"{TEXT} {n}") for n in range(50_000)], answer)
+    assert reports[-1] == (50_000, 50_000)
+    assert len(reports) == 50
+    assert store.progress("big", "anna").total == 50_000
+    assert store.items("big", start=49_999)[0].text == f"{TEXT} 49999"
+    assert store.save(annotation(item)).revision == 1

@@ -16,7 +16,8 @@ from crfviz.annotations.schema import VERSION, VERSION_TABLE
 from crfviz.exceptions import StoreError
 
 VARIABLE = "CRFVIZ_DATABASE_URL"
-WAIT = 15  # seconds for a lock of another program, longer than the largest import holds it
+WAIT = 15  # seconds for a server, or a lock of another program: more than an import holds it
+POOL = {"pool_size": 10, "max_overflow": 20}  # connections; threads beyond them wait for one
 MIGRATING = 7_246_849  # PostgreSQL's advisory lock: one process migrates at a time
 WRITES = {"crfviz_writes": True}  # execution option of a transaction that will write
 
@@ -83,7 +84,9 @@ def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
 
 def shown(url: URL) -> str:
     """The address without its password; of SQLite the file alone."""
-    return str(url.database) if url.get_backend_name() == "sqlite" else str(url)
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return str(url.set(drivername="postgresql"))
 
 
 def _default_file() -> Path:
@@ -103,8 +106,9 @@ def _make_folder(folder: Path) -> None:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
-    engine = create_engine(url, connect_args={"timeout": WAIT}, pool_size=10, max_overflow=20)
+        waits = {"connect_timeout": WAIT, "options": f"-c lock_timeout={WAIT}s"}
+        return create_engine(url, connect_args=waits, pool_pre_ping=True, **POOL)
+    engine = create_engine(url, connect_args={"timeout": WAIT}, **POOL)
     event.listen(engine, "connect", _prepare_file)
     event.listen(engine, "begin", _begin)
     return engine

@@ -15,7 +15,12 @@ from crfviz.annotations.file_spacy import render_spacy
 __all__ = ["FILE_FORMATS", "SUFFIXES", "FileFormat", "Pair", "render", "rendered"]
 
 RENDERERS = {"conllu": render_conllu, "columns": render_columns, "jsonl": render_jsonl}
-SUFFIXES = {"conllu": ".conllu", "columns": ".conll", "jsonl": ".jsonl", "spacy": ".json"}
+SUFFIXES: dict[FileFormat, str] = {
+    "conllu": ".conllu",
+    "columns": ".conll",
+    "jsonl": ".jsonl",
+    "spacy": ".json",
+}
 
 
 def render(pairs: Sequence[Pair], file_format: FileFormat) -> str:

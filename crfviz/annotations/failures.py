@@ -12,6 +12,10 @@ MEANINGS = {  # what the driver says: what it means, what to do
         "another program keeps it locked",
         "Close that program or wait for it, then try again.",
     ),
+    "lock timeout": (
+        "another program keeps it locked",
+        "Close that program or wait for it, then try again.",
+    ),
     "readonly database": (
         "it may only be read",
         "Make the file and its folder writable, then try again.",
@@ -33,6 +37,10 @@ MEANINGS = {  # what the driver says: what it means, what to do
     "malformed": (
         "the file is damaged",
         "Move it away and restore a copy, or `sqlite3 FILE .recover` saves what is readable.",
+    ),
+    "failed to resolve host": (
+        "its server cannot be found",
+        "Correct the host in CRFVIZ_DATABASE_URL, or check the network.",
     ),
     "does not exist": (
         "there is no such database, user or table",
@@ -60,9 +68,7 @@ def explained(error: SQLAlchemyError, place: str) -> StoreError:
         place: where the database is, without a password.
     """
     what, advice = _meaning(error) or (LOST if lost_connection(error) else OTHER)
-    return StoreError(
-        f"The store {place} did not do that: {what} ({_said(error)}). {advice} {SAFE}"
-    )
+    return StoreError(f"The store {place} failed: {what} ({_said(error)}). {advice} {SAFE}")
 
 
 def lost_connection(error: SQLAlchemyError) -> bool:

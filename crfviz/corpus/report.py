@@ -8,6 +8,7 @@ from typing import Any
 
 from crfviz.corpus.metrics import Rate
 from crfviz.corpus.scores import DECODERS, DecoderScores, Evaluation
+from crfviz.corpus.tables import aligned
 
 TITLES = {
     "independent": "independent greedy",
@@ -42,12 +43,7 @@ def as_record(evaluation: Evaluation, file: str) -> dict[str, Any]:
 
 def as_text(record: Record) -> str:
     """What `python -m crfviz evaluate` prints."""
-    rows = _rows(record)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    table = aligned(_rows(record))
     return "\n".join([f"{record['model']} on {_size(record)}", "", *table, "", *_notes(record)])
 
 

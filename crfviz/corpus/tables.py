@@ -46,6 +46,19 @@ def as_csv(table: Sequence[Mapping[str, Cell]]) -> str:
     return file.getvalue()
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of text in which the cells of a column begin below each other.
+
+    >>> aligned([["done", "of"], ["12", "100"]])
+    ['done  of', '12    100']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
 def _rounded(cell: Cell) -> Cell:
     if isinstance(cell, float):
         return round(cell, DIGITS) if math.isfinite(cell) else None

@@ -1,0 +1,200 @@
+"""Where the store is, how it is opened, and how an older one becomes a new one."""
+
+import sqlite3
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
+
+from crfviz.annotations.database import database_url
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.schema import TABLES, VERSION, VERSION_TABLE
+from crfviz.annotations.store import open_store
+from crfviz.exceptions import StoreError
+
+DUMP = Path(__file__).parent / "fixtures" / "annotations" / "version_1.sql"
+OFFSETS = ((0, 4), (5, 6))
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A file of version 1."""
+    path = tmp_path / "old.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(DUMP.read_text(encoding="utf-8"))
+    connection.close()
+    return path
+
+
+@pytest.fixture
+def old_server(cluster):
+    """A server's database of version 1, with the rows of the file."""
+    url = cluster.create("old")
+    engine = create_engine(database_url(url))
+    lines = DUMP.read_text("utf-8").splitlines()
+    tables = ("documents", "items", "annotations")
+    rows = [line for table in tables for line in lines if f'INTO "crfviz_{table}"' in line]
+    with engine.begin() as connection:
+        command.upgrade(scripts(connection), "1")
+        for row in rows:
+            connection.exec_driver_sql(row)
+    engine.dispose()
+    yield url
+    cluster.drop("old")
+
+
+def scripts(connection=None):
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", "crfviz.annotations:migrations")
+    return config
+
+
+def check_old(url):
+    """Everything of the first version is there, and can be worked on."""
+    with open_store(url) as store:
+        first, second = store.items("news.txt")
+        assert first == Item(
+            "Kim saw Oslo", ((0, 3), (4, 7), (8, 12)), document="news.txt", id=1, position=0
+        )
+        assert second == Item("Café ☕", OFFSETS, ("NOUN", "SYM"), "news.txt", position=1, id=2)
+        found = store.annotation(2, "anna")
+        assert found == Annotation(
+            2,
+            "anna",
+            OFFSETS,
+            proposed=("NOUN", "X"),
+            final=("NOUN", "SYM"),
+            pins={1: "SYM"},
+            state="done",
+            model="upos-en",
+            model_version="1f",
+            revision=3,
+            seconds=0.0,
+            created=datetime(2026, 11, 20, 9, 1, tzinfo=UTC),
+            updated=datetime(2026, 11, 20, 9, 2, 30, 250_000, tzinfo=UTC),
+            past=(),
+        )
+        assert store.save(found).revision == 4
+
+
+def test_a_file_of_version_1_is_migrated_with_all_its_rows(old):
+    check_old(f"sqlite:///{old}")
+    check_old_again = sqlite3.connect(old)
+    assert check_old_again.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [
+        ("2",)
+    ]
+    check_old_again.close()
+
+
+def test_a_server_of_version_1_is_migrated_with_all_its_rows(old_server):
+    check_old(old_server)
+
+
+def test_a_migration_that_fails_leaves_the_old_version(old, monkeypatch):
+    before = dump(old)
+    monkeypatch.setattr("alembic.op.add_column", fail)
+    with pytest.raises(OSError, match="pulled"):
+        open_store(f"sqlite:///{old}")
+    assert dump(old) == before
+    monkeypatch.undo()
+    check_old(f"sqlite:///{old}")
+
+
+def fail(*_):
+    raise OSError("the plug is pulled")
+
+
+def dump(path):
+    connection = sqlite3.connect(path)
+    lines = list(connection.iterdump())
+    connection.close()
+    return lines
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_migrations_make_the_tables_of_the_schema(kind, tmp_path, request):
+    assert ScriptDirectory.from_config(scripts()).get_heads() == [VERSION]
+    if kind == "sqlite":
+        url = f"sqlite:///{tmp_path}/new.db"
+    else:
+        url = request.getfixturevalue("cluster").create("migrated")
+    open_store(url).close()
+    engine = create_engine(database_url(url))
+    with engine.connect() as connection:
+        options = {"compare_type": True, "version_table": VERSION_TABLE}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, TABLES) == []
+    engine.dispose()
+
+
+@pytest.mark.parametrize("version", ["3", "12", "later"])
+def test_a_newer_store_is_left_alone(tmp_path, version):
+    url = f"sqlite:///{tmp_path}/new.db"
+    open_store(url).close()
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '{version}'"))
+    engine.dispose()
+    with pytest.raises(StoreError, match=f"newer crfviz .version {version} .*Update crfviz"):
+        open_store(url)
+
+
+def test_the_file_survives_a_loss_of_power_by_its_settings(tmp_path):
+    with open_store(f"sqlite:///{tmp_path}/a.db") as store, store._engine.connect() as connection:
+        settings = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    assert settings == {
+        "journal_mode": "wal",
+        "synchronous": 2,  # FULL
+        "foreign_keys": 1,
+        "busy_timeout": 15_000,
+    }
+
+
+def test_the_store_is_where_the_environment_says(tmp_path, monkeypatch):
+    monkeypatch.delenv("CRFVIZ_DATABASE_URL", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with open_store() as store:
+        assert store.place == str(tmp_path / "data" / "crfviz" / "annotations.db")
+    monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path}/other.db")
+    with open_store() as store:
+        assert store.place == str(tmp_path / "other.db")
+    monkeypatch.delenv("CRFVIZ_DATABASE_URL")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", "/home/kim")
+    assert database_url().database == "/home/kim/.local/share/crfviz/annotations.db"
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("annotations.db", "expected a database address such as"),
+        ("mysql://host/name", "expected sqlite or postgresql in CRFVIZ_DATABASE_URL, got 'mysql'"),
+        ("sqlite://", "expected a file for the annotations"),
+        ("sqlite:////dev/null/a.db", "the annotations go to /dev/null, which cannot be made"),
+    ],
+)
+def test_an_address_that_means_nothing_is_refused(url, message):
+    with pytest.raises(StoreError, match=message):
+        open_store(url)
+
+
+def test_the_password_is_never_shown():
+    with pytest.raises(StoreError, match=r"postgresql://kim:\*\*\*@127.0.0.1:1/x failed") as error:
+        open_store("postgres://kim:secret@127.0.0.1:1/x")
+    assert "secret" not in str(error.value)
+
+
+def test_a_missing_driver_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreError, match=r"pip install 'crfviz\[postgres\]'"):
+        open_store("postgresql://kim@127.0.0.1:1/x")
