@@ -2,13 +2,14 @@
 
 import streamlit as st
 
+from crfviz.corpus.report import notes
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.error_mapping import mapped_sentences
-from crfviz.ui.error_panels import PANELS, downloads
+from crfviz.ui.error_panels import downloads, questions
 from crfviz.ui.error_runs import analysed
 from crfviz.ui.error_source import choose_source
-from crfviz.ui.scenario import bound_view, need_frame, scenario
+from crfviz.ui.scenario import need_frame, scenario
 from crfviz.ui.words import count, plain
 
 need_frame()
@@ -22,7 +23,7 @@ try:
     with choice:
         source = choose_source(tagger)
     sentences = mapped_sentences(tagger, source) if source else None
-    found = analysed(tagger, source.name, sentences) if source and sentences else None
+    found = analysed(tagger, source, sentences) if source and sentences else None
 except CrfvizError as error:
     st.error(plain(str(error)))
     st.stop()
@@ -39,13 +40,7 @@ st.markdown(
 )
 if not tagger.probabilistic:
     st.caption("This model has scores, not probabilities: p is what a CRF with them would say.")
-tab = bound_view(
-    st.segmented_control,
-    "Question",
-    "tab",
-    list(PANELS),
-    next(iter(PANELS)),
-    label_visibility="collapsed",
-)
-PANELS[tab](found)
+for note in notes(found.record):
+    st.caption(plain(note))
+questions(found)
 downloads(found)

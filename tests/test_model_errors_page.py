@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crfviz.corpus.excerpts import EXCERPTS
+from crfviz.corpus.model_comparison import comparison_tables
 from crfviz.corpus.results import run
 from crfviz.corpus.tables import rounded
 from crfviz.exceptions import FormatError
@@ -39,7 +40,27 @@ def test_every_question_is_answered(app, model, tab):
     open_page(app, model=model, **{"v.tab": tab})
     assert not app.exception
     assert not app.error
-    assert app.dataframe
+    if (model, tab) == ("ner-en", "Two models"):
+        assert "other tags than ner-en" in "".join(caption.value for caption in app.caption)
+        assert app.selectbox(key="view.against").value != model
+    else:
+        assert app.dataframe
+
+
+@pytest.mark.app
+def test_two_models_are_set_side_by_side(app):
+    params = {"v.tab": "Two models", "v.against": "upos-en-hmm", "v.kind_of": "loss"}
+    open_page(app, model="upos-en", **params)
+    first, second = (load_tagger(name) for name in ("upos-en", "upos-en-hmm"))
+    sentences = read_sentences(SHIPPED / "excerpts" / "ewt-dev.conllu")
+    tables = comparison_tables(run(first, sentences), run(second, sentences), sentences)
+    shown, listed = (frame.value for frame in app.dataframe)
+    assert shown["wins"].tolist() == [row["wins"] for row in tables["models"]]
+    assert shown["p (McNemar)"].tolist() == [row["p"] for row in tables["models"]]
+    losses = [row["sentence"] for row in tables["disagreements"] if row["kind"] == "loss"]
+    assert listed["sentence"].tolist() == losses
+    for name in ("upos-en", "upos-en-hmm"):
+        assert all(f"model={name}&" in link or "model" not in link for link in listed[name])
 
 
 @pytest.mark.app

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
@@ -15,6 +15,7 @@ from crfviz.corpus.analysis import Tables, full_record, tables_of
 from crfviz.corpus.results import Results, run
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
+from crfviz.ui.error_source import Source
 from crfviz.ui.given_words import sentence_of
 from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.ui.state import MAX_WORDS, Scenario
@@ -31,6 +32,15 @@ class Analysed:
     record: Mapping[str, Any]
     tables: Tables
     links: Mapping[str, Sequence[str | None]]  # to the explorer, of the rows of some tables
+    source: Source  # of the sentences, as they were before their tags were mapped
+    sentences: Sequence[Sentence]  # all of them, in the tagger's tags
+    made: dict[str, Any] = field(default_factory=dict)  # what was asked for once
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `make` makes
+        """What `make` makes, made once; nobody may change it."""
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
 
 
 @st.cache_resource(show_spinner=False)
@@ -38,7 +48,7 @@ def _runs() -> OrderedDict[str, Analysed]:
     return OrderedDict()
 
 
-def analysed(tagger: Tagger, name: str, sentences: Sequence[Sentence]) -> Analysed | None:
+def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> Analysed | None:
     """The analysis, from memory or run now with a bar and a way to stop; None where it was stopped.
 
     Raises:
@@ -65,7 +75,8 @@ def analysed(tagger: Tagger, name: str, sentences: Sequence[Sentence]) -> Analys
     bar.empty()
     place.empty()
     tables = tables_of(results)
-    found = Analysed(results, full_record(results, name, tables), tables, _links(results))
+    record = full_record(results, source.name, tables)
+    found = Analysed(results, record, tables, _links(results), source, sentences)
     runs[key] = found
     while len(runs) > MOST_RUNS:
         runs.popitem(last=False)
@@ -81,7 +92,7 @@ def _digest(tagger: Tagger, sentences: Sequence[Sentence]) -> str:
 
 def _links(results: Results) -> dict[str, list[str | None]]:
     """The explorer on the sentence of each row of the tables of errors and suspects."""
-    links, log = _Links(results), results.log
+    links, log = ExplorerLinks(results), results.log
     found = {
         name: [links.to(error.sentence, error.first, error.gold[0]) for error in errors]
         for name, errors in (("errors", log.first), ("suspects", log.suspects))
@@ -94,7 +105,7 @@ def _links(results: Results) -> dict[str, list[str | None]]:
     return found
 
 
-class _Links:
+class ExplorerLinks:
     """Links to the explorer.
 
     None where a tokenizer cannot be kept from splitting the words in other places, and beyond the

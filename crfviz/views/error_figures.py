@@ -14,16 +14,20 @@ Layered = alt.LayerChart | alt.FacetChart
 
 CELL = "cell"  # the name of the selection in the confusion matrix
 INK = "#7A7F87"  # readable on white and on black
+LIGHT_CELLS = "#DCE6EE", "#6FA8CF", "#14243A"  # least, most, and the number on them
+DARK_CELLS = "#1D2B38", "#2E6C99", "#F2F6FA"
 _SIDE = 24  # pixels of a cell
 
 
-def confusion_chart(table: Sequence[Row], tags: Sequence[str]) -> Layered:
+def confusion_chart(table: Sequence[Row], tags: Sequence[str], *, dark: bool = False) -> Layered:
     """Wrong words by gold tag (rows) and predicted tag (columns); a click selects a cell.
 
     Args:
         table: "confusion" of `crfviz.corpus.analysis.tables_of`; right words are left out.
         tags: all tags, in order.
+        dark: whether the page is: small counts then are dark, and the numbers on them light.
     """
+    low, high, ink = DARK_CELLS if dark else LIGHT_CELLS
     wrong = [row for row in table if row["gold"] != row["predicted"]]
     used = {str(row[side]) for row in wrong for side in ("gold", "predicted")}
     order = [tag for tag in tags if tag in used]
@@ -36,9 +40,9 @@ def confusion_chart(table: Sequence[Row], tags: Sequence[str]) -> Layered:
         tooltip=["gold:N", "predicted:N", "words:Q"],
     )
     rects = base.mark_rect().encode(
-        color=alt.Color("words:Q", scale=alt.Scale(range=["#DCE6EE", "#6FA8CF"]), legend=None),
+        color=alt.Color("words:Q", scale=alt.Scale(range=[low, high]), legend=None),
     )
-    numbers = base.mark_text(fontSize=12, color="#14243a").encode(text="words:Q")
+    numbers = base.mark_text(fontSize=12, color=ink).encode(text="words:Q")
     # A clear cell on top takes the click: the number below it would swallow it.
     clicks = base.mark_rect(cursor="pointer", fillOpacity=0, color="#D1264A", strokeWidth=2.5)
     clicks = clicks.encode(strokeOpacity=alt.condition(cell, alt.value(1), alt.value(0)))

@@ -33,6 +33,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "Where": ("slices",),
     "Why": ("kinds", "tag_pairs", "weights", "transitions", "errors"),
     "Is it the gold?": ("suspects", "entity_suspects"),
+    "Against another model": ("models", "disagreements"),
 }  # the tables in the order of the page's tabs
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
@@ -54,10 +55,15 @@ def html_report(record: Record, tables: Tables) -> str:
     """
     title = html.escape(f"Model errors: {record['model']} on {record['file']}")
     parts = [f"<h1>{title}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
+    if record.get("against"):
+        both = f"First: {record['model']}; second: {record['against']}."
+        parts.append(f"<p>{html.escape(both)}</p>")
     parts += [f"<p>{html.escape(note)}</p>" for note in notes(record)]
     figures = _figures(tables)
     script: bool | str = True  # the library goes in once, with the first figure
     for section, names in SECTIONS.items():
+        if tables.keys().isdisjoint(names):
+            continue
         parts.append(f"<h2>{html.escape(section)}</h2>")
         for name in names:
             if name not in tables:

@@ -28,6 +28,8 @@ SHARES = {  # in [0, 1] in the rows, in per cent for people
     "win": "repair wins, %",
     "share": "of all, %",
     "share_so_far": "so far, %",
+    "first": "first right, %",
+    "second": "second right, %",
 }
 TITLES = {
     "gap": "gap, nats",
@@ -41,6 +43,9 @@ TITLES = {
     "search_errors": "search errors",
     "invalid_bio": "breaks BIO",
     "microseconds": "µs a sentence, median",
+    "both_right": "both right",
+    "both_wrong": "both wrong",
+    "wrong_in_both": "wrong in both",
     "only_in": "only in",
     "p_entity": "p(entity)",
     "only_this": "only this right",
@@ -74,6 +79,8 @@ ABOUT = {
     "errors": "Every error",
     "suspects": "Gold to be looked at, least probable first",
     "entity_suspects": "Entities in gold or in the prediction alone, the surest disagreement first",
+    "models": "First and second model on the same file",
+    "disagreements": "Sentences that one of the two gets wrong, or both",
 }
 _ENDS = ("_low", "_high")
 _COUNTED = ("right", "from", "to", "sentences")  # names that are counts or texts elsewhere

@@ -1,7 +1,8 @@
 """`python -m crfviz evaluate`: a tagger on a tagged file, printed, as JSON, report and model card.
 
 --json holds the figures of every decoder, the errors by what is to blame, and all tables of the
-report. --report is one HTML file that needs no network.
+report. --report is one HTML file that needs no network. --against sets a second model beside the
+first. The file is gone through twice and never held as a whole, so it may be of any size.
 """
 
 import argparse
@@ -15,11 +16,13 @@ from tqdm import tqdm
 
 from crfviz.corpus.analysis import full_record, tables_of
 from crfviz.corpus.card import record_evaluation
+from crfviz.corpus.model_comparison import comparison_tables, comparison_text
 from crfviz.corpus.report import as_record, as_text
-from crfviz.corpus.results import run
+from crfviz.corpus.results import Results, run
 from crfviz.corpus.scores import evaluation_of
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import load_tagger
+from crfviz.taggers.tagger import Tagger
 from crfviz.text.cleaning import parse_types
 from crfviz.text.formats import FORMATS, SentenceFile
 from crfviz.views.error_report import html_report
@@ -40,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--json", type=Path, metavar="FILE", help="write the figures to FILE as JSON")
     add("--report", type=Path, metavar="FILE", help="write an error report to FILE as HTML")
+    add("--against", metavar="NAME", help="another model: wins, losses and significance")
     add("--card", action="store_true", help="write the figures into the folder of the model")
     add("--label", help="what the file is called there (default: its folder and its name)")
 
@@ -58,14 +62,19 @@ def main(args: argparse.Namespace) -> int:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
     label = args.label or "/".join(args.file.resolve().parts[-2:])
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(types)
-    with tqdm(unit=" sentences") as bar:
-        results = run(tagger, sentences, lambda done, total: _advance(bar, done, total))
+    results = _run(tagger, sentences)
     file = "".join([label, *prepared])
     record = as_record(evaluation_of(results), file)
     sys.stdout.write(f"{as_text(record)}\n")
+    compared = {}
+    if args.against:
+        other = load_tagger(args.against)
+        compared = comparison_tables(results, _run(other, sentences), sentences)
+        text = comparison_text(tagger.name, other.name, compared["models"])
+        sys.stdout.write(f"\n{text}\n")
     if args.json or args.report:
-        tables = tables_of(results)
-        everything = full_record(results, file, tables)
+        tables = {**tables_of(results), **compared}
+        everything = {**full_record(results, file, tables), "against": args.against}
         if args.json:
             _write(args.json, json.dumps(everything, indent=2) + "\n")
         if args.report:
@@ -73,6 +82,11 @@ def main(args: argparse.Namespace) -> int:
     if args.card:
         record_evaluation(tagger.folder, label, record)
     return 0
+
+
+def _run(tagger: Tagger, sentences: SentenceFile) -> Results:
+    with tqdm(unit=" sentences") as bar:
+        return run(tagger, sentences, lambda done, total: _advance(bar, done, total))
 
 
 def _advance(bar: "tqdm[Never]", done: int, total: int) -> None:

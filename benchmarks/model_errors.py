@@ -1,0 +1,192 @@
+"""How fast the page Model errors answers in a real Chromium, and what a large file takes.
+
+    python benchmarks/model_errors.py --file test.conllu [--model upos-en] [--n 15]
+    python benchmarks/model_errors.py --file test.conllu --tokens 1000000
+
+The first measures from the choice of the file to the finished page, and every click from the
+pointer's release until the page is drawn and its script has ended. The second writes a file of that
+many words, the given one again and again with a number behind every tenth word, and measures
+`python -m crfviz evaluate --json --report` on it: its peak of memory and its time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from meter import WINDOW, chromium
+from playwright.sync_api import Locator, Page
+from report import Figure, figure, machine, table
+from serving import ROOT, running_app
+
+OUT = Path(__file__).with_name("model_errors.json")
+MEMORY = Path(__file__).with_name("model_errors_memory.json")
+PATIENCE = 60_000  # milliseconds
+CLICK_BOUND, FILE_BOUND, MEMORY_BOUND = 300, 20_000, 1000  # milliseconds, milliseconds, MB
+TABS = ("How sure", "What the CRF buys", "Where", "Why", "Is it the gold?", "How wrong")
+WATCH = """({ wanted, patience }) => new Promise((done, failed) => {
+  const main = document.querySelector("[data-testid=stMain]");
+  const state = () => document.querySelector("[data-testid=stApp]").dataset.testScriptState;
+  const shown = () => [...main.querySelectorAll("p")].some((element) =>
+    element.textContent.includes(wanted) && !element.closest("[data-stale=true]"));
+  addEventListener("pointerup", ({ timeStamp }) => {
+    let quiet = 0;
+    const look = () => {
+      const passed = performance.now() - timeStamp;
+      quiet = shown() && state() === "notRunning" ? quiet + 1 : 0;
+      if (quiet === 2) done(passed);
+      else if (passed > patience) failed(new Error(`no ${wanted} after ${passed} ms`));
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }, { once: true, capture: true });
+})"""
+
+
+def main() -> None:
+    """Measure one of the two, print it, write it as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--file", type=Path, required=True)
+    parser.add_argument("--model", default="upos-en")
+    parser.add_argument("--n", type=int, default=15)
+    parser.add_argument("--tokens", type=int, help="measure the memory of the command line instead")
+    options = parser.parse_args()
+    if options.tokens:
+        report = memory(options.file, options.model, options.tokens)
+        MEMORY.write_text(json.dumps(report, indent=2) + "\n")
+        sys.stdout.write(json.dumps(report, indent=2) + "\n")
+        return
+    load_before = os.getloadavg()[0]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_app(Path(folder) / "server.log") as app,
+        chromium() as browser,
+    ):
+        page = browser.new_page(viewport=WINDOW)
+        page.set_default_timeout(PATIENCE)
+        page.goto(f"{app.url}/model-errors?model={options.model}&v.corpus=file")
+        figures = list(measured(page, options.file, options.n))
+        where = machine(browser.version, load_before)
+    report = {**asdict(where), "file": options.file.name, "model": options.model}
+    OUT.write_text(json.dumps({**report, "figures": list(map(asdict, figures))}, indent=2) + "\n")
+    sys.stdout.write(table(where, figures))
+
+
+def measured(page: Page, file: Path, n: int) -> Iterator[Figure]:
+    """The file, then every kind of click."""
+    page.get_by_text("Choose a file").wait_for()
+    started = time.perf_counter()
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_text("Wrong words by gold and predicted tag").wait_for()
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    taken = 1000 * (time.perf_counter() - started)
+    yield figure("file → finished page", "ms", [taken], FILE_BOUND)
+    cells = [
+        page.locator(f'[aria-label*="gold: {gold};"][aria-label*="predicted: {predicted};"]').last
+        for gold, predicted in (("NOUN", "PROPN"), ("PROPN", "NOUN"))
+    ]
+    names = ("Errors: NOUN as PROPN", "Errors: PROPN as NOUN")
+    pairs = list(zip(cells, names, strict=True))
+    yield clicks(page, "cell of the confusion matrix", pairs, n)
+    tabs = [(page.get_by_role("radio", name=tab), SHOWS[tab]) for tab in TABS]
+    yield clicks(page, "tab", tabs, n)
+    open_tab(page, "Where")
+    parts = [
+        (page.get_by_role("radio", name=name).first, "Repair wins")
+        for name in ("sentence length", "position")
+    ]
+    yield clicks(page, "parts by another dimension", parts, n)
+
+
+SHOWS = {  # something that only this tab says
+    "How sure": "Expected calibration error",
+    "What the CRF buys": "Every decoder on the same sentences",
+    "Where": "Repair wins",
+    "Why": "Errors by what is to blame",
+    "Is it the gold?": "Gold to be looked at",
+    "How wrong": "Wrong words by gold and predicted tag",
+}
+
+
+def open_tab(page: Page, name: str) -> None:
+    """Go to a tab."""
+    page.get_by_role("radio", name=name).click()
+    page.get_by_text(SHOWS[name]).first.wait_for()
+
+
+def clicks(page: Page, what: str, places: list[tuple[Locator, str]], n: int) -> Figure:
+    """Click one after the other, `n` times in all, and wait for what each shows."""
+    taken = []
+    for i in range(n + len(places)):
+        place, wanted = places[i % len(places)]
+        place.scroll_into_view_if_needed()
+        page.wait_for_timeout(400)
+        box = place.bounding_box()
+        if box is None:
+            raise RuntimeError(f"{wanted} is not on the screen")
+        watched = page.evaluate_handle(
+            f"(asked) => ({{ promise: ({WATCH})(asked) }})",
+            {"wanted": wanted, "patience": PATIENCE},
+        )
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        milliseconds = watched.evaluate("({ promise }) => promise")
+        if i >= len(places):  # the first round loads code
+            taken.append(float(milliseconds))
+    return figure(f"{what} → picture", "ms", taken, CLICK_BOUND)
+
+
+def memory(file: Path, model: str, tokens: int) -> dict[str, object]:
+    """Peak and time of `evaluate` on a file of so many words."""
+    with tempfile.TemporaryDirectory() as folder:
+        large = Path(folder) / "large.conllu"
+        words = enlarged(file, large, tokens)
+        command = [sys.executable, "-m", "crfviz", "evaluate", str(large), "--model", model]
+        command += ["--json", f"{folder}/out.json", "--report", f"{folder}/out.html"]
+        started = time.perf_counter()
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        seconds = time.perf_counter() - started
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        record = json.loads((Path(folder) / "out.json").read_text())
+        return {
+            "model": model,
+            "words": words,
+            "megabytes_of_file": round(large.stat().st_size / 1e6, 1),
+            "peak_megabytes": round(peak, 1),
+            "bound_megabytes": MEMORY_BOUND,
+            "seconds": round(seconds, 1),
+            "errors": record["errors"]["total"],
+            "errors_listed": record["errors"]["listed"],
+            "report_megabytes": round((Path(folder) / "out.html").stat().st_size / 1e6, 1),
+        }
+
+
+def enlarged(file: Path, large: Path, tokens: int) -> int:
+    """Write the file again and again, with changes, until it has so many words; how many it has."""
+    lines = file.read_text(encoding="utf-8").split("\n")
+    words = copy = 0
+    with large.open("w", encoding="utf-8") as out:
+        while words < tokens:
+            copy += 1
+            for line in lines:
+                cells = line.split("\t")
+                if len(cells) == 10 and cells[0].isdecimal():
+                    words += 1
+                    if words % 10 == 0:
+                        cells[1] += str(copy)
+                out.write("\t".join(cells) + "\n")
+                if words >= tokens and not line:
+                    break
+    return words
+
+
+if __name__ == "__main__":
+    main()
