@@ -106,15 +106,19 @@ def _import(store: Store, options: argparse.Namespace) -> None:
             sys.stderr.write(f"... and {len(read.problems) - SHOWN} more\n")
         if read.dropped and not options.keep_good:
             raise FormatError(
-                f"{path}: {read.dropped} sentences cannot be read, so nothing of it was stored; "
+                f"{path}: {_count(read.dropped)} cannot be read, so nothing of it was stored; "
                 f"--keep-good stores the {len(read.items)} others"
             )
         with tqdm(total=len(read.items) + len(read.annotations), unit="row", leave=False) as bar:
             names = keep(store, read, partial(_show, bar))
         sys.stderr.write(
-            f"{path}: {read.format}, {len(read.items)} sentences and {len(read.annotations)} "
+            f"{path}: {read.format}, {_count(len(read.items))} and {len(read.annotations)} "
             f"annotations stored as {', '.join(names) or 'nothing'}\n"
         )
+
+
+def _count(sentences: int) -> str:
+    return "1 sentence" if sentences == 1 else f"{sentences} sentences"
 
 
 def _show(bar: tqdm[NoReturn], done: int, _of: int) -> None:

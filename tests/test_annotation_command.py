@@ -1,0 +1,103 @@
+"""`python -m crfviz annotations`."""
+
+import json
+
+import pytest
+
+from crfviz.__main__ import main
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.store import open_store
+
+WORDS = ((0, 3), (4, 8))
+ITEMS = [Item("Kim left", WORDS), Item("Who came", WORDS, ("PRON", "VERB"))]
+
+
+def label(number, annotator, final, **fields):
+    return Annotation(number, annotator, WORDS, ("NOUN", "VERB"), final, {0: final[0]}, **fields)
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path, monkeypatch):
+    """A store with two documents, the first with two annotators."""
+    monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path}/annotations.db")
+    with open_store() as store:
+        store.add(
+            "a.txt",
+            ITEMS,
+            labelled=[
+                label(0, "anna", ("PROPN", "VERB"), state="done", seconds=3.0),
+                label(1, "anna", ("PRON", "AUX"), state="done", seconds=4.0),
+                label(0, "ben", ("NOUN", "X"), seconds=9.0),
+            ],
+        )
+        store.add("b.txt", ITEMS[:1])
+
+
+@pytest.mark.parametrize(
+    ("filters", "sentences"),
+    [
+        ([], ["Kim left", "Kim left", "Who came"]),
+        (["--annotator", "anna"], ["Kim left", "Who came"]),
+        (["--annotator", "anna", "--state", "open"], []),
+        (["--state", "open"], ["Kim left"]),
+        (["--document", "b.txt"], []),
+    ],
+)
+def test_export_writes_what_the_filters_leave(capsysbinary, filters, sentences):
+    assert main(["annotations", "export", "--format", "jsonl", *filters]) == 0
+    lines = capsysbinary.readouterr().out.decode().splitlines()
+    assert [json.loads(line)["text"] for line in lines] == sentences
+
+
+def test_export_and_import_carry_a_store_into_another(tmp_path, capsys):
+    files = [tmp_path / f"out{suffix}" for suffix in (".conllu", ".conll", ".jsonl", ".json")]
+    for number, file in enumerate(files):
+        other = f"sqlite:///{tmp_path}/other{number}.db"
+        again = tmp_path / f"again{file.suffix}"
+        assert main(["annotations", "export", "--out", str(file)]) == 0
+        assert main(["annotations", "import", str(file), "--database", other]) == 0
+        assert main(["annotations", "export", "--out", str(again), "--database", other]) == 0
+        assert again.read_bytes() == file.read_bytes() != b""
+    said = capsys.readouterr().err
+    assert f"3 annotations written to {files[0]} (conllu)" in said
+    assert f"{files[3]}: spacy, 2 sentences and 3 annotations stored as a.txt" in said
+    assert sorted(path.name for path in tmp_path.glob(".*")) == []
+
+
+def test_import_asks_before_it_leaves_sentences_out(tmp_path, capsys):
+    file = tmp_path / "c.conll"
+    file.write_text("Kim\tX\nbroken\n\nKim\tX\n", encoding="utf-8")
+    assert main(["annotations", "import", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert (
+        "c.conll, line 2: expected word TAB tag (CoNLL columns), got 1: 'broken' (left out)" in said
+    )
+    assert "1 sentence cannot be read, so nothing of it was stored; --keep-good" in said
+    with open_store() as store:
+        assert len(store.documents()) == 2
+    assert main(["annotations", "import", "--keep-good", str(file)]) == 0
+    with open_store() as store:
+        assert [item.gold for item in store.items("c.conll")] == [("X",)]
+
+
+def test_stats_count_by_document_and_annotator(capsys):
+    assert main(["annotations", "stats"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "document  sentences  annotator  done  open  pins  changed  seconds",
+        "a.txt     2          anna       2     0     2     3        3.5",
+        "a.txt     2          ben        0     1     0     0        -",
+        "b.txt     1          -          -     -     -     -        -",
+    ]
+    assert main(["annotations", "stats", "--json", "--annotator", "ben"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["document"] == "a.txt"
+    assert (row["done"], row["open"], row["seconds"]) == (0, 1, None)
+
+
+def test_what_fails_is_said(tmp_path, capsys):
+    assert main(["annotations", "import", str(tmp_path / "nothing")]) == 2
+    assert "nothing: expected a file to read: No such file" in capsys.readouterr().err
+    assert main(["annotations", "export", "--out", str(tmp_path / "no" / "x")]) == 2
+    assert "cannot be written: No such file" in capsys.readouterr().err
+    assert main(["annotations", "stats", "--database", "mysql://x"]) == 2
+    assert "crfviz: expected sqlite or postgresql" in capsys.readouterr().err
