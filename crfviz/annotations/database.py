@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
@@ -70,6 +71,23 @@ def connect(url: URL) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+class Turns:
+    """One writer of this program at a time: SQLite lets those who wait sleep longer and longer."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._lock = Lock() if engine.name == "sqlite" else None
+
+    @contextmanager
+    def wait(self) -> Iterator[None]:
+        """Wait for one's turn; after `WAIT` seconds it is left to SQLite to say what is wrong."""
+        taken = self._lock is not None and self._lock.acquire(timeout=WAIT)
+        try:
+            yield
+        finally:
+            if taken and self._lock is not None:
+                self._lock.release()
 
 
 @contextmanager

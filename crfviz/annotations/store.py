@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import TracebackType
@@ -25,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from crfviz.annotations.adding import Told, new_document, write_document
-from crfviz.annotations.database import connect, database_url, shown, transaction
+from crfviz.annotations.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.failures import explained, lost_connection
 from crfviz.annotations.records import Annotation, Item, State
 from crfviz.annotations.rows import annotation_of, annotation_row, item_of
@@ -75,6 +76,7 @@ class Store:
 
     def __init__(self, engine: Engine, place: str) -> None:
         self._engine = engine
+        self._turns = Turns(engine)
         self.place = place  # for people: the file, or the address without its password
 
     def __enter__(self) -> Self:
@@ -242,7 +244,10 @@ class Store:
     ) -> Result:
         """Do something in a transaction of its own; once more if the server was lost."""
         try:
-            with transaction(self._engine, writes=writes) as connection:
+            with (
+                self._turns.wait() if writes else nullcontext(),
+                transaction(self._engine, writes=writes) as connection,
+            ):
                 return work(connection)
         except SQLAlchemyError as error:
             if tries == 1 or not lost_connection(error):
