@@ -11,7 +11,7 @@ from crfviz.ui.annotation_learning import learning_panel
 from crfviz.ui.annotation_queue import choose_queue
 from crfviz.ui.annotation_store import choose_document
 from crfviz.ui.annotator import annotator
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.scenario import bound_view, need_frame
 from crfviz.ui.words import plain
 
 PARTS = {
@@ -22,6 +22,7 @@ PARTS = {
     "learn": "Learn",
 }
 
+need_frame()
 title, parts, documents, orders = st.columns([1.1, 3.4, 1.6, 1.2], vertical_alignment="center")
 title.title("Annotate")
 try:

@@ -47,6 +47,7 @@ TITLES = {
     "bring": "Bring your own",
 }
 WITHOUT_STAGE = (
+    "annotate",
     "what-if",
     "entities",
     "compare",
