@@ -30,8 +30,9 @@ FORMAT_NAMES = {
 
 
 class Added:
-    """The last thing that was added, by its content: it is not offered again."""
+    """What is being added, by its content; what was added last is not offered again."""
 
+    wanted = ""  # digest of what is to be kept now
     digest = ""
     message = ""
 
@@ -88,8 +89,14 @@ def _preview(name: str, content: bytes) -> None:
     )
     good = "good " if found.dropped else ""
     label = f"Keep the {len(found.items):,} {good}sentences and label them"
-    if st.button(label, type="primary", key="annotate.keep"):
+    st.button(label, type="primary", key="annotate.keep", on_click=_want, args=(digest,))
+    if of_session("added", Added).wanted == digest:
+        _want("")
         _keep(name, digest, found)
+
+
+def _want(digest: str) -> None:
+    of_session("added", Added).wanted = digest
 
 
 @st.cache_data(max_entries=4, show_spinner="Reading …")

@@ -9,8 +9,9 @@ import streamlit as st
 from crfviz.annotations.exporting import FILE_FORMATS, SUFFIXES, render
 from crfviz.annotations.records import STATES, State
 from crfviz.annotations.store import DocumentSummary
+from crfviz.exceptions import CrfvizError
 from crfviz.ui.annotation_store import go_to_document, store
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.scenario import bound_view, say
 from crfviz.ui.words import count, plain
 
 EVERYBODY, EITHER = "all annotators", "done and begun"
@@ -66,7 +67,13 @@ def _remove(document: DocumentSummary) -> None:
             "good. Download it first: the file can be added again."
         )
         sure = st.text_input(f"Type {plain(document.name)} to remove it", key="annotate.sure")
-        if st.button("Remove", disabled=sure != document.name):
-            store().remove(document.name)
-            go_to_document("")
-            st.rerun()
+        st.button("Remove", disabled=sure != document.name, on_click=_gone, args=(document.name,))
+
+
+def _gone(name: str) -> None:
+    try:
+        store().remove(name)
+    except CrfvizError as error:
+        say(str(error))
+    else:
+        go_to_document("")

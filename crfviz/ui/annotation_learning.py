@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from crfviz.annotations.jobs import Job, Jobs
@@ -12,9 +14,10 @@ from crfviz.annotations.taught_card import gains_table
 from crfviz.annotations.teach_command import start_teaching
 from crfviz.annotations.teaching import finished, teachable
 from crfviz.exceptions import CrfvizError
+from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotation_store import store
-from crfviz.ui.scenario import bound_view, change, scenario
+from crfviz.ui.scenario import bound_view, change, say, scenario
 from crfviz.ui.words import count, plain
 
 EVERY = 0.5  # seconds between two looks at a job
@@ -60,11 +63,21 @@ def _lesson(document: DocumentSummary, model: str) -> None:
         f"{count(len(sentences), 'finished sentence')}; one in five is held out to see whether "
         "others gain, too. The model stays as it is: a new one is written."
     )
-    if st.button("Teach", type="primary", disabled=not sentences):
-        try:
-            start_teaching(_jobs(), lesson, sentences)
-        except CrfvizError as error:
-            st.error(plain(str(error)))
+    busy = any(job.status.state == "running" for job in _jobs().all)
+    st.button(
+        "Teach",
+        type="primary",
+        disabled=busy or not sentences,
+        on_click=_start,
+        args=(lesson, sentences),
+    )
+
+
+def _start(lesson: Lesson, sentences: Sequence[Sentence]) -> None:
+    try:
+        start_teaching(_jobs(), lesson, sentences)
+    except CrfvizError as error:
+        say(str(error))
 
 
 def _watch(job: Job) -> None:

@@ -1,0 +1,151 @@
+"""The page Annotate with AppTest: sentences in, what is wrong with them, export, removal."""
+
+import pytest
+from sqlalchemy import create_engine
+
+from crfviz.annotations import labelling
+from crfviz.annotations.labelling import Desk
+from crfviz.annotations.store import open_store
+from crfviz.taggers.registry import load_tagger
+from crfviz.ui import annotation_store
+from tests.test_app import app, button  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.app
+
+PAGE = "pages/annotate.py"
+MODEL = "upos-en-contextfree"
+BROKEN = "Dogs\tNOUN\nrun\tVERB\n\nThree\tcolumns\tare NOUN\nbut\n\nStop\tVERB\n"
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path}/annotations.db")
+    annotation_store.store.clear()
+    with open_store() as opened:
+        yield opened
+    annotation_store.store.clear()
+
+
+@pytest.fixture
+def page(app, store):  # noqa: ARG001, F811 - fixtures
+    app.query_params.update({"model": MODEL, "v.by": "anna"})
+    return app.run().switch_page(PAGE).run()
+
+
+def open_part(page, part):
+    return page.button_group(key="view.part").set_value(part).run()
+
+
+def texts(page):
+    kinds = ("markdown", "caption", "info", "error", "warning", "success")
+    return "\n".join(element.value for kind in kinds for element in getattr(page, kind))
+
+
+def upload(page, name, content):
+    return page.file_uploader(key="annotate.upload").upload(name, content, "text/plain").run()
+
+
+def finish(store, document, who, changes=()):
+    """Accept every sentence of a document, with some tags set."""
+    tagger = load_tagger(MODEL)
+    for item in store.items(document):
+        desk = Desk(item, who, tagger, "v1")
+        annotation = labelling.begin(desk)
+        for position, tag in changes:
+            annotation = labelling.correct(desk, annotation, position, position, tag)
+        store.save(labelling.accept(annotation))
+
+
+def test_an_empty_store_asks_for_sentences(page):
+    assert not page.exception
+    assert page.text_area(key="draft.annotate.paste")
+    assert page.sidebar.text_input(key="view.by").value == "anna"
+
+
+def test_pasted_lines_become_a_document(page, store):
+    page.text_area(key="draft.annotate.paste").set_value("Dogs run.\n\nStop!\n").run()
+    assert "plain text, a sentence a line**: 2 sentences" in texts(page)
+    assert store.documents() == []
+    button(page, "Keep the 2 sentences and label them").click().run()
+    assert not page.exception
+    assert [item.tokens for item in store.items("pasted")] == [("Dogs", "run", "."), ("Stop", "!")]
+
+
+def test_a_broken_file_names_its_lines_and_keeps_nothing_unasked(page, store):
+    upload(page, "dogs.conll", BROKEN.encode())
+    assert "CoNLL columns" in texts(page)
+    assert "line 5" in texts(page)
+    assert "1 sentence cannot be kept" in texts(page)
+    assert store.documents() == []
+    button(page, "Keep the 2 good sentences and label them").click().run()
+    assert [item.gold for item in store.items("dogs.conll")] == [("NOUN", "VERB"), ("VERB",)]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "no sentence"),
+        (b"\xff\xfeD\x00", "UTF-16"),
+        (b"Dogs\tNOUN\nr\xfcn\tVERB\n", "UTF-8"),
+        (b"Dogs\tNOUN\nrun\tKVITTER\n", "KVITTER"),
+        (b'{"tokens": ["a"], "tags": []}\n', "line 1"),
+    ],
+    ids=["empty", "UTF-16", "not UTF-8", "unknown tag", "no tags"],
+)
+def test_bad_files_are_told_in_words(page, content, says):
+    upload(page, "bad.txt", content)
+    assert not page.exception
+    assert says in texts(page)
+
+
+def test_export_offers_what_the_filters_leave(page, store):
+    name = store.add("dogs", _items("Dogs run .", "Stop !"))
+    finish(store, name, "anna")
+    open_part(page.run(), "export")
+    assert "Download 2 annotated sentences" in [each.label for each in page.get("download_button")]
+    page.selectbox(key="view.state").set_value("open").run()
+    assert "No sentence fits" in texts(page)
+
+
+def test_agreement_of_two(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    open_part(page.run(), "agreement")
+    assert "two annotators" in texts(page)
+    finish(store, name, "anna", [(0, "NOUN"), (1, "VERB")])
+    finish(store, name, "ben", [(0, "VERB"), (1, "VERB")])
+    page.run()
+    assert not page.exception
+    assert page.metric[0].label == "Cohen's κ"
+    assert page.metric[1].value == "71.4 %"  # 5 of 7 words
+    assert "2 words with two tags" in texts(page)
+
+
+def test_removal_asks_for_the_name(page, store):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    open_part(page.run(), "export")
+    assert button(page, "Remove").disabled
+    page.text_input(key="annotate.sure").set_value("dogs").run()
+    button(page, "Remove").click().run()
+    assert store.documents() == []
+
+
+def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp_path):
+    store.add("dogs", _items("Dogs run ."))
+    engine = create_engine(f"sqlite:///{tmp_path}/annotations.db")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE crfviz_documents RENAME TO gone")
+    page.run()
+    assert not page.exception
+    assert page.error
+    assert button(page, "Try again")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE gone RENAME TO crfviz_documents")
+    button(page, "Try again").click().run()
+    assert not page.error
+
+
+def _items(*sentences):
+    from crfviz.annotations.importing import read_items
+
+    return read_items("\n".join(sentences).encode(), "dogs").items

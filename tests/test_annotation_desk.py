@@ -1,0 +1,229 @@
+"""What the page does with what the labeller sends: steps, refusals, conflicts, a broken store."""
+
+from dataclasses import replace
+
+import pytest
+import streamlit as st
+
+from crfviz.annotations.queue import Doubt
+from crfviz.annotations.records import Item
+from crfviz.annotations.store import open_store
+from crfviz.exceptions import StoreError
+from crfviz.ui import annotation_desk as desk
+from crfviz.ui import cached
+from crfviz.ui import scenario as session
+from crfviz.ui.annotation_queue import Queue
+from crfviz.ui.scenario import of_session
+from crfviz.ui.state import Scenario
+from tests.fake_tagger import FakeTagger
+
+WHO = "anna"
+OFFSETS = ((0, 4), (5, 8), (9, 13))
+TAGGER = FakeTagger(
+    ("NOUN", "VERB"),
+    {"dogs": {"NOUN": 0.2}, "run": {"NOUN": 0.1}},
+    {("NOUN", "NOUN"): -1.0, ("VERB", "NOUN"): 2.0, ("NOUN", "VERB"): 0.5},
+)
+
+
+class Page:
+    """The page as the labeller in the browser knows it."""
+
+    def __init__(self, store):
+        self.store = store
+        (self.document,) = store.documents()
+        self.ids = store.item_ids(self.document.name)
+        self.queue = Queue(self.ids, {}, "file")
+        self.seq = 0
+
+    def send(self, kind, item=None, **fields):
+        self.seq += 1
+        item = self.ids[0] if item is None else item
+        stored = self.store.annotation(item, WHO) if isinstance(item, int) else None
+        revision = stored.revision if stored else 0
+        event = {"kind": kind, "item": item, "revision": revision, "seconds": 1.5, **fields}
+        desk._handle(self.document, self.queue, WHO, [{"seq": self.seq, **event}])
+
+    def set(self, position, tag, **fields):
+        self.send("correct", first=position, last=position, what=tag, **fields)
+
+    @property
+    def told(self):
+        return of_session("told", desk.Told)
+
+    @property
+    def opened(self):
+        return session.view_option("item")
+
+    def sheet(self, item=None):
+        return desk._sheet(desk._desk(item or self.ids[0], WHO), self.queue)
+
+    def stored(self, item=None):
+        return self.store.annotation(item or self.ids[0], WHO)
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    store = open_store(f"sqlite:///{tmp_path}/annotations.db")
+    store.add("dogs.txt", [Item("dogs run home", OFFSETS) for _ in range(3)])
+    state = {
+        "crfviz.scenario": Scenario("fake", ""),
+        "crfviz.events": {},
+        "crfviz.history": session.History(),
+        "crfviz.messages": [],
+    }
+    monkeypatch.setattr(st, "session_state", state)
+    monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)
+    monkeypatch.setattr(desk, "_version", lambda _: "v1")
+    monkeypatch.setattr(desk, "store", lambda: store)
+    yield Page(store)
+    store.close()
+
+
+def test_a_correction_is_stored_and_said(page):
+    page.set(1, "VERB")
+    assert page.stored().final[1] == "VERB"
+    assert page.stored().seconds == 1.5
+    assert page.told.note.startswith("1 correction, ")
+    sheet = page.sheet()
+    assert (sheet.annotation, sheet.ack, sheet.problem) == (page.stored(), 1, "")
+
+
+def test_what_followed_is_told_with_the_tag_before(page):
+    before = page.sheet().annotation.final
+    page.set(0, "VERB" if before[0] == "NOUN" else "NOUN")
+    after = page.stored().final
+    assert page.told.changed == {t: before[t] for t in (1, 2) if before[t] != after[t]}
+
+
+def test_accepting_opens_the_next_that_is_not_done(page):
+    first, second, third = page.ids
+    page.send("accept", second)
+    page.send("accept", first)
+    assert page.opened == str(third)
+    page.send("accept", third)
+    assert page.opened == ""
+    assert page.store.done_ids(page.document.name, WHO) == set(page.ids)
+
+
+def test_undo_in_an_untouched_sentence_goes_back_to_the_last_one_done(page):
+    first, second, _ = page.ids
+    page.set(0, "VERB")
+    page.send("accept", first)
+    page.send("undo", second)
+    assert page.opened == str(first)
+    page.send("undo", first)
+    assert (page.stored().state, dict(page.stored().pins)) == ("open", {0: "VERB"})
+    page.send("undo", first)
+    assert dict(page.stored().pins) == {}
+    page.send("undo", first)
+    assert page.told.note == "There is nothing to undo."
+
+
+def test_leafing_changes_nothing(page):
+    first, second, third = page.ids
+    page.send("go", first, by=1)
+    assert page.opened == str(second)
+    page.send("go", third, by=1)
+    page.send("go", first, by=-1)
+    assert page.opened == str(first)
+    assert page.stored() is None
+
+
+def test_a_stale_picture_is_a_conflict_and_overwrites_nothing(page):
+    page.set(0, "VERB")
+    kept = page.stored()
+    page.set(0, "NOUN", revision=0)
+    assert page.stored() == kept
+    assert "another tab" in page.told.problem
+    assert page.sheet().problem == page.told.problem
+    page.set(0, "NOUN")
+    assert page.told.problem == ""
+    assert page.stored().revision == 2
+
+
+def test_the_same_event_counts_once(page):
+    event = {"seq": 7, "kind": "correct", "item": page.ids[0], "revision": 0}
+    event |= {"seconds": 0.0, "first": 0, "last": 0, "what": "VERB"}
+    for _ in range(3):
+        desk._handle(page.document, page.queue, WHO, [event])
+    assert page.stored().revision == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "correct", "first": 0, "last": 0, "what": "DET"},
+        {"kind": "correct", "first": 0, "last": 3, "what": "NOUN"},
+        {"kind": "correct", "first": 2, "last": 1, "what": "NOUN"},
+        {"kind": "correct", "first": -1, "last": 1, "what": "NOUN"},
+        {"kind": "correct", "first": 0, "last": 0, "what": 3},
+        {"kind": "correct", "first": True, "last": 0, "what": "NOUN"},
+        {"kind": "correct"},
+        {"kind": "cut", "word": 0, "at": 99},
+        {"kind": "cut", "word": 9, "at": 1},
+        {"kind": "join", "word": 2},
+        {"kind": "join", "word": "0"},
+        {"kind": "dance"},
+        {"kind": None},
+        {"kind": "accept", "revision": "0"},
+        {"kind": "accept", "item": 4711},
+        {"kind": "accept", "item": None},
+        {"kind": "accept", "item": "1"},
+        {"kind": "go", "by": 1.5},
+    ],
+    ids=str,
+)
+def test_nonsense_is_refused_in_words_and_changes_nothing(page, fields):
+    page.set(0, "VERB")
+    kept = page.stored()
+    page.seq += 1
+    event = {"item": page.ids[0], "revision": 1, "seconds": 0.0, **fields}
+    desk._handle(page.document, page.queue, WHO, [{"seq": page.seq, **event}])
+    assert page.told.problem
+    assert page.store.annotations() == [(page.store.item(page.ids[0]), kept)]
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), "5", None, -3.0])
+def test_strange_times_count_as_none(page, seconds):
+    page.set(0, "VERB", seconds=seconds)
+    assert page.stored().seconds == 0.0
+
+
+def test_a_store_that_fails_keeps_what_was_and_says_so(page, monkeypatch):
+    page.set(0, "VERB")
+    kept = page.stored()
+
+    def full(_):
+        raise StoreError("The disk is full; nothing was stored.")
+
+    monkeypatch.setattr(page.store, "save", full)
+    page.set(1, "VERB")
+    assert page.told.problem == "The disk is full; nothing was stored."
+    assert page.sheet().annotation == kept
+    page.send("accept")
+    assert page.opened == ""
+    monkeypatch.undo()
+
+
+def test_another_model_without_the_tags_says_which_to_choose(page, monkeypatch):
+    page.set(0, "VERB")
+    monkeypatch.setattr(cached, "tagger", lambda _: FakeTagger(("A", "B"), {}))
+    with pytest.raises(StoreError, match="Choose fake on the left"):
+        page.sheet()
+
+
+def test_the_queue_goes_round_and_leaves_out_what_is_done():
+    queue = Queue([5, 3, 9], {}, "file")
+    assert queue.after(None, set()) == 5
+    assert queue.after(3, {9}) == 5
+    assert queue.after(3, {5, 9}) == 3
+    assert queue.after(3, {3, 5, 9}) is None
+    assert queue.after(77, {5}) == 3
+    assert [queue.beside(5, -1), queue.beside(5, 1), queue.beside(9, 4)] == [5, 3, 9]
+
+
+def test_the_reason_is_that_of_the_sentence():
+    queue = Queue([5], {5: Doubt(1.234, 0.5, 2.0)}, "entropy")
+    assert "1.23 nats" in queue.reason(5)
+    assert "not scored" in replace(queue, doubts={}).reason(5)
