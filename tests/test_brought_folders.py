@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from crfviz.exceptions import FormatError, ModelError, UnknownObservationError
+from crfviz.taggers.arrays import read_arrays, write_arrays
 from crfviz.taggers.brought.limits import MOST_MEMBERS
 from crfviz.taggers.examples import holds
 from crfviz.taggers.imported import ImportedTagger
@@ -155,9 +156,13 @@ def test_the_beginning_of_a_sentence_is_scored_and_nothing_else(given):
         ({"sentences": []}, "'sentences' must be a list with a sentence in it"),
         ({"sentences": [7]}, "sentence 1: must be an object"),
         ({"sentences": [{"tokens": [""]}]}, "tokens and gold must be lists of non-empty"),
-        ({"sentences": [{"tokens": ["a"]}]}, "expected 3 tokens, got 1"),
-        ({"sentences": [{"tokens": ["a"]}] * 9}, "sentence 1: expected 3 tokens"),
-        ({"tags": ["A", "B"]}, "sentence 1: expected 2 tags|expected 3 tags, got 2"),
+        ({"sentences": [{"tokens": []}]}, "tokens and gold must be lists of non-empty"),
+        ({"sentences": [{"tokens": ["a"]}]}, r"'emissions' must be float64 \(1, 3\) .* \(5, 3\)"),
+        (
+            {"sentences": [{"tokens": ["a"] * 3}, {"tokens": ["b"] * 2}]},
+            r"'transitions' must be float64 \(3, 3\) or \(2, 3, 3\) .* got float64 \(3, 3, 3\)",
+        ),
+        ({"tags": ["A", "B"]}, r"'emissions' must be float64 \(5, 2\)"),
     ],
 )
 def test_a_damaged_folder_says_where(given, tmp_path, change, message):
@@ -169,9 +174,39 @@ def test_a_damaged_folder_says_where(given, tmp_path, change, message):
         ImportedTagger(folder)
 
 
+def changed(given, **arrays):
+    path = given.folder / "model.safetensors"
+    kept = {name: array for name, array in arrays.items() if array is not None}
+    others = {name: a for name, a in read_arrays(path).items() if name not in arrays}
+    write_arrays(path, {**others, **kept})
+    return load_tagger("mine")
+
+
 def test_a_missing_tensor_is_named(given):
-    content = json.loads((given.folder / "config.json").read_text())
-    content["sentences"].append({"tokens": ["a"]})
-    (given.folder / "config.json").write_text(json.dumps(content))
-    with pytest.raises(ModelError, match=r"sentence 3: tensor 'emissions\.2' is missing"):
-        load_tagger("mine")
+    with pytest.raises(ModelError, match=r"tensor 'end' must be float64 .* got none"):
+        changed(given, end=None)
+
+
+def test_scores_that_are_none_are_named_when_they_are_asked_for(given):
+    tagger = changed(given, emissions=np.array([[0.0] * 3] * 3 + [[np.nan] * 3] * 2))
+    tagger.potentials(DOG["tokens"])
+    with pytest.raises(ModelError, match=r"sentence 2: emissions\[0, 0\] .* got nan"):
+        tagger.potentials(FALLS["tokens"])
+
+
+def test_every_mixture_of_shared_and_own_scores_comes_back(tmp_path):
+    rng = np.random.default_rng(4)
+    sentences = []
+    for number, length in enumerate([1, 3, 2, 1, 4, 3]):
+        own = {"start": rng.normal(size=2).tolist()} if number % 2 else {}
+        shape = (length - 1, 2, 2) if number % 3 else (2, 2)
+        own["transitions"] = rng.normal(size=shape).tolist()
+        sentences.append({"emissions": rng.normal(size=(length, 2)).tolist(), **own})
+    found = understand(as_json({"sentences": sentences, "end": [1, 2]}))
+    found.write(tmp_path)
+    tagger = ImportedTagger(tmp_path)
+    for chain in found.sentences:
+        again = tagger.potentials(chain.tokens)
+        for name in ("emissions", "transitions", "start", "end"):
+            assert getattr(again, name).tolist() == getattr(chain, name).tolist()
+            assert getattr(again, name).shape == getattr(chain, name).shape

@@ -30,8 +30,8 @@ class ImportedTagger(SentenceTagger):
         super().__init__(folder, stored.tags, stored.scheme)
         self.family = stored.family
         self.probabilistic = stored.family != PERCEPTRON
-        self._gold = stored.gold
-        self._chains = {chain.tokens or (): chain for chain in stored.sentences}
+        self._stored = stored
+        self._numbers = {words: number for number, words in enumerate(stored.words)}
 
     def split(self, text: str) -> list[str]:
         """What stands between blanks: the words were split already."""
@@ -43,7 +43,7 @@ class ImportedTagger(SentenceTagger):
 
     def examples(self) -> list[Example]:
         """The first sentences of the file."""
-        known = list(zip(self._chains, self._gold, strict=True))[:MOST_EXAMPLES]
+        known = list(zip(self._stored.words, self._stored.gold, strict=True))[:MOST_EXAMPLES]
         return [
             Example(
                 text=" ".join(words[:DRAWN]),
@@ -56,20 +56,20 @@ class ImportedTagger(SentenceTagger):
         ]
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        whole = self._chains.get(words) or self._longer(words)
-        if whole is None:
-            first = " ".join(next(iter(self._chains))[:12])
+        number = self._numbers.get(words, self._longer(words))
+        if number is None:
+            known = self._stored.words
             raise UnknownObservationError(
-                f"{self.name} has scores for the sentences of its file only "
-                f"({len(self._chains)} of them); “{' '.join(words)[:60]}” is none. Choose one "
-                f"under “Try one with a point”, or type the first words of one, such as “{first}”"
+                f"{self.name} has scores for the sentences of its file only ({len(known)} of "
+                f"them); “{' '.join(words)[:60]}” is none. Choose one under “Try one with a "
+                f"point”, or type the first words of one, such as “{' '.join(known[0][:12])}”"
             )
-        return _beginning(whole, len(words))
+        return _beginning(self._stored.chain(number), len(words))
 
-    def _longer(self, words: tuple[str, ...]) -> Potentials | None:
-        """A sentence that begins with these words."""
-        matches = (chain for known, chain in self._chains.items() if known[: len(words)] == words)
-        return next(matches, None) if words else None
+    def _longer(self, words: tuple[str, ...]) -> int | None:
+        """The number of a sentence that begins with these words."""
+        known = enumerate(self._stored.words)
+        return next((n for n, each in known if words and each[: len(words)] == words), None)
 
 
 def _beginning(chain: Potentials, number: int) -> Potentials:

@@ -27,8 +27,8 @@ PAGES = (
     ("pages/homework.py", "Homework", "homework"),
     ("pages/annotate.py", "Annotate", "annotate"),
     ("pages/model-errors.py", "Model errors", "model-errors"),
-    ("pages/bring.py", "Bring your own", "bring"),
     ("pages/models.py", "Models", "models"),
+    ("pages/bring.py", "Bring your own", "bring"),
 )  # script, title, path in the address; the first is the home page
 
 SIDEBAR_WIDTH = 250  # pixels
