@@ -20,6 +20,7 @@ from crfviz.ui import cached
 from crfviz.ui.annotation_queue import Queue
 from crfviz.ui.annotation_store import store
 from crfviz.ui.scenario import (
+    bound_to,
     fresh_events,
     last_event,
     of_session,
@@ -80,6 +81,14 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
         key=KEY,
         on_events=lambda events: _handle(document, queue, who, events),
     )
+    if desk.item.gold is not None:
+        bound_to(
+            st.toggle,
+            "Show the tags of the file where they differ",
+            "view.gold",
+            bool(view_option("gold")),
+            lambda shown: set_view_option("gold", "1" if shown else ""),
+        )
     publish()
 
 
@@ -123,6 +132,7 @@ def _sheet(desk: Desk, queue: Queue) -> Sheet:
         changed=told.changed if here else {},
         note=told.note if here else "",
         probabilistic=desk.tagger.probabilistic,
+        gold=item.gold if view_option("gold") and annotation.offsets == item.offsets else None,
         problem=problem,
         ack=last_event(KEY),
     )

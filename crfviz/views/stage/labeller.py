@@ -71,6 +71,7 @@ class Sheet:
     changed: Mapping[int, str]  # what followed the last correction: position to the tag before
     note: str  # what happened last, in words
     probabilistic: bool  # whether the marginals were trained to be probabilities
+    gold: Sequence[str] | None = None  # T tags that the file had, where they are to be shown
     problem: str = ""  # why the last step was not taken
     ack: int = 0
 
@@ -95,6 +96,7 @@ def labeller_payload(sheet: Sheet) -> dict[str, object]:
         "doubtful": [] if done else list(proposal.doubtful),
         "ranked": ranked(proposal.marginals, sheet.tags, options),
         "changed": {str(position): tag for position, tag in sheet.changed.items()},
+        "gold": None if sheet.gold is None else list(sheet.gold),
         "note": sheet.note,
         "problem": sheet.problem,
         "reason": sheet.reason,

@@ -39,7 +39,9 @@ export function drawChips(sheet, data, { cursor, selected }) {
     setText(line.children[0], plain ? "·" : inside ? "…" : name);
     setText(line.children[1], pinned.has(t) ? "✓" : plain && !doubtful.has(t) ? "" : data.sure[t].toFixed(2));
     const rival = rivalOf(data, t, plain ? "" : name);
-    setText(second, t in data.changed ? `was ${data.changed[t]}` : doubtful.has(t) && rival ? `or ${rival.name || "none"} ${rival.p.toFixed(2)}` : "");
+    const other = data.gold && data.gold[t] !== tag ? data.gold[t] : null; // what the file says instead
+    mark(chip, "data-other", other);
+    setText(second, other ? `file: ${other}` : t in data.changed ? `was ${data.changed[t]}` : doubtful.has(t) && rival ? `or ${rival.name || "none"} ${rival.p.toFixed(2)}` : "");
     set(chip, "aria-label", describe(data, t, { pinned: pinned.has(t), doubtful: doubtful.has(t), rival }));
   });
 }
@@ -64,5 +66,6 @@ function describe(data, t, { pinned, doubtful, rival }) {
   parts.push(pinned ? "set by you" : `probability ${data.sure[t].toFixed(2)}`);
   if (doubtful) parts.push(rival ? `doubtful, second choice ${rival.name || "no entity"} ${rival.p.toFixed(2)}` : "doubtful");
   if (t in data.changed) parts.push(`changed from ${data.changed[t]}`);
+  if (data.gold && data.gold[t] !== data.tags[t]) parts.push(`the file says ${data.gold[t]}`);
   return parts.join(", ");
 }
