@@ -40,9 +40,11 @@ WATCH = """({ wanted, patience }) => new Promise((done, failed) => {
     element.textContent.includes(wanted) && !element.closest("[data-stale=true]"));
   addEventListener("pointerup", ({ timeStamp }) => {
     let quiet = 0;
+    let begun = false;
     const look = () => {
       const passed = performance.now() - timeStamp;
-      quiet = shown() && state() === "notRunning" ? quiet + 1 : 0;
+      begun ||= state() === "running";
+      quiet = begun && shown() && state() === "notRunning" ? quiet + 1 : 0;
       if (quiet === 2) done(passed);
       else if (passed > patience) failed(new Error(`no ${wanted} after ${passed} ms`));
       else requestAnimationFrame(look);
@@ -105,8 +107,15 @@ def measured(page: Page, file: Path, n: int) -> Iterator[Figure]:
         for name in ("sentence length", "position")
     ]
     yield clicks(page, "parts by another dimension", parts, n)
+    open_tab(page, "Why")
+    kinds = [
+        (page.get_by_role("option", name=kind, exact=True), "Errors (") for kind in KINDS_OF_ERROR
+    ]
+    box = page.get_by_role("combobox", name="Kind")
+    yield clicks(page, "errors of another kind", kinds, n, first=box)
 
 
+KINDS_OF_ERROR = ("emission", "both", "near tie")
 SHOWS = {  # something that only this tab says
     "How sure": "Expected calibration error",
     "What the CRF buys": "Every decoder on the same sentences",
@@ -123,25 +132,49 @@ def open_tab(page: Page, name: str) -> None:
     page.get_by_text(SHOWS[name]).first.wait_for()
 
 
-def clicks(page: Page, what: str, places: list[tuple[Locator, str]], n: int) -> Figure:
-    """Click one after the other, `n` times in all, and wait for what each shows."""
+def clicks(
+    page: Page,
+    what: str,
+    places: list[tuple[Locator, str]],
+    n: int,
+    first: Locator | None = None,
+) -> Figure:
+    """Click one after the other, `n` times in all, and wait for what each shows.
+
+    Args:
+        page: the page.
+        what: is clicked, in words.
+        places: what to click, and a text that it shows.
+        n: measurements; a round before them loads code.
+        first: is clicked before each, and not measured.
+    """
     taken = []
     for i in range(n + len(places)):
         place, wanted = places[i % len(places)]
-        place.scroll_into_view_if_needed()
-        page.wait_for_timeout(400)
-        box = place.bounding_box()
-        if box is None:
-            raise RuntimeError(f"{wanted} is not on the screen")
-        watched = page.evaluate_handle(
-            f"(asked) => ({{ promise: ({WATCH})(asked) }})",
-            {"wanted": wanted, "patience": PATIENCE},
-        )
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        milliseconds = watched.evaluate("({ promise }) => promise")
-        if i >= len(places):  # the first round loads code
-            taken.append(float(milliseconds))
+        if first is not None:
+            first.click()
+        milliseconds = timed(page, place, wanted)
+        if i >= len(places):
+            taken.append(milliseconds)
     return figure(f"{what} → picture", "ms", taken, CLICK_BOUND)
+
+
+def timed(page: Page, place: Locator, wanted: str) -> float:
+    """Milliseconds from the release of the pointer to the picture.
+
+    Raises:
+        RuntimeError: the place is not on the screen.
+    """
+    place.scroll_into_view_if_needed()
+    page.wait_for_timeout(400)
+    box = place.bounding_box()
+    if box is None:
+        raise RuntimeError(f"what shows {wanted} is not on the screen")
+    watched = page.evaluate_handle(
+        f"(asked) => ({{ promise: ({WATCH})(asked) }})", {"wanted": wanted, "patience": PATIENCE}
+    )
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    return float(watched.evaluate("({ promise }) => promise"))
 
 
 def memory(file: Path, model: str, tokens: int) -> dict[str, object]:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.question import place
 from crfviz.ui.scene import scene
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.rows import decoder_rows
@@ -29,6 +30,7 @@ show_stage(
     key="explore",
     rows=rows,
     contrast=contrast,
+    asked=place(current, "at"),
     note=note,
     legend=LEGEND + CONTRASTS[contrast],
 )

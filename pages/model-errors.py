@@ -7,7 +7,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.error_mapping import mapped_sentences
 from crfviz.ui.error_panels import downloads, questions
-from crfviz.ui.error_runs import analysed
+from crfviz.ui.error_runs import analysed, link_notes
 from crfviz.ui.error_source import choose_source
 from crfviz.ui.scenario import need_frame, scenario
 from crfviz.ui.words import count, plain
@@ -40,7 +40,7 @@ st.markdown(
 )
 if not tagger.probabilistic:
     st.caption("This model has scores, not probabilities: p is what a CRF with them would say.")
-for note in notes(found.record):
+for note in [*notes(found.record), *link_notes(found)]:
     st.caption(plain(note))
 questions(found)
 downloads(found)

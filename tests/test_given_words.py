@@ -11,6 +11,9 @@ from crfviz.ui.given_words import given_words, sentence_of
         ("  the   pic's  ", ["the", "pic's"]),
         ("the pic's  .", None),
         ("word", None),
+        ("word  ", ["word"]),
+        ("word ", None),
+        ("  ", None),
         ("", None),
     ],
 )
@@ -23,7 +26,7 @@ def test_two_blanks_in_every_gap_keep_the_words(sentence, words):
     [
         (["He", "runs", "."], "He runs ."),
         (["the", "pic's", "."], "the  pic's  ."),
-        (["Argghhh!"], None),
+        (["Argghhh!"], "Argghhh!  "),
         (["New York", "is"], None),
     ],
 )

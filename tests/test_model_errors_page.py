@@ -133,7 +133,7 @@ def test_a_link_opens_the_words_of_the_error_with_all_gold_tags():
         "model": "upos-en",
         "sentence": "He runs .",
         "r": "0.PRON,1.VERB,2.SYM",
-        "v.at": "2.SYM",
+        "v.at": "2 SYM",
     }
     assert parse_qs(urlsplit(last[0]).query)["sentence"] == ["I  saw  the  pic's  ."]
 
@@ -158,3 +158,30 @@ def test_the_matrix_shows_what_is_wrong_and_takes_clicks():
     (data,) = spec["datasets"].values()
     assert data == [{"gold": "X", "predicted": "Y", "words": 2}]
     assert [param["name"] for param in spec["params"]] == ["cell"]
+
+
+@pytest.mark.app
+def test_handles_are_joined_where_the_reader_wants_it(app):
+    import crfviz.ui.error_source as sources
+
+    text = b"@\tB-PER\nbob\tI-PER\nruns\tO\n\nHi\tO\n"
+    digest = sources._kept().add("tweets.conll", text).digest
+    open_page(app, model="ner-en", **{"v.corpus": "file", "v.file": digest})
+    assert any("2 sentences, 4 words" in text.value for text in app.markdown)
+    app.checkbox(key="view.fold").check().run()
+    assert any("handles folded" in text.value for text in app.markdown)
+    assert any("2 sentences, 3 words" in text.value for text in app.markdown)
+    assert app.query_params["v.fold"] == ["1"] or app.query_params["v.fold"] == "1"
+
+
+@pytest.mark.app
+def test_long_sentences_and_missing_links_are_said(app):
+    import crfviz.ui.error_source as sources
+
+    words = [*["the"] * 121, "@@"]
+    lines = "\n".join(f"{word}\tVERB" for word in words)
+    digest = sources._kept().add("long.conll", f"{lines}\n\nNew York\tVERB\n".encode()).digest
+    open_page(app, model="upos-en", **{"v.corpus": "file", "v.file": digest})
+    captions = " ".join(caption.value for caption in app.caption)
+    assert "1 sentence of more than 120 words" in captions
+    assert "1 error without a link" in captions

@@ -20,6 +20,7 @@ from crfviz.ui.given_words import sentence_of
 from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.ui.state import MAX_WORDS, Scenario
 from crfviz.ui.url import encode
+from crfviz.ui.words import count
 
 MOST_RUNS = 8
 
@@ -105,6 +106,24 @@ def _links(results: Results) -> dict[str, list[str | None]]:
     return found
 
 
+def link_notes(found: Analysed) -> list[str]:
+    """What the reader has to know about the links to the explorer."""
+    long = int((found.results.lengths > MAX_WORDS).sum())
+    without = sum(link is None for link in found.links["errors"])
+    said = []
+    if long:
+        said.append(
+            f"{count(long, 'sentence')} of more than {MAX_WORDS} words: the explorer draws the "
+            f"first {MAX_WORDS}."
+        )
+    if without:
+        said.append(
+            f"{count(without, 'error')} without a link: beyond these words, or in a sentence that "
+            "has a word with a blank in it."
+        )
+    return said
+
+
 class ExplorerLinks:
     """Links to the explorer.
 
@@ -131,6 +150,6 @@ def explorer_link(
     if text is None or at[0] >= MAX_WORDS:
         return None
     right = dict(enumerate(gold[:MAX_WORDS]))
-    state = Scenario(model, text, right=right, view={"at": f"{at[0]}.{at[1]}"})
+    state = Scenario(model, text, right=right, view={"at": f"{at[0]} {at[1]}"})
     link = encode(state, default_model="", first_sentence="")
     return f"./?{urlencode(link.params)}" if link.complete else None

@@ -16,9 +16,10 @@ import streamlit as st
 from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.exceptions import FormatError
 from crfviz.taggers.tagger import Tagger
+from crfviz.text.cleaning import fold_handles
 from crfviz.text.formats import decoded, parse_sentences
 from crfviz.text.sentences import Sentence
-from crfviz.ui.scenario import bound_view, set_view_option, view_option
+from crfviz.ui.scenario import bound_to, bound_view, set_view_option, view_option
 
 CHOICES = {"excerpt": "shipped sentences", "file": "your file"}
 MOST_FILES = 8
@@ -26,6 +27,10 @@ MOST_MB = 5
 UPLOAD_HELP = (
     "CoNLL-U, CoNLL columns (word TAB tag) or JSONL, UTF-8, at most 5 MB. Larger ones: "
     "`python -m crfviz evaluate FILE --model NAME --report out.html`"
+)
+FOLD_HELP = (
+    "Some corpora of tweets write @ and the name as two words, each with a tag. Models trained "
+    "with `--fold-handles` have seen @user instead."
 )
 
 
@@ -92,11 +97,29 @@ def choose_source(tagger: Tagger) -> Source | None:
         _check(source)
         if view_option("file") != source.digest:
             set_view_option("file", source.digest)
-        return source
+        return _folded(source)
     source_before = _kept().files.get(view_option("file"))
     if source_before is None:
         st.info("Choose a file: a word and its tag a line, an empty line after each sentence.")
-    return source_before
+        return None
+    return _folded(source_before)
+
+
+def _folded(source: Source) -> Source:
+    """With handles joined if the reader wants that; asked only where there is an `@` on its own."""
+    if not any("@" in sentence.tokens[:-1] for sentence in source.sentences):
+        return source
+    wanted = view_option("fold") == "1"
+
+    def store(chosen: bool) -> None:  # noqa: FBT001 - what st.checkbox hands over
+        set_view_option("fold", "1" if chosen else "0", "0")
+
+    label = "Join each @ and the word after it into one @user, tagged O"
+    bound_to(st.checkbox, label, "view.fold", wanted, store, help=FOLD_HELP)
+    if not wanted:
+        return source
+    sentences = [fold_handles(sentence) for sentence in source.sentences]
+    return Source(f"{source.name}, handles folded", f"{source.digest}.folded", sentences)
 
 
 def _check(source: Source) -> None:

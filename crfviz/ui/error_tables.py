@@ -12,7 +12,7 @@ from crfviz.ui.scenario import bound_to, set_view_option, view_option
 from crfviz.views.error_tables import ABOUT, error_frame, formats
 
 TALLEST = 360  # pixels
-MOST_ROWS = 200  # of a table with links, which are long, until the reader asks for all
+MOST_ROWS = 100  # of a table with links, which are long, until the reader asks for all
 LAZY_FROM = 1000  # rows; more are sent as they come into sight
 
 Links = Mapping[str, Sequence[str | None]]  # by the name of their column

@@ -75,3 +75,42 @@ def test_bad_files_are_said_in_words(screen):
         upload(screen, text)
         says(screen, message)
         screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
+
+
+def test_a_run_can_be_stopped_and_begun_again(screen):
+    screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
+    upload(screen, "".join(f"Dog{n}\tNOUN\nruns\tVERB\n.\tPUNCT\n\n" for n in range(9000)))
+    screen.page.get_by_role("button", name="Stop").click()
+    says(screen, "The run was stopped")
+    assert not screen.page.locator("[data-testid=stDataFrame]").count()
+    screen.page.get_by_role("button", name="Run", exact=True).click()
+    expect(screen.page.get_by_role("button", name="Stop")).to_be_visible(timeout=PATIENCE)
+    screen.page.get_by_role("button", name="Stop").click()
+    says(screen, "The run was stopped")
+
+
+def test_a_tab_and_a_filter_go_into_the_address(screen):
+    screen.visit("model-errors", model="upos-en")
+    screen.page.get_by_role("radio", name="Where").click()
+    says(screen, "Parts of the corpus")
+    screen.expect_param("v.tab", "Where")
+    screen.page.get_by_role("radio", name="word in training").first.click()
+    says(screen, "Parts of the corpus")
+    screen.expect_param("v.part", "word in training")
+
+
+def test_two_models_are_compared(screen):
+    screen.visit("model-errors", model="upos-en", **{"v.tab": "Two models"})
+    says(screen, "First upos-en, second")
+    screen.page.get_by_role("radio", name="loss").click()
+    says(screen, "Sentences: loss")
+    screen.expect_param("v.kind_of", "loss")
+
+
+def test_a_link_scrolls_to_the_word_of_the_error(screen):
+    words = ["the"] * 60
+    screen.visit(
+        "", model="upos-en", sentence="  ".join(words), **{"v.at": "55 DET", "v.rows": "viterbi"}
+    )
+    cell = screen.page.locator("[data-row=viterbi][data-t='55']")
+    expect(cell).to_be_in_viewport(timeout=PATIENCE)

@@ -89,6 +89,8 @@ class Stage {
     this.compose();
     if (another) this.build();
     this.draw();
+    // A page that takes no questions was opened at this word by a link.
+    if (another && payload.asked && !payload.asks) this.bringIntoSight(payload.asked[0]);
   }
 
   // The model to draw: the payload, with edits that Python has not seen yet on top.
