@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    commands = "\n".join(f"  {name:11} {what}" for name, (_, what) in COMMANDS.items())
+    commands = "\n".join(f"  {name:12} {what}" for name, (_, what) in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="crfviz",
         description="Linear-chain CRFs you can see.",

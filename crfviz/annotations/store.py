@@ -138,8 +138,8 @@ class Store:
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
         """Sentences of a document in its order: `limit` of them from the `start`-th."""
         query = _sentences().where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
-        rows = self._run(lambda c: c.execute(query.offset(start).limit(limit)).mappings().all())
-        return [item_of(row) for row in rows]
+        page = query.offset(start).limit(limit)
+        return self._run(lambda c: [item_of(row) for row in c.execute(page).mappings()])
 
     def item(self, number: int) -> Item:
         """The sentence with an id.
@@ -203,8 +203,9 @@ class Store:
             .where(*(column == value for column, value in wanted.items() if value is not None))
             .order_by(DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
         )
-        rows = self._run(lambda c: c.execute(query).mappings().all())
-        return [(item_of(row), annotation_of(row)) for row in rows]
+        return self._run(
+            lambda c: [(item_of(row), annotation_of(row)) for row in c.execute(query).mappings()]
+        )
 
     def progress(self, document: str, annotator: str) -> Progress:
         """How far an annotator is in a document."""
