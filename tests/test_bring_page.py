@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crfviz.taggers.brought.understood import are_bio
+from crfviz.taggers.plugins import plugins
 from crfviz.taggers.user_models import new_model, own_models
 from crfviz.views.brought import axis_line, facts_frame
 from tests.brought import DOG, TRANSITIONS, as_json, understand
@@ -106,3 +107,47 @@ def test_a_single_word_with_steps_has_no_transitions_to_show():
 )
 def test_bio_tags_are_known(tags, are):
     assert are_bio(tags.split()) == are
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Two plug-ins, one of which fails at every sentence."""
+    (tmp_path / "their_plugins.py").write_text(
+        "from crfviz import Potentials\n"
+        "class Works:\n"
+        "    tags = ['A', 'B']\n"
+        "    def potentials(self, tokens):\n"
+        "        return Potentials([[1.0, 0.0]] * len(tokens), [[0.0, 1.0], [2.0, 0.0]])\n"
+        "class Fails(Works):\n"
+        "    def potentials(self, tokens):\n"
+        "        raise KeyError('weights')\n"
+    )
+    info = tmp_path / "their_plugins-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-plugins\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[crfviz.taggers]\nWorks = their_plugins:Works\nFails = their_plugins:Fails\n"
+        "Nowhere = no_such_module:It\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.cache_clear()
+    yield
+    plugins.cache_clear()
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plug_in_is_in_the_picker_and_a_broken_one_is_a_message():
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params.update({"model": "Works", "sentence": "a b c"})
+    app.run()
+    assert not app.exception
+    assert not app.error
+    assert {"Works", "Fails", "Nowhere"} <= set(app.selectbox(key="model").options)
+    for name, message in (("Fails", "KeyError"), ("Nowhere", "ModuleNotFoundError")):
+        app.selectbox(key="model").set_value(name).run()
+        assert not app.exception
+        assert f"plug-in {name} failed: {message}" in app.error[0].value.replace("\\", "")
+    app.selectbox(key="model").set_value("Works").run()
+    assert not app.error
+    app.switch_page("pages/models.py").run()
+    assert not app.exception

@@ -1,16 +1,29 @@
 """Bringing a model in the browser: look at it, use it on every page, remove it."""
 
+import json
 import math
 from types import SimpleNamespace
 
 import numpy as np
+import pycrfsuite
 import pytest
+import torchcrf
 from playwright.sync_api import expect
 
 from crfviz.chain.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from tests.brought import DOG, FALLS, TAGS, TRANSITIONS, as_json, as_npz
+from tests.brought import (
+    DOG,
+    FALLS,
+    TAGS,
+    TRANSITIONS,
+    as_checkpoint,
+    as_json,
+    as_npz,
+    understand,
+    zipped_tiny,
+)
 from tests.browser.screen import (
     STAGES,
     TITLES,
@@ -157,4 +170,41 @@ def test_two_hundred_tags_are_drawn_so_that_they_can_be_read(screen):
     assert box["height"] >= 14
     screen.visit("why", model=name)
     screen.wait_for_text("They are looked for among up to 64 tags")
+    remove(screen, name)
+
+
+def crfsuite_files(folder):
+    trainer = pycrfsuite.Trainer(verbose=False)
+    trainer.append([["w=a", "bias"], ["w=b", "bias"]], ["X", "Y"])
+    trainer.append([["w=b", "bias"], ["w=a", "bias"]], ["Y", "X"])
+    trainer.train(str(folder / "m.crfsuite"))
+    line = {"tokens": ["first", "second"], "attributes": [["w=b"], {"w=a": 1.0, "bias": 0.5}]}
+    return ("m.crfsuite", (folder / "m.crfsuite").read_bytes()), (
+        "attributes.jsonl",
+        json.dumps(line).encode(),
+    )
+
+
+def layer_files(_folder):
+    emissions = as_npz(emissions=np.zeros((2, 3)), tokens=np.array(["a", "b"]))
+    return as_checkpoint(torchcrf.CRF(3).state_dict()), emissions
+
+
+def folder_files(folder):
+    return (zipped_tiny(folder),)
+
+
+@pytest.mark.parametrize("make", [crfsuite_files, layer_files, folder_files])
+def test_every_kind_of_file_becomes_a_model_of_the_list(screen, tmp_path, make):
+    files = make(tmp_path)
+    found = understand(*files)
+    bring(screen, *files)
+    screen.wait_for_text("First sentence:")
+    use(screen, "kind")
+    name = screen.params()["model"]
+    chain = found.sentences[0]
+    words = list(chain.tokens)
+    screen.open("", model=name, sentence=" ".join(words))
+    shown = SimpleNamespace(words=words, tags=list(found.tags), analysis=analyse(chain))
+    screen.eventually(lambda: assert_lattice(screen.read(), shown))
     remove(screen, name)
