@@ -15,6 +15,7 @@ from pathlib import Path
 import loading
 import perceptron
 import propagation
+import teaching
 from meter import WINDOW, chromium
 from report import Figure, Machine, table
 from serving import ROOT, running_app
@@ -45,6 +46,7 @@ def main() -> None:
     sections = {"models": models_table(), "loading": loading_table(), "latency": latency_table()}
     sections["perceptron"] = perceptron_table()
     sections["propagation"] = propagation_table()
+    sections["teaching"] = teaching_table()
     for name, section in sections.items():
         pattern = rf"<!-- {name} -->.*?<!-- /{name} -->"
         filled = f"<!-- {name} -->\n{section}\n<!-- /{name} -->"
@@ -95,6 +97,11 @@ def perceptron_table() -> str:
 def propagation_table() -> str:
     """The last run of `propagation.py`, as it printed it."""
     return propagation.table(json.loads(propagation.OUT.read_text()))
+
+
+def teaching_table() -> str:
+    """The last run of `teaching.py`, as it printed it."""
+    return teaching.table(json.loads(teaching.OUT.read_text()))
 
 
 def take_pictures() -> None:
