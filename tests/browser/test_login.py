@@ -1,0 +1,42 @@
+"""A deployment with Streamlit's own login: the account is the annotator, nobody else labels."""
+
+from playwright.sync_api import expect
+
+from benchmarks.serving import running_app
+from crfviz.annotations.importing import read_items
+from crfviz.annotations.store import open_store
+from tests.browser.screen import PATIENCE
+from tests.identity_provider import identity_provider, secrets
+
+
+def test_the_account_is_the_annotator(fresh, tmp_path):
+    file = tmp_path / "secrets.toml"
+    variables = {"STREAMLIT_SECRETS_FILES": str(file)}
+    with (
+        identity_provider("anna@example.org") as provider,
+        running_app(tmp_path / "server.log", variables) as app,
+    ):
+        file.write_text(secrets(provider, app.url))
+        with open_store(app.database) as store:
+            store.add("dogs", read_items(b"Dogs run .", "dogs").items)
+            page = fresh().new_page()
+            page.set_default_timeout(PATIENCE)
+            page.goto(f"{app.url}/annotate?v.by=mallory")
+            expect(page.get_by_text("Log in on the left")).to_be_visible(timeout=PATIENCE)
+            expect(page.locator("[data-labeller]")).to_have_count(0)
+            page.get_by_role("button", name="Log in to label").click()
+            expect(page.locator("h1", has_text="Explore")).to_be_visible(timeout=PATIENCE)
+            page.goto(f"{app.url}/annotate?v.by=mallory")
+            expect(page.get_by_text("anna@example.org")).to_be_visible(timeout=PATIENCE)
+            chip = page.locator("[data-labeller] .chip").first
+            expect(chip).to_be_visible(timeout=PATIENCE)
+            page.keyboard.press("x")
+            expect(page.locator("[data-labeller]")).to_have_attribute("data-revision", "1")
+            ((_, stored),) = store.annotations()
+            assert stored.annotator == "anna@example.org"
+            page.get_by_role("button", name="Log out").click()
+            expect(page.locator("h1", has_text="Explore")).to_be_visible(timeout=PATIENCE)
+            page.goto(f"{app.url}/annotate?v.by=mallory")
+            expect(page.get_by_text("Log in on the left")).to_be_visible(timeout=PATIENCE)
+        assert "Traceback" not in app.log()
+        assert provider.asked["client_id"] == "crfviz"
