@@ -303,7 +303,12 @@ BAD = {
         "start must hold probabilities, from 0 to 1, got -0.5",
     ),
     "too many tags": (
-        as_json({"emissions": [[0] * (MOST_TAGS + 1)], "transitions": [[0]]}),
+        as_json(
+            {
+                "emissions": [[0] * (MOST_TAGS + 1)],
+                "transitions": [[0] * (MOST_TAGS + 1)] * (MOST_TAGS + 1),
+            }
+        ),
         f"has {MOST_TAGS + 1} tags; up to {MOST_TAGS}",
     ),
     "too many words": (

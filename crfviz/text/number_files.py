@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -17,6 +18,17 @@ from crfviz.text.number_tables import MOST_CELLS, NumberTable, parse_number_tabl
 
 MOST_BYTES = 5_000_000  # of a file
 MOST_UNPACKED = 20_000_000  # bytes of all arrays in an .npz
+ZIP_ERRORS = (  # what zipfile raises for a damaged archive; RuntimeError: an encrypted one
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    LookupError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 NPY_MAGIC, ZIP_MAGIC, PICKLE_MAGIC = b"\x93NUMPY", b"PK\x03\x04", b"\x80"
 
 
@@ -58,14 +70,6 @@ def npz_arrays(data: bytes, most_unpacked: int = MOST_UNPACKED) -> dict[str, NDA
         FormatError: it is damaged, unpacks to too many bytes, or holds what would have to be
             unpickled.
     """
-    damaged = (
-        zipfile.BadZipFile,
-        zlib.error,
-        RuntimeError,
-        NotImplementedError,
-        EOFError,
-        OSError,
-    )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
@@ -78,7 +82,9 @@ def npz_arrays(data: bytes, most_unpacked: int = MOST_UNPACKED) -> dict[str, NDA
                 for member in members
                 if member.filename.endswith(".npy")
             }
-    except damaged as error:
+    except FormatError:
+        raise
+    except ZIP_ERRORS as error:
         raise FormatError(f"The .npz file is damaged ({error}).") from error
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.limits import MOST_MEMBERS, MOST_UNPACKED
+from crfviz.text.number_files import ZIP_ERRORS
 
 
 def check_archive(data: bytes) -> list[zipfile.ZipInfo]:
@@ -19,7 +19,7 @@ def check_archive(data: bytes) -> list[zipfile.ZipInfo]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
+    except ZIP_ERRORS as error:
         raise FormatError(f"The archive is damaged or cut off ({error}).") from error
     if len(members) > MOST_MEMBERS:
         raise FormatError(f"The archive holds {len(members):,} files, more than {MOST_MEMBERS:,}.")
@@ -37,9 +37,8 @@ def unpack(data: bytes, name: str) -> bytes:
     Raises:
         FormatError: it is damaged.
     """
-    damaged = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return archive.read(name)
-    except damaged as error:  # RuntimeError: encrypted, or packed in a way nobody knows
+    except ZIP_ERRORS as error:
         raise FormatError(f"The archive is damaged: {name[:60]!r} ({error}).") from error

@@ -43,7 +43,8 @@ def read_tables(draft: Draft, part: Part, reading: Reading) -> Tables:
     """The arrays of one sentence, `[from, to]`.
 
     Raises:
-        FormatError: there are no numbers, or not in rows of one length, or no transitions.
+        FormatError: there are no numbers, or not in rows of one length, or no transitions, or of
+            another shape; or what should be probabilities is negative or not finite.
     """
     emissions = _numbers(part.where, "emissions", part.emissions)
     if emissions.ndim != 2 or emissions.size == 0:
@@ -64,9 +65,16 @@ def read_tables(draft: Draft, part: Part, reading: Reading) -> Tables:
         )
     if transitions.size == 0:  # JSON has one empty list for no steps at all
         transitions = transitions.reshape(0, *emissions.shape[1:] * 2)
-    if reading.to_from and transitions.ndim >= 2:
+    T, K = emissions.shape
+    _require(part.where, "transitions", transitions, [(K, K), (T - 1, K, K)], (T, K))
+    for name in ("start", "end"):
+        _require(part.where, name, found[name], [(K,)], (T, K))
+    if reading.to_from:
         transitions = transitions.swapaxes(-1, -2)
-    return Tables(part.where, emissions, transitions, found["start"], found["end"])
+    tables = Tables(part.where, emissions, transitions, found["start"], found["end"])
+    if draft.probabilities:
+        _require_probabilities(tables)
+    return tables
 
 
 def logarithms(tables: Tables, *, normalise: bool) -> Tables:
@@ -77,19 +85,13 @@ def logarithms(tables: Tables, *, normalise: bool) -> Tables:
         normalise: divide each row by its sum first; END belongs to the rows of transitions.
 
     Raises:
-        FormatError: a number is negative, NaN or infinite, or a row that is to be divided is all
-            zeros.
+        FormatError: a row that is to be divided is all zeros.
     """
     if normalise:
         tables = _normalised(tables)
     logs: dict[str, Any] = {}
     for name in ("emissions", "transitions", "start", "end"):
         table = getattr(tables, name)
-        if table is not None and not (np.isfinite(table).all() and (table >= 0).all()):
-            wrong = table[~(np.isfinite(table) & (table >= 0))].flat[0]
-            raise FormatError(
-                f"{tables.where}: {name} must hold probabilities, from 0 to 1, got {wrong:g}."
-            )
         with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
             logs[name] = None if table is None else np.log(table)
     return replace(tables, **logs)
@@ -108,8 +110,6 @@ def unnormalised(tables: Sequence[Tables], tags: Sequence[str]) -> tuple[str, ..
 def _sums(table: Tables, tags: Sequence[str]) -> list[tuple[str, str, float]]:
     """Name, row and sum of everything that should sum to one."""
     sums = [] if table.start is None else [("start", "", float(table.start.sum()))]
-    if table.transitions.ndim < 2:
-        return sums  # of no use at all, which is said when the chain is made
     leaving = _leaving(table)
     name = "transitions" if table.end is None else "transitions with end"
     for rows in leaving.reshape(-1, leaving.shape[-1]):
@@ -140,6 +140,31 @@ def _normalised(table: Tables) -> Tables:
         start=None if table.start is None else table.start / starts,
         end=None if table.end is None else table.end / ends,
     )
+
+
+def _require(
+    where: str,
+    name: str,
+    table: Array | None,
+    shapes: Sequence[tuple[int, ...]],
+    size: tuple[int, int],
+) -> None:
+    if table is not None and table.shape not in shapes:
+        wanted = " or ".join(map(str, shapes))
+        raise FormatError(
+            f"{where}: {name} must be {wanted} to match emissions {size}, got {table.shape}."
+        )
+
+
+def _require_probabilities(tables: Tables) -> None:
+    for name in ("emissions", "transitions", "start", "end"):
+        table = getattr(tables, name)
+        good = table is None or (np.isfinite(table) & (table >= 0))
+        if not np.all(good):
+            raise FormatError(
+                f"{tables.where}: {name} must hold probabilities, from 0 to 1, "
+                f"got {table[~good].flat[0]:g}."
+            )
 
 
 def _numbers(where: str, name: str, value: Any) -> Array:  # noqa: ANN401 - checked in here
