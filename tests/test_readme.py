@@ -79,7 +79,7 @@ def test_what_does_not_fit_the_schema_is_refused(wrong):
 
 
 def test_the_plug_in_of_the_readme_is_a_tagger(tmp_path, monkeypatch):
-    module, project = blocks("python")[1], blocks("toml")[0]
+    module, project = blocks("python")[1], next(b for b in blocks("toml") if "entry-points" in b)
     assert len(module.strip().splitlines()) <= 15
     (tmp_path / "shouting.py").write_text(module)
     points = tomllib.loads(project)["project"]["entry-points"]["crfviz.taggers"]
