@@ -209,6 +209,17 @@ def test_twenty_annotators_at_once_lose_and_double_nothing(store):
     assert {(one.revision, one.state, one.seconds) for one in rows} == {(3, "done", 3.0)}
 
 
+def test_programs_that_start_at_once_make_one_store_and_get_names_of_their_own(url):
+    programs, refused = at_once([partial(open_store, url)] * 6)
+    assert refused == []
+    names, refused = at_once([partial(one.add, "a", [sentence()]) for one in programs * 3])
+    assert refused == []
+    assert sorted(names) == sorted(["a", *(f"a ({n})" for n in range(2, 19))])
+    assert sorted(d.name for d in programs[0].documents()) == sorted(names)
+    for one in programs:
+        one.close()
+
+
 def at_once(tasks):
     """Results and errors of functions that begin together, each in a thread."""
     together = Barrier(len(tasks))

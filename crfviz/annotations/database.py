@@ -125,7 +125,8 @@ def _make_folder(folder: Path) -> None:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
         waits = {"connect_timeout": WAIT, "options": f"-c lock_timeout={WAIT}s"}
-        return create_engine(url, connect_args=waits, pool_pre_ping=True, **POOL)
+        own = {name: value for name, value in waits.items() if name not in url.query}
+        return create_engine(url, connect_args=own, pool_pre_ping=True, **POOL)
     engine = create_engine(url, connect_args={"timeout": WAIT}, **POOL)
     event.listen(engine, "connect", _prepare_file)
     event.listen(engine, "begin", _begin)
