@@ -19,9 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from meter import WINDOW, chromium
 from playwright.sync_api import Locator, Page
@@ -200,6 +201,17 @@ def memory(file: Path, model: str, tokens: int) -> dict[str, object]:
             "errors_listed": record["errors"]["listed"],
             "report_megabytes": round((Path(folder) / "out.html").stat().st_size / 1e6, 1),
         }
+
+
+def memory_text(report: Mapping[str, Any]) -> str:
+    """What `memory` measured, in a sentence."""
+    return (
+        f"`python -m crfviz evaluate --json --report` with `{report['model']}` on "
+        f"{report['words']:,} words ({report['megabytes_of_file']:.0f} MB): at most "
+        f"{report['peak_megabytes']:.0f} MB of memory (wanted: {report['bound_megabytes']:,}), "
+        f"{report['seconds'] / 60:.0f} minutes; {report['errors']:,} errors, of which "
+        f"{report['errors_listed']:,} are listed."
+    )
 
 
 def enlarged(file: Path, large: Path, tokens: int) -> int:

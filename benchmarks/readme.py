@@ -12,7 +12,9 @@ import re
 import tempfile
 from pathlib import Path
 
+import finding
 import loading
+import model_errors
 import perceptron
 import propagation
 import teaching
@@ -47,6 +49,8 @@ def main() -> None:
     sections["perceptron"] = perceptron_table()
     sections["propagation"] = propagation_table()
     sections["teaching"] = teaching_table()
+    sections["finding"] = finding.text(json.loads(finding.OUT.read_text()))
+    sections["model-errors"] = model_errors_table()
     for name, section in sections.items():
         pattern = rf"<!-- {name} -->.*?<!-- /{name} -->"
         filled = f"<!-- {name} -->\n{section}\n<!-- /{name} -->"
@@ -86,6 +90,15 @@ def latency_table() -> str:
     figures = [Figure(**line) for line in report.pop("figures")]
     report.pop("n")
     return table(Machine(**report), figures).rstrip()
+
+
+def model_errors_table() -> str:
+    """The last runs of `model_errors.py`: clicks, and the memory of a large file."""
+    report = json.loads(model_errors.OUT.read_text())
+    figures = [Figure(**line) for line in report["figures"]]
+    where = Machine(**{name: report[name] for name in Machine.__dataclass_fields__})
+    large = json.loads(model_errors.MEMORY.read_text())
+    return f"{table(where, figures)}\n{model_errors.memory_text(large)}"
 
 
 def perceptron_table() -> str:

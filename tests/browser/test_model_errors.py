@@ -114,3 +114,28 @@ def test_a_link_scrolls_to_the_word_of_the_error(screen):
     )
     cell = screen.page.locator("[data-row=viterbi][data-t='55']")
     expect(cell).to_be_in_viewport(timeout=PATIENCE)
+
+
+def test_the_list_of_errors_is_filtered_by_kind(screen):
+    screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
+    says(screen, "Errors (71 of 71)")
+    screen.page.get_by_role("combobox", name="Kind").click()
+    screen.page.get_by_role("option", name="near tie").click()
+    screen.expect_param("v.kind", "near tie")
+    expect(screen.page.get_by_text("Errors (71 of 71)")).to_have_count(0, timeout=PATIENCE)
+
+
+def test_everything_can_be_taken_away(screen):
+    screen.visit("model-errors", model="upos-en")
+    says(screen, "Wrong words by gold and predicted tag")
+    starts = {
+        "Report (HTML)": "<!DOCTYPE html>",
+        "Errors (CoNLL)": "",
+        "Fix list (CSV)": "sentence",
+    }
+    for label, start in starts.items():
+        with screen.page.expect_download() as download:
+            screen.page.get_by_role("button", name=label).click()
+        text = download.value.path().read_text(encoding="utf-8")
+        assert text.startswith(start)
+        assert len(text) > 1000

@@ -1,0 +1,30 @@
+"""What if in the browser: one click a change, another draw, and the changed sentence taken."""
+
+from playwright.sync_api import expect
+
+from tests.browser.screen import PATIENCE
+
+SENTENCE = "Mr Smith went to Paris in 2019 , and the three cats sang ."
+
+
+def word(screen, text):
+    return screen.page.locator("[data-stage]").get_by_text(text, exact=True).first
+
+
+def test_a_click_changes_the_sentence_and_the_address(screen):
+    screen.visit("what-if", model="upos-en", sentence=SENTENCE)
+    screen.page.get_by_role("radio", name="lower case").click()
+    expect(word(screen, "smith")).to_be_visible(timeout=PATIENCE)
+    screen.expect_param("v.change", "lower case")
+    screen.page.get_by_role("radio", name="upper case").click()
+    expect(word(screen, "SMITH")).to_be_visible(timeout=PATIENCE)
+
+
+def test_another_draw_and_the_sentence_taken(screen):
+    screen.visit("what-if", model="upos-en", sentence=SENTENCE, **{"v.change": "other name"})
+    expect(screen.page.get_by_text("Other name (").first).to_be_visible(timeout=PATIENCE)
+    screen.page.get_by_role("button", name="Draw another").click()
+    screen.expect_param("v.draw", "1")
+    screen.page.get_by_role("button", name="Take this sentence").click()
+    box = screen.page.locator(".st-key-sentence input")
+    expect(box).not_to_have_value(SENTENCE, timeout=PATIENCE)
