@@ -351,3 +351,15 @@ def test_a_file_that_is_cut_off_loses_only_its_last_sentence():
         read = read_items(exported[: len(exported) * 9 // 10].encode(), "f")
         assert len(read.items) == 2
         assert read.dropped == 1
+
+
+@pytest.mark.parametrize("file_format", FILE_FORMATS)
+def test_an_export_that_went_through_an_editor_of_windows_is_the_same(file_format):
+    exported = render([pair(BIO, state="done")], file_format)
+    edited = b"\xef\xbb\xbf" + exported.replace("\n", "\r\n").encode()
+    read = read_items(edited, "f")
+    assert [problem.message for problem in read.problems] == [
+        "f, line 1: the byte order mark (BOM) at the beginning was left out"
+    ]
+    plain = read_items(exported.encode(), "f")
+    assert (read.items, read.annotations) == (plain.items, plain.annotations)
