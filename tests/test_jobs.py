@@ -148,11 +148,11 @@ def test_sentences_that_cannot_be_handed_on_are_said_at_once(tiny):
 
 def test_many_sentences_go_through_the_pipe(tiny):
     job = start_teaching(
-        Jobs(), Lesson(tiny, "crf", epochs=1), SENTENCES * 600
+        Jobs(), Lesson(tiny, "crf", epochs=1), SENTENCES * 1000
     )  # more than a pipe holds
     status = job.wait(DEADLINE)
     assert status.state == "done"
-    assert status.result["num_sentences"] == 1200
+    assert status.result["num_sentences"] == 2000
 
 
 SERVER = """
