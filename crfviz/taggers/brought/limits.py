@@ -2,7 +2,7 @@
 
 MOST_BYTES = 20_000_000  # of all files of one model, as uploaded
 MOST_UNPACKED = 64_000_000  # bytes of all that an archive holds
-MOST_MEMBERS = 1000  # files in an archive
+MOST_MEMBERS = 4000  # files in an archive; each sentence may have six arrays
 MOST_SENTENCES = 500
 MOST_WORDS = 1000  # of a sentence
 MOST_TAGS = 200
