@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from crfviz.annotations.propagation import propose
 from crfviz.annotations.store import open_store
+from crfviz.chain.forward_backward import forward_backward
 from crfviz.text.schemes import spans
 from tests.browser.screen import tagger
 
@@ -246,3 +247,51 @@ def test_agreement_opens_the_explorer(desk, who, watch, shared):
     other.page.get_by_role("radio", name="Agreement").click()
     expect(other.page.get_by_text("1 word with two tags")).to_be_visible()
     expect(other.page.get_by_text("Cohen's κ").first).to_be_visible()
+
+
+def test_what_was_labelled_is_taught_and_the_new_model_is_used(desk, who):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
+    desk.chips.nth(2).click()
+    desk.key("b")
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.get_by_text("are done")).to_be_visible()
+    desk.page.get_by_role("radio", name="Learn").click()
+    desk.page.get_by_placeholder(f"{MODEL}-taught").fill(who)
+    desk.page.get_by_placeholder(f"{MODEL}-taught").press("Enter")
+    desk.page.get_by_role("button", name="Teach").click()
+    use = desk.page.get_by_role("button", name="from now on")
+    expect(use).to_be_visible(timeout=120_000)
+    expect(desk.page.get_by_text("learnt from 1 sentence")).to_be_visible()
+    use.click()
+    desk.page.wait_for_function("new URL(document.URL).searchParams.get('model')?.length > 0")
+    assert desk.screen.params()["model"] not in (MODEL, "upos-en")
+    desk.screen.follow("Explore")
+    expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
+
+
+def test_teaching_can_be_cancelled(desk, who):
+    text = "\n".join("The old man the boats ." for _ in range(12))
+    desk.open(model="upos-en", **{"v.by": who, "v.part": "add"}).paste(text)
+    for _ in range(12):
+        desk.page.keyboard.press("Enter")
+    expect(desk.page.get_by_text("are done")).to_be_visible()
+    desk.page.get_by_role("radio", name="Learn").click()
+    desk.page.get_by_role("button", name="Teach").click()
+    desk.page.get_by_role("button", name="Cancel").click()
+    expect(desk.page.get_by_text("cancelled; nothing was saved")).to_be_visible()
+
+
+def test_the_most_doubtful_sentence_comes_first_with_its_reason(desk, who):
+    texts = ["The dog barked .", "Time flies like an arrow .", "She reads ."]
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("\n".join(texts))
+    desk.screen.choose("view-order", "most doubtful")
+    desk.page.wait_for_function("document.URL.includes('order=entropy')")
+    chains = [tagger(MODEL).potentials(text.split()) for text in texts]
+    entropies = [forward_backward(chain).entropy for chain in chains]
+    order = sorted(range(3), key=lambda n: -entropies[n])
+    for number in order:
+        desk.expect_words(texts[number].split())
+        reason = desk.page.locator("[data-labeller] .reason")
+        expect(reason).to_contain_text(f"entropy {entropies[number]:.2f} nats")
+        desk.page.keyboard.press("Enter")
+    expect(desk.page.get_by_text("are done")).to_be_visible()

@@ -88,7 +88,7 @@ class Labeller {
     this.cursor = Math.min(this.cursor, data.words.length - 1);
     if (otherWords && this.anchor !== null) this.anchor = null;
     this.draw(otherWords);
-    if (document.activeElement === document.body || this.hasFocus()) this.focus();
+    if (this.mayTakeFocus(another)) this.focus();
     this.settle();
   }
 
@@ -316,6 +316,13 @@ class Labeller {
     const [word, at] = [Number(element.dataset.of), Number(element.dataset.at)];
     if (at) this.emit("cut", { word, at });
     else this.emit("join", { word });
+  }
+
+  // A sentence that was just opened takes the keys from whatever opened it, but never from a text field.
+  mayTakeFocus(another) {
+    const active = document.activeElement;
+    if (active === document.body || this.hasFocus()) return true;
+    return another && !active.matches("textarea, input:not([type=radio], [type=checkbox], [aria-autocomplete])");
   }
 
   hasFocus() {
