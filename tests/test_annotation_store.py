@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count
+from itertools import count, product
 from threading import Barrier, Thread
 
 import pytest
@@ -255,3 +255,13 @@ def test_fifty_thousand_sentences_are_stored_and_the_store_answers_meanwhile(sto
     assert store.progress("big", "anna").total == 50_000
     assert store.items("big", start=49_999)[0].text == f"{TEXT} 49999"
     assert store.save(annotation(item)).revision == 1
+
+
+def test_counts_are_those_of_the_lists(store):
+    for name in ("a", "b"):
+        store.add(name, [sentence(), sentence()])
+        for item in store.item_ids(name):
+            store.save(annotation(item, state="done" if item % 2 else "open"))
+    store.save(annotation(store.item_ids("b")[0], "ben"))
+    for filters in product((None, "a", "b", "c"), (None, "anna", "ben"), (None, "done", "open")):
+        assert store.count(*filters) == len(store.annotations(*filters))

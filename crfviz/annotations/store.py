@@ -194,18 +194,24 @@ class Store:
         self, document: str | None = None, annotator: str | None = None, state: State | None = None
     ) -> list[tuple[Item, Annotation]]:
         """Annotations with their sentences, by document, place in it and annotator; None is all."""
-        wanted = {DOCUMENTS.c.name: document, ANNOTATIONS.c.annotator: annotator}
-        wanted[ANNOTATIONS.c.state] = state
         query = (
             select(ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
             .join(DOCUMENTS, ITEMS.c.document == DOCUMENTS.c.id)
             .join(ANNOTATIONS)
-            .where(*(column == value for column, value in wanted.items() if value is not None))
+            .where(*_wanted(document, annotator, state))
             .order_by(DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
         )
         return self._run(
             lambda c: [(item_of(row), annotation_of(row)) for row in c.execute(query).mappings()]
         )
+
+    def count(
+        self, document: str | None = None, annotator: str | None = None, state: State | None = None
+    ) -> int:
+        """How many annotations there are; None is all."""
+        query = select(func.count()).select_from(ANNOTATIONS.join(ITEMS).join(DOCUMENTS))
+        chosen = query.where(*_wanted(document, annotator, state))
+        return self._run(lambda c: c.execute(chosen).scalar_one())
 
     def progress(self, document: str, annotator: str) -> Progress:
         """How far an annotator is in a document."""
@@ -259,6 +265,14 @@ class Store:
 
 def _sentences() -> Select[*tuple[Any, ...]]:
     return select(ITEMS, DOCUMENTS.c.name).join(DOCUMENTS)
+
+
+def _wanted(
+    document: str | None, annotator: str | None, state: State | None
+) -> list[ColumnElement[bool]]:
+    wanted = {DOCUMENTS.c.name: document, ANNOTATIONS.c.annotator: annotator}
+    wanted[ANNOTATIONS.c.state] = state
+    return [column == value for column, value in wanted.items() if value is not None]
 
 
 def _of_document(document: str, *what: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:

@@ -37,18 +37,19 @@ def export_panel(document: DocumentSummary) -> None:
     with states:
         state = bound_view(st.selectbox, "State", "state", [*STATES, EITHER], "done")
     chosen = next(name for name in FILE_FORMATS if name == file_format)
-    pairs = store().annotations(
+    filters = (
         document.name,
         None if who == EVERYBODY else who,
         next((name for name in get_args(State) if name == state), None),
     )
-    if not pairs:
+    number = store().count(*filters)
+    if not number:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
         return
     name = document.name.rsplit(".", 1)[0] + SUFFIXES[chosen]
     st.download_button(
-        f"Download {count(len(pairs), 'annotated sentence')}",
-        lambda: render(pairs, chosen).encode(),
+        f"Download {count(number, 'annotated sentence')}",
+        lambda: render(store().annotations(*filters), chosen).encode(),
         file_name=name,
         type="primary",
     )

@@ -1,0 +1,54 @@
+"""The server is killed while somebody labels: what the page had confirmed is in the store."""
+
+import os
+import random
+import signal
+
+from playwright.sync_api import expect
+
+from benchmarks.serving import running_app
+from crfviz.annotations.importing import read_items
+from crfviz.annotations.store import open_store
+from tests.browser.screen import PATIENCE
+
+KEYS = "navb"
+ROUNDS = 3
+
+
+def test_nothing_confirmed_is_lost_when_the_server_dies(fresh, tmp_path):
+    database = f"sqlite:///{tmp_path}/annotations.db"
+    dice = random.Random(5)
+    with open_store(database) as store:
+        store.add("dogs", read_items(b"The old man saw the sea .", "dogs").items)
+        (item,) = store.item_ids("dogs")
+    for number in range(ROUNDS):
+        log = tmp_path / f"server-{number}.log"
+        with running_app(log, {"CRFVIZ_DATABASE_URL": database}) as app:
+            page = fresh().new_page()
+            page.goto(f"{app.url}/annotate?v.by=anna")
+            labeller = page.locator("[data-labeller]")
+            expect(labeller.locator(".chip").first).to_be_visible(timeout=PATIENCE)
+            before = _revision(labeller)
+            with open_store(database) as store:
+                stored = store.annotation(item, "anna")
+            assert before == (stored.revision if stored else 0)
+            for key in range(12):
+                page.keyboard.press(KEYS[key % len(KEYS)])
+                page.wait_for_timeout(dice.randrange(0, 120))
+                if key >= 3 and dice.random() < 0.3:
+                    break
+            os.kill(app.pid, signal.SIGKILL)
+            confirmed = _revision(labeller)
+            tags = labeller.locator(".chip").evaluate_all("(all) => all.map((c) => c.dataset.tag)")
+            page.close()
+        with open_store(database) as store:
+            stored = store.annotation(item, "anna")
+            revision = stored.revision if stored else 0
+            assert revision >= confirmed >= before
+            if revision == confirmed and stored:
+                assert list(stored.final) == tags
+    assert revision > 0
+
+
+def _revision(labeller):
+    return int(labeller.get_attribute("data-revision"))
