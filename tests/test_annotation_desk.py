@@ -74,6 +74,8 @@ def page(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(st, "session_state", state)
     monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)
+    for kept in (cached.proposal, cached._scores):  # other tests call other taggers "fake", too
+        kept.clear()
     monkeypatch.setattr(desk, "_version", lambda _: "v1")
     monkeypatch.setattr(desk, "store", lambda: store)
     yield Page(store)
@@ -208,7 +210,9 @@ def test_a_store_that_fails_keeps_what_was_and_says_so(page, monkeypatch):
 
 def test_another_model_without_the_tags_says_which_to_choose(page, monkeypatch):
     page.set(0, "VERB")
-    monkeypatch.setattr(cached, "tagger", lambda _: FakeTagger(("A", "B"), {}))
+    other = FakeTagger(("A", "B"), {})
+    other.name = "other"
+    monkeypatch.setattr(cached, "tagger", lambda _: other)
     with pytest.raises(StoreError, match="Choose fake on the left"):
         page.sheet()
 

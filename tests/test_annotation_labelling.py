@@ -190,7 +190,7 @@ def test_the_proposal_is_the_best_of_all_paths_with_these_tags(data):
     )
     scores = st.floats(-3, 3).map(lambda x: round(x, 3))
     tables = {w: {t: data.draw(scores) for t in BIO} for w in ("Mr", "Ford", "City")}
-    chain = people(**tables).scores(OFFSETS)
+    chain = people(**tables).tagger.potentials(TEXT.split())
     found = propose(chain, pins)
     expected, sure = best_by_enumeration(chain, pins, ends(pins, 5))
     assert chain.score([BIO.index(t) for t in found.tags]) == pytest.approx(

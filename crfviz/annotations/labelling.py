@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from crfviz.annotations.marking import join_words, mark_entity, set_tag, split_word
 from crfviz.annotations.propagation import Proposal, propose
 from crfviz.annotations.records import Annotation, Item, Offsets, Step, words_at
-from crfviz.chain.potentials import Potentials
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
 
@@ -24,7 +23,7 @@ LONGEST_PAUSE = 60.0  # seconds; more between two steps is a break, not work
 class Desk:
     """What is needed to label one sentence.
 
-    The scores of words come from `scores`, so that a caller may keep them.
+    All that is asked of the model comes from `propose`, so that a caller may keep the answers.
     """
 
     item: Item
@@ -32,9 +31,9 @@ class Desk:
     tagger: Tagger
     version: str  # of the model
 
-    def scores(self, offsets: Offsets) -> Potentials:
-        """Potentials of the sentence with these words."""
-        return self.tagger.potentials(words_at(self.item.text, offsets))
+    def propose(self, offsets: Offsets, pins: Mapping[int, str]) -> Proposal:
+        """The best path of the sentence with these words under these tags; see `propagation`."""
+        return propose(self.tagger.potentials(words_at(self.item.text, offsets)), pins)
 
     @property
     def bio(self) -> bool:
@@ -48,7 +47,7 @@ def begin(desk: Desk) -> Annotation:
     Raises:
         CrfvizError: the model cannot score the words.
     """
-    proposed = propose(desk.scores(desk.item.offsets), {}).tags
+    proposed = desk.propose(desk.item.offsets, {}).tags
     return Annotation(
         item=desk.item.id,
         annotator=desk.annotator,
@@ -66,7 +65,7 @@ def proposal(desk: Desk, annotation: Annotation) -> Proposal:
     Raises:
         CrfvizError: the model cannot score the words, or has not one of the tags.
     """
-    return propose(desk.scores(annotation.offsets), annotation.pins)
+    return desk.propose(annotation.offsets, annotation.pins)
 
 
 def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str) -> Annotation:
@@ -139,13 +138,11 @@ def _with(desk: Desk, before: Annotation, offsets: Offsets, pins: Mapping[int, s
 def _decoded(
     desk: Desk, before: Annotation, offsets: Offsets, pins: Mapping[int, str]
 ) -> Annotation:
-    chain = desk.scores(offsets)
-    final = propose(chain, pins).tags
     return replace(
         before,
         offsets=offsets,
-        proposed=propose(chain, {}).tags,
-        final=final,
+        proposed=desk.propose(offsets, {}).tags,
+        final=desk.propose(offsets, pins).tags,
         pins=dict(pins),
         model=desk.tagger.name,
         model_version=desk.version,

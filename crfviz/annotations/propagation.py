@@ -16,9 +16,10 @@ from torch import Tensor
 
 from crfviz.annotations.marking import ends
 from crfviz.chain.best_paths import best_path
-from crfviz.chain.conditioning import condition
+from crfviz.chain.conditioning import condition, restrict
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import NoPathError
 from crfviz.text.schemes import is_bio
 
 DOUBT = 0.9  # a tag with a smaller marginal is doubtful
@@ -47,8 +48,12 @@ def propose(potentials: Potentials, pins: Mapping[int, str]) -> Proposal:
     """
     names = potentials.tag_names
     forbidden = ends(pins, potentials.num_tokens) if is_bio(names) else ()
-    chain = condition(potentials, pins, forbidden).potentials if pins else potentials
-    path = best_path(chain)
+    chain = restrict(potentials, pins, forbidden) if pins else potentials
+    try:
+        path = best_path(chain)
+    except NoPathError:
+        condition(potentials, pins, forbidden)  # says which tag is at fault
+        raise
     marginals = forward_backward(chain).marginals
     sure = [float(marginals[t, k]) for t, k in enumerate(path)]
     doubtful = tuple(t for t, p in enumerate(sure) if p < DOUBT and t not in pins)

@@ -52,7 +52,7 @@ def condition(
         ShapeError: the sentence does not have one of the positions.
     """
     cells = list(forbidden)
-    pinned = forbid(potentials.pin(_checked(potentials, pins)), cells)
+    pinned = restrict(potentials, pins, cells)
     best = best_path(potentials)
     try:
         best_pinned = best_path(pinned)
@@ -80,11 +80,23 @@ def pin_probability(
         >>> f"{pin_probability(coin, {0: 1, 2: 0}):.3f}"
         '0.250'
     """
-    pinned = forbid(potentials.pin(_checked(potentials, pins)), forbidden)
+    pinned = restrict(potentials, pins, forbidden)
     total = log_partition(potentials)
     if total == -math.inf:
         best_path(potentials)  # says where the last prefix breaks off
     return math.exp(min(0.0, log_partition(pinned) - total))
+
+
+def restrict(
+    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[Cell] = ()
+) -> Potentials:
+    """The chain that `condition` weighs, without the weighing; it may have no path left.
+
+    Raises:
+        UnknownTagError: the chain does not have one of the tags.
+        ShapeError: the sentence does not have one of the positions.
+    """
+    return forbid(potentials.pin(_checked(potentials, pins)), forbidden)
 
 
 def forbid(potentials: Potentials, cells: Iterable[Cell]) -> Potentials:

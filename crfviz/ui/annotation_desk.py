@@ -11,8 +11,8 @@ import streamlit as st
 
 from crfviz.annotations import labelling
 from crfviz.annotations.labelling import Desk
-from crfviz.annotations.propagation import followed
-from crfviz.annotations.records import Annotation
+from crfviz.annotations.propagation import Proposal, followed
+from crfviz.annotations.records import Annotation, Offsets, words_at
 from crfviz.annotations.store import DocumentSummary
 from crfviz.exceptions import ConflictError, CrfvizError, StoreError
 from crfviz.taggers.version import version_of
@@ -35,6 +35,15 @@ from crfviz.views.stage.labeller import Sheet, labeller_payload
 
 KEY = "labeller"
 _log = logging.getLogger(__name__)
+
+
+class KeptDesk(Desk):
+    """A desk whose model is asked once: a step and its picture need the same answers."""
+
+    def propose(self, offsets: Offsets, pins: Mapping[int, str]) -> Proposal:
+        """What is kept for these words and tags, else the model's answer."""
+        words = words_at(self.item.text, offsets)
+        return cached.proposal(self.tagger.name, words, tuple(sorted(pins.items())))
 
 
 @dataclass
@@ -102,7 +111,7 @@ def _current(document: DocumentSummary, queue: Queue, who: str) -> int | None:
 
 def _desk(item: int, who: str) -> Desk:
     model = scenario().model
-    return Desk(store().item(item), who, cached.tagger(model), _version(model))
+    return KeptDesk(store().item(item), who, cached.tagger(model), _version(model))
 
 
 @st.cache_resource(show_spinner=False)
