@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Table, insert, select, text
 
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.rows import Row, annotation_row, check_text, item_row
+from crfviz.annotations.rows import Row, annotation_row, check_text, encoded, item_row
 from crfviz.annotations.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.exceptions import StoreError
 
@@ -45,7 +45,7 @@ def new_document(
             f"expected annotations of sentences 0 to {len(rows) - 1}, got one of {outside[0]}; "
             f"nothing was stored"
         )
-    return NewDocument(name, now, rows, marks)
+    return NewDocument(name, now, [*map(encoded, rows)], [*map(encoded, marks)])
 
 
 def write_document(connection: Connection, new: NewDocument, progress: Told | None) -> str:

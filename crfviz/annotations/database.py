@@ -13,6 +13,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from crfviz.annotations.failures import explained
+from crfviz.annotations.rows import to_json
 from crfviz.annotations.schema import VERSION, VERSION_TABLE
 from crfviz.exceptions import StoreError
 
@@ -126,8 +127,10 @@ def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
         waits = {"connect_timeout": WAIT, "options": f"-c lock_timeout={WAIT}s"}
         own = {name: value for name, value in waits.items() if name not in url.query}
-        return create_engine(url, connect_args=own, pool_pre_ping=True, **POOL)
-    engine = create_engine(url, connect_args={"timeout": WAIT}, **POOL)
+        return create_engine(
+            url, connect_args=own, pool_pre_ping=True, json_serializer=to_json, **POOL
+        )
+    engine = create_engine(url, connect_args={"timeout": WAIT}, json_serializer=to_json, **POOL)
     event.listen(engine, "connect", _prepare_file)
     event.listen(engine, "begin", _begin)
     return engine

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from sqlalchemy import RowMapping
+from sqlalchemy import JSON, RowMapping
 
 from crfviz.annotations.records import Annotation, Item, Offsets, State, Step
 from crfviz.annotations.schema import ANNOTATIONS, DOCUMENTS, ITEMS
@@ -14,7 +15,29 @@ from crfviz.exceptions import StoreError
 
 Row = dict[str, Any]
 KEPT = [column.name for column in ANNOTATIONS.columns if column.name != "id"]
+LISTS = {  # columns that hold JSON
+    each.name for table in (ITEMS, ANNOTATIONS) for each in table.c if isinstance(each.type, JSON)
+}
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text
+
+
+class Encoded(str):
+    """JSON text that is ready: to encode many rows takes longer than to write them."""
+
+    __slots__ = ()
+
+
+def encoded(row: Row) -> Row:
+    """The same with its lists encoded, so that it is written quickly once the store is locked."""
+    return {
+        name: Encoded(json.dumps(value)) if name in LISTS and value is not None else value
+        for name, value in row.items()
+    }
+
+
+def to_json(value: object) -> str:
+    """How lists become text in every database."""
+    return str(value) if isinstance(value, Encoded) else json.dumps(value)
 
 
 def item_row(item: Item) -> Row:
