@@ -120,6 +120,17 @@ def test_agreement_of_two(page, store):
     assert "2 words with two tags" in texts(page)
 
 
+def test_model_errors_takes_what_was_labelled(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    page.switch_page("pages/model-errors.py").run()
+    page.button_group(key="view.corpus").set_value("labelled").run()
+    assert "No sentence of dogs is done yet" in texts(page)
+    finish(store, name, "anna", [(0, "X")])
+    page.run()
+    assert not page.exception
+    assert "dogs, labelled by all annotators" in texts(page)
+
+
 def test_removal_asks_for_the_name(page, store):
     name = store.add("dogs", _items("Dogs run ."))
     finish(store, name, "anna")

@@ -1,4 +1,4 @@
-"""Which tagged sentences the page Model errors is about: the shipped excerpt, or an uploaded file.
+"""Which tagged sentences the page Model errors is about: shipped, uploaded, or labelled ones.
 
 Uploaded files are kept for all sessions of the server under a digest of their content, the newest
 eight of them, so that going to another page and back loses nothing.
@@ -19,9 +19,14 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.cleaning import fold_handles
 from crfviz.text.formats import decoded, parse_sentences
 from crfviz.text.sentences import Sentence
+from crfviz.ui.annotation_gold import labelled_sentences
 from crfviz.ui.scenario import bound_to, bound_view, set_view_option, view_option
 
-CHOICES = {"excerpt": "shipped sentences", "file": "your file"}
+CHOICES = {
+    "excerpt": "shipped sentences",
+    "file": "your file",
+    "labelled": "what people labelled",
+}
 MOST_FILES = 8
 MOST_MB = 5
 UPLOAD_HELP = (
@@ -82,13 +87,15 @@ def choose_source(tagger: Tagger) -> Source | None:
         st.segmented_control,
         "Tagged sentences",
         "corpus",
-        list(CHOICES) if shipped else ["file"],
+        list(CHOICES) if shipped else ["file", "labelled"],
         "excerpt" if shipped else "file",
         format_func=CHOICES.get,
         label_visibility="collapsed",
     )
     if choice == "excerpt" and shipped is not None:
         return shipped
+    if choice == "labelled":
+        return _labelled()
     uploaded = st.file_uploader(
         "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MOST_MB, key="errors.upload"
     )
@@ -103,6 +110,15 @@ def choose_source(tagger: Tagger) -> Source | None:
         st.info("Choose a file: a word and its tag a line, an empty line after each sentence.")
         return None
     return _folded(source_before)
+
+
+def _labelled() -> Source | None:
+    found = labelled_sentences()
+    if found is None:
+        return None
+    name, sentences = found
+    digest = sha256(repr([(s.tokens, s.tags) for s in sentences]).encode()).hexdigest()[:16]
+    return Source(name, digest, sentences)
 
 
 def _folded(source: Source) -> Source:
