@@ -110,7 +110,8 @@ def use_button(found: Understood, files: list[tuple[str, bytes]]) -> None:
     """A name, and the button that keeps the model and opens it."""
     suggestion = PurePath(files[0][0]).stem
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    name = left.text_input("Name", suggestion, max_chars=80, key="bring.name")
+    with left.container(key="bring-name"):  # another file, another name
+        name = st.text_input("Name", suggestion, max_chars=80, key=f"bring.name.{suggestion}")
     if right.button("Use this model", type="primary", key="bring.use"):
         kept = keep(found, name)
         change(model=kept)

@@ -115,6 +115,16 @@ def test_a_name_that_is_taken_gets_a_number(screen):
     remove(screen, name)
 
 
+def test_the_name_follows_the_file(screen):
+    box = screen.page.locator(".st-key-bring-name input")
+    uploader = screen.page.locator(".st-key-bring-files input[type=file]")
+    bring(screen, as_json())
+    expect(box).to_have_value("scores")
+    screen.page.locator(".st-key-bring-files").get_by_role("button", name="Remove").click()
+    uploader.set_input_files([as_file("other.json", as_json()[1])])
+    expect(box).to_have_value("other")
+
+
 def test_rows_that_do_not_sum_to_one_are_divided_when_asked(screen):
     rough = {
         "tags": ["C", "H"],
