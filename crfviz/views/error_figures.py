@@ -16,6 +16,7 @@ CELL = "cell"  # the name of the selection in the confusion matrix
 INK = "#7A7F87"  # readable on white and on black
 LIGHT_CELLS = "#DCE6EE", "#6FA8CF", "#14243A"  # least, most, and the number on them
 DARK_CELLS = "#1D2B38", "#2E6C99", "#F2F6FA"
+_ROOM = 110  # pixels for the names of the tags, which the page takes from the cells
 _SIDE = 24  # pixels of a cell
 
 
@@ -48,7 +49,8 @@ def confusion_chart(table: Sequence[Row], tags: Sequence[str], *, dark: bool = F
     clicks = clicks.encode(strokeOpacity=alt.condition(cell, alt.value(1), alt.value(0)))
     clicks = clicks.encode(stroke=alt.value("#D1264A")).add_params(cell)
     side = max(4, len(order)) * _SIDE
-    chart: Layered = alt.layer(rects, numbers, clicks).properties(width=side + 120, height=side)
+    cells = alt.layer(rects, numbers, clicks)
+    chart: Layered = cells.properties(width=side + _ROOM, height=side + _ROOM)
     return chart
 
 
