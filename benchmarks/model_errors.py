@@ -37,17 +37,18 @@ TABS = ("How sure", "What the CRF buys", "Where", "Why", "Is it the gold?", "How
 WATCH = """({ wanted, patience }) => new Promise((done, failed) => {
   const main = document.querySelector("[data-testid=stMain]");
   const state = () => document.querySelector("[data-testid=stApp]").dataset.testScriptState;
-  const shown = () => [...main.querySelectorAll("p")].some((element) =>
-    element.textContent.includes(wanted) && !element.closest("[data-stale=true]"));
+  const shown = () => [...main.querySelectorAll("p, [role=columnheader]")]
+    .filter((element) => !element.closest("[data-stale=true]"))
+    .map((element) => element.textContent).filter((text) => text.includes(wanted)).join();
+  const before = shown();
   addEventListener("pointerup", ({ timeStamp }) => {
     let quiet = 0;
-    let begun = false;
     const look = () => {
       const passed = performance.now() - timeStamp;
-      begun ||= state() === "running";
-      quiet = begun && shown() && state() === "notRunning" ? quiet + 1 : 0;
+      const now = shown();
+      quiet = now && now !== before && state() === "notRunning" ? quiet + 1 : 0;
       if (quiet === 2) done(passed);
-      else if (passed > patience) failed(new Error(`no ${wanted} after ${passed} ms`));
+      else if (passed > patience) failed(new Error(`no other ${wanted} after ${passed} ms`));
       else requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
@@ -104,7 +105,7 @@ def measured(page: Page, file: Path, n: int) -> Iterator[Figure]:
     yield clicks(page, "tab", tabs, n)
     open_tab(page, "Where")
     parts = [
-        (page.get_by_role("radio", name=name).first, "Repair wins")
+        (page.get_by_role("radio", name=name).first, name)
         for name in ("sentence length", "position")
     ]
     yield clicks(page, "parts by another dimension", parts, n)
@@ -166,7 +167,7 @@ def timed(page: Page, place: Locator, wanted: str) -> float:
     Raises:
         RuntimeError: the place is not on the screen.
     """
-    place.scroll_into_view_if_needed()
+    place.evaluate("(element) => element.scrollIntoView({ block: 'center' })")
     page.wait_for_timeout(400)
     box = place.bounding_box()
     if box is None:
