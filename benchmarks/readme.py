@@ -93,12 +93,15 @@ def latency_table() -> str:
 
 
 def model_errors_table() -> str:
-    """The last runs of `model_errors.py`: clicks, and the memory of a large file."""
+    """The last runs of `model_errors.py`: clicks, and where it was measured a large file's memory."""
     report = json.loads(model_errors.OUT.read_text())
     figures = [Figure(**line) for line in report["figures"]]
     where = Machine(**{name: report[name] for name in Machine.__dataclass_fields__})
+    clicks = table(where, figures).rstrip()
+    if not model_errors.MEMORY.exists():
+        return clicks
     large = json.loads(model_errors.MEMORY.read_text())
-    return f"{table(where, figures)}\n{model_errors.memory_text(large)}"
+    return f"{clicks}\n\n{model_errors.memory_text(large)}"
 
 
 def perceptron_table() -> str:
