@@ -93,7 +93,7 @@ def latency_table() -> str:
 
 
 def model_errors_table() -> str:
-    """The last runs of `model_errors.py`: clicks, and where it was measured a large file's memory."""
+    """The last runs of `model_errors.py`: clicks, and a large file's memory if measured."""
     report = json.loads(model_errors.OUT.read_text())
     figures = [Figure(**line) for line in report["figures"]]
     where = Machine(**{name: report[name] for name in Machine.__dataclass_fields__})
