@@ -57,3 +57,4 @@ def test_a_quote_is_short():
 
 def test_one_thing_is_not_many():
     assert [count(number, "edit") for number in (0, 1, 2)] == ["0 edits", "1 edit", "2 edits"]
+    assert count(17500, "sentence") == "17,500 sentences"

@@ -41,5 +41,5 @@ def clean(text: str) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """The number with its noun: "1 edit", "2 edits"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """The number with its noun: "1 edit", "2 edits", "1,000 edits"."""
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
