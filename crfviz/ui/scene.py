@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from crfviz.chain.analysis import Analysis
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.ui import cached
@@ -73,7 +73,8 @@ def scene() -> Scene:
             st.stop()
         built = _built(now)
     except CrfvizError as error:
-        _log.warning("no scene for model %s", scenario().model, exc_info=True)
+        broken = isinstance(error, ModelError)  # everything else is what somebody typed
+        _log.warning("no scene for model %s: %s", scenario().model, error, exc_info=broken)
         st.error(plain(str(error)))
         st.stop()
     if built.total_words > MAX_WORDS:
