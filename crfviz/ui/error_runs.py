@@ -67,7 +67,7 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     with st.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(0.0, f"0 of {len(sentences):,} sentences")
         place = st.empty()
-    place.button("Stop", on_click=set_view_option, args=("stopped", key), key="errors.stop")
+    place.button("Stop", on_click=set_view_option, args=("stopped", key), key=f"errors.stop.{key}")
 
     def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
         bar.progress(done / total, f"{done:,} of {total:,} sentences")
