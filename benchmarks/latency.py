@@ -85,7 +85,7 @@ def edits(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
     meter.open("transitions", SENTENCES[tokens], tokens)
     first, by_python, received = [], [], []
     meter.page.locator(CELL).focus()
-    server_before, browser_before = cpu(app), meter.cpu()
+    server_before, browser_before = app.cpu(), meter.cpu()
     for i in range(n):
         bytes_before = meter.bytes_received
         meter.forget()
@@ -97,7 +97,7 @@ def edits(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
         first.append(redraws[0][1])
         by_python.append(next(shown for source, shown in redraws if source == "python"))
         received.append((meter.bytes_received - bytes_before) / KIB)
-    server = 1000 * (cpu(app) - server_before) / n
+    server = 1000 * (app.cpu() - server_before) / n
     browser_ = 1000 * (meter.cpu() - browser_before) / n
     meter.close()
     bounds, at = EDIT_BOUNDS[tokens], f"at {tokens} tokens"
@@ -205,12 +205,6 @@ def memory(app: App) -> Figure:
     lines = Path(f"/proc/{app.pid}/status").read_text().splitlines()
     kib = next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
     return figure("memory of the server at the end", "MB", [kib / KIB], 600)
-
-
-def cpu(app: App) -> float:
-    """Seconds of CPU that the server has used."""
-    after_name = Path(f"/proc/{app.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")  # user, system
 
 
 if __name__ == "__main__":

@@ -76,11 +76,10 @@ class Meter:
         self.page.evaluate("redraws.length = 0, inputs.length = 0")
 
     def since_input(self) -> list[tuple[str, float]]:
-        """Whose numbers each redraw shows, and how many milliseconds after Enter or a click."""
+        """Whose numbers each redraw shows, and when: milliseconds after the last key or click."""
         redraws: list[tuple[str, float]] = self.page.evaluate(
             """() => {
-              const ends = ({ key, kind }) => key === "Enter" || kind === "pointerup";
-              const start = inputs.findLast(ends).at;
+              const start = inputs.findLast(({ kind }) => kind !== "pointermove").at;
               return redraws.map(({ source, shown }) => [source, shown - start]);
             }"""
         )

@@ -1,6 +1,7 @@
-// Runs in the page before anything else. Every finished redraw of the live stage is noted in
-// `window.redraws`: when its last attribute was set, and when the main thread had finished the
-// frame that shows it, in milliseconds since the navigation began.
+// Runs in the page before anything else. Every finished redraw of the live stage, and every answer
+// that the labeller has drawn, is noted in `window.redraws`: when its last attribute was set, and
+// when the main thread had finished the frame that shows it, in milliseconds since the navigation
+// began.
 (() => {
   window.redraws = [];
   window.inputs = []; // time stamps of the keys and of the pointer
@@ -23,8 +24,8 @@
   const afterPaint = (act) => (inFrame ? afterTask(act) : nextFrame(() => afterTask(act)));
 
   const note = (changes) => {
-    for (const stage of new Set(changes.map((change) => change.target))) {
-      const redraw = { source: stage.dataset.source, set: performance.now(), shown: null };
+    for (const drawn of new Set(changes.map((change) => change.target))) {
+      const redraw = { source: drawn.dataset.source ?? null, set: performance.now(), shown: null };
       window.redraws.push(redraw);
       afterPaint(() => (redraw.shown = performance.now()));
     }
@@ -32,7 +33,7 @@
   const attachShadow = Element.prototype.attachShadow;
   Element.prototype.attachShadow = function (options) {
     const root = attachShadow.call(this, options);
-    new MutationObserver(note).observe(root, { subtree: true, attributeFilter: ["data-rev"] });
+    new MutationObserver(note).observe(root, { subtree: true, attributeFilter: ["data-rev", "data-settled"] });
     return root;
   };
   for (const kind of ["keydown", "pointermove", "pointerup"]) {

@@ -12,6 +12,7 @@ import re
 import tempfile
 from pathlib import Path
 
+import annotating
 import finding
 import loading
 import model_errors
@@ -48,6 +49,7 @@ def main() -> None:
     sections = {"models": models_table(), "loading": loading_table(), "latency": latency_table()}
     sections["perceptron"] = perceptron_table()
     sections["propagation"] = propagation_table()
+    sections["annotating"] = annotating.printed()
     sections["teaching"] = teaching_table()
     sections["finding"] = finding.text(json.loads(finding.OUT.read_text()))
     sections["model-errors"] = model_errors_table()

@@ -33,6 +33,12 @@ class App:
         """Everything the server has written so far."""
         return self.log_file.read_text(errors="replace")
 
+    def cpu(self) -> float:
+        """Seconds of CPU that the server has used."""
+        after_name = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        user, system = int(after_name[11]), int(after_name[12])
+        return (user + system) / os.sysconf("SC_CLK_TCK")
+
 
 @contextmanager
 def running_app(log_file: Path, environment: Mapping[str, str] | None = None) -> Iterator[App]:
