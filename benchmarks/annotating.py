@@ -81,6 +81,7 @@ def many(app: App, seconds: float) -> Iterator[Figure]:
         documents = [own, *shared]
         documents = documents[turn:] + documents[:turn]
         annotators.append(Annotator(app.url, f"annotator {number}", documents))
+    asyncio.run(annotators[0].visit())  # loads the models
     before = app.cpu()
     asyncio.run(all_work(annotators, seconds))
     used = app.cpu() - before
@@ -92,7 +93,9 @@ def many(app: App, seconds: float) -> Iterator[Figure]:
     refused = sum(len(annotator.problems) for annotator in annotators)
     at_once = f"{ANNOTATORS} annotators at once for {seconds:.0f} s"
     yield figure(f"key → answer, {at_once}", "ms", steps, STEP, STEP)
-    yield figure(f"CPU of the server per key, {at_once}", "ms", [1000 * used / len(steps)])
+    yield figure(
+        f"CPU of the server per key, {at_once}", "ms", [1000 * used / len(steps)], n=len(steps)
+    )
     yield figure(f"keys refused, {at_once}", "keys", [refused], 0, n=len(steps))
     yield figure(
         f"rows lost, doubled or not as confirmed, {at_once}", "rows", [len(wrong)], 0, n=rows

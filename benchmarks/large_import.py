@@ -61,9 +61,9 @@ def large_import(browser: Browser, app: App) -> Iterator[Figure]:
 @contextmanager
 def somebody_else(app: App) -> Iterator[Annotator]:
     """An annotator who labels in a thread until the end."""
-    documents = [stored(app.database, "beside the import", sentences(500, "b"))]
+    documents = [stored(app.database, "beside the import", sentences(1000, "b"))]
     other = Annotator(app.url, "other", documents)
-    thread = threading.Thread(target=lambda: asyncio.run(other.work(4 * PATIENCE, (0.05, 0.2))))
+    thread = threading.Thread(target=lambda: asyncio.run(other.work(4 * PATIENCE, (0.0, 0.1))))
     thread.start()
     try:
         yield other

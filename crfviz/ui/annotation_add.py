@@ -99,7 +99,7 @@ def _want(digest: str) -> None:
     of_session("added", Added).wanted = digest
 
 
-@st.cache_data(max_entries=4, show_spinner="Reading …")
+@st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
 def _read(name: str, content: bytes, model: str) -> Import:
     return read_items(content, name, tags=cached.tagger(model).tags)
 
