@@ -11,6 +11,7 @@ from crfviz.annotations.records import STATES, State
 from crfviz.annotations.store import DocumentSummary
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.annotation_store import go_to_document, store
+from crfviz.ui.download import download
 from crfviz.ui.scenario import bound_view, say
 from crfviz.ui.words import count, plain
 
@@ -47,10 +48,10 @@ def export_panel(document: DocumentSummary) -> None:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
         return
     name = document.name.rsplit(".", 1)[0] + SUFFIXES[chosen]
-    st.download_button(
+    download(
         f"Download {count(number, 'annotated sentence')}",
-        lambda: render(store().annotations(*filters), chosen).encode(),
-        file_name=name,
+        lambda: render(store().annotations(*filters), chosen),
+        name,
         type="primary",
     )
     st.caption(

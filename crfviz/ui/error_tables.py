@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.corpus.tables import Table, as_csv
+from crfviz.ui.download import download
 from crfviz.ui.scenario import bound_to, set_view_option, view_option
 from crfviz.views.error_tables import ABOUT, error_frame, formats
 
@@ -24,14 +25,13 @@ def show_table(name: str, table: Table, *, links: Links | None = None, title: st
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{title}**", width="content")
         if table:
-            st.download_button(
+            download(
                 "CSV",
                 lambda: as_csv(table),
-                file_name=f"{name}.csv",
-                mime="text/csv",
+                f"{name}.csv",
+                "text/csv",
                 key=f"errors.csv.{name}",
                 type="tertiary",
-                on_click="ignore",
             )
         shown = len(table) if not links or _all_of(name, len(table)) else MOST_ROWS
     if not table:

@@ -12,6 +12,7 @@ from crfviz.chain.analysis import Analysis
 from crfviz.chain.edits import Edits
 from crfviz.chain.k_best import margin
 from crfviz.ui import cached
+from crfviz.ui.download import download
 from crfviz.ui.scenario import bound_to, handle_events, last_event, set_view_option, view_option
 from crfviz.ui.scene import Scene
 from crfviz.views.stage.component import mount
@@ -114,13 +115,7 @@ def _save_lattice(scene: Scene) -> None:
 
         return lattice_html(scene.now, scene.words, scene.tags)
 
-    st.download_button(
-        "Save the lattice (HTML)",
-        build,
-        file_name="lattice.html",
-        mime="text/html",
-        type="tertiary",
-    )
+    download("Save the lattice (HTML)", build, "lattice.html", "text/html", type="tertiary")
 
 
 def _texts(scene: Scene, row: Row) -> pd.Series:
