@@ -156,6 +156,29 @@ def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp
     assert not page.error
 
 
+def test_a_model_that_cannot_score_the_sentence_is_a_message(app, store):  # noqa: F811 - a fixture
+    store.add("dogs", _items("Dogs run ."))
+    app.query_params.update({"model": "textbook/ice-cream", "v.by": "anna"})
+    app.run().switch_page(PAGE).run()
+    assert not app.exception
+    assert "another model" in texts(app)
+    assert button(app, "Try again")
+
+
+def test_a_store_that_fails_at_the_desk_is_a_message_with_a_way_on(page, store, tmp_path):
+    store.add("dogs", _items("Dogs run ."))
+    engine = create_engine(f"sqlite:///{tmp_path}/annotations.db")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE crfviz_annotations RENAME TO gone")
+    page.run()
+    assert not page.exception
+    assert page.error
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE gone RENAME TO crfviz_annotations")
+    button(page, "Try again").click().run()
+    assert not page.error
+
+
 def _items(*sentences):
     from crfviz.annotations.importing import read_items
 

@@ -19,6 +19,7 @@ from crfviz.taggers.version import version_of
 from crfviz.ui import cached
 from crfviz.ui.annotation_queue import Queue
 from crfviz.ui.annotation_store import store
+from crfviz.ui.guard import guarded
 from crfviz.ui.scenario import (
     bound_to,
     fresh_events,
@@ -58,6 +59,7 @@ class Told:
 
 
 @st.fragment
+@guarded("Labelling", again=True)
 def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
     """Draw the next sentence, or that all are done.
 
@@ -148,7 +150,13 @@ def _sheet(desk: Desk, queue: Queue) -> Sheet:
 
 
 def _annotation(desk: Desk) -> Annotation:
-    return store().annotation(desk.item.id, desk.annotator) or labelling.begin(desk)
+    stored = store().annotation(desk.item.id, desk.annotator)
+    if stored is not None:
+        return stored
+    try:
+        return labelling.begin(desk)
+    except CrfvizError as error:
+        raise CrfvizError(f"{error} Or choose another model on the left.") from error
 
 
 def _handle(document: DocumentSummary, queue: Queue, who: str, events: object) -> None:

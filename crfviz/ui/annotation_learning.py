@@ -17,6 +17,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotation_store import store
+from crfviz.ui.guard import guarded
 from crfviz.ui.scenario import bound_view, change, say, scenario
 from crfviz.ui.words import count, plain
 
@@ -94,6 +95,7 @@ def _watch(job: Job) -> None:
 
 
 @st.fragment(run_every=EVERY)
+@guarded("The progress of learning")
 def _bar(job: Job) -> None:
     status = job.status
     if status.state != "running":

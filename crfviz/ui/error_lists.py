@@ -10,6 +10,7 @@ from crfviz.chain.triage import KINDS, NEAR_TIE
 from crfviz.corpus.tables import Table
 from crfviz.ui.error_runs import Analysed
 from crfviz.ui.error_tables import show_table
+from crfviz.ui.guard import guarded
 from crfviz.ui.scenario import bound_view, publish
 from crfviz.views.error_figures import CELL, confusion_chart
 
@@ -23,6 +24,7 @@ ABOUT_KINDS = (
 
 
 @st.fragment
+@guarded("The confusion matrix")
 def wrong_words(found: Analysed) -> None:
     """The confusion matrix, and the errors of the cells that are chosen in it."""
     wrong = [row for row in found.tables["confusion"] if row["gold"] != row["predicted"]]
@@ -66,6 +68,7 @@ def why(found: Analysed) -> None:
 
 
 @st.fragment
+@guarded("The list of errors")
 def _filtered(found: Analysed) -> None:
     """The errors of a kind and of a pair of tags."""
     used = [tag for tag in found.results.tagger.tags if tag in _tags(found)]

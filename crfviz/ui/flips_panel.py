@@ -14,16 +14,12 @@ MOST_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with
 
 
 @st.fragment
+@guarded("The table of the smallest changes")
 def flips_panel(scene: Scene, asked: Question) -> None:
     """What it takes to get the tag that is asked about, and the ten smallest flips of all.
 
     They are found while the rest of the page can already be used.
     """
-    with guarded("The table of the smallest changes"):
-        _panel(scene, asked)
-
-
-def _panel(scene: Scene, asked: Question) -> None:
     st.subheader("The smallest changes of one weight")
     if len(scene.tags) > MOST_TAGS:
         st.info(

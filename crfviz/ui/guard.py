@@ -17,21 +17,25 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def guarded(what: str) -> Iterator[None]:
+def guarded(what: str, *, again: bool = False) -> Iterator[None]:
     """Draw what fails inside as a plain message; everything around it stays.
 
-    Streamlit stops and repeats scripts by exceptions of its own; those pass.
+    Every fragment needs it, for what fails in one never reaches the page around it. Streamlit
+    stops and repeats scripts by exceptions of its own; those pass.
 
     Args:
         what: name of the part, for message and log.
+        again: whether to offer another try, where the cause may pass by itself.
     """
     try:
         yield
     except FragmentHandledException:
         raise
     except CrfvizError as error:
-        _log.warning("%s", what, exc_info=True)
+        _log.warning("%s: %s", what, error)
         st.error(plain(str(error)))
+        if again:
+            st.button("Try again", key=f"again.{what}")
     except Exception:  # noqa: BLE001 - the last resort: nobody above could say it in words
         number = uuid4().hex[:8]
         _log.exception("%s failed, log id %s", what, number)
