@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from crfviz.exceptions import CrfvizError
 from crfviz.ui.annotation_add import add_panel
 from crfviz.ui.annotation_agreement import agreement_panel
 from crfviz.ui.annotation_desk import show_desk
@@ -11,8 +10,8 @@ from crfviz.ui.annotation_learning import learning_panel
 from crfviz.ui.annotation_queue import choose_queue
 from crfviz.ui.annotation_store import choose_document
 from crfviz.ui.annotator import annotator
-from crfviz.ui.scenario import bound_view, need_frame
-from crfviz.ui.words import plain
+from crfviz.ui.guard import guarded
+from crfviz.ui.scenario import bound_buttons, need_frame
 
 PARTS = {
     "label": "Label",
@@ -25,12 +24,11 @@ PARTS = {
 need_frame()
 title, parts, documents, orders = st.columns([1.1, 3.4, 1.6, 1.2], vertical_alignment="center")
 title.title("Annotate")
-try:
+with guarded("Annotate", again=True):
     with documents:
         document = choose_document()
     with parts:
-        part = bound_view(
-            st.segmented_control,
+        part = bound_buttons(
             "Part",
             "part",
             list(PARTS) if document else ["add"],
@@ -53,6 +51,3 @@ try:
         agreement_panel(document)
     else:
         learning_panel(document)
-except CrfvizError as error:
-    st.error(plain(str(error)))
-    st.button("Try again")

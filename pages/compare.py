@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene, scene_of
 from crfviz.ui.side_panel import choose_sides, show_figures
 from crfviz.ui.words import plain
@@ -30,8 +30,7 @@ head.title("Compare")
 current = scene()
 first, second = choose_sides(left, right)
 with choice:
-    view = bound_view(
-        st.segmented_control,
+    view = bound_buttons(
         "Show",
         "pair",
         list(VIEWS),

@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.taggers.tagger import HMM
 from crfviz.ui.occlusion_panel import origin
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.occlusion_rows import LEGEND
@@ -22,8 +22,7 @@ title, choice = st.columns([1, 3], vertical_alignment="center")
 title.title("Emissions")
 current = scene()
 with choice:
-    display = bound_view(
-        st.segmented_control,
+    display = bound_buttons(
         "Show",
         "emissions",
         [name for name in EMISSION_DISPLAYS if name != PROBABILITY or current.family == HMM],

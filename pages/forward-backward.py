@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 from crfviz.views.consistency_rows import consistency_note, consistency_rows
 from crfviz.views.stage.payload import Panels
@@ -18,8 +18,7 @@ title, left, right = st.columns([2, 2, 3], vertical_alignment="center")
 title.title("Forward–backward")
 current = scene()
 with left:
-    display = bound_view(
-        st.segmented_control,
+    display = bound_buttons(
         "Numbers",
         "sweep",
         list(SWEEP_DISPLAYS),
@@ -28,8 +27,7 @@ with left:
         label_visibility="collapsed",
     )
 with right:
-    convention = bound_view(
-        st.segmented_control,
+    convention = bound_buttons(
         "Convention",
         "alpha",
         list(CONVENTIONS),

@@ -6,7 +6,7 @@ from crfviz.chain.homework import check
 from crfviz.chain.homework_programs import ALPHA, KINDS
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.homework_panel import show_checked, table_box
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 from crfviz.ui.words import plain
 from crfviz.views.homework import KIND_NAMES
@@ -15,8 +15,7 @@ title, choice = st.columns([1, 3], vertical_alignment="center")
 title.title("Homework")
 current = scene()
 with choice:
-    kind = bound_view(
-        st.segmented_control,
+    kind = bound_buttons(
         "Table of",
         "kind",
         KINDS,

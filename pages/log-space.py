@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.log_space_panel import batch_panel, sum_panel, underflow_panel
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 
 PARTS = {
@@ -16,8 +16,7 @@ title, choice = st.columns([1, 3], vertical_alignment="center")
 title.title("Log space")
 current = scene()
 with choice:
-    part = bound_view(
-        st.segmented_control,
+    part = bound_buttons(
         "Part",
         "log_space",
         list(PARTS),

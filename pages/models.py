@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.cards import cards, comparison
-from crfviz.ui.scenario import bound_view, scenario
+from crfviz.ui.scenario import bound_buttons, scenario
 from crfviz.ui.words import plain
 from crfviz.views.cards import MEASURES, evaluation_frame, evaluation_table
 from crfviz.views.comparison import DIGITS
@@ -15,8 +15,7 @@ frame = evaluation_frame({card.model: card.evaluations for card in known})
 if frame.empty:
     st.info("No figures yet: `python -m crfviz evaluate FILE --model NAME --card` measures them.")
 else:
-    measure = bound_view(
-        st.segmented_control,
+    measure = bound_buttons(
         "Share of",
         "measure",
         [name for name in MEASURES if frame[name].notna().any()],

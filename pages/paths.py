@@ -4,7 +4,7 @@ import streamlit as st
 
 from crfviz.ui.paths_panel import SHOWS, picture
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 from crfviz.views.path_rows import entropy_note
 from crfviz.views.rows import decoder_rows
@@ -14,8 +14,7 @@ title, choice, controls = st.columns([2, 6, 12], vertical_alignment="center")
 title.title("Paths")
 current = scene()
 with choice:
-    show = bound_view(
-        st.segmented_control,
+    show = bound_buttons(
         "Show",
         "paths",
         list(SHOWS),

@@ -14,7 +14,8 @@ from crfviz.ui.error_mapping import mapped_sentences
 from crfviz.ui.error_runs import Analysed, analysed, explorer_link
 from crfviz.ui.error_tables import show_table
 from crfviz.ui.given_words import sentence_of
-from crfviz.ui.scenario import bound_view, publish
+from crfviz.ui.guard import guarded
+from crfviz.ui.scenario import bound_buttons, bound_view, publish
 from crfviz.ui.words import plain
 
 ANY = "any"
@@ -60,9 +61,10 @@ def two_models(found: Analysed) -> None:
 
 
 @st.fragment
+@guarded("The sentences of two models")
 def _sentences(found: Analysed, other: Analysed, table: Table) -> None:
     """The sentences of a kind, each with a link to the explorer under either model."""
-    kind = bound_view(st.segmented_control, "Sentences", "kind_of", [ANY, *KINDS], ANY)
+    kind = bound_buttons("Sentences", "kind_of", [ANY, *KINDS], ANY)
     publish()
     kept = [index for index, row in enumerate(table) if kind in (ANY, row["kind"])]
     title = f"Sentences: {kind} ({len(kept):,} of {len(table):,})"

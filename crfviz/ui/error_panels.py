@@ -15,11 +15,13 @@ from crfviz.corpus.error_totals import conll
 from crfviz.corpus.slices import dimensions_of, slice_table
 from crfviz.corpus.tables import as_csv
 from crfviz.taggers.lexicon import LEXICON_FILE
+from crfviz.ui.download import download
 from crfviz.ui.error_lists import ANY, is_it_the_gold, why, wrong_words
 from crfviz.ui.error_models import two_models
 from crfviz.ui.error_runs import Analysed
 from crfviz.ui.error_tables import show_table
-from crfviz.ui.scenario import bound_view, publish
+from crfviz.ui.guard import guarded
+from crfviz.ui.scenario import bound_buttons, publish
 from crfviz.views.error_figures import calibration_chart, coverage_chart, decoders_chart
 
 
@@ -69,10 +71,8 @@ def where(found: Analysed) -> None:
     """Parts of the corpus, one dimension or two crossed."""
     names = [ANY, *dimensions_of(found.results)]
     with st.container(horizontal=True):
-        first = bound_view(st.segmented_control, "Parts by", "part", names, ANY, format_func=_any)
-        second = bound_view(
-            st.segmented_control, "crossed with", "cross", names, ANY, format_func=_no
-        )
+        first = bound_buttons("Parts by", "part", names, ANY, format_func=_any)
+        second = bound_buttons("crossed with", "cross", names, ANY, format_func=_no)
     dimensions = [name for name in dict.fromkeys([first, second]) if name != ANY]
     table = slice_table(found.results, dimensions) if dimensions else found.tables["slices"]
     show_table("slices", table)
@@ -96,10 +96,10 @@ PANELS: Mapping[str, Callable[[Analysed], None]] = {
 
 
 @st.fragment
+@guarded("This part")
 def questions(found: Analysed) -> None:
     """A button for each question, and the panel of the one that is open."""
-    tab = bound_view(
-        st.segmented_control,
+    tab = bound_buttons(
         "Question",
         "tab",
         list(PANELS),
@@ -132,7 +132,7 @@ def downloads(found: Analysed) -> None:
                 "text/csv",
             ),
         ):
-            st.download_button(label, data, file_name=name, mime=mime, on_click="ignore")
+            download(label, data, name, mime)
 
 
 def _any(name: str) -> str:

@@ -20,7 +20,7 @@ from crfviz.text.cleaning import fold_handles
 from crfviz.text.formats import decoded, parse_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotation_gold import labelled_sentences
-from crfviz.ui.scenario import bound_to, bound_view, set_view_option, view_option
+from crfviz.ui.scenario import bound_buttons, bound_to, set_view_option, view_option
 
 CHOICES = {
     "excerpt": "shipped sentences",
@@ -83,8 +83,7 @@ def choose_source(tagger: Tagger) -> Source | None:
         FormatError: the file is empty, has no tags, or cannot be read; says in which line.
     """
     shipped = excerpt_of(tagger.tags)
-    choice = bound_view(
-        st.segmented_control,
+    choice = bound_buttons(
         "Tagged sentences",
         "corpus",
         list(CHOICES) if shipped else ["file", "labelled"],

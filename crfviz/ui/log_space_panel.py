@@ -11,7 +11,7 @@ from crfviz.chain.padded_batch import padded_batch
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.scenario import bound_draft, bound_view
+from crfviz.ui.scenario import bound_buttons, bound_draft, bound_view
 from crfviz.ui.scene import Scene
 from crfviz.ui.state import MAX_WORDS
 from crfviz.ui.words import plain
@@ -59,8 +59,7 @@ def sum_panel(scene: Scene) -> None:
             st.selectbox, "of tag", "lse_tag", scene.tags, default, disabled=position == T
         )
     with shift:
-        added = bound_view(
-            st.segmented_control,
+        added = bound_buttons(
             "Add to every score, nats",
             "lse_shift",
             SHIFTS,
@@ -92,8 +91,7 @@ def sum_panel(scene: Scene) -> None:
 
 def underflow_panel(scene: Scene) -> None:
     """The forward table as float32 products beside the same numbers in log space."""
-    times = bound_view(
-        st.segmented_control,
+    times = bound_buttons(
         "The sentence, so many times in a row",
         "times",
         TIMES,

@@ -178,6 +178,19 @@ def bound_view(
     return value
 
 
+def bound_buttons(
+    label: str,
+    name: str,
+    options: Sequence[str],
+    default: str,
+    **widget_options: Any,  # noqa: ANN401 - the widget's options
+) -> str:
+    """A row of buttons for a page option; one is always on, and a click on it changes nothing."""
+    return bound_view(
+        st.segmented_control, label, name, options, default, required=True, **widget_options
+    )
+
+
 def bound_to(
     widget: Widget,
     label: str,

@@ -7,7 +7,7 @@ import streamlit as st
 from crfviz.chain.edits import Edits
 from crfviz.chain.gauge import shift_tag, shift_word
 from crfviz.ui import cached
-from crfviz.ui.scenario import bound_view, change
+from crfviz.ui.scenario import bound_buttons, bound_view, change
 from crfviz.ui.scene import Scene
 
 AMOUNTS = ("1", "0.5", "2", "-1")  # nats, the first one at first
@@ -17,7 +17,7 @@ def shift_panel(scene: Scene) -> None:
     """Two shifts, each with what it moves and a button."""
     amount, word, tag = st.columns([1.3, 1, 1])
     with amount:
-        nats = bound_view(st.segmented_control, "Add c =", "shift", AMOUNTS, AMOUNTS[0])
+        nats = bound_buttons("Add c =", "shift", AMOUNTS, AMOUNTS[0])
     with word:
         _word(scene, float(nats))
     with tag:

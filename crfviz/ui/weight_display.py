@@ -1,8 +1,6 @@
 """The switch between scores and probabilities, for models whose scores are logarithms of these."""
 
-import streamlit as st
-
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import Scene
 
 SCORE, PROBABILITY = "score", "probability"
@@ -16,8 +14,7 @@ def weight_display(scene: Scene) -> str:
     """
     if not scene.of_probabilities:
         return SCORE
-    return bound_view(
-        st.segmented_control,
+    return bound_buttons(
         "Show",
         "weights",
         [SCORE, PROBABILITY],

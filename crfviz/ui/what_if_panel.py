@@ -17,7 +17,7 @@ from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
 from crfviz.ui import cached
 from crfviz.ui.given_words import sentence_of
 from crfviz.ui.scenario import (
-    bound_view,
+    bound_buttons,
     change,
     handle_events,
     scenario,
@@ -89,8 +89,7 @@ def choose_change(every: Tried) -> str:
 
     first = next((kind for kind, found in every.items() if found and found.flips), "lower case")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = bound_view(
-            st.segmented_control,
+        kind = bound_buttons(
             "Change, and how many tags flip",
             "change",
             list(KINDS),
