@@ -1,5 +1,9 @@
-"""Model errors in the browser: a click on the matrix, an error in the explorer, an upload."""
+"""Model errors in the browser: every tab, filter, link, upload and download."""
 
+from contextlib import contextmanager
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.screen import PATIENCE
@@ -15,6 +19,100 @@ def upload(screen, text, name="mine.conll"):
 
 def says(screen, text):
     expect(screen.page.get_by_text(text).first).to_be_visible(timeout=PATIENCE)
+
+
+@contextmanager
+def explorer_of(screen, title, column=0):
+    """The explorer that the first row of a table opens, by a click on one of its links."""
+    page = screen.page
+    grid = page.get_by_text(title).first.locator(
+        "xpath=following::*[@data-testid='stDataFrame'][1]"
+    )
+    grid.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # the grid draws its cells late
+    box = grid.bounding_box()
+    x, y = box["x"] + 25 + 70 * column, box["y"] + 55
+    page.mouse.move(x, y)
+    page.wait_for_timeout(300)  # and notices a link under the mouse later still
+    with page.context.expect_page() as opened:
+        page.mouse.click(x, y)
+    explorer = opened.value
+    expect(explorer.locator("h1", has_text="Explore")).to_be_visible(timeout=PATIENCE)
+    yield explorer
+    explorer.close()
+
+
+TABS = {
+    "How wrong": ["Wrong words by gold and predicted tag", "Each tag by Viterbi"],
+    "How sure": ["Expected calibration error", "Words right among the surest"],
+    "What the CRF buys": ["Every decoder on the same sentences", "among the k best"],
+    "Where": ["Parts of the corpus, the largest win first"],
+    "Why": ["Errors by what is to blame", "Transition weights too strong", "Errors (71 of 71)"],
+    "Is it the gold?": ["Gold to be looked at, least probable first"],
+    "Two models": ["First upos-en, second"],
+}
+CHARTS = {"How wrong": 1, "How sure": 2, "What the CRF buys": 1}
+
+
+def test_every_tab_opens_and_a_second_click_keeps_it(screen):
+    screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
+    for tab, texts in TABS.items():
+        button = screen.page.get_by_role("radio", name=tab, exact=True)
+        button.click()
+        for text in texts:
+            says(screen, text)
+        charts = screen.page.locator("[data-testid=stVegaLiteChart]")
+        expect(charts).to_have_count(CHARTS.get(tab, 0), timeout=PATIENCE)
+        for chart in charts.all():
+            drawn = chart.locator("svg, canvas").first
+            expect(drawn).to_be_visible(timeout=PATIENCE)
+        button.click()
+        says(screen, texts[0])
+        expect(button).to_be_checked(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("column", [0, 1], ids=["first", "second"])
+def test_a_sentence_of_two_models_opens_under_either(screen, column):
+    view = {"v.tab": "Two models", "v.kind_of": "loss"}
+    screen.visit("model-errors", model="upos-en", **view)
+    says(screen, "Sentences: loss")
+    with explorer_of(screen, "Sentences: loss", column) as explorer:
+        model = parse_qs(urlsplit(explorer.url).query).get("model")  # none: the first of the list
+        assert (model == ["upos-en"]) == (column == 0)
+        expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
+
+
+def test_an_error_of_a_kind_opens_in_the_explorer(screen):
+    view = {"v.tab": "Why", "v.kind": "transition"}
+    screen.visit("model-errors", model="upos-en", **view)
+    says(screen, "of 71)")
+    with explorer_of(screen, "of 71)") as explorer:
+        expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
+
+
+def test_an_entity_that_gold_lacks_opens_in_the_explorer(screen):
+    screen.visit("model-errors", model="ner-en", **{"v.tab": "Is it the gold?"})
+    with explorer_of(screen, "Entities in gold or in the prediction alone") as explorer:
+        expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_long_list_is_shown_whole_when_asked(screen):
+    view = {"v.corpus": "file", "v.tab": "Why"}
+    screen.visit("model-errors", model="upos-en", **view)
+    upload(screen, "the\tNOUN\n\n" * 150)
+    says(screen, "Errors (150 of 150)")
+    says(screen, "The first 100; sorting is among these")
+    screen.page.get_by_text("all 150 rows").click()
+    expect(screen.page.get_by_text("The first 100;")).to_have_count(0, timeout=PATIENCE)
+    screen.expect_param("v.all_errors", "1")
+
+
+def test_two_dimensions_are_crossed(screen):
+    screen.visit("model-errors", model="upos-en", **{"v.tab": "Where", "v.part": "gold tag"})
+    crossed = screen.page.locator(".st-key-view-cross")
+    crossed.get_by_role("radio", name="capitalisation").click()
+    screen.expect_param("v.cross", "capitalisation")
+    says(screen, "Parts of the corpus")
 
 
 def test_a_cell_of_the_matrix_lists_its_errors(screen):
@@ -34,25 +132,12 @@ def test_an_uploaded_file_is_measured_and_kept_over_pages(screen):
     says(screen, "2 sentences, 7 words")
 
 
-def test_an_error_opens_in_the_explorer(screen):
-    screen.visit(
-        "model-errors", model="upos-en", **{"v.corpus": "file", "v.tab": "Is it the gold?"}
-    )
+def test_a_suspect_opens_in_the_explorer(screen):
+    view = {"v.corpus": "file", "v.tab": "Is it the gold?"}
+    screen.visit("model-errors", model="upos-en", **view)
     upload(screen, TAGGED)
-    says(screen, "Gold to be looked at")
-    page = screen.page
-    grid = page.locator("[data-testid=stDataFrame]")
-    grid.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)  # the grid draws its cells late
-    box = grid.bounding_box()
-    page.mouse.move(box["x"] + 25, box["y"] + 55)
-    page.wait_for_timeout(300)  # and notices a link under the mouse later still
-    with page.context.expect_page() as opened:
-        page.mouse.click(box["x"] + 25, box["y"] + 55)
-    explorer = opened.value
-    expect(explorer.locator("h1", has_text="Explore")).to_be_visible(timeout=PATIENCE)
-    expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
-    explorer.close()
+    with explorer_of(screen, "Gold to be looked at") as explorer:
+        expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
 
 
 def test_strange_tags_are_mapped_by_the_reader(screen):
