@@ -1,5 +1,7 @@
 """What is kept between runs equals what is computed afresh."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -113,3 +115,10 @@ def test_a_proposal_without_a_path_is_not_kept(model):
     for _ in range(2):
         with pytest.raises(UnknownTagError):
             cached.proposal(model, ("He",), ((0, "B-NONE"),))
+
+
+def test_more_tags_than_can_be_drawn_are_refused(monkeypatch):
+    wide = SimpleNamespace(tags=[f"T{k}" for k in range(201)])
+    monkeypatch.setattr(cached, "load_tagger", lambda _: wide)
+    with pytest.raises(ModelError, match="201 tags; the pages draw at most 200"):
+        cached.tagger("too wide")

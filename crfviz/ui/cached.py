@@ -23,7 +23,8 @@ from crfviz.chain.edits import Edits, Move
 from crfviz.chain.intervals import Interval
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.strength import strength_intervals
-from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.exceptions import CrfvizError, ModelError, NoPathError
+from crfviz.taggers.brought.limits import MOST_TAGS
 from crfviz.taggers.examples import Example
 from crfviz.taggers.occlusion import Occlusion, occlude
 from crfviz.taggers.registry import list_taggers, load_tagger
@@ -59,9 +60,15 @@ def tagger(name: str) -> Tagger:
     """The model of this name, loaded once for all sessions.
 
     Raises:
-        ModelError: the folder is no model.
+        ModelError: the folder is no model, or the model has more tags than can be drawn.
     """
-    return load_tagger(name)
+    loaded = load_tagger(name)
+    if len(loaded.tags) > MOST_TAGS:
+        raise ModelError(
+            f"{name} has {len(loaded.tags):,} tags; the pages draw at most {MOST_TAGS}. Choose "
+            "another model on the left; the library and the command line take this one."
+        )
+    return loaded
 
 
 @st.cache_data(max_entries=16, ttl=60, show_spinner=False)
