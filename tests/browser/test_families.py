@@ -6,7 +6,16 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
-from tests.browser.screen import assert_lattice, assert_matrix, assert_rows, chain, with_cell
+from crfviz.taggers.registry import load_tagger
+from tests.browser.screen import (
+    STAGES,
+    TITLES,
+    assert_lattice,
+    assert_matrix,
+    assert_rows,
+    chain,
+    with_cell,
+)
 from tests.icecream import DIARY
 
 PERCEPTRON, ICE_CREAM = "upos-en-perceptron", "textbook/ice-cream"
@@ -107,3 +116,21 @@ def test_a_probability_of_a_word_can_be_typed(screen):
         assert screen.emission(0, 1).inner_text() == "0.40"
 
     screen.eventually(check)
+
+
+@pytest.mark.parametrize("model", [PERCEPTRON, "upos-en-hmm", ICE_CREAM, "ner-en"])
+def test_every_page_works(screen, model):
+    sentence = load_tagger(model).examples()[0].text
+    expected = chain(model, sentence)
+    for path in TITLES:
+        if path in STAGES:
+            shown = screen.open(path, model=model, sentence=sentence).read()
+            assert shown.words == expected.words
+            if shown.edges:
+                assert_lattice(shown, expected)
+        else:
+            screen.visit(path, model=model, sentence=sentence)
+            idle = "[data-testid=stApp][data-test-script-state=notRunning]"
+            expect(screen.page.locator(idle)).to_be_visible()
+        if path != "annotate":  # where sentences of others may wait, which a diary cannot score
+            expect(screen.page.locator("[data-testid=stAlertContentError]")).to_have_count(0)
