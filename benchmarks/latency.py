@@ -37,6 +37,7 @@ SENTENCES = {
 }
 EDIT_BOUNDS = {12: (120, 200), 40: (160, 250)}  # milliseconds, p50 and p95
 CELL = "[data-cell='DET,NOUN']"
+A_MATRIX_A_STEP = "upos-en-perceptron"
 KIB = 1024  # bytes in the KB of the table
 REST = 150  # milliseconds in which everything arrives that an edit sends
 
@@ -57,6 +58,8 @@ def main() -> None:
         figures = [
             *edits(browser, app, 12, options.n),
             *edits(browser, app, 40, options.n),
+            *edits(browser, app, 12, options.n, A_MATRIX_A_STEP),
+            *edits(browser, app, 40, options.n, A_MATRIX_A_STEP),
             *drags(browser, app, 12, options.n),
             *drags(browser, app, 40, options.n),
             *loads(browser, app, options.n),
@@ -79,10 +82,10 @@ def warm(browser: Browser, app: App) -> None:
     meter.close()
 
 
-def edits(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
+def edits(browser: Browser, app: App, tokens: int, n: int, model: str = "") -> Iterator[Figure]:
     """Type into a cell of the matrix, `n` times, each time another number."""
     meter = Meter(browser, app)
-    meter.open("transitions", SENTENCES[tokens], tokens)
+    meter.open("transitions", SENTENCES[tokens], tokens, model)
     first, by_python, received = [], [], []
     meter.page.locator(CELL).focus()
     server_before, browser_before = app.cpu(), meter.cpu()
@@ -101,6 +104,7 @@ def edits(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
     browser_ = 1000 * (meter.cpu() - browser_before) / n
     meter.close()
     bounds, at = EDIT_BOUNDS[tokens], f"at {tokens} tokens"
+    at += ", a matrix a step" if model else ""
     yield figure(f"edit → picture {at}", "ms", first, *bounds)
     yield figure(f"edit → picture of Python's numbers {at}", "ms", by_python, *bounds)
     yield figure(f"received per edit {at}", "KB", received, 45)

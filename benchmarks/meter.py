@@ -50,13 +50,13 @@ class Meter:
         network.send("Network.enable")
         network.on("Network.webSocketFrameReceived", self._received)
 
-    def open(self, path: str, sentence: str, tokens: int) -> None:
-        """Go to a page with a sentence, wait until it is drawn and the page is quiet.
+    def open(self, path: str, sentence: str, tokens: int, model: str = "") -> None:
+        """Go to a page with a sentence and a model, wait until it is drawn and the page is quiet.
 
         Raises:
             RuntimeError: the sentence does not have that many tokens.
         """
-        self.page.goto(f"{self.app.url}/{path}")
+        self.page.goto(f"{self.app.url}/{path}" + (f"?model={model}" if model else ""))
         self.wait(SHOWN)
         box = self.page.locator(".st-key-sentence input")
         box.fill(sentence)
