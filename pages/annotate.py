@@ -10,8 +10,9 @@ from crfviz.ui.annotation_learning import learning_panel
 from crfviz.ui.annotation_queue import choose_queue
 from crfviz.ui.annotation_store import choose_document
 from crfviz.ui.annotator import annotator
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.guard import guarded
-from crfviz.ui.scenario import bound_buttons, need_frame
+from crfviz.ui.scenario import need_frame
 
 PARTS = {
     "label": "Label",

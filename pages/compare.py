@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene, scene_of
 from crfviz.ui.side_panel import choose_sides, show_figures
 from crfviz.ui.words import plain

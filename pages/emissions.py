@@ -3,9 +3,9 @@
 import streamlit as st
 
 from crfviz.taggers.tagger import HMM
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.occlusion_panel import origin
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
-from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.occlusion_rows import LEGEND

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
-from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 from crfviz.views.consistency_rows import consistency_note, consistency_rows
 from crfviz.views.stage.payload import Panels

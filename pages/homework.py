@@ -5,8 +5,8 @@ import streamlit as st
 from crfviz.chain.homework import check
 from crfviz.chain.homework_programs import ALPHA, KINDS
 from crfviz.exceptions import CrfvizError
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.homework_panel import show_checked, table_box
-from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 from crfviz.ui.words import plain
 from crfviz.views.homework import KIND_NAMES

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.log_space_panel import batch_panel, sum_panel, underflow_panel
-from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 
 PARTS = {

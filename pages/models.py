@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.cards import cards, comparison
-from crfviz.ui.scenario import bound_buttons, scenario
+from crfviz.ui.scenario import scenario
 from crfviz.ui.words import plain
 from crfviz.views.cards import MEASURES, evaluation_frame, evaluation_table
 from crfviz.views.comparison import DIGITS

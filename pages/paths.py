@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.paths_panel import SHOWS, picture
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.scenario import bound_buttons
 from crfviz.ui.scene import scene
 from crfviz.views.path_rows import entropy_note
 from crfviz.views.rows import decoder_rows

@@ -13,7 +13,7 @@ from crfviz.ui import annotation_desk as desk
 from crfviz.ui import cached
 from crfviz.ui import scenario as session
 from crfviz.ui.annotation_queue import Queue
-from crfviz.ui.scenario import of_session
+from crfviz.ui.session import of_session
 from crfviz.ui.state import Scenario
 from tests.fake_tagger import FakeTagger
 
@@ -68,9 +68,7 @@ def page(tmp_path, monkeypatch):
     store.add("dogs.txt", [Item("dogs run home", OFFSETS) for _ in range(3)])
     state = {
         "crfviz.scenario": Scenario("fake", ""),
-        "crfviz.events": {},
         "crfviz.history": session.History(),
-        "crfviz.messages": [],
     }
     monkeypatch.setattr(st, "session_state", state)
     monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)

@@ -11,7 +11,9 @@ from crfviz.annotations.importing import Import, read_items
 from crfviz.annotations.keeping import keep
 from crfviz.ui import cached
 from crfviz.ui.annotation_store import document_key, go_to_document, store
-from crfviz.ui.scenario import bound_draft, of_session, scenario, set_draft, set_view_option
+from crfviz.ui.bound import bound_draft
+from crfviz.ui.scenario import scenario, set_view_option
+from crfviz.ui.session import of_session, set_draft
 from crfviz.ui.words import count, plain
 
 PASTE = "annotate.paste"

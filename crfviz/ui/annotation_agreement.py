@@ -12,9 +12,10 @@ from crfviz.annotations.records import words_at
 from crfviz.annotations.store import DocumentSummary
 from crfviz.ui import cached
 from crfviz.ui.annotation_store import store
+from crfviz.ui.bound import bound_view
 from crfviz.ui.error_runs import explorer_link
 from crfviz.ui.given_words import sentence_of
-from crfviz.ui.scenario import bound_view, scenario
+from crfviz.ui.scenario import scenario
 from crfviz.ui.words import count, plain
 
 MOST_ROWS = 500

@@ -19,17 +19,10 @@ from crfviz.taggers.version import version_of
 from crfviz.ui import cached
 from crfviz.ui.annotation_queue import Queue
 from crfviz.ui.annotation_store import store
+from crfviz.ui.bound import bound_to
 from crfviz.ui.guard import guarded
-from crfviz.ui.scenario import (
-    bound_to,
-    fresh_events,
-    last_event,
-    of_session,
-    publish,
-    scenario,
-    set_view_option,
-    view_option,
-)
+from crfviz.ui.scenario import publish, scenario, set_view_option, view_option
+from crfviz.ui.session import fresh_events, last_event, of_session
 from crfviz.ui.words import count, plain, quote
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.labeller import Sheet, labeller_payload

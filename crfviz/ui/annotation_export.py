@@ -11,8 +11,9 @@ from crfviz.annotations.records import STATES, State
 from crfviz.annotations.store import DocumentSummary
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.annotation_store import go_to_document, store
+from crfviz.ui.bound import bound_view
 from crfviz.ui.download import download
-from crfviz.ui.scenario import bound_view, say
+from crfviz.ui.session import say
 from crfviz.ui.words import count, plain
 
 EVERYBODY, EITHER = "all annotators", "done and begun"

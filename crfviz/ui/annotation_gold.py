@@ -9,7 +9,7 @@ import streamlit as st
 from crfviz.annotations.teaching import finished
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotation_store import choose_document, store
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.bound import bound_view
 from crfviz.ui.words import plain
 
 EVERYBODY = "all annotators"

@@ -17,8 +17,10 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotation_store import store
+from crfviz.ui.bound import bound_view
 from crfviz.ui.guard import guarded
-from crfviz.ui.scenario import bound_view, change, say, scenario
+from crfviz.ui.scenario import change, scenario
+from crfviz.ui.session import say
 from crfviz.ui.words import count, plain
 
 EVERY = 0.5  # seconds between two looks at a job

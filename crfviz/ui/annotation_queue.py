@@ -12,7 +12,8 @@ from crfviz.annotations.store import DocumentSummary
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.annotation_store import document_key, item_ids, store
-from crfviz.ui.scenario import bound_view, scenario, set_view_option, view_option
+from crfviz.ui.bound import bound_view
+from crfviz.ui.scenario import scenario, set_view_option, view_option
 
 NAMES: Mapping[Order, str] = {
     "file": "file order",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from crfviz.annotations.store import DocumentSummary, Store, open_store
+from crfviz.ui.bound import bound_to
 from crfviz.ui.scenario import set_view_option, view_option
 
 NEWEST = -1
@@ -31,14 +32,14 @@ def choose_document() -> DocumentSummary | None:
     keys = list(by_key)
     chosen = view_option("doc")
     chosen = chosen if chosen in by_key else keys[NEWEST]
-    if st.session_state.get("view.doc") != chosen:
-        st.session_state["view.doc"] = chosen
-    st.selectbox(
+    bound_to(
+        st.selectbox,
         "Document",
-        keys,
-        key="view.doc",
+        "view.doc",
+        chosen,
+        go_to_document,
+        options=keys,
         format_func=lambda key: by_key[key].name,
-        on_change=lambda: go_to_document(st.session_state["view.doc"]),
         label_visibility="collapsed",
     )
     return by_key[chosen]

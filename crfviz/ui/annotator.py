@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from crfviz.ui.scenario import bound_to, set_view_option, view_option
+from crfviz.ui.bound import bound_to
+from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.ui.words import plain
 
 NOBODY = "me"  # the annotator who gave no name

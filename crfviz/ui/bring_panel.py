@@ -17,7 +17,8 @@ from crfviz.taggers.brought.understood import Understood, are_bio
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.user_models import own_models, remove_model
 from crfviz.ui import cached
-from crfviz.ui.scenario import change, say, scenario
+from crfviz.ui.scenario import change, scenario
+from crfviz.ui.session import say
 from crfviz.ui.words import plain, quote
 from crfviz.views.brought import MOST_NAMES, axis_line, facts_frame
 from crfviz.views.transition_frame import transition_frame

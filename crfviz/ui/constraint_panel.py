@@ -12,7 +12,8 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.illegal_mass import ConstraintEffect, constraint_effect
 from crfviz.exceptions import NoPathError
 from crfviz.ui import cached
-from crfviz.ui.scenario import bound_to, change, scenario
+from crfviz.ui.bound import bound_to
+from crfviz.ui.scenario import change, scenario
 from crfviz.ui.scene import Scene
 from crfviz.ui.words import plain
 from crfviz.views.constraint_rows import constraint_note

@@ -8,10 +8,11 @@ import streamlit as st
 
 from crfviz.chain.triage import KINDS, NEAR_TIE
 from crfviz.corpus.tables import Table
+from crfviz.ui.bound import bound_view
 from crfviz.ui.error_runs import Analysed
 from crfviz.ui.error_tables import show_table
 from crfviz.ui.guard import guarded
-from crfviz.ui.scenario import bound_view, publish
+from crfviz.ui.scenario import publish
 from crfviz.views.error_figures import CELL, confusion_chart
 
 ANY = "any"

@@ -12,8 +12,8 @@ from crfviz.corpus.results import unknown_tags
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import OUTSIDE, split_tag
 from crfviz.text.sentences import Sentence
+from crfviz.ui.bound import bound_to
 from crfviz.ui.error_source import Source, renamed
-from crfviz.ui.scenario import bound_to
 from crfviz.ui.words import plain, quote
 
 NOT_YET = "choose …"

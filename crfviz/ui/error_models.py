@@ -10,12 +10,13 @@ from crfviz.corpus.model_comparison import KINDS, comparison_tables
 from crfviz.corpus.tables import Row, Table
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
+from crfviz.ui.bound import bound_buttons, bound_view
 from crfviz.ui.error_mapping import mapped_sentences
 from crfviz.ui.error_runs import Analysed, analysed, explorer_link
 from crfviz.ui.error_tables import show_table
 from crfviz.ui.given_words import sentence_of
 from crfviz.ui.guard import guarded
-from crfviz.ui.scenario import bound_buttons, bound_view, publish
+from crfviz.ui.scenario import publish
 from crfviz.ui.words import plain
 
 ANY = "any"

@@ -15,13 +15,14 @@ from crfviz.corpus.error_totals import conll
 from crfviz.corpus.slices import dimensions_of, slice_table
 from crfviz.corpus.tables import as_csv
 from crfviz.taggers.lexicon import LEXICON_FILE
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.download import download
 from crfviz.ui.error_lists import ANY, is_it_the_gold, why, wrong_words
 from crfviz.ui.error_models import two_models
 from crfviz.ui.error_runs import Analysed
 from crfviz.ui.error_tables import show_table
 from crfviz.ui.guard import guarded
-from crfviz.ui.scenario import bound_buttons, publish
+from crfviz.ui.scenario import publish
 from crfviz.views.error_figures import calibration_chart, coverage_chart, decoders_chart
 
 

@@ -20,7 +20,8 @@ from crfviz.text.cleaning import fold_handles
 from crfviz.text.formats import decoded, parse_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotation_gold import labelled_sentences
-from crfviz.ui.scenario import bound_buttons, bound_to, set_view_option, view_option
+from crfviz.ui.bound import bound_buttons, bound_to
+from crfviz.ui.scenario import set_view_option, view_option
 
 CHOICES = {
     "excerpt": "shipped sentences",

@@ -8,8 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.corpus.tables import Table, as_csv
+from crfviz.ui.bound import bound_to
 from crfviz.ui.download import download
-from crfviz.ui.scenario import bound_to, set_view_option, view_option
+from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.views.error_tables import ABOUT, error_frame, formats
 
 TALLEST = 360  # pixels

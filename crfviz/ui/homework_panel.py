@@ -10,8 +10,9 @@ from crfviz.chain.homework_trial import Checked
 from crfviz.exceptions import CrfvizError
 from crfviz.text.number_files import MOST_BYTES, read_number_table
 from crfviz.text.number_tables import NumberTable, parse_number_table
-from crfviz.ui.scenario import bound_draft, bound_to, bound_view, draft, say, set_draft
+from crfviz.ui.bound import bound_draft, bound_to, bound_view
 from crfviz.ui.scene import Scene
+from crfviz.ui.session import draft, say, set_draft
 from crfviz.ui.words import plain
 from crfviz.views.homework import as_text, compared, how_read, likely_bug, verdict
 

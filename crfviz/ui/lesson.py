@@ -11,16 +11,10 @@ import streamlit as st
 from crfviz.chain.gradient import GradientStep, gradient_step, loss
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.scenario import (
-    bound_to,
-    change,
-    say,
-    scenario,
-    set_right,
-    set_view_option,
-    view_option,
-)
+from crfviz.ui.bound import bound_to
+from crfviz.ui.scenario import change, scenario, set_right, set_view_option, view_option
 from crfviz.ui.scene import Scene
+from crfviz.ui.session import say
 from crfviz.ui.url import LONGEST_OPTION
 from crfviz.ui.words import plain, quote
 from crfviz.views.learning import step_note

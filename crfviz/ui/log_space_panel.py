@@ -11,7 +11,7 @@ from crfviz.chain.padded_batch import padded_batch
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.scenario import bound_buttons, bound_draft, bound_view
+from crfviz.ui.bound import bound_buttons, bound_draft, bound_view
 from crfviz.ui.scene import Scene
 from crfviz.ui.state import MAX_WORDS
 from crfviz.ui.words import plain

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.chain.naive import Enumeration, enumerate_paths, first_words, words_that_fit
 from crfviz.chain.potentials import Potentials
-from crfviz.ui.scenario import bound_view
+from crfviz.ui.bound import bound_view
 from crfviz.ui.scene import Scene
 from crfviz.ui.url import encode_changes
 from crfviz.ui.words import plain

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from crfviz.chain.pairs import pair_marginals
-from crfviz.ui.scenario import bound_to, set_view_option, view_option
+from crfviz.ui.bound import bound_to
+from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.ui.scene import Scene
 from crfviz.views.pair_figure import pair_frame, pair_heatmap
 

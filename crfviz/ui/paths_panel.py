@@ -11,9 +11,10 @@ import streamlit as st
 from crfviz.chain.influence import influence
 from crfviz.chain.k_best import k_best
 from crfviz.chain.pile import pile
+from crfviz.ui.bound import bound_to
 from crfviz.ui.occlusion_panel import least_certain
 from crfviz.ui.question import place
-from crfviz.ui.scenario import bound_to, set_view_option, view_option
+from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.ui.scene import Scene
 from crfviz.views.distribution_rows import (
     HEADING,

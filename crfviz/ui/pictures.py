@@ -12,9 +12,11 @@ from crfviz.chain.analysis import Analysis
 from crfviz.chain.edits import Edits
 from crfviz.chain.k_best import margin
 from crfviz.ui import cached
+from crfviz.ui.bound import bound_to
 from crfviz.ui.download import download
-from crfviz.ui.scenario import bound_to, handle_events, last_event, set_view_option, view_option
+from crfviz.ui.scenario import handle_events, set_view_option, view_option
 from crfviz.ui.scene import Scene
+from crfviz.ui.session import last_event
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
 

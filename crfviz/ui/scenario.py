@@ -1,4 +1,4 @@
-"""The one owner of `st.session_state` and of the address.
+"""The scenario of a session, and its address.
 
 Pages read `scenario()`. Widgets and the live stage change it, in callbacks: those run before the
 page is drawn, so that sidebar, page and address always show the same state.
@@ -7,9 +7,8 @@ page is drawn, so that sidebar, page and address always show the same state.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
@@ -18,24 +17,16 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.events import Event, RefusedError, apply_event, new_events
+from crfviz.ui.events import Event, RefusedError, apply_event
+from crfviz.ui.session import fresh_events, keep_shelf, say, shelf
 from crfviz.ui.snapshot_link import linked_snapshots, with_snapshots, without_snapshots
-from crfviz.ui.snapshots import Shelf
 from crfviz.ui.state import MAX_CHARACTERS, History, for_tags, with_sentence
 from crfviz.ui.state import Scenario as Scenario
 from crfviz.ui.url import Link, decode, encode
 from crfviz.ui.words import count, quote
 
-Widget = Callable[..., object]  # st.text_input and its like
-Kept = TypeVar("Kept")
-
 _SCENARIO = "crfviz.scenario"
 _HISTORY = "crfviz.history"
-_MESSAGES = "crfviz.messages"
-_EVENTS = "crfviz.events"
-_DRAFT = "crfviz.draft."
-_SHELF = "crfviz.shelf"
-_OF_SESSION = "crfviz.of."
 
 _log = logging.getLogger(__name__)
 
@@ -45,9 +36,6 @@ def begin() -> None:
     context = get_script_run_ctx()
     if _SCENARIO not in st.session_state:
         st.session_state[_HISTORY] = History()
-        st.session_state[_MESSAGES] = []
-        st.session_state[_EVENTS] = {}
-        st.session_state[_SHELF] = Shelf()
         st.session_state[_SCENARIO] = _from_address()
     elif context is not None and context.is_history_navigation:
         _go_to(_from_address())
@@ -145,69 +133,6 @@ def reset() -> None:
     change(edits=Edits(), pins={})
 
 
-def bound(widget: Widget, label: str, field: str, **options: Any) -> None:  # noqa: ANN401 - any widget's
-    """Draw `widget` so that it edits one field of the scenario and survives a page change.
-
-    Its key is the name of the field.
-    """
-    value = getattr(scenario(), field)
-    bound_to(widget, label, field, value, lambda chosen: change(**{field: chosen}), **options)
-
-
-def bound_view(
-    widget: Widget,
-    label: str,
-    name: str,
-    options: Sequence[str],
-    default: str,
-    **widget_options: Any,  # noqa: ANN401 - any widget's options
-) -> str:
-    """Draw `widget`, which chooses one of `options`, so that it edits a page option.
-
-    Returns:
-        The option chosen, `default` where none is or an unknown one.
-    """
-    value = view_option(name, default)
-    if value not in options:
-        value = default
-
-    def store(chosen: str | None) -> None:
-        set_view_option(name, chosen or default, default)
-
-    bound_to(widget, label, f"view.{name}", value, store, options=options, **widget_options)
-    return value
-
-
-def bound_buttons(
-    label: str,
-    name: str,
-    options: Sequence[str],
-    default: str,
-    **widget_options: Any,  # noqa: ANN401 - the widget's options
-) -> str:
-    """A row of buttons for a page option; one is always on, and a click on it changes nothing."""
-    return bound_view(
-        st.segmented_control, label, name, options, default, required=True, **widget_options
-    )
-
-
-def bound_to(
-    widget: Widget,
-    label: str,
-    key: str,
-    value: object,
-    store: Callable[[Any], None],
-    **options: Any,  # noqa: ANN401 - any widget's options
-) -> None:
-    """Draw `widget` so that it shows `value` and hands what the reader chooses to `store`.
-
-    The widget's own state is set only when it differs: setting it anew would disturb who is typing.
-    """
-    if key not in st.session_state or st.session_state[key] != value:
-        st.session_state[key] = value
-    widget(label, key=key, on_change=lambda: store(st.session_state[key]), **options)
-
-
 def view_option(name: str, default: str = "") -> str:
     """A page option, `default` where it was not chosen."""
     return scenario().view.get(name, default)
@@ -224,36 +149,6 @@ def set_right(right: Mapping[int, str]) -> None:
     _keep(replace(scenario(), right=dict(right)))
 
 
-def bound_draft(
-    widget: Widget,
-    label: str,
-    name: str,
-    default: str = "",
-    **options: Any,  # noqa: ANN401 - any widget's options
-) -> str:
-    """Draw `widget` so that it edits a draft: a text of this session, too long for a link.
-
-    Returns:
-        The text, `default` until somebody types another.
-    """
-    text = draft(name, default)
-    bound_to(
-        widget, label, f"draft.{name}", text, lambda typed: set_draft(name, typed or ""), **options
-    )
-    return text
-
-
-def draft(name: str, default: str = "") -> str:
-    """A text of this session that no link holds."""
-    text: str = st.session_state.get(_DRAFT + name, default)
-    return text
-
-
-def set_draft(name: str, text: str) -> None:
-    """Keep a text for this session."""
-    st.session_state[_DRAFT + name] = text
-
-
 def handle_events(stage: str, events: object) -> None:
     """Apply what a live stage asks for and did not ask before; to be called in its callback.
 
@@ -266,62 +161,11 @@ def handle_events(stage: str, events: object) -> None:
         _handle(event)
 
 
-def fresh_events(component: str, events: object) -> Iterator[Event]:
-    """The events that a live component did not send before; each counts as handled from then on.
-
-    Args:
-        component: its key; each counts its events by itself.
-        events: as they came.
-    """
-    for number, event in new_events(events, after=last_event(component)):
-        st.session_state[_EVENTS] = {**st.session_state[_EVENTS], component: number}
-        yield event
-
-
-def last_event(stage: str) -> int:
-    """The number of the last event of a stage that was handled; it forgets those up to it."""
-    number: int = st.session_state[_EVENTS].get(stage, 0)
-    return number
-
-
-def of_session(name: str, make: Callable[[], Kept]) -> Kept:
-    """Something of this session that no link holds, made when it is asked for first."""
-    if _OF_SESSION + name not in st.session_state:
-        st.session_state[_OF_SESSION + name] = make()
-    kept: Kept = st.session_state[_OF_SESSION + name]
-    return kept
-
-
-def shelf() -> Shelf:
-    """The snapshots of this session."""
-    kept: Shelf = st.session_state[_SHELF]
-    return kept
-
-
-def keep_shelf(changed: Shelf) -> None:
-    """Replace the snapshots of this session."""
-    st.session_state[_SHELF] = changed
-
-
 def take_up(state: Scenario) -> None:
     """Go to the model, sentence, edits and pins of another state; page options stay."""
     now = scenario()
     view = now.view if state.sentence == now.sentence else with_sentence(now, state.sentence).view
     _go_to(_fitted(replace(state, view=view, step=0)))
-
-
-def say(message: str) -> None:
-    """Show a message once, at the next drawing of the sidebar."""
-    messages: list[str] = st.session_state[_MESSAGES]
-    if message not in messages:
-        st.session_state[_MESSAGES] = [*messages, message]
-
-
-def take_messages() -> list[str]:
-    """The messages to show now; they are forgotten."""
-    messages: list[str] = st.session_state[_MESSAGES]
-    st.session_state[_MESSAGES] = []
-    return messages
 
 
 def _handle(event: Event) -> None:

@@ -7,7 +7,8 @@ import streamlit as st
 from crfviz.chain.edits import Edits
 from crfviz.chain.gauge import shift_tag, shift_word
 from crfviz.ui import cached
-from crfviz.ui.scenario import bound_buttons, bound_view, change
+from crfviz.ui.bound import bound_buttons, bound_view
+from crfviz.ui.scenario import change
 from crfviz.ui.scene import Scene
 
 AMOUNTS = ("1", "0.5", "2", "-1")  # nats, the first one at first

@@ -7,7 +7,8 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from crfviz.ui.scenario import bound_view, view_option
+from crfviz.ui.bound import bound_view
+from crfviz.ui.scenario import view_option
 from crfviz.ui.scene import Scene
 from crfviz.ui.sides import SIDES, Side, both_sides, label, options
 from crfviz.ui.words import plain

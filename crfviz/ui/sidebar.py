@@ -11,10 +11,9 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.ui import cached
 from crfviz.ui.annotator import annotator_box
+from crfviz.ui.bound import bound, bound_to
 from crfviz.ui.cards import summary
 from crfviz.ui.scenario import (
-    bound,
-    bound_to,
     can_redo,
     can_undo,
     change,
@@ -22,10 +21,10 @@ from crfviz.ui.scenario import (
     reset,
     scenario,
     set_view_option,
-    take_messages,
     undo,
 )
 from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, wanted_rows
+from crfviz.ui.session import take_messages
 from crfviz.ui.snapshot_panel import snapshot_panel
 from crfviz.ui.url import Link
 from crfviz.ui.words import count, plain

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crfviz.ui import cached
-from crfviz.ui.scenario import scenario, shelf
+from crfviz.ui.scenario import scenario
+from crfviz.ui.session import shelf
 from crfviz.ui.state import Scenario, for_tags, with_sentence
 from crfviz.ui.words import count
 

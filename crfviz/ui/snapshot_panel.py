@@ -6,17 +6,10 @@ from dataclasses import replace
 
 import streamlit as st
 
+from crfviz.ui.bound import bound_to
 from crfviz.ui.events import RefusedError
-from crfviz.ui.scenario import (
-    bound_to,
-    keep_shelf,
-    say,
-    scenario,
-    set_view_option,
-    shelf,
-    take_up,
-    view_option,
-)
+from crfviz.ui.scenario import scenario, set_view_option, take_up, view_option
+from crfviz.ui.session import keep_shelf, say, shelf
 from crfviz.ui.sides import SIDES, snapshot_option
 from crfviz.ui.snapshot_link import query
 from crfviz.ui.snapshots import Shelf, Snapshot

@@ -1,6 +1,6 @@
 """The switch between scores and probabilities, for models whose scores are logarithms of these."""
 
-from crfviz.ui.scenario import bound_buttons
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.scene import Scene
 
 SCORE, PROBABILITY = "score", "probability"

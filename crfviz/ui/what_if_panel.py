@@ -15,15 +15,9 @@ from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
 from crfviz.ui import cached
+from crfviz.ui.bound import bound_buttons
 from crfviz.ui.given_words import sentence_of
-from crfviz.ui.scenario import (
-    bound_buttons,
-    change,
-    handle_events,
-    scenario,
-    set_view_option,
-    view_option,
-)
+from crfviz.ui.scenario import change, handle_events, scenario, set_view_option, view_option
 from crfviz.ui.state import MAX_WORDS, Scenario
 from crfviz.ui.url import decode_changes, encode, encode_changes
 from crfviz.ui.words import count
