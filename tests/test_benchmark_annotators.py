@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def labelled(benchmark, tmp_path_factory):
             )
             keys = [own, shared] if number % 2 else [shared, own]
             people.append(annotators.Annotator(app.url, f"annotator {number}", keys))
-        asyncio.run(annotators.all_work(people, SECONDS, PACE))
+        with ThreadPoolExecutor(1) as thread:  # this one may have Playwright's event loop
+            thread.submit(asyncio.run, annotators.all_work(people, SECONDS, PACE)).result()
         with open_store(app.database) as store:
             yield store, people
 
