@@ -37,7 +37,7 @@ TABS = ("How sure", "What the CRF buys", "Where", "Why", "Is it the gold?", "How
 WATCH = """({ wanted, patience }) => new Promise((done, failed) => {
   const main = document.querySelector("[data-testid=stMain]");
   const state = () => document.querySelector("[data-testid=stApp]").dataset.testScriptState;
-  const shown = () => [...main.querySelectorAll("p, [role=columnheader]")]
+  const shown = () => [...main.querySelectorAll("p")]
     .filter((element) => !element.closest("[data-stale=true]"))
     .map((element) => element.textContent).filter((text) => text.includes(wanted)).join();
   const before = shown();
@@ -105,7 +105,7 @@ def measured(page: Page, file: Path, n: int) -> Iterator[Figure]:
     yield clicks(page, "tab", tabs, n)
     open_tab(page, "Where")
     parts = [
-        (page.get_by_role("radio", name=name).first, name)
+        (page.get_by_role("radio", name=name).first, f"Parts by {name}")
         for name in ("sentence length", "position")
     ]
     yield clicks(page, "parts by another dimension", parts, n)
@@ -130,8 +130,7 @@ SHOWS = {  # something that only this tab says
 
 def open_tab(page: Page, name: str) -> None:
     """Go to a tab."""
-    if not page.get_by_role("radio", name=name).is_checked():  # a click there would go back
-        page.get_by_role("radio", name=name).click()
+    page.get_by_role("radio", name=name).click()
     page.get_by_text(SHOWS[name]).first.wait_for()
 
 

@@ -76,7 +76,8 @@ def where(found: Analysed) -> None:
         second = bound_buttons("crossed with", "cross", names, ANY, format_func=_no)
     dimensions = [name for name in dict.fromkeys([first, second]) if name != ANY]
     table = slice_table(found.results, dimensions) if dimensions else found.tables["slices"]
-    show_table("slices", table)
+    title = f"Parts by {' and '.join(dimensions)}, the largest win first" if dimensions else ""
+    show_table("slices", table, title=title)
     st.caption("Repair wins: by how much the share of right words would rise without these errors.")
     if found.results.seen is None:
         st.caption(

@@ -112,7 +112,7 @@ def test_two_dimensions_are_crossed(screen):
     crossed = screen.page.locator(".st-key-view-cross")
     crossed.get_by_role("radio", name="capitalisation").click()
     screen.expect_param("v.cross", "capitalisation")
-    says(screen, "Parts of the corpus")
+    says(screen, "Parts by gold tag and capitalisation")
 
 
 def test_a_cell_of_the_matrix_lists_its_errors(screen):
@@ -180,7 +180,7 @@ def test_a_tab_and_a_filter_go_into_the_address(screen):
     says(screen, "Parts of the corpus")
     screen.expect_param("v.tab", "Where")
     screen.page.get_by_role("radio", name="word in training").first.click()
-    says(screen, "Parts of the corpus")
+    says(screen, "Parts by word in training")
     screen.expect_param("v.part", "word in training")
 
 
