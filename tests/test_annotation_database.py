@@ -2,6 +2,7 @@
 
 import sqlite3
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -198,3 +199,12 @@ def test_a_missing_driver_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(StoreError, match=r"pip install 'crfviz\[postgres\]'"):
         open_store("postgresql://kim@127.0.0.1:1/x")
+
+
+def test_stores_can_be_made_at_once(tmp_path):
+    def make(number):
+        with open_store(f"sqlite:///{tmp_path}/{number}.db") as store:
+            return store.documents()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(make, range(24))) == [[]] * 24

@@ -21,6 +21,7 @@ VARIABLE = "CRFVIZ_DATABASE_URL"
 WAIT = 15  # seconds for a server, or a lock of another program: more than an import holds it
 POOL = {"pool_size": 10, "max_overflow": 20}  # connections; threads beyond them wait for one
 MIGRATING = 7_246_849  # PostgreSQL's advisory lock: one process migrates at a time
+_ALEMBIC = Lock()  # it keeps what it works on in global names
 WRITES = {"crfviz_writes": True}  # execution option of a transaction that will write
 
 
@@ -180,4 +181,5 @@ def _migrate(connection: Connection) -> None:
 
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", "crfviz.annotations:migrations")
-    command.upgrade(config, "head")
+    with _ALEMBIC:
+        command.upgrade(config, "head")
