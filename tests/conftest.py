@@ -1,7 +1,9 @@
 """Hypothesis profiles shared by all tests, and empty places for models and annotations."""
 
 import os
+import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -24,3 +26,17 @@ def cluster():
     server = Cluster()
     yield server
     server.remove()
+
+
+@pytest.fixture(scope="module")
+def labelling_benchmark():
+    """The modules of `benchmarks/` with annotators and with documents for them."""
+    benchmarks = str(Path(__file__).resolve().parents[1] / "benchmarks")
+    sys.path.insert(0, benchmarks)
+    try:
+        import annotators
+        import documents
+
+        yield annotators, documents
+    finally:
+        sys.path.remove(benchmarks)

@@ -5,35 +5,20 @@ import os
 import random
 import signal
 import sqlite3
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from benchmarks.serving import running_app
 from crfviz.annotations.store import open_store
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 ROUNDS = 100
 AT_ONCE = 2  # servers, each with a store of its own
 LONGEST = 0.6  # seconds from the first confirmed key to the kill
 PACE = (0.0, 0.02)
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def benchmark():
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        import annotators
-        import documents
-
-        yield annotators, documents
-    finally:
-        sys.path.remove(str(BENCHMARKS))
 
 
 def killed_while_labelling(annotator, app, after):
@@ -73,8 +58,8 @@ def assert_confirmed(store, annotator):
     assert not rows
 
 
-def test_a_hundred_kills_lose_nothing(benchmark, tmp_path):
-    annotators, documents = benchmark
+def test_a_hundred_kills_lose_nothing(labelling_benchmark, tmp_path):
+    annotators, documents = labelling_benchmark
     moments = random.Random(17)
     turns = iter(range(ROUNDS))
     lock = threading.Lock()

@@ -1,38 +1,23 @@
 """Annotators at once on one server: each row of the store is what was confirmed, none else is."""
 
 import asyncio
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from benchmarks.serving import running_app
 from crfviz.annotations.store import open_store
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 ANNOTATORS = 5
 SECONDS = 6.0
 PACE = (0.0, 0.3)
 
 
 @pytest.fixture(scope="module")
-def benchmark():
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        import annotators
-        import documents
-
-        yield annotators, documents
-    finally:
-        sys.path.remove(str(BENCHMARKS))
-
-
-@pytest.fixture(scope="module")
-def labelled(benchmark, tmp_path_factory):
+def labelled(labelling_benchmark, tmp_path_factory):
     """The store after five annotators, and the annotators."""
-    annotators, documents = benchmark
+    annotators, documents = labelling_benchmark
     with running_app(tmp_path_factory.mktemp("app") / "server.log") as app:
         shared = documents.stored(app.database, "shared", documents.sentences(4, "s"))
         people = []
@@ -48,20 +33,20 @@ def labelled(benchmark, tmp_path_factory):
             yield store, people
 
 
-def test_no_row_is_lost_doubled_or_other_than_confirmed(benchmark, labelled):
+def test_no_row_is_lost_doubled_or_other_than_confirmed(labelling_benchmark, labelled):
     store, people = labelled
-    assert list(benchmark[0].differences(store, people)) == []
+    assert list(labelling_benchmark[0].differences(store, people)) == []
     assert [each.problems for each in people] == [[]] * ANNOTATORS
     assert all(each.seconds for each in people)
     of_shared = {a.annotator for _, a in store.annotations("shared")}
     assert len(of_shared) > 1
 
 
-def test_a_row_that_was_changed_or_added_is_found(benchmark, labelled):
+def test_a_row_that_was_changed_or_added_is_found(labelling_benchmark, labelled):
     store, people = labelled
     item, first = store.annotations()[0]
     store.save(replace(first, seconds=first.seconds + 1))
     store.save(replace(first, annotator="nobody", revision=0))
-    found = list(benchmark[0].differences(store, people))
+    found = list(labelling_benchmark[0].differences(store, people))
     assert len(found) == 2
     assert all(str(item.id) in line for line in found)
