@@ -149,7 +149,7 @@ def _annotation(desk: Desk) -> Annotation:
     try:
         return labelling.begin(desk)
     except CrfvizError as error:
-        raise CrfvizError(f"{error} Or choose another model on the left.") from error
+        raise CrfvizError(f"Choose another model on the left for this sentence: {error}") from error
 
 
 def _handle(document: DocumentSummary, queue: Queue, who: str, events: object) -> None:
