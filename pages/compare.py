@@ -15,7 +15,7 @@ from crfviz.views.side_by_side import (
     comparison_rows,
     incomparable_note,
 )
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 
 TAGS_LEGEND = (
     "red dashes: B differs from A · ≠ n: n decoders differ · Δ: share of probability that moves"

@@ -10,7 +10,7 @@ from crfviz.ui.scene import scene
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.occlusion_rows import LEGEND
 from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 from crfviz.views.tables import EMISSION_DISPLAYS, PROBABILITY, emission_table
 
 HINT = (

@@ -12,7 +12,7 @@ from crfviz.ui.words import plain
 from crfviz.views.constraint_rows import FREE, constraint_rows
 from crfviz.views.entity import entity_panel
 from crfviz.views.explanation import explain
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 
 LEGEND = (
     "✗ breaks BIO · red dashes: differs from Viterbi without the rules · to choose an entity click "

@@ -7,7 +7,7 @@ from crfviz.ui.question import place
 from crfviz.ui.scene import scene
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 from crfviz.views.tables import marginal_table
 
 LEGEND = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "

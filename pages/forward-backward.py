@@ -6,7 +6,7 @@ from crfviz.ui.bound import bound_buttons
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
 from crfviz.views.consistency_rows import consistency_note, consistency_rows
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 from crfviz.views.tables import CONVENTIONS, SWEEP_DISPLAYS, alpha_table, beta_table
 
 LEGEND = (

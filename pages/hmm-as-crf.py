@@ -8,7 +8,7 @@ from crfviz.ui.shift_panel import shift_panel
 from crfviz.ui.weight_display import weight_display
 from crfviz.views.gauge import leaving_frame, verdict
 from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 from crfviz.views.tables import marginal_table
 
 STEPS = (

@@ -6,7 +6,7 @@ from crfviz.ui.lesson import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.payload import Gradient, Panels, Row
+from crfviz.views.stage.parts import Gradient, Panels, Row
 
 LEGEND = (
     "click a tag in the lattice, or press Enter on it: it is right · green: where the right tags "

@@ -7,7 +7,7 @@ from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.ui.scene import scene
 from crfviz.views.path_rows import best_rows, entropy_note, sample_rows, trained_rows
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 from crfviz.views.tables import marginal_table
 
 st.title("Marginals")

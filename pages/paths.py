@@ -8,7 +8,7 @@ from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.views.path_rows import entropy_note
 from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 
 title, choice, controls = st.columns([2, 6, 12], vertical_alignment="center")
 title.title("Paths")

@@ -8,7 +8,7 @@ from crfviz.ui.scene import scene
 from crfviz.ui.weight_display import weight_display
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 from crfviz.views.tables import marginal_table
 from crfviz.views.transition_frame import transition_frame
 

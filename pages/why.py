@@ -10,7 +10,7 @@ from crfviz.ui.scene import scene
 from crfviz.views.distribution_rows import entropy_row
 from crfviz.views.explanation import explain
 from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.payload import Panels
+from crfviz.views.stage.parts import Panels
 from crfviz.views.why import log_odds_row, why_note, why_row, why_terms
 
 LEGEND = (

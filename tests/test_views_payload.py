@@ -19,7 +19,8 @@ from crfviz.chain.pile import pile
 from crfviz.chain.potentials import Potentials
 from crfviz.views.entity import entity_panel
 from crfviz.views.rows import LABELS, backpointer_rows, decoder_rows
-from crfviz.views.stage.payload import Gradient, Panels, Row, Stage, Table, payload
+from crfviz.views.stage.parts import Gradient, Panels, Row, Stage, Table
+from crfviz.views.stage.payload import payload
 from crfviz.views.tables import alpha_table, best_table, beta_table, emission_table, marginal_table
 from tests.strategies import chains, fewer_examples
 

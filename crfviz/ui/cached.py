@@ -33,7 +33,7 @@ from crfviz.ui.given_words import given_words
 from crfviz.ui.state import MAX_WORDS, Scenario
 from crfviz.ui.url import decode_changes, encode_changes
 from crfviz.views.ruler import ruler as draw_ruler
-from crfviz.views.stage.payload import Ruler
+from crfviz.views.stage.parts import Ruler
 
 PREFERRED_MODEL = (
     "upos-en-contextfree"  # no token sees its neighbours: every decoder shows its character

@@ -17,7 +17,7 @@ from crfviz.views.occlusion_rows import (
     occlusion_note,
     occlusion_rows,
 )
-from crfviz.views.stage.payload import Row
+from crfviz.views.stage.parts import Row
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from crfviz.views.distribution_rows import (
     sample_row,
 )
 from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.payload import Row, Table
+from crfviz.views.stage.parts import Row, Table
 from crfviz.views.tables import marginal_table
 
 MOST_PATHS, FIRST_PATHS = 50, 10

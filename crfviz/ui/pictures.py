@@ -18,7 +18,8 @@ from crfviz.ui.scenario import handle_events, set_view_option, view_option
 from crfviz.ui.scene import Scene
 from crfviz.ui.session import last_event
 from crfviz.views.stage.component import mount
-from crfviz.views.stage.payload import Panels, Row, Stage, Table, payload
+from crfviz.views.stage.parts import Panels, Row, Stage, Table
+from crfviz.views.stage.payload import payload
 
 GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
 

@@ -11,7 +11,7 @@ from crfviz.ui import cached
 from crfviz.ui.scenario import view_option
 from crfviz.ui.scene import Scene
 from crfviz.ui.words import plain
-from crfviz.views.stage.payload import Mark, Ruler
+from crfviz.views.stage.parts import Mark, Ruler
 from crfviz.views.strength_marks import strength_marks
 from crfviz.views.why import likeliest_loser
 

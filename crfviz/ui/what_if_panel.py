@@ -22,7 +22,8 @@ from crfviz.ui.state import MAX_WORDS, Scenario
 from crfviz.ui.url import decode_changes, encode, encode_changes
 from crfviz.ui.words import count
 from crfviz.views.stage.component import mount
-from crfviz.views.stage.payload import Panels, Stage, payload
+from crfviz.views.stage.parts import Panels, Stage
+from crfviz.views.stage.payload import payload
 from crfviz.views.what_if import (
     WhatIf,
     flip_frame,

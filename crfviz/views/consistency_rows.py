@@ -4,7 +4,7 @@ import math
 
 from crfviz.chain.analysis import Analysis
 from crfviz.chain.consistency import consistency, float32_products
-from crfviz.views.stage.payload import Row
+from crfviz.views.stage.parts import Row
 
 
 def consistency_rows(analysis: Analysis) -> list[Row]:

@@ -7,7 +7,7 @@ from crfviz.chain.constraints import illegal_positions
 from crfviz.chain.illegal_mass import ConstraintEffect, constraint_effect
 from crfviz.exceptions import NoPathError
 from crfviz.views.rows import LABELS
-from crfviz.views.stage.payload import Row
+from crfviz.views.stage.parts import Row
 
 FREE, LEGAL = "viterbi_free", "viterbi_legal"  # ids of the two Viterbi rows
 MOST_NAMED = 3  # words

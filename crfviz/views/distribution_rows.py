@@ -11,7 +11,7 @@ from crfviz.chain.influence import NOTICEABLE, Influence
 from crfviz.chain.paths import Path
 from crfviz.chain.pile import Pile, largest_gap
 from crfviz.views.path_rows import entropy_note, probability
-from crfviz.views.stage.payload import Row, Table
+from crfviz.views.stage.parts import Row, Table
 
 HEADING = ("rank", "p", "Σ p", "score")
 

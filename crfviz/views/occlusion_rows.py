@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from crfviz.views.stage.payload import Row
+from crfviz.views.stage.parts import Row
 
 Path = Sequence[int]
 

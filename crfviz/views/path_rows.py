@@ -8,7 +8,7 @@ from crfviz.chain.analysis import Analysis
 from crfviz.chain.k_best import k_best
 from crfviz.chain.sampling import sample
 from crfviz.exceptions import NoPathError
-from crfviz.views.stage.payload import Row
+from crfviz.views.stage.parts import Row
 
 
 def best_rows(analysis: Analysis, k: int) -> list[Row]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from crfviz.chain.analysis import Analysis
-from crfviz.views.stage.payload import Row
+from crfviz.views.stage.parts import Row
 
 LABELS = {
     "greedy": "word alone",

@@ -8,7 +8,7 @@ from crfviz.chain.intervals import Interval
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.tipping import tipping_points
 from crfviz.chain.weights import Weight
-from crfviz.views.stage.payload import Ruler
+from crfviz.views.stage.parts import Ruler
 
 MOST_WORDS = 3  # whose tags a piece names
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from crfviz.chain.analysis import Analysis
 from crfviz.views.rows import LABELS
-from crfviz.views.stage.payload import Row, Table
+from crfviz.views.stage.parts import Row, Table
 
 MOST_NAMED = 3  # words
 LEAST = 0.005  # a change of a marginal that can be seen in two digits

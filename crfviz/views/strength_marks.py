@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from crfviz.chain.intervals import Interval
-from crfviz.views.stage.payload import Mark
+from crfviz.views.stage.parts import Mark
 
 MOST_WORDS = 3  # that a mark names
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from crfviz.chain.analysis import Analysis
 from crfviz.chain.consistency import forward_messages
 from crfviz.chain.forward_backward import normalise
-from crfviz.views.stage.payload import Table
+from crfviz.views.stage.parts import Table
 
 PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
 EMISSION_DISPLAYS = {

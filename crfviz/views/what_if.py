@@ -17,7 +17,7 @@ from crfviz.chain.aligned import (
 from crfviz.chain.analysis import Analysis
 from crfviz.taggers.occlusion import ROUNDING
 from crfviz.taggers.perturbations import Perturbed
-from crfviz.views.stage.payload import Row, Table
+from crfviz.views.stage.parts import Row, Table
 
 MOST_MOVED = 10  # scores in the list
 MOST_NAMED = 4  # flips in the sentence in words

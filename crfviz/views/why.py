@@ -7,7 +7,7 @@ import torch
 
 from crfviz.chain.analysis import Analysis
 from crfviz.chain.why_not import WhyNot
-from crfviz.views.stage.payload import Row, Terms
+from crfviz.views.stage.parts import Row, Terms
 
 
 def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
