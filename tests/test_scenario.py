@@ -9,6 +9,7 @@ from crfviz.chain.edits import END, START, Edits
 from crfviz.exceptions import ModelError
 from crfviz.ui import cached
 from crfviz.ui import scenario as session
+from crfviz.ui.session import last_event, say, take_messages
 from crfviz.ui.state import Scenario
 
 TAGGERS = {
@@ -80,7 +81,7 @@ def transition(number, score, source="DET", target="NOUN"):
 @pytest.mark.usefixtures("begun")
 def test_a_new_session_shows_the_first_sentence_of_the_first_model():
     assert session.scenario() == Scenario("tiny", "Run !")
-    assert session.take_messages() == []
+    assert take_messages() == []
 
 
 def test_a_new_session_takes_the_good_parts_of_the_address_and_reports_the_others(address):
@@ -88,7 +89,7 @@ def test_a_new_session_takes_the_good_parts_of_the_address_and_reports_the_other
     session.begin()
     assert session.scenario().sentence == "He runs"
     assert session.scenario().edits == Edits({("DET", "NOUN"): 2.0, (START, "VERB"): -float("inf")})
-    strength, unknown = session.take_messages()
+    strength, unknown = take_messages()
     assert "strength “7”" in strength
     assert "tiny has no tag “XYZ”" in unknown
 
@@ -184,7 +185,7 @@ def test_another_sentence_keeps_transitions_and_says_what_went():
     session.change(edits=Edits({("DET", "NOUN"): 2.0}, {(0, "VERB"): 1.0}))
     session.change(sentence="He runs")
     assert session.scenario() == Scenario("tiny", "He runs", Edits({("DET", "NOUN"): 2.0}))
-    assert session.take_messages() == ["1 edit of single words went with the old sentence."]
+    assert take_messages() == ["1 edit of single words went with the old sentence."]
     session.undo()
     assert session.scenario().edits == Edits()
 
@@ -193,7 +194,7 @@ def test_another_sentence_keeps_transitions_and_says_what_went():
 def test_a_sentence_that_is_too_long_is_cut_with_a_message():
     session.change(sentence="word " * 2000)
     assert len(session.scenario().sentence) == 5000
-    assert "cut after 5000 characters" in session.take_messages()[0]
+    assert "cut after 5000 characters" in take_messages()[0]
 
 
 @pytest.mark.usefixtures("begun")
@@ -202,7 +203,7 @@ def test_another_model_drops_edits_of_tags_it_does_not_have_and_says_so():
     session.change(model="spans")
     assert session.scenario() == Scenario("spans", "Run !", Edits({("NOUN", END): 1.0}))
     message = "spans has no tag “DET”, “VERB”: edits of such tags were dropped."
-    assert session.take_messages() == [message]
+    assert take_messages() == [message]
     session.undo()
     assert session.scenario().edits == Edits()
 
@@ -211,7 +212,7 @@ def test_another_model_drops_edits_of_tags_it_does_not_have_and_says_so():
 def test_a_model_that_does_not_exist_is_refused():
     session.change(model="../../etc")
     assert session.scenario().model == "tiny"
-    assert session.take_messages() == ["There is no model called “../../etc”."]
+    assert take_messages() == ["There is no model called “../../etc”."]
 
 
 @pytest.mark.usefixtures("begun")
@@ -227,7 +228,7 @@ def test_a_broken_model_can_be_chosen_and_left_again_without_losing_edits():
 def test_events_are_applied_once_and_in_order():
     session.handle_events("stage", [transition(2, 2.0), transition(1, 1.0)])
     session.handle_events("stage", [transition(1, 1.0), transition(2, 2.0), transition(3, 3.0)])
-    assert session.last_event("stage") == 3
+    assert last_event("stage") == 3
     assert session.scenario().edits == Edits({("DET", "NOUN"): 3.0})
     session.undo()
     session.undo()
@@ -250,8 +251,8 @@ def test_a_refused_event_keeps_the_others_and_says_why():
     session.handle_events("stage", events)
     expected = Edits({("DET", "NOUN"): 1.0, (START, "NOUN"): -float("inf")})
     assert session.scenario().edits == expected
-    assert session.last_event("stage") == 3
-    (message,) = session.take_messages()
+    assert last_event("stage") == 3
+    (message,) = take_messages()
     assert "“XYZ”: the model has no such tag" in message
 
 
@@ -260,15 +261,15 @@ def test_events_under_a_broken_model_are_answered_with_its_error():
     session.change(model="broken")
     session.handle_events("stage", [transition(1, 1.0)])
     assert session.scenario().edits == Edits()
-    assert session.take_messages() == ["broken/config.json: the file is missing"]
+    assert take_messages() == ["broken/config.json: the file is missing"]
 
 
 @pytest.mark.usefixtures("begun")
 def test_a_message_is_shown_once_even_if_it_is_said_twice():
-    session.say("once")
-    session.say("once")
-    assert session.take_messages() == ["once"]
-    assert session.take_messages() == []
+    say("once")
+    say("once")
+    assert take_messages() == ["once"]
+    assert take_messages() == []
 
 
 @pytest.mark.usefixtures("address")
@@ -315,7 +316,7 @@ def test_given_sentences_begin_with_one_of_theirs_and_are_kept_by_other_models()
 def test_each_stage_counts_its_own_events():
     session.handle_events("one", [transition(5, 1.0)])
     session.handle_events("two", [transition(1, 2.0)])
-    assert session.last_event("one") == 5
-    assert session.last_event("two") == 1
-    assert session.last_event("three") == 0
+    assert last_event("one") == 5
+    assert last_event("two") == 1
+    assert last_event("three") == 0
     assert session.scenario().edits.transitions["DET", "NOUN"] == 2.0
