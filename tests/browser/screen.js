@@ -10,6 +10,8 @@
   const stage = () => roots.filter((root) => root.isConnected).map((root) => root.querySelector("[data-stage]")).findLast(Boolean);
   const names = new WeakMap();
   let count = 0;
+  const REST = 150; // milliseconds
+  let since = 0; // when the page came to rest, while somebody waits for it
   const name = (root) => names.get(root) ?? (names.set(root, ++count), count);
   const running = () => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
   const shown = (element) => !element.closest("[hidden]");
@@ -26,11 +28,17 @@
       const root = stage();
       return root ? { name: name(root), rev: Number(root.dataset.rev) } : { name: 0, rev: -1 };
     },
-    // Whether Python's numbers have been drawn since then.
+    // Whether Python's numbers have been drawn since then, and the page has been at rest for a while:
+    // the first redraw after a click may still be that of an earlier run.
     settled: (before) => {
       const root = stage();
-      if (!root || running() || root.dataset.source !== "python") return false;
-      return name(root) !== before.name || Number(root.dataset.rev) > before.rev;
+      const drawn = root && !running() && root.dataset.source === "python" &&
+        (name(root) !== before.name || Number(root.dataset.rev) > before.rev);
+      if (!drawn) since = 0;
+      else since ||= performance.now();
+      const rested = drawn && performance.now() - since > REST;
+      if (rested) since = 0;
+      return rested;
     },
     read: () => {
       const rows = {};

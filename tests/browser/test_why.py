@@ -88,10 +88,10 @@ def test_forbidding_a_tag_can_be_undone(screen):
     with screen.redraw():
         screen.page.get_by_role("button", name="Forbid PRON at word 1").click()
     without = chain(edits=Edits(emissions={(0, "PRON"): -math.inf}))
-    assert_lattice(screen.read(), without)
+    screen.eventually(lambda: assert_lattice(screen.read(), without))
     with screen.redraw():
         screen.press("Control+z")
-    assert_lattice(screen.read(), chain())
+    screen.eventually(lambda: assert_lattice(screen.read(), chain()))
 
 
 def test_the_table_of_the_smallest_flips_is_there(screen):
