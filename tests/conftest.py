@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from streamlit.runtime.scriptrunner import StopException
+from streamlit.runtime.state import session_state_proxy
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+from streamlit.runtime.state.session_state import SessionState
 
+from crfviz.ui.session import KEPT
 from tests.postgres import Cluster
 
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -26,6 +31,30 @@ def cluster():
     server = Cluster()
     yield server
     server.remove()
+
+
+class Interrupted(SessionState):
+    """Streamlit's session while the browser asks for another run."""
+
+    asked = True
+
+
+@pytest.fixture
+def asked_again(monkeypatch):
+    """A session in which every look-up ends the callback, as another run has been asked for.
+
+    Returns what lies below that, for tests to fill.
+    """
+    state = Interrupted()
+    state[KEPT] = {}
+
+    def end():
+        if state.asked:
+            raise StopException
+
+    guarded = SafeSessionState(state, yield_callback=end)
+    monkeypatch.setattr(session_state_proxy, "get_session_state", lambda: guarded)
+    return state
 
 
 @pytest.fixture(scope="module")

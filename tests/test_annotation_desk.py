@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-import streamlit as st
 
 from crfviz.annotations.queue import Doubt
 from crfviz.annotations.records import Item
@@ -13,9 +12,11 @@ from crfviz.ui import annotation_desk as desk
 from crfviz.ui import cached
 from crfviz.ui import scenario as session
 from crfviz.ui.annotation_queue import Queue
-from crfviz.ui.session import of_session
+from crfviz.ui.session import keep, of_session
 from crfviz.ui.state import Scenario
 from tests.fake_tagger import FakeTagger
+
+pytestmark = pytest.mark.usefixtures("asked_again")  # no step may be cut short
 
 WHO = "anna"
 OFFSETS = ((0, 4), (5, 8), (9, 13))
@@ -66,11 +67,7 @@ class Page:
 def page(tmp_path, monkeypatch):
     store = open_store(f"sqlite:///{tmp_path}/annotations.db")
     store.add("dogs.txt", [Item("dogs run home", OFFSETS) for _ in range(3)])
-    state = {
-        "crfviz.scenario": Scenario("fake", ""),
-        "crfviz.history": session.History(),
-    }
-    monkeypatch.setattr(st, "session_state", state)
+    keep("scenario", Scenario("fake", ""))
     monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)
     for kept in (cached.proposal, cached._scores):  # other tests call other taggers "fake", too
         kept.clear()

@@ -9,8 +9,10 @@ from crfviz.chain.edits import END, START, Edits
 from crfviz.exceptions import ModelError
 from crfviz.ui import cached
 from crfviz.ui import scenario as session
-from crfviz.ui.session import last_event, say, take_messages
+from crfviz.ui.session import forget, last_event, messages, say
 from crfviz.ui.state import Scenario
+
+pytestmark = pytest.mark.usefixtures("asked_again")  # no change may be cut short
 
 TAGGERS = {
     "tiny": SimpleNamespace(tags=("DET", "NOUN", "VERB"), observations=None, reads=bool),
@@ -55,7 +57,6 @@ def load(name):
 
 @pytest.fixture
 def address(monkeypatch):
-    monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", Address())
     monkeypatch.setattr(cached, "models", lambda: ["tiny", "spans", "cones", "given", "broken"])
     monkeypatch.setattr(cached, "tagger", load)
@@ -67,6 +68,12 @@ def address(monkeypatch):
 def begun(address):
     session.begin()
     return address
+
+
+def take_messages():
+    said = list(messages())
+    forget(said)
+    return said
 
 
 def go_back(monkeypatch):

@@ -17,7 +17,7 @@ class Browser:
         self.manager = BidiComponentManager()
         self.components = []
         self.mounted = None
-        self.state = {}
+        self.state = {}  # Streamlit's session
 
     def component(self, name, **files):
         self.components.append((name, files))
@@ -32,11 +32,11 @@ class Browser:
 
 
 @pytest.fixture
-def browser(monkeypatch):
+def browser(monkeypatch, asked_again):
     fake = Browser()
+    fake.state = asked_again
     monkeypatch.setattr(module, "get_bidi_component_manager", lambda: fake.manager)
     monkeypatch.setattr(st.components.v2, "component", fake.component)
-    monkeypatch.setattr(st, "session_state", fake.state)
     return fake
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from crfviz.ui.scenario import change, scenario, set_view_option, view_option
-from crfviz.ui.session import draft, set_draft
+from crfviz.ui.session import choice, draft, set_draft
 
 Widget = Callable[..., object]  # st.text_input and its like
 
@@ -73,7 +73,7 @@ def bound_to(
     """
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
-    widget(label, key=key, on_change=lambda: store(st.session_state[key]), **options)
+    widget(label, key=key, on_change=lambda: store(choice(key)), **options)
 
 
 def bound_draft(

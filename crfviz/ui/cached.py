@@ -55,7 +55,7 @@ def default_model() -> str:
     return next(iter(models()), PREFERRED_MODEL)
 
 
-@st.cache_resource(show_spinner="Loading the model …")
+@st.cache_resource(show_spinner=False)  # callbacks load models: what is drawn in one can end it
 def tagger(name: str) -> Tagger:
     """The model of this name, loaded once for all sessions.
 

@@ -18,15 +18,23 @@ from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.events import Event, RefusedError, apply_event
-from crfviz.ui.session import fresh_events, keep_shelf, say, shelf
+from crfviz.ui.session import (
+    found,
+    fresh_events,
+    keep,
+    keep_shelf,
+    of_session,
+    say,
+    shelf,
+)
 from crfviz.ui.snapshot_link import linked_snapshots, with_snapshots, without_snapshots
 from crfviz.ui.state import MAX_CHARACTERS, History, for_tags, with_sentence
 from crfviz.ui.state import Scenario as Scenario
 from crfviz.ui.url import Link, decode, encode
 from crfviz.ui.words import count, quote
 
-_SCENARIO = "crfviz.scenario"
-_HISTORY = "crfviz.history"
+_SCENARIO = "scenario"
+_HISTORY = "history"
 
 _log = logging.getLogger(__name__)
 
@@ -34,9 +42,8 @@ _log = logging.getLogger(__name__)
 def begin() -> None:
     """First thing of every run: who is new, or went back or forward, gets what the address says."""
     context = get_script_run_ctx()
-    if _SCENARIO not in st.session_state:
-        st.session_state[_HISTORY] = History()
-        st.session_state[_SCENARIO] = _from_address()
+    if found(_SCENARIO) is None:
+        _keep(_from_address())
     elif context is not None and context.is_history_navigation:
         _go_to(_from_address())
 
@@ -57,9 +64,10 @@ def publish() -> Link:
 
 def scenario() -> Scenario:
     """The state of this session."""
-    if _SCENARIO not in st.session_state:
+    state: Scenario | None = found(_SCENARIO)
+    if state is None:
         need_frame()
-    state: Scenario = st.session_state[_SCENARIO]
+        state = of_session(_SCENARIO, _from_address)
     return state
 
 
@@ -107,14 +115,16 @@ def change(
 def undo() -> None:
     """Go back to the edits, pins and right tags before their last change, if there is one."""
     if can_undo():
-        before, st.session_state[_HISTORY] = _history().undone(scenario().changes)
+        before, history = _history().undone(scenario().changes)
+        keep(_HISTORY, history)
         _keep(scenario().with_changes(before))
 
 
 def redo() -> None:
     """Take the last undo back; nothing happens where there is none."""
     if can_redo():
-        after, st.session_state[_HISTORY] = _history().redone(scenario().changes)
+        after, history = _history().redone(scenario().changes)
+        keep(_HISTORY, history)
         _keep(scenario().with_changes(after))
 
 
@@ -208,7 +218,7 @@ def _is_compared(name: str) -> bool:
 
 def _go_to(after: Scenario) -> None:
     if after.sentence != scenario().sentence:
-        st.session_state[_HISTORY] = History()
+        keep(_HISTORY, History())
         _keep(after)
     else:
         _replace(after)
@@ -246,7 +256,7 @@ def _change_sentence(sentence: str) -> None:
     if dropped := len(before.edits.emissions) - len(after.edits.emissions):
         say(f"{count(dropped, 'edit')} of single words went with the old sentence.")
     if after.sentence != before.sentence:
-        st.session_state[_HISTORY] = _history().without_positions(after.changes)
+        keep(_HISTORY, _history().without_positions(after.changes))
     _keep(after)
 
 
@@ -261,7 +271,7 @@ def _fitted(wanted: Scenario) -> Scenario:
     if unknown:
         names = ", ".join(quote(tag) for tag in unknown[:5])
         say(f"{wanted.model} has no tag {names}: edits of such tags were dropped.")
-    st.session_state[_HISTORY] = _history().for_tags(tags, fitted.changes)
+    keep(_HISTORY, _history().for_tags(tags, fitted.changes))
     return fitted
 
 
@@ -269,14 +279,13 @@ def _replace(after: Scenario) -> None:
     """Keep the scenario; if its changes are new, those before can be undone."""
     before = scenario()
     if after.changes != before.changes:
-        st.session_state[_HISTORY] = _history().pushed(before.changes)
+        keep(_HISTORY, _history().pushed(before.changes))
     _keep(after)
 
 
 def _keep(state: Scenario) -> None:
-    st.session_state[_SCENARIO] = state
+    keep(_SCENARIO, state)
 
 
 def _history() -> History:
-    history: History = st.session_state[_HISTORY]
-    return history
+    return of_session(_HISTORY, History)

@@ -1,9 +1,14 @@
-"""What one session keeps beside its scenario; no link holds it, but for the snapshots compared."""
+"""What one session keeps; but for the scenario and the snapshots compared, no link holds it.
+
+Once the browser has asked for another run, Streamlit ends this one, and its callbacks too, at the
+next look into `st.session_state`: half a change would be made, and an event lost that counts as
+handled. So what is kept lies in a dict of our own, found by `to_dict`, a look that ends nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -12,42 +17,57 @@ from crfviz.ui.snapshots import Shelf
 
 Kept = TypeVar("Kept")
 
-_KEPT = "crfviz.of."
-_DRAFT = "crfviz.draft."
+KEPT = "crfviz"  # the key of the dict in `st.session_state`
 
 
 def of_session(name: str, make: Callable[[], Kept]) -> Kept:
     """Something of this session, made when it is asked for first."""
-    if _KEPT + name not in st.session_state:
-        st.session_state[_KEPT + name] = make()
-    kept: Kept = st.session_state[_KEPT + name]
-    return kept
+    kept = _kept()
+    if name not in kept:
+        kept[name] = make()
+    made: Kept = kept[name]
+    return made
+
+
+def keep(name: str, value: object) -> None:
+    """Replace something of this session."""
+    _kept()[name] = value
+
+
+def found(name: str) -> Any:  # noqa: ANN401 - whatever was kept
+    """Something of this session, None where nothing of that name is kept."""
+    return _kept().get(name)
+
+
+def choice(key: str) -> Any:  # noqa: ANN401 - whatever the widget gives
+    """What a widget says, for its callback."""
+    return st.session_state.to_dict()[key]
 
 
 def say(message: str) -> None:
     """Show a message once, at the next drawing of the sidebar."""
-    messages = of_session("messages", list[str])
-    if message not in messages:
-        messages.append(message)
+    if message not in messages():
+        of_session("messages", list[str]).append(message)
 
 
-def take_messages() -> list[str]:
-    """The messages to show now; they are forgotten."""
-    messages = of_session("messages", list[str])
-    taken = list(messages)
-    messages.clear()
-    return taken
+def messages() -> Sequence[str]:
+    """What is to be said now, oldest first."""
+    return tuple(of_session("messages", list[str]))
+
+
+def forget(said: Sequence[str]) -> None:
+    """Do not say these messages again; to be called when they are on the screen."""
+    keep("messages", [message for message in messages() if message not in said])
 
 
 def draft(name: str, default: str = "") -> str:
     """A text of this session, `default` until there is one."""
-    text: str = st.session_state.get(_DRAFT + name, default)
-    return text
+    return of_session("drafts", dict[str, str]).get(name, default)
 
 
 def set_draft(name: str, text: str) -> None:
     """Keep a text for this session."""
-    st.session_state[_DRAFT + name] = text
+    of_session("drafts", dict[str, str])[name] = text
 
 
 def fresh_events(component: str, events: object) -> Iterator[Event]:
@@ -74,9 +94,16 @@ def shelf() -> Shelf:
 
 def keep_shelf(changed: Shelf) -> None:
     """Replace the snapshots of this session."""
-    st.session_state[_KEPT + "shelf"] = changed
+    keep("shelf", changed)
 
 
 def _handled() -> dict[str, int]:
     """By component the number of its last event that was handled."""
     return of_session("events", dict[str, int])
+
+
+def _kept() -> dict[str, Any]:
+    kept: dict[str, Any] | None = st.session_state.to_dict().get(KEPT)
+    if kept is None:
+        kept = st.session_state[KEPT] = {}
+    return kept

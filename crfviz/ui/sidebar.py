@@ -24,7 +24,7 @@ from crfviz.ui.scenario import (
     undo,
 )
 from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, wanted_rows
-from crfviz.ui.session import take_messages
+from crfviz.ui.session import forget, messages
 from crfviz.ui.snapshot_panel import snapshot_panel
 from crfviz.ui.url import Link
 from crfviz.ui.words import count, plain
@@ -60,12 +60,13 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
 
 def _messages() -> None:
     """What has to be said once; of many messages the last are only counted."""
-    messages = take_messages()
-    more = len(messages) - _MOST_MESSAGES
+    said = messages()
+    shown, more = said[:_MOST_MESSAGES], len(said) - _MOST_MESSAGES
     if more > 0:
-        messages = [*messages[:_MOST_MESSAGES], f"And {more} more like these."]
-    for message in messages:
+        shown = [*shown, f"And {more} more like these."]
+    for message in shown:
         st.toast(plain(message), icon=":material/info:", duration="long")
+    forget(said)
 
 
 def _links(pages: Sequence[st.Page], link: Link) -> None:

@@ -183,9 +183,18 @@ class Screen:
             self.page.keyboard.press(key)
 
     def choose(self, key, option):
-        """Pick an option of a select box."""
-        self.page.locator(f".st-key-{key} button[aria-haspopup=listbox]").click()
-        self.page.get_by_role("option", name=option, exact=True).click()
+        """Pick an option of the select box with this key."""
+        self.pick(self.page.locator(f".st-key-{key} button[aria-haspopup=listbox]"), option)
+
+    def pick(self, box, option):
+        """Pick an option of a select box; a redraw that comes late closes its list again."""
+        for _ in range(TRIES):
+            box.click()
+            with suppress(Timeout):
+                chosen = self.page.get_by_role("option", name=option, exact=True)
+                return chosen.click(timeout=5 * PAUSE)
+            self.press("Escape")
+        pytest.fail(f"the list has no {option}")
 
     def drag(self, cell, *, up, drop=True):
         """Take a cell, move it up by so many pixels, and let it go."""

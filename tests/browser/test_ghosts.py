@@ -112,13 +112,13 @@ def test_fifty_edits_are_undone_and_redone(screen):
     cell.focus()
     for _ in range(50):
         screen.press("Alt+ArrowUp")
-    screen.eventually(lambda: _has(screen.read().source, "python"))
+    expect(screen.page.locator("[data-stage]")).to_have_attribute("data-source", "python")
     top = cell.get_attribute("aria-valuetext")
     assert float(top) == pytest.approx(float(start) + 5, abs=1e-5)
     for keys, end in (("Control+z", start), ("Control+Shift+z", top)):
         for _ in range(50):
             screen.press(keys)
-        screen.eventually(lambda end=end: _has(cell.get_attribute("aria-valuetext"), end))
+        expect(cell).to_have_attribute("aria-valuetext", end)
     expect(screen.page.locator(".st-key-edits")).to_contain_text("1 edit")
 
 

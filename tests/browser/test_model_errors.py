@@ -145,8 +145,7 @@ def test_strange_tags_are_mapped_by_the_reader(screen):
     upload(screen, "Ann\tB-person\nruns\tO\n")
     says(screen, "Tags that ner-en does not have")
     says(screen, "should count as")
-    screen.page.get_by_role("combobox", name="person (1 words) counts as").click()
-    screen.page.get_by_role("option", name="PER", exact=True).click()
+    screen.pick(screen.page.get_by_role("combobox", name="person (1 words) counts as"), "PER")
     says(screen, "1 sentence, 2 words")
 
 
@@ -204,8 +203,7 @@ def test_a_link_scrolls_to_the_word_of_the_error(screen):
 def test_the_list_of_errors_is_filtered_by_kind(screen):
     screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
     says(screen, "Errors (71 of 71)")
-    screen.page.get_by_role("combobox", name="Kind").click()
-    screen.page.get_by_role("option", name="near tie").click()
+    screen.pick(screen.page.get_by_role("combobox", name="Kind"), "near tie")
     screen.expect_param("v.kind", "near tie")
     expect(screen.page.get_by_text("Errors (71 of 71)")).to_have_count(0, timeout=PATIENCE)
 

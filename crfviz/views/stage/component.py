@@ -44,7 +44,7 @@ def mount(
     element = st.components.v2.component(f"crfviz.{name}", js=f"{name}.js", css=f"{name}.css")
 
     def forward() -> None:
-        state = st.session_state.get(key)
+        state = st.session_state.to_dict().get(key)  # any other look-up may end the callback
         events = state.get("events") if isinstance(state, Mapping) else None
         if isinstance(events, list):
             on_events([dict(event) for event in events if isinstance(event, Mapping)])

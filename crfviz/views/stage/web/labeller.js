@@ -7,6 +7,7 @@
 import { drawBoundaries } from "./boundaries.js";
 import { buildChips, drawChips, spanAt } from "./chips.js";
 import { html, mark, set, setText } from "./dom.js";
+import { Outbox } from "./outbox.js";
 
 const labellers = new WeakMap();
 const WAIT_SHOWN = 400; // milliseconds until a person is told that an answer is awaited
@@ -14,7 +15,7 @@ const WAIT_SHOWN = 400; // milliseconds until a person is told that an answer is
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!labellers.has(parentElement)) labellers.set(parentElement, new Labeller(parentElement));
   const labeller = labellers.get(parentElement);
-  labeller.send = (events) => setTriggerValue("events", events);
+  labeller.outbox.send = (events) => setTriggerValue("events", events);
   labeller.receive(data);
   return () => setTimeout(() => {
     if (parentElement.isConnected) return;
@@ -25,8 +26,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 class Labeller {
   constructor(parent) {
-    this.sequence = 0;
-    this.pending = null; // the event that waits for its answer
+    this.outbox = new Outbox(); // holds the event that waits for its answer, if there is one
     this.waiting = []; // keys pressed meanwhile
     this.cursor = 0;
     this.anchor = null; // other end of what is selected; null: nothing is, the cursor stands on its word
@@ -45,6 +45,7 @@ class Labeller {
     document.removeEventListener("keydown", this.keydown);
     document.removeEventListener("pointerup", this.pointerup);
     clearTimeout(this.waitTimer);
+    this.outbox.close();
   }
 
   build() {
@@ -78,7 +79,7 @@ class Labeller {
     const another = data.item !== this.data?.item;
     const otherWords = another || data.words.join("\n") !== this.data.words.join("\n");
     this.data = data;
-    this.sequence = Math.max(this.sequence, data.ack);
+    this.outbox.acknowledge(data.ack);
     if (another) {
       this.cursor = data.doubtful[0] ?? 0;
       this.anchor = null;
@@ -94,14 +95,13 @@ class Labeller {
 
   // The answer to the event that was sent, or a reason to send it again; then the keys that waited for it.
   settle() {
-    if (this.pending && this.pending.seq > this.data.ack) {
-      this.send([this.pending]);
+    if (this.pending) {
+      this.outbox.deliver();
       return;
     }
-    this.pending = null;
     clearTimeout(this.waitTimer);
     mark(this.root, "data-waiting", false);
-    set(this.root, "data-settled", this.sequence);
+    set(this.root, "data-settled", this.outbox.sequence);
     while (!this.pending && this.waiting.length) this.waiting.shift()();
   }
 
@@ -109,12 +109,14 @@ class Labeller {
     const now = performance.now();
     const seconds = (now - this.since) / 1000;
     this.since = now;
-    this.sequence += 1;
     const { item, revision } = this.data;
-    this.pending = { seq: this.sequence, kind, item, revision, seconds, ...fields };
     mark(this.root, "data-waiting");
     this.waitTimer = setTimeout(() => setText(this.note, "Storing …"), WAIT_SHOWN);
-    this.send([this.pending]);
+    this.outbox.post({ kind, item, revision, seconds, ...fields });
+  }
+
+  get pending() {
+    return this.outbox.unanswered.length > 0;
   }
 
   // Does something now, or after the answer that is awaited.

@@ -13,6 +13,7 @@ import { buildEntity, buildSpans } from "./entity.js";
 import { buildLattice } from "./lattice.js";
 import { applyEdits, decode, END, shownTags, solveLive, START, weight } from "./model.js";
 import { precise, preciseProbability, probability, readProbability, readScore, score } from "./numbers.js";
+import { Outbox } from "./outbox.js";
 import { buildBars, buildControls, buildStepper } from "./panels.js";
 import { makeRoving } from "./roving.js";
 import { buildStrips, drawColumns } from "./strips.js";
@@ -23,7 +24,7 @@ const stages = new WeakMap();
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!stages.has(parentElement)) stages.set(parentElement, new Stage(parentElement));
   const stage = stages.get(parentElement);
-  stage.send = (events) => setTriggerValue("events", events);
+  stage.outbox.send = (events) => setTriggerValue("events", events);
   try {
     stage.receive(decode(data));
   } catch (error) {
@@ -43,9 +44,8 @@ class Stage {
     this.root = html("div", { "data-stage": "", "data-rev": 0, tabindex: "-1" });
     parent.append(this.root);
     this.noteHeight = 0; // pixels
-    this.pending = []; // events that Python has not acknowledged yet
+    this.outbox = new Outbox();
     this.preview = null; // the event under the hand right now, not sent yet
-    this.sequence = 0;
     this.unfolded = false;
     this.cell = null; // [word, tag] that the side panels speak of
     this.survivor = null;
@@ -60,6 +60,7 @@ class Stage {
   close() {
     document.removeEventListener("keydown", this.keydown);
     this.resizing.disconnect();
+    this.outbox.close();
     clearTimeout(this.stepTimer);
     clearTimeout(this.weightTimer);
     clearTimeout(this.askTimer);
@@ -77,9 +78,8 @@ class Stage {
   receive(payload) {
     const another = !this.payload || shapeOf(payload) !== shapeOf(this.payload);
     this.payload = payload;
-    this.sequence = Math.max(this.sequence, payload.ack);
-    this.pending = this.pending.filter((event) => event.seq > payload.ack);
-    if (!this.stepTimer && !this.pending.some((event) => event.kind === "step")) this.step = payload.step;
+    this.outbox.acknowledge(payload.ack);
+    if (!this.stepTimer && !this.outbox.unanswered.some((event) => event.kind === "step")) this.step = payload.step;
     if (another) {
       this.cell = null;
       this.survivor = null;
@@ -96,9 +96,10 @@ class Stage {
   // The model to draw: the payload, with edits that Python has not seen yet on top.
   compose() {
     const { payload } = this;
-    const unseen = [...this.pending, this.preview].filter((event) => LIVE.has(event?.kind));
+    const { unanswered } = this.outbox;
+    const unseen = [...unanswered, this.preview].filter((event) => LIVE.has(event?.kind));
     const live = unseen.length > 0;
-    const waiting = live || this.pending.some((event) => PYTHONS.has(event.kind));
+    const waiting = live || unanswered.some((event) => PYTHONS.has(event.kind));
     const edits = unseen.reduce((known, event) => withEvent(known, event, payload), payload.edits);
     const { T } = payload;
     const model = { ...payload, edits, live, waiting };
@@ -416,8 +417,7 @@ class Stage {
   }
 
   emit(...events) {
-    for (const event of events) this.pending.push({ seq: ++this.sequence, ...event });
-    this.send(this.pending);
+    this.outbox.post(...events);
     this.refresh();
   }
 

@@ -1,0 +1,70 @@
+"""What never reaches Python is told again, once the way is free."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_annotate import MODEL, Desk
+from tests.browser.test_edits import assert_edited, with_cell
+
+
+class Line:
+    """The way from the browser to the server; what it is told while it is cut never arrives."""
+
+    def __init__(self):
+        self.cut = False
+        self.lost = 0
+
+    def between(self, browser):
+        server = browser.connect_to_server()
+
+        def forward(message):
+            if self.cut:
+                self.lost += 1
+            else:
+                server.send(message)
+
+        browser.on_message(forward)
+
+
+@pytest.fixture
+def line():
+    return Line()
+
+
+@pytest.fixture
+def screen(watch, fresh, line):
+    context = fresh()
+    context.route_web_socket(re.compile("_stcore/stream"), line.between)
+    return watch(context)
+
+
+def test_an_edit_is_told_again(screen, line):
+    screen.open("transitions")
+    line.cut = True
+    screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
+    expect(screen.page.locator("[data-stage]")).to_have_attribute("data-source", "live")
+    assert line.lost
+    line.cut = False
+    screen.eventually(lambda: _is(screen.read().source, "python"))
+    assert_edited(screen, with_cell("DET", "NOUN", -3.25))
+
+
+def test_a_correction_is_told_again(screen, line):
+    desk = Desk(screen).open(model=MODEL, **{"v.by": "lost", "v.part": "add"}).paste("Dogs run .")
+    desk.page.keyboard.press("Home")
+    before, revision = desk.tags(), desk.revision
+    line.cut = True
+    desk.page.keyboard.press("n" if before[0] != "NOUN" else "v")
+    expect(desk.page.get_by_text("Storing …")).to_be_visible()
+    assert line.lost
+    assert desk.revision == revision
+    line.cut = False
+    expect(desk.root).to_have_attribute("data-revision", str(revision + 1))
+    assert desk.tags()[0] != before[0]
+    assert desk.pinned() == [0]
+
+
+def _is(shown, expected):
+    assert shown == expected

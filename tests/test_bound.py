@@ -1,0 +1,46 @@
+"""Widgets bound to the session: what is chosen is kept, whatever else is asked for meanwhile."""
+
+import pytest
+import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
+
+from crfviz.ui.bound import bound_draft
+from crfviz.ui.session import draft, forget, messages, say
+
+
+class Widget:
+    """Stands where a widget of Streamlit stands."""
+
+    def __call__(self, label, *, key, on_change):
+        self.label, self.key, self.on_change = label, key, on_change
+
+
+@pytest.fixture
+def widget(asked_again):
+    drawn = Widget()
+    asked_again.asked = False
+    assert bound_draft(drawn, "Word", "word", "dog") == "dog"
+    assert st.session_state[drawn.key] == "dog"
+    asked_again.asked = True
+    return drawn
+
+
+def test_what_is_chosen_is_kept_though_another_run_is_asked_for(widget, asked_again):
+    asked_again[widget.key] = "cat"
+    widget.on_change()
+    assert draft("word") == "cat"
+
+
+def test_any_other_look_would_end_the_callback(widget):
+    with pytest.raises(StopException):
+        st.session_state[widget.key]
+
+
+@pytest.mark.usefixtures("asked_again")
+def test_messages_are_said_until_they_are_forgotten():
+    say("one")
+    said = messages()
+    say("two")
+    assert messages() == ("one", "two")
+    forget(said)
+    assert messages() == ("two",)
