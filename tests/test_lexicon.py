@@ -26,20 +26,30 @@ def tagger(tmp_path):
 
 
 def test_a_lexicon_is_read_as_it_was_written(tmp_path):
-    lexicon = build_lexicon([*TRAINED, Sentence(("“", '"', "a\\b"), ("X", "Y Z", "Y Z"))])
+    lexicon = build_lexicon(
+        [*TRAINED, Sentence(("“", '"', "a\\b", "],"), ("X", "Y Z", "Y Z", "X"))]
+    )
     write_lexicon(tmp_path, lexicon)
     assert read_lexicon(tmp_path) == lexicon
     assert lexicon.tags_of("RUN") == {"NOUN", "VERB"}
     assert lexicon.tags_of("7") == {"NUM"}  # digits are alike to a tagger
     assert lexicon.tags_of("jump") == frozenset()
-    assert lexicon.longest == 3
+    assert lexicon.longest == 4
 
 
 def test_a_folder_without_one_is_a_model_all_the_same(tmp_path):
     assert read_lexicon(tmp_path) is None
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"format": 1, "longest": "x", "words": {}}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[]",
+        "{}",
+        '{"format": 1, "longest": "x", "words": {}}',
+        '{"format": 1, "longest": 1, "words": {"X": null}}',
+    ],
+)
 def test_a_broken_lexicon_is_named(tmp_path, content):
     (tmp_path / LEXICON_FILE).write_text(content)
     with pytest.raises(ModelError, match=r"lexicon\.json"):

@@ -11,6 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
@@ -62,9 +63,10 @@ def write_lexicon(folder: Path, lexicon: Lexicon) -> None:
     by_tags: defaultdict[str, list[str]] = defaultdict(list)
     for word, tags in sorted(lexicon.words.items()):
         by_tags["\t".join(sorted(tags))].append(word)
-    content = {"format": FORMAT, "longest": lexicon.longest, "words": dict(sorted(by_tags.items()))}
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    (folder / LEXICON_FILE).write_text(text.replace('],"', '],\n"') + "\n", encoding="utf-8")
+    as_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+    rows = ",\n".join(f"{as_json(tags)}:{as_json(row)}" for tags, row in sorted(by_tags.items()))
+    text = f'{{"format":{FORMAT},"longest":{lexicon.longest},"words":{{{rows}}}}}\n'
+    (folder / LEXICON_FILE).write_text(text, encoding="utf-8")
 
 
 def read_lexicon(folder: Path) -> Lexicon | None:
@@ -78,7 +80,12 @@ def read_lexicon(folder: Path) -> Lexicon | None:
         return None
     content = read_json_object(path)
     words, longest = content.get("words"), content.get("longest")
-    if content.get("format") != FORMAT or not isinstance(words, dict) or type(longest) is not int:
+    if (
+        content.get("format") != FORMAT
+        or type(longest) is not int
+        or not isinstance(words, dict)
+        or not all(isinstance(row, list) for row in words.values())
+    ):
         raise ModelError(
             f'{path}: expected {{"format": {FORMAT}, "longest": words of the longest sentence, '
             '"words": {tags with TAB between: list of words}}'
