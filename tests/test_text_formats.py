@@ -1,4 +1,6 @@
 import contextlib
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import conllu
@@ -283,3 +285,15 @@ def test_a_file_is_read_anew_each_time_and_a_sentence_at_a_time(tmp_path):
     path.write_bytes(b"One\tX\n")
     found = SentenceFile(path)
     assert list(found) == list(found) == read_sentences(path)
+
+
+@pytest.mark.parametrize("file_format", [None, "columns"])
+def test_a_pipe_is_read_from_its_beginning(tmp_path, file_format):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    text = "".join(f"# {n}\nword{n}\tX\n\n" for n in range(5000))
+    with ThreadPoolExecutor() as pool:
+        written = pool.submit(path.write_text, text)
+        found = read_sentences(path, file_format=file_format)
+        written.result()
+    assert [sentence.tokens for sentence in found] == [(f"word{n}",) for n in range(5000)]

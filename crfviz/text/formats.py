@@ -7,6 +7,7 @@ rows are read.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import tee
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -47,8 +48,10 @@ class SentenceFile:
 
     def __iter__(self) -> Iterator[Sentence]:
         name = str(self.path)
-        file_format = self.file_format or detect_format(self._lines(), name=name)
-        for sentence in _parse(self._lines(), file_format, name):
+        lines, seen = tee(self._lines())  # opened once: what comes through a pipe comes once
+        file_format = self.file_format or detect_format(seen, name=name)
+        del seen  # or it would hold all lines
+        for sentence in _parse(lines, file_format, name):
             yield cleaning.prepared(sentence, fold=self.fold_handles, types=self.types)
 
     def _lines(self) -> Iterator[str]:
