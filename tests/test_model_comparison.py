@@ -58,6 +58,15 @@ def test_entities_are_those_of_gold():
     assert (row["both_right"] + row["wins"], row["both_right"] + row["losses"]) == strict
 
 
+def test_entities_are_left_out_where_the_gold_is_not_the_same():
+    others = [
+        Sentence(s.tokens, tuple("O" if tag == "B-LOC" else tag for tag in s.tags))
+        for s in NER_SENTENCES
+    ]
+    rows = model_table(run(NER, NER_SENTENCES), run(LAZY, others))
+    assert [row["unit"] for row in rows] == ["words", "sentences"]
+
+
 def test_sentences_are_listed_by_kind_and_add_up():
     first, second = run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES)
     tables = comparison_tables(first, second, POS_SENTENCES)

@@ -27,7 +27,7 @@ Right = NDArray[np.bool_]
 
 
 def model_table(first: Results, second: Results) -> Table:
-    """Words and sentences, and entities where both have BIO tags: a row for each.
+    """Words and sentences, and entities where both have BIO tags and the same gold: a row for each.
 
     Raises:
         ShapeError: the two were run on different sentences.
@@ -37,7 +37,8 @@ def model_table(first: Results, second: Results) -> Table:
         _row("words", first.right("viterbi"), second.right("viterbi")),
         _row("sentences", first.sentences_right("viterbi"), second.sentences_right("viterbi")),
     ]
-    if first.tagger.scheme is not None and second.tagger.scheme is not None:
+    bio = first.tagger.scheme is not None and second.tagger.scheme is not None
+    if bio and first.names(first.gold) == second.names(second.gold):
         rows.append(_row("gold entities", _found(first), _found(second)))
     return rows
 

@@ -47,7 +47,7 @@ def two_models(found: Analysed) -> None:
         if other is None:
             return
         tables = found.once(
-            f"against {second}",
+            f"against {other.key}",
             lambda: comparison_tables(found.results, other.results, found.source.sentences),
         )
     except CrfvizError as error:
@@ -72,7 +72,7 @@ def _sentences(found: Analysed, other: Analysed, table: Table) -> None:
     names = [side.results.tagger.name for side in (found, other)]
     links: dict[str, list[str | None]] = {}
     for name, side in zip(names, (found, other), strict=True):
-        every = side.once(f"links {names}", partial(_links, side, table))
+        every = side.once(f"links {found.key} {other.key}", partial(_links, side, table))
         links[name] = [every[index] for index in kept]
     show_table("disagreements", [table[index] for index in kept], links=links, title=title)
 

@@ -29,6 +29,7 @@ MOST_RUNS = 8
 class Analysed:
     """One run with all its tables."""
 
+    key: str  # of the tagger and the sentences in its tags
     results: Results
     record: Mapping[str, Any]
     tables: Tables
@@ -77,7 +78,7 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     place.empty()
     tables = tables_of(results)
     record = full_record(results, source.name, tables)
-    found = Analysed(results, record, tables, _links(results), source, sentences)
+    found = Analysed(key, results, record, tables, _links(results), source, sentences)
     runs[key] = found
     while len(runs) > MOST_RUNS:
         runs.popitem(last=False)
