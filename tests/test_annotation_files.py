@@ -363,3 +363,25 @@ def test_an_export_that_went_through_an_editor_of_windows_is_the_same(file_forma
     ]
     plain = read_items(exported.encode(), "f")
     assert (read.items, read.annotations) == (plain.items, plain.annotations)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            '[{"text": "Kim left"}]\n[{"text": "Bob left"}]',
+            "line 1: expected nothing after the list",
+        ),
+        ("hello", "expected a JSON list"),
+        ("", "expected a JSON list"),
+    ],
+)
+def test_no_part_of_a_list_is_left_out_without_a_word(text, says):
+    found = read_items(text.encode(), "file", "spacy")
+    assert found.dropped
+    assert says in found.problems[0].message
+
+
+def test_a_list_of_tasks_is_text():
+    found = read_items(b"[ ] buy milk\n[x] sleep\n", "tasks")
+    assert (found.format, len(found.items)) == ("text", 2)

@@ -65,15 +65,23 @@ def read_element(element: object, where: str) -> Found | None:
 
 
 def elements(text: str) -> Iterator[tuple[int, object]]:
-    """The elements of a JSON list with their lines; the last is an error where it breaks off."""
+    """The elements of a JSON list with their lines; the last is an error where the list is broken.
+
+    What follows the list is such an error, too: a second list, or the text was no list at all.
+    """
     decoder = json.JSONDecoder()
-    index, line, counted = text.index("[") + 1, 1, 0
+    index, line, counted = text.find("[") + 1, 1, 0
+    if not index:
+        yield line, FormatError("expected a JSON list")
+        return
     while True:
         while index < len(text) and (text[index].isspace() or text[index] == ","):
             index += 1
         line += text.count("\n", counted, index)
         counted = index
         if text[index : index + 1] == "]":
+            if text[index + 1 :].strip():
+                yield line, FormatError("expected nothing after the list; the rest is not read")
             return
         try:
             element, index = decoder.raw_decode(text, index)
