@@ -11,9 +11,8 @@ from pathlib import Path
 
 from crfviz.corpus.report import Record, as_markdown
 from crfviz.exceptions import ModelError
+from crfviz.taggers.tagger import CARD_FILE, EVALUATION_FILE
 
-EVALUATION_FILE = "evaluation.json"
-CARD_FILE = "README.md"
 BEGIN = "<!-- figures: written by `python -m crfviz evaluate --card`, not by hand -->"
 END = "<!-- end of figures -->"
 

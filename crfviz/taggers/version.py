@@ -6,13 +6,15 @@ from hashlib import sha256
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.tagger import CARD_FILE, Tagger
+from crfviz.taggers.lexicon import LEXICON_FILE
+from crfviz.taggers.tagger import CARD_FILE, EVALUATION_FILE, Tagger
 
 LENGTH = 12  # hexadecimal digits
+ABOUT = (CARD_FILE, EVALUATION_FILE, LEXICON_FILE)  # they tell of a model, and may be written later
 
 
 def version_of(tagger: Tagger) -> str:
-    """A digest of everything in the tagger's folder but its card; reads all of it.
+    """A digest of everything in the tagger's folder but what tells of it; reads all of it.
 
     Raises:
         ModelError: a file cannot be read.
@@ -21,7 +23,7 @@ def version_of(tagger: Tagger) -> str:
     content = sha256()
     try:
         for path in sorted(place.iterdir()) if place.is_dir() else [place]:
-            if path.is_file() and path.name != CARD_FILE:
+            if path.is_file() and path.name not in ABOUT:
                 content.update(path.name.encode())
                 content.update(_digest(path))
     except OSError as error:
