@@ -1,6 +1,8 @@
 """`python -m crfviz annotations`."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -101,3 +103,12 @@ def test_what_fails_is_said(tmp_path, capsys):
     assert "cannot be written: No such file" in capsys.readouterr().err
     assert main(["annotations", "stats", "--database", "mysql://x"]) == 2
     assert "crfviz: expected sqlite or postgresql" in capsys.readouterr().err
+
+
+def test_only_a_plain_file_is_written_over(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    os.mkfifo(tmp_path / "pipe")
+    for out in (tmp_path, tmp_path / "file" / "x", tmp_path / "pipe", Path()):
+        assert main(["annotations", "export", "--out", str(out)]) == 2
+        assert "cannot be written" in capsys.readouterr().err
+    assert (tmp_path / "pipe").is_fifo()

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -83,13 +84,16 @@ def _export(store: Store, options: argparse.Namespace) -> None:
 
 def _write(path: Path, pieces: Sequence[bytes]) -> None:
     """A file that is there whole or not at all: an older one stays if the new one fails."""
+    if path.exists() and not path.is_file():
+        raise FormatError(f"{path}: cannot be written: it is no plain file")
     beside = path.with_name(f".{path.name}.part")
     try:
         with beside.open("wb") as file:
             file.writelines(pieces)
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from error
 
 
