@@ -181,6 +181,7 @@ def test_the_store_is_where_the_environment_says(tmp_path, monkeypatch):
         ("annotations.db", "expected a database address such as"),
         ("mysql://host/name", "expected sqlite or postgresql in CRFVIZ_DATABASE_URL, got 'mysql'"),
         ("sqlite://", "expected a file for the annotations"),
+        ("sqlite:///:memory:", "expected a file for the annotations"),
         ("sqlite:////dev/null/a.db", "the annotations go to /dev/null, which cannot be made"),
     ],
 )

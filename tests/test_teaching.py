@@ -9,7 +9,7 @@ import pytest
 import torch
 import torchcrf
 
-from crfviz.annotations import teach_command
+from crfviz.annotations import teach_command, teaching
 from crfviz.annotations.gains import gain
 from crfviz.annotations.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, learn
 from crfviz.annotations.lesson import Lesson
@@ -200,6 +200,16 @@ def test_examples_stay_where_their_claims_still_hold():
     kept = load_tagger(taught.name).examples()
     assert kept
     assert set(kept) <= set(load_tagger("upos-en-contextfree").examples())
+
+
+def test_the_shipped_sentences_are_measured_without_those_that_were_taught():
+    tagger = load_tagger("upos-en-contextfree")
+    ((name, every),) = teaching._shipped(tagger, []).items()
+    ((_, left),) = teaching._shipped(tagger, every[:3]).items()
+    taught = {sentence.tokens for sentence in every[:3]}
+    assert name in EXCERPTS.values()
+    assert left == [sentence for sentence in every if sentence.tokens not in taught]
+    assert len(left) < len(every)
 
 
 def test_the_words_that_were_taught_join_those_of_the_training():
