@@ -141,6 +141,19 @@ def test_removal_asks_for_the_name(page, store):
     assert store.documents() == []
 
 
+def test_what_was_removed_can_be_added_again(page, store):
+    for _ in range(2):
+        open_part(page.run(), "add")
+        upload(page, "dogs.txt", b"Dogs run .\n")
+        next(each for each in page.button if each.label.startswith("Keep")).click().run()
+        assert not page.exception
+        (document,) = store.documents()
+        open_part(page, "export")
+        page.text_input(key="annotate.sure").set_value(document.name).run()
+        button(page, "Remove").click().run()
+        assert store.documents() == []
+
+
 @pytest.mark.parametrize("table", ["crfviz_documents", "crfviz_annotations"])
 def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp_path, table):
     store.add("dogs", _items("Dogs run ."))

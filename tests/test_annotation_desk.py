@@ -226,3 +226,24 @@ def test_the_reason_is_that_of_the_sentence():
     queue = Queue([5], {5: Doubt(1.234, 0.5, 2.0)}, "entropy")
     assert "1.23 nats" in queue.reason(5)
     assert "not scored" in replace(queue, doubts={}).reason(5)
+
+
+@pytest.mark.parametrize(("seconds", "counted"), [(2, 2.0), (0.25, 0.25), (10**400, 60.0)])
+def test_times_are_counted_up_to_a_pause(page, seconds, counted):
+    page.set(0, "VERB", seconds=seconds)
+    assert page.stored().seconds == counted
+
+
+def test_going_back_stays_in_the_document_and_with_the_annotator(page):
+    first, second, _ = page.ids
+    page.send("accept", first)
+    other = Queue((999,), {}, "file")
+    assert desk._last_accepted(page.told, other, WHO) is None
+    assert desk._last_accepted(page.told, page.queue, "ben") is None
+    page.send("undo", second)
+    assert page.opened == str(first)
+    page.send("accept", first)
+    desk._back_to_last(page.queue, WHO)
+    assert page.opened == str(first)
+    desk._back_to_last(page.queue, WHO)  # a second click, quicker than the answer to the first
+    assert page.opened == str(first)

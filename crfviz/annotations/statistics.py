@@ -36,9 +36,9 @@ def _counts(store: Store, document: str, annotator: str) -> Row:
     pairs = [pair for one in done for pair in zip(one.proposed, one.final, strict=True)]
     return {
         "annotator": annotator,
-        "done": progress.done,
+        "done": len(done),
         "open": progress.open,
         "pins": sum(len(one.pins) for one in done),
         "changed": sum(proposed != final for proposed, final in pairs),
-        "seconds": round(progress.seconds / progress.done, 3) if done else None,
+        "seconds": round(sum(one.seconds for one in done) / len(done), 3) if done else None,
     }

@@ -7,7 +7,7 @@ from hashlib import sha256
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.importing import Import, read_items
+from crfviz.annotations.importing import MAX_BYTES, Import, read_items
 from crfviz.annotations.keeping import keep
 from crfviz.ui import cached
 from crfviz.ui.annotation_store import document_key, go_to_document, store
@@ -56,7 +56,8 @@ def add_panel() -> None:
         )
     with right:
         uploaded = st.file_uploader(
-            "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON, at most 5 MB",
+            "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON",
+            max_upload_size=MAX_BYTES // 2**20,
             key="annotate.upload",
         )
     if uploaded is not None:
@@ -95,6 +96,11 @@ def _preview(name: str, content: bytes) -> None:
     if of_session("added", Added).wanted == digest:
         _want("")
         _keep(name, digest, found)
+
+
+def forget_added() -> None:
+    """Offer what was added last again, as its document may be gone."""
+    of_session("added", Added).digest = ""
 
 
 def _want(digest: str) -> None:

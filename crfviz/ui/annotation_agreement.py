@@ -40,7 +40,7 @@ def agreement_panel(document: DocumentSummary) -> None:
     others = [name for name in names if name != first]
     with right:
         second = bound_view(st.selectbox, "and", "second", others, others[0])
-    pairs = store().annotations(document.name)
+    pairs = store().annotations(document.name, state="done")
     found = agreement(pairs, first, second)
     if not found.words:
         st.info(f"There is no sentence that both {plain(first)} and {plain(second)} finished.")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 import streamlit as st
 
 from crfviz.annotations import labelling
-from crfviz.annotations.labelling import Desk
+from crfviz.annotations.labelling import LONGEST_PAUSE, Desk
 from crfviz.annotations.propagation import Proposal, followed
 from crfviz.annotations.records import Annotation, Offsets, words_at
 from crfviz.annotations.store import DocumentSummary
@@ -48,7 +48,7 @@ class Told:
     changed: Mapping[int, str] = field(default_factory=dict)  # position to the tag before
     note: str = ""
     problem: str = ""
-    accepted: list[int] = field(default_factory=list)  # sentences done in this session, last last
+    accepted: list[tuple[int, str]] = field(default_factory=list)  # in this session and by whom
 
 
 @st.fragment
@@ -74,8 +74,8 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
             if st.button("Export", type="primary"):
                 set_view_option("part", "export", "label")
                 st.rerun()  # of the page: the part is chosen outside of this fragment
-            if told.accepted:
-                st.button("Back to the last one", on_click=_back_to_last)
+            if _last_accepted(told, queue, who) is not None:
+                st.button("Back to the last one", on_click=_back_to_last, args=(queue, who))
         return
     desk = _desk(item, who)
     sheet = _sheet(desk, queue)
@@ -179,12 +179,12 @@ def _step(
     if before.revision != _whole(event, "revision"):
         raise ConflictError("This sentence was changed meanwhile in another tab or program.")
     if kind == "undo" and before == labelling.undo(desk, before):
-        _undo_accept(told, item)
+        _undo_accept(told, queue, who, item)
         return
     after = labelling.worked(_changed(desk, before, event), _seconds(event))
     store().save(after)
     if kind == "accept":
-        told.accepted.append(item)
+        told.accepted = [*(done for done in told.accepted if done != (item, who)), (item, who)]
         following = queue.after(item, store().done_ids(document.name, who))
         _open(following)
         return
@@ -233,18 +233,29 @@ def _refuse(event: Mapping[object, object], why: str) -> None:
     told.problem, told.changed = why, {}
 
 
-def _undo_accept(told: Told, item: int) -> None:
+def _undo_accept(told: Told, queue: Queue, who: str, item: int) -> None:
     """Nothing to undo here: back to the sentence that was accepted last."""
-    if told.accepted:
-        _open(told.accepted.pop())
-        told.item = int(view_option("item"))
+    last = _last_accepted(told, queue, who)
+    if last is not None:
+        _back_to_last(queue, who)
+        told.item = last
         told.note = "Back at the sentence accepted last; undo again to reopen it."
     else:
         told.item, told.problem, told.note = item, "", "There is nothing to undo."
 
 
-def _back_to_last() -> None:
-    _open(of_session("told", Told).accepted.pop())
+def _back_to_last(queue: Queue, who: str) -> None:
+    told = of_session("told", Told)
+    last = _last_accepted(told, queue, who)
+    if last is not None:  # a second click may be quicker than the answer to the first
+        told.accepted.remove((last, who))
+        _open(last)
+
+
+def _last_accepted(told: Told, queue: Queue, who: str) -> int | None:
+    """The sentence of this document that the annotator accepted last in this session."""
+    mine = (item for item, by in reversed(told.accepted) if by == who and item in queue.ids)
+    return next(mine, None)
 
 
 def _open(item: int | None) -> None:
@@ -262,5 +273,7 @@ def _whole(event: Mapping[object, object], name: str) -> int:
 
 
 def _seconds(event: Mapping[object, object]) -> float:
-    value = event.get("seconds", 0.0)
-    return value if isinstance(value, float) and math.isfinite(value) else 0.0
+    value = event.get("seconds")  # whole ones come as int
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
+        return 0.0
+    return float(min(value, LONGEST_PAUSE))

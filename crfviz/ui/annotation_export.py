@@ -6,10 +6,11 @@ from typing import get_args
 
 import streamlit as st
 
-from crfviz.annotations.exporting import FILE_FORMATS, SUFFIXES, render
+from crfviz.annotations.exporting import FILE_FORMATS, SUFFIXES, FileFormat, render
 from crfviz.annotations.records import STATES, State
 from crfviz.annotations.store import DocumentSummary
 from crfviz.exceptions import CrfvizError
+from crfviz.ui.annotation_add import forget_added
 from crfviz.ui.annotation_store import go_to_document, store
 from crfviz.ui.bound import bound_view
 from crfviz.ui.download import download
@@ -45,9 +46,19 @@ def export_panel(document: DocumentSummary) -> None:
         next((name for name in get_args(State) if name == state), None),
     )
     number = store().count(*filters)
-    if not number:
+    if number:
+        _download(document, chosen, filters, number)
+    else:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
-        return
+    _remove(document)
+
+
+def _download(
+    document: DocumentSummary,
+    chosen: FileFormat,
+    filters: tuple[str, str | None, State | None],
+    number: int,
+) -> None:
     name = document.name.rsplit(".", 1)[0] + SUFFIXES[chosen]
     download(
         f"Download {count(number, 'annotated sentence')}",
@@ -60,7 +71,6 @@ def export_panel(document: DocumentSummary) -> None:
         "The file can be added again, here or elsewhere, and gives back the same annotations. "
         "The command line does the same: `python -m crfviz annotations export`."
     )
-    _remove(document)
 
 
 def _remove(document: DocumentSummary) -> None:
@@ -79,4 +89,5 @@ def _gone(name: str) -> None:
     except CrfvizError as error:
         say(str(error))
     else:
+        forget_added()
         go_to_document("")
