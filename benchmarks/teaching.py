@@ -26,18 +26,18 @@ from typing import Any
 
 import torch
 
-from crfviz.annotations.gains import Score, gain
-from crfviz.annotations.learning import METHODS, labelled, learn
+from crfviz.annotations.teaching.gains import Score, gain
+from crfviz.annotations.teaching.learning import METHODS, labelled, learn
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.corpus.batches import bucket, collate
-from crfviz.corpus.calibration import calibration_error, fit_temperature
 from crfviz.corpus.excerpts import excerpt_for, read_excerpt
-from crfviz.corpus.judging import constrained_crf
-from crfviz.corpus.recipe import Recipe
-from crfviz.taggers.network import Network
-from crfviz.taggers.neural import NeuralTagger
+from crfviz.corpus.training.batches import bucket, collate
+from crfviz.corpus.training.calibration import calibration_error, fit_temperature
+from crfviz.corpus.training.judging import constrained_crf
+from crfviz.corpus.training.recipe import Recipe
+from crfviz.taggers.neural.network import Network
+from crfviz.taggers.neural.storage import Stored, load_model, save_model
+from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.registry import load_tagger
-from crfviz.taggers.storage import Stored, load_model, save_model
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import read_sentences
 from crfviz.text.schemes import OUTSIDE, repair

@@ -2,20 +2,20 @@
 
 import streamlit as st
 
-from crfviz.ui.bound import bound_buttons
+from crfviz.ui.panels.side_by_side import choose_sides, show_figures
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene, scene_of
-from crfviz.ui.side_panel import choose_sides, show_figures
+from crfviz.ui.state.bound import bound_buttons
 from crfviz.ui.words import plain
-from crfviz.views.rows import decoder_rows
-from crfviz.views.side_by_side import (
+from crfviz.views.stage.parts import Panels
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.side_by_side import (
     change_table,
     compare,
     comparison_note,
     comparison_rows,
     incomparable_note,
 )
-from crfviz.views.stage.parts import Panels
 
 TAGS_LEGEND = (
     "red dashes: B differs from A · ≠ n: n decoders differ · Δ: share of probability that moves"

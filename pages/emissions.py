@@ -3,15 +3,15 @@
 import streamlit as st
 
 from crfviz.taggers.tagger import HMM
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.occlusion_panel import origin
+from crfviz.ui.panels.occlusion import origin
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
+from crfviz.ui.state.bound import bound_buttons
 from crfviz.views.explanation import explain, explain_edits
-from crfviz.views.occlusion_rows import LEGEND
-from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import EMISSION_DISPLAYS, PROBABILITY, emission_table
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.occlusion import LEGEND
+from crfviz.views.strips.tables import EMISSION_DISPLAYS, PROBABILITY, emission_table
 
 HINT = (
     "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "

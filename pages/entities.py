@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from crfviz.ui.constraint_panel import constraint_panel, trained_free
-from crfviz.ui.entity_choice import chosen_entity
-from crfviz.ui.open_bio import offer_bio
+from crfviz.ui.panels.constraints import constraint_panel, trained_free
+from crfviz.ui.panels.entity_choice import chosen_entity
+from crfviz.ui.panels.side_by_side import SCORES_ONLY
+from crfviz.ui.panels.suggest_bio_model import offer_bio
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.side_panel import SCORES_ONLY
 from crfviz.ui.words import plain
-from crfviz.views.constraint_rows import FREE, constraint_rows
-from crfviz.views.entity import entity_panel
 from crfviz.views.explanation import explain
+from crfviz.views.stage.entity import entity_panel
 from crfviz.views.stage.parts import Panels
+from crfviz.views.strips.constraints import FREE, constraint_rows
 
 LEGEND = (
     "✗ breaks BIO · red dashes: differs from Viterbi without the rules · to choose an entity click "

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.question import place
 from crfviz.ui.scene import scene
+from crfviz.ui.widgets.asked_tag import place
 from crfviz.views.explanation import explain, explain_edits
-from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.tables import marginal_table
 
 LEGEND = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
 CONTRASTS = {

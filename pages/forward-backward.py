@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from crfviz.ui.bound import bound_buttons
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
-from crfviz.views.consistency_rows import consistency_note, consistency_rows
+from crfviz.ui.state.bound import bound_buttons
 from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import CONVENTIONS, SWEEP_DISPLAYS, alpha_table, beta_table
+from crfviz.views.strips.consistency import consistency_note, consistency_rows
+from crfviz.views.strips.tables import CONVENTIONS, SWEEP_DISPLAYS, alpha_table, beta_table
 
 LEGEND = (
     "Σ α, float32: the same recursion without logarithms, the weights of each step scaled to sum "

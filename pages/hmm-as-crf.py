@@ -2,14 +2,14 @@
 
 import streamlit as st
 
+from crfviz.ui.panels.shifts import shift_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.shift_panel import shift_panel
-from crfviz.ui.weight_display import weight_display
-from crfviz.views.gauge import leaving_frame, verdict
-from crfviz.views.rows import decoder_rows
+from crfviz.ui.widgets.weight_display import weight_display
 from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.tables import marginal_table
+from crfviz.views.tables.gauge import leaving_frame, verdict
 
 STEPS = (
     "An HMM multiplies probabilities; their logarithms are the scores of a CRF. A CRF divides by "

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from crfviz.ui.lesson import controls, lesson
+from crfviz.ui.panels.learning_step import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.parts import Gradient, Panels, Row
+from crfviz.views.strips.decoders import decoder_rows
 
 LEGEND = (
     "click a tag in the lattice, or press Enter on it: it is right · green: where the right tags "

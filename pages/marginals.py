@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from crfviz.ui.pair_panel import pair_panel
+from crfviz.ui.panels.pair import pair_panel
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
-from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.ui.scene import scene
-from crfviz.views.path_rows import best_rows, entropy_note, sample_rows, trained_rows
+from crfviz.ui.state.current import set_view_option, view_option
 from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
+from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows
+from crfviz.views.strips.tables import marginal_table
 
 st.title("Marginals")
 current = scene()

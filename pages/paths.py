@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.paths_panel import SHOWS, picture
+from crfviz.ui.panels.paths import SHOWS, picture
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.views.path_rows import entropy_note
-from crfviz.views.rows import decoder_rows
+from crfviz.ui.state.bound import bound_buttons
 from crfviz.views.stage.parts import Panels
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.paths import entropy_note
 
 title, choice, controls = st.columns([2, 6, 12], vertical_alignment="center")
 title.title("Paths")

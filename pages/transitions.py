@@ -3,14 +3,14 @@
 import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.question import chosen_ruler, flip_marks
 from crfviz.ui.scene import scene
-from crfviz.ui.weight_display import weight_display
+from crfviz.ui.widgets.asked_tag import chosen_ruler, flip_marks
+from crfviz.ui.widgets.weight_display import weight_display
 from crfviz.views.explanation import explain, explain_edits
-from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
-from crfviz.views.transition_frame import transition_frame
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.tables import marginal_table
+from crfviz.views.tables.transitions import transition_frame
 
 HINT = (
     "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "

@@ -4,9 +4,9 @@ import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.views.rows import backpointer_rows, decoder_rows
 from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import best_table
+from crfviz.views.strips.decoders import backpointer_rows, decoder_rows
+from crfviz.views.strips.tables import best_table
 
 LEGEND = (
     "→ ← or PageDown PageUp: step · ↑ ↓ or click: choose a cell · "

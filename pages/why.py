@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from crfviz.ui.flips_panel import flips_panel
+from crfviz.ui.panels.flips import flips_panel
+from crfviz.ui.panels.pins import pin_panel, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.pin_panel import pin_panel, unpin_button
-from crfviz.ui.question import question, trained_answer
 from crfviz.ui.scene import scene
-from crfviz.views.distribution_rows import entropy_row
+from crfviz.ui.widgets.asked_tag import question, trained_answer
 from crfviz.views.explanation import explain
-from crfviz.views.rows import decoder_rows
 from crfviz.views.stage.parts import Panels
-from crfviz.views.why import log_odds_row, why_note, why_row, why_terms
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.distribution import entropy_row
+from crfviz.views.strips.why import log_odds_row, why_note, why_row, why_terms
 
 LEGEND = (
     "click a tag in the lattice to ask for it · thick line: best path · red dashes: the best path "

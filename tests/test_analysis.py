@@ -6,12 +6,12 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.max_marginal import max_marginal
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.greedy import greedy
-from crfviz.chain.max_marginal import max_marginal
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from tests import oracle
 from tests.strategies import chains, fewer_examples
 

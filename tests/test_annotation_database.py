@@ -14,10 +14,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
-from crfviz.annotations.database import database_url
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.schema import TABLES, VERSION, VERSION_TABLE
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.database import database_url
+from crfviz.annotations.store.schema import TABLES, VERSION, VERSION_TABLE
+from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import StoreError
 
 DUMP = Path(__file__).parent / "fixtures" / "annotations" / "version_1.sql"

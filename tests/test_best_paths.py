@@ -6,9 +6,9 @@ import pytest
 import torch
 from hypothesis import assume, given
 
-from crfviz.chain.best_paths import best_path, best_through, terms
+from crfviz.chain.decoding.best_paths import best_path, best_through, terms
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import NoPathError
 from tests import oracle
 from tests.icecream import ice_cream

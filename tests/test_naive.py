@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.naive import (
+from crfviz.chain.demonstrations.naive import (
     enumerate_paths,
     first_words,
     num_paths,

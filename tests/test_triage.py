@@ -6,9 +6,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crfviz.chain.best_paths import best_path
+from crfviz.chain.decoding.best_paths import best_path
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.triage import (
+from crfviz.chain.questions.triage import (
     NEAR_TIE,
     changed,
     put_right,
@@ -16,7 +17,6 @@ from crfviz.chain.triage import (
     triage,
     wrong_runs,
 )
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import ShapeError
 from tests import oracle
 from tests.strategies import chains

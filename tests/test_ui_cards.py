@@ -6,7 +6,8 @@ import pytest
 
 from crfviz.exceptions import ModelError
 from crfviz.taggers.tagger import read_card
-from crfviz.ui import cached, cards
+from crfviz.ui import cached
+from crfviz.ui.panels import cards
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.edits import END, START, Edits
-from crfviz.ui import url
-from crfviz.ui.state import MAX_CHARACTERS, MAX_SCORE, MAX_STEP, MAX_WORDS, Scenario
+from crfviz.ui.state import link as url
+from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_SCORE, MAX_STEP, MAX_WORDS, Scenario
 from crfviz.ui.words import clean
 
 MODELS = ["tiny", "other.model"]

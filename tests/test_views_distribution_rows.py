@@ -7,12 +7,12 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
-from crfviz.chain.influence import NOTICEABLE, influence
-from crfviz.chain.k_best import k_best
-from crfviz.chain.pile import pile
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.demonstrations.sample_counts import pile
 from crfviz.chain.potentials import Potentials
-from crfviz.views.distribution_rows import (
+from crfviz.chain.questions.influence import NOTICEABLE, influence
+from crfviz.views.strips.distribution import (
     change_table,
     entropy_row,
     frequency_table,

@@ -12,16 +12,22 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.demonstrations.sample_counts import pile
 from crfviz.chain.edits import Edits
-from crfviz.chain.gradient import gradient_step
-from crfviz.chain.pile import pile
 from crfviz.chain.potentials import Potentials
-from crfviz.views.entity import entity_panel
-from crfviz.views.rows import LABELS, backpointer_rows, decoder_rows
+from crfviz.chain.questions.gradient import gradient_step
+from crfviz.views.stage.entity import entity_panel
 from crfviz.views.stage.parts import Gradient, Panels, Row, Stage, Table
 from crfviz.views.stage.payload import payload
-from crfviz.views.tables import alpha_table, best_table, beta_table, emission_table, marginal_table
+from crfviz.views.strips.decoders import LABELS, backpointer_rows, decoder_rows
+from crfviz.views.strips.tables import (
+    alpha_table,
+    best_table,
+    beta_table,
+    emission_table,
+    marginal_table,
+)
 from tests.strategies import chains, fewer_examples
 
 INF = math.inf

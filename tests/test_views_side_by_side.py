@@ -7,10 +7,10 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.rows import LABELS
-from crfviz.views.side_by_side import (
+from crfviz.views.strips.decoders import LABELS
+from crfviz.views.strips.side_by_side import (
     change_table,
     compare,
     comparison_note,

@@ -6,9 +6,9 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.tables import (
+from crfviz.views.strips.tables import (
     CONVENTIONS,
     EMISSION_DISPLAYS,
     SWEEP_DISPLAYS,

@@ -5,11 +5,11 @@ import math
 import pytest
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.why_not import why_not
-from crfviz.views.ruler import ruler
-from crfviz.views.why import likeliest_loser, log_odds_row, why_note, why_row, why_terms
+from crfviz.chain.questions.why_not import why_not
+from crfviz.views.stage.ruler import ruler
+from crfviz.views.strips.why import likeliest_loser, log_odds_row, why_note, why_row, why_terms
 from tests import oracle
 from tests.strategies import chains
 

@@ -7,9 +7,9 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import NoPathError
 from tests import oracle
 from tests.icecream import ice_cream

@@ -3,9 +3,9 @@
 import torch
 
 from crfviz.taggers.config import Config
-from crfviz.taggers.network import Network, Sizes, initialise
-from crfviz.taggers.storage import Stored, save_model
-from crfviz.taggers.vocabulary import build_vocabulary
+from crfviz.taggers.neural.network import Network, Sizes, initialise
+from crfviz.taggers.neural.storage import Stored, save_model
+from crfviz.taggers.neural.vocabulary import build_vocabulary
 
 SENTENCES = [["He", "runs", "to", "Paris", "."], ["@bob", "sees", "2", "dogs"], ["Run", "!"]]
 SIZES = Sizes(word=6, character=4, filters=3, shape=2, hidden=5)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.network import ARCHITECTURES, Architecture, Sizes
+from crfviz.taggers.neural.network import ARCHITECTURES, Architecture, Sizes
 from crfviz.taggers.tagger import CRF
 
 FORMAT = 1  # grows when a reader of the old files would misread the new ones

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfviz.chain.constraints import illegal_positions
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.max_marginal import max_marginal
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.greedy import greedy
-from crfviz.chain.k_best import k_best
-from crfviz.chain.max_marginal import max_marginal
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import ModelError
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
+from crfviz.taggers.brought.storage import IMPORTED
+from crfviz.taggers.brought.tagger import ImportedTagger
 from crfviz.taggers.config import CONFIG_FILE, read_family
-from crfviz.taggers.hmm import HmmTagger
-from crfviz.taggers.imported import ImportedTagger
-from crfviz.taggers.imported_storage import IMPORTED
-from crfviz.taggers.neural import NeuralTagger
-from crfviz.taggers.perceptron import PerceptronTagger
+from crfviz.taggers.hmm.tagger import HmmTagger
+from crfviz.taggers.neural.tagger import NeuralTagger
+from crfviz.taggers.perceptron.tagger import PerceptronTagger
 from crfviz.taggers.plugins import PluginTagger, plugins
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
-from crfviz.taggers.textbook import TextbookTagger
-from crfviz.taggers.textbook_storage import TEXTBOOK
+from crfviz.taggers.textbook.storage import TEXTBOOK
+from crfviz.taggers.textbook.tagger import TextbookTagger
 from crfviz.taggers.user_models import HIDDEN, user_models
 
 SHIPPED = Path(__file__).resolve().parents[2] / "models"

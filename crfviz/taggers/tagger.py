@@ -12,7 +12,7 @@ from crfviz.taggers.examples import Example
 from crfviz.text.tokenizer import Token, tokenize
 
 CARD_FILE = "README.md"  # of a model folder
-EVALUATION_FILE = "evaluation.json"  # of a model folder: figures, see `crfviz.corpus.card`
+EVALUATION_FILE = "evaluation.json"  # of a model folder: figures, see `crfviz.corpus.tables.card`
 
 # Families: what kind of scores a tagger's potentials are.
 CRF = "crf"  # trained so that exp(score - log Z) is a probability

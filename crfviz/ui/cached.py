@@ -17,23 +17,23 @@ import streamlit as st
 import torch
 
 from crfviz.annotations.propagation import Proposal, propose
-from crfviz.chain.analysis import Analysis, analyse
-from crfviz.chain.best_paths import best_path
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.decoding.best_paths import best_path
 from crfviz.chain.edits import Edits, Move
-from crfviz.chain.intervals import Interval
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.strength import strength_intervals
+from crfviz.chain.questions.intervals import Interval
+from crfviz.chain.questions.strength import strength_intervals
 from crfviz.exceptions import CrfvizError, ModelError, NoPathError
 from crfviz.taggers.brought.limits import MOST_TAGS
 from crfviz.taggers.examples import Example
 from crfviz.taggers.occlusion import Occlusion, occlude
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
-from crfviz.ui.given_words import given_words
-from crfviz.ui.state import MAX_WORDS, Scenario
-from crfviz.ui.url import decode_changes, encode_changes
-from crfviz.views.ruler import ruler as draw_ruler
+from crfviz.text.pretokenized import given_words
+from crfviz.ui.state.link import decode_changes, encode_changes
+from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.views.stage.parts import Ruler
+from crfviz.views.stage.ruler import ruler as draw_ruler
 
 PREFERRED_MODEL = (
     "upos-en-contextfree"  # no token sees its neighbours: every decoder shows its character
@@ -245,7 +245,7 @@ def warm_up() -> bool:
             trained(scenario)
         except CrfvizError:
             _log.warning("model %s does not start", name, exc_info=True)
-    import crfviz.views.evaluation_figures  # noqa: F401 - Altair takes a second to import
+    import crfviz.views.figures.evaluation  # noqa: F401 - Altair takes a second to import
 
     gc.collect()
     gc.freeze()

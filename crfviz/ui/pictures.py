@@ -8,15 +8,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from crfviz.chain.analysis import Analysis
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
-from crfviz.chain.k_best import margin
 from crfviz.ui import cached
-from crfviz.ui.bound import bound_to
-from crfviz.ui.download import download
-from crfviz.ui.scenario import handle_events, set_view_option, view_option
 from crfviz.ui.scene import Scene
-from crfviz.ui.session import last_event
+from crfviz.ui.state.bound import bound_to
+from crfviz.ui.state.current import handle_events, set_view_option, view_option
+from crfviz.ui.state.session import last_event
+from crfviz.ui.widgets.download import download
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Panels, Row, Stage, Table
 from crfviz.views.stage.payload import payload
@@ -114,7 +114,7 @@ def _save_lattice(scene: Scene) -> None:
     """A button that saves the lattice as one offline HTML page; built only when it is clicked."""
 
     def build() -> str:
-        from crfviz.views.lattice_figure import lattice_html  # Plotly is slow to load
+        from crfviz.views.figures.lattice import lattice_html  # Plotly is slow to load
 
         return lattice_html(scene.now, scene.words, scene.tags)
 

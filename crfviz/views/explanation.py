@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from crfviz.chain.analysis import Analysis
-from crfviz.chain.gauge import compare
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.gauge import compare
 from crfviz.chain.ties import TOLERANCE
 
 

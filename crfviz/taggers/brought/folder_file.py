@@ -16,7 +16,7 @@ from crfviz.taggers.brought.limits import MOST_TAGS
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.config import CONFIG_FILE
 from crfviz.taggers.examples import EXAMPLES_FILE
-from crfviz.taggers.storage import VOCABULARY_FILE, WEIGHTS_FILE
+from crfviz.taggers.neural.storage import VOCABULARY_FILE, WEIGHTS_FILE
 from crfviz.taggers.tagger import CARD_FILE, Tagger
 
 FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE, EXAMPLES_FILE, CARD_FILE, "training.json")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.draft import Draft, Part, Reading
-from crfviz.taggers.hidden_markov import TOLERANCE
+from crfviz.taggers.textbook.hidden_markov import TOLERANCE
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.brought.draft import Draft, Part, Reading
 from crfviz.taggers.brought.limits import LONGEST_NAME, MOST_SENTENCES, MOST_TAGS, MOST_WORDS
+from crfviz.taggers.brought.storage import Imported, save_imported
 from crfviz.taggers.brought.tables import Tables, logarithms, read_tables, unnormalised
-from crfviz.taggers.imported_storage import Imported, save_imported
 from crfviz.taggers.tagger import CARD_FILE, HMM
 
 RESERVED = ("START", "END")  # rows of the matrix; a tag of this name could not be told from them

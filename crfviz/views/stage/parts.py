@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from crfviz.chain.analysis import Analysis
-from crfviz.chain.counts import Counts
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.demonstrations.sample_counts import Pile
 from crfviz.chain.edits import Edits
-from crfviz.chain.pile import Pile
 from crfviz.chain.potentials import Potentials
-from crfviz.views.entity import EntityPanel
+from crfviz.chain.questions.counts import Counts
+from crfviz.views.stage.entity import EntityPanel
 
 
 @dataclass(frozen=True)

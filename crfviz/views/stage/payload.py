@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from crfviz.chain.analysis import Analysis
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.demonstrations.sample_counts import Pile
 from crfviz.chain.edits import Edits
-from crfviz.chain.pile import Pile
 from crfviz.chain.potentials import Potentials
 from crfviz.views.stage.parts import Gradient, Row, Ruler, Stage, Table
 from crfviz.views.theme import tag_colours
