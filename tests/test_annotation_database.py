@@ -53,7 +53,7 @@ def old_server(cluster):
 
 def scripts(connection=None):
     config = Config(attributes={"connection": connection})
-    config.set_main_option("script_location", "crfviz.annotations:migrations")
+    config.set_main_option("script_location", "crfviz.annotations.store:migrations")
     return config
 
 

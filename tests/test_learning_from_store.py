@@ -10,8 +10,7 @@ from crfviz.annotations.jobs import Jobs
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.store.store import open_store
 from crfviz.annotations.teaching.lesson import Lesson, taught_of
-from crfviz.annotations.teaching.teach import finished
-from crfviz.commands.teach import start_teaching
+from crfviz.annotations.teaching.teach import finished, start_teaching
 from crfviz.taggers.registry import list_taggers
 from tests.tiny_tagger import save_tiny
 

@@ -3,7 +3,7 @@
 The files hold tagged sentences, in any format that `evaluate` reads; `-` is standard input. The new
 model appears among those that people bring and can be chosen at once.
 
-From a page: `start_teaching` does the same beside the app.
+From a page: `crfviz.annotations.teaching.teach.start_teaching` does the same beside the app.
 """
 
 from __future__ import annotations
@@ -11,23 +11,20 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields
-from pathlib import Path
 
 import torch
 
-from crfviz.annotations.jobs import Job, Jobs, progress_line, result_line
+from crfviz.annotations.jobs import progress_line, result_line
 from crfviz.annotations.teaching.card import gains_table
 from crfviz.annotations.teaching.learning import METHODS, WHAT
 from crfviz.annotations.teaching.lesson import Lesson, Taught
-from crfviz.annotations.teaching.teach import teach
-from crfviz.exceptions import FormatError
-from crfviz.text.formats import decoded, parse_sentences, read_sentences, render_sentences
+from crfviz.annotations.teaching.teach import STANDARD_INPUT, teach
+from crfviz.text.formats import decoded, parse_sentences, read_sentences
 from crfviz.text.sentences import Sentence
 
-STANDARD_INPUT = "-"
 DEFAULTS = {field.name: field.default for field in fields(Lesson)}
 
 
@@ -65,28 +62,6 @@ def main(options: argparse.Namespace) -> int:
         taught = teach(lesson, sentences, _say if options.json_lines else _show)
     sys.stdout.write(result_line(asdict(taught)) if options.json_lines else _summary(taught))
     return 0
-
-
-def start_teaching(jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence]) -> Job:
-    """Teach beside the app; `lesson.taught_of(job.status.result)` is what came of it.
-
-    Args:
-        jobs: of the server.
-        lesson: what and how.
-        sentences: with their tags, as `teaching.finished` gives them.
-
-    Raises:
-        CrfvizError: another job is running, or the sentences cannot be handed on.
-    """
-    arguments = ["teach", STANDARD_INPUT, "--json-lines"]
-    for name, value in asdict(lesson).items():
-        if value is not None:
-            arguments.append(f"--{name.replace('_', '-')}={value}")
-    try:
-        given = render_sentences(sentences, "jsonl").encode()
-    except UnicodeEncodeError as error:
-        raise FormatError(f"a sentence to learn from is no UTF-8 text ({error})") from error
-    return jobs.start(f"Teach {Path(lesson.model).name}", arguments, given)
 
 
 def _read(name: str) -> list[Sentence]:

@@ -20,13 +20,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from crfviz.annotations.jobs import Job, Jobs
 from crfviz.annotations.records import Annotation, Item, words_at
 from crfviz.annotations.teaching.card import card_of
 from crfviz.annotations.teaching.gains import Gain, gain
 from crfviz.annotations.teaching.learning import labelled, learn
 from crfviz.annotations.teaching.lesson import Lesson, Taught
 from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
-from crfviz.exceptions import ModelError
+from crfviz.exceptions import FormatError, ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, holds, write_examples
 from crfviz.taggers.lexicon import build_lexicon, read_lexicon, write_lexicon
 from crfviz.taggers.neural.storage import Stored, load_model, save_model
@@ -34,10 +35,12 @@ from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import CARD_FILE, Tagger
 from crfviz.taggers.user_models import free_name, new_model
+from crfviz.text.formats import render_sentences
 from crfviz.text.schemes import repair
 from crfviz.text.sentences import Sentence
 
 RECORD_FILE = "teaching.json"
+STANDARD_INPUT = "-"  # of the command, in place of a file
 LEARNING = 0.7  # share of the time, about; the rest is measuring
 
 Report = Callable[[float, str], None]  # share done in [0, 1], and what is done now; may raise
@@ -119,6 +122,28 @@ def hold_out(
     drawn = set(random.Random(seed).sample(distinct, int(share * len(distinct))))
     held_out = [sentence for sentence in sentences if sentence.tokens in drawn]
     return held_out, [sentence for sentence in sentences if sentence.tokens not in drawn]
+
+
+def start_teaching(jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence]) -> Job:
+    """Teach beside the app; `taught_of(job.status.result)` is what came of it.
+
+    Args:
+        jobs: of the server.
+        lesson: what and how.
+        sentences: with their tags, as `finished` gives them.
+
+    Raises:
+        CrfvizError: another job is running, or the sentences cannot be handed on.
+    """
+    arguments = ["teach", STANDARD_INPUT, "--json-lines"]
+    for name, value in asdict(lesson).items():
+        if value is not None:
+            arguments.append(f"--{name.replace('_', '-')}={value}")
+    try:
+        given = render_sentences(sentences, "jsonl").encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(f"a sentence to learn from is no UTF-8 text ({error})") from error
+    return jobs.start(f"Teach {Path(lesson.model).name}", arguments, given)
 
 
 def _learning(report: Report) -> Callable[[int, int], None]:

@@ -11,8 +11,7 @@ from crfviz.annotations.store.store import DocumentSummary
 from crfviz.annotations.teaching.card import gains_table
 from crfviz.annotations.teaching.learning import METHODS, WHAT
 from crfviz.annotations.teaching.lesson import Lesson, Taught, taught_of
-from crfviz.annotations.teaching.teach import finished, teachable
-from crfviz.commands.teach import start_teaching
+from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
 from crfviz.exceptions import CrfvizError
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
