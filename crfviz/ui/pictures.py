@@ -63,7 +63,7 @@ def show_stage(
         now=scene.now,
         edits=now.edits if other is None else Edits(),
         panels=panels,
-        constrained=now.edits.constrained if scene.scheme == "BIO" else None,
+        constrained=now.edits.constrained if scene.scheme else None,
         step=now.step,
         pins=now.pins,
         ack=last_event(name),
