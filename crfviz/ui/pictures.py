@@ -56,7 +56,7 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
         edits=now.edits if other is None else Edits(),
         pins=now.pins,
         unedited=unedited,
-        constrained=now.edits.constrained if scene.scheme == "BIO" else None,
+        constrained=now.edits.constrained if scene.scheme else None,
         probabilistic=scene.probabilistic,
         margin=None if scene.probabilistic else margin(scene.now.potentials),
         step=now.step,

@@ -102,8 +102,9 @@ def marginal_grid(analysis: Analysis, outlined: Sequence[int] | None) -> Grid:
 def best_grid(analysis: Analysis) -> Grid:
     """Viterbi's table: the score of the best prefix that ends in each tag."""
     label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
-    path = None if analysis.viterbi is None else analysis.viterbi.path
-    return Grid("best", label, analysis.best, _size(analysis.best), 1, outlined=path)
+    return Grid(
+        "best", label, analysis.best, _size(analysis.best), 1, outlined=analysis.paths["viterbi"]
+    )
 
 
 def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:
