@@ -12,7 +12,7 @@ from crfviz.ui.words import plain
 from crfviz.views.explanation import explain
 from crfviz.views.stage.entity import entity_panel
 from crfviz.views.stage.parts import Picture
-from crfviz.views.strips.constraints import FREE, constraint_rows
+from crfviz.views.strips.decoders import FREE, constraint_rows
 
 LEGEND = (
     "✗ breaks BIO · red dashes: differs from Viterbi without the rules · to choose an entity click "

@@ -6,8 +6,14 @@ from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
 from crfviz.ui.state.bound import bound_buttons
 from crfviz.views.stage.parts import Cell, Picture
-from crfviz.views.strips.consistency import consistency_note, consistency_rows
-from crfviz.views.strips.grids import CONVENTIONS, SWEEP_DISPLAYS, alpha_grid, beta_grid
+from crfviz.views.strips.grids import (
+    CONVENTIONS,
+    SWEEP_DISPLAYS,
+    alpha_grid,
+    beta_grid,
+    consistency_note,
+    consistency_rows,
+)
 
 LEGEND = (
     "Σ α, float32: the same recursion without logarithms, the weights of each step scaled to sum "

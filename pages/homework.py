@@ -9,7 +9,7 @@ from crfviz.ui.panels.homework import show_checked, table_box
 from crfviz.ui.scene import scene
 from crfviz.ui.state.bound import bound_buttons
 from crfviz.ui.words import plain
-from crfviz.views.tables.homework import KIND_NAMES
+from crfviz.views.frames.homework import KIND_NAMES
 
 title, choice = st.columns([1, 3], vertical_alignment="center")
 title.title("Homework")

@@ -7,8 +7,8 @@ from crfviz.ui.state.bound import bound_buttons
 from crfviz.ui.state.current import scenario
 from crfviz.ui.words import plain
 from crfviz.views.figures.evaluation import decoder_chart
-from crfviz.views.tables.cards import MEASURES, evaluation_frame, evaluation_table
-from crfviz.views.tables.comparison import DIGITS
+from crfviz.views.frames.cards import MEASURES, evaluation_frame, evaluation_table
+from crfviz.views.frames.comparison import DIGITS
 
 st.title("Models")
 known = cards()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from crfviz.ui.panels.naive import chosen_words, enumeration
 from crfviz.ui.scene import scene
-from crfviz.views.tables.naive import listing_note, path_frame, running_chart, seconds, sum_note
+from crfviz.views.frames.naive import listing_note, path_frame, running_chart, seconds, sum_note
 
 title, paths, steps, slow, fast, choice = st.columns(
     [2.2, 1.5, 1.5, 1.6, 1.6, 1.6], vertical_alignment="center"

@@ -7,10 +7,10 @@ from crfviz.ui.scene import scene
 from crfviz.ui.widgets.asked_tag import chosen_ruler, flip_marks
 from crfviz.ui.widgets.weight_display import weight_display
 from crfviz.views.explanation import explain, explain_edits
+from crfviz.views.frames.transitions import transition_frame
 from crfviz.views.stage.parts import Matrix, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import marginal_grid
-from crfviz.views.tables.transitions import transition_frame
 
 HINT = (
     "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "

@@ -10,7 +10,7 @@ from crfviz.ui.widgets.asked_tag import question, trained_answer
 from crfviz.views.explanation import explain
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows
-from crfviz.views.strips.distribution import entropy_row
+from crfviz.views.strips.paths import entropy_row
 from crfviz.views.strips.why import log_odds_row, why_gap, why_note, why_row
 
 LEGEND = (

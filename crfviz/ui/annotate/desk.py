@@ -23,7 +23,8 @@ from crfviz.ui.state.bound import bound_to
 from crfviz.ui.state.current import publish, scenario, set_view_option, view_option
 from crfviz.ui.state.session import fresh_events, last_event, of_session
 from crfviz.ui.widgets.guard import guarded
-from crfviz.ui.words import count, plain, quote
+from crfviz.ui.words import plain, quote
+from crfviz.views.numbers import count
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.labeller import Sheet, labeller_payload
 

@@ -11,7 +11,7 @@ from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.state.bound import bound_to
 from crfviz.ui.state.current import set_view_option, view_option
 from crfviz.ui.widgets.download import download
-from crfviz.views.tables.errors import ABOUT, error_frame, formats
+from crfviz.views.frames.errors import ABOUT, error_frame, formats
 
 TALLEST = 360  # pixels
 MOST_ROWS = 100  # of a table with links, which are long, until the reader asks for all

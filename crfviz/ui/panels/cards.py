@@ -15,8 +15,8 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.ui import cached
 from crfviz.ui.state.current import need_frame
-from crfviz.views.tables.cards import card_body, card_summary
-from crfviz.views.tables.comparison import comparison_frame
+from crfviz.views.frames.cards import card_body, card_summary
+from crfviz.views.frames.comparison import comparison_frame
 
 COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # written by benchmarks/perceptron.py
 

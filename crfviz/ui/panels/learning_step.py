@@ -17,7 +17,7 @@ from crfviz.ui.state.current import change, scenario, set_right, set_view_option
 from crfviz.ui.state.link import LONGEST_OPTION
 from crfviz.ui.state.session import say
 from crfviz.ui.words import plain, quote
-from crfviz.views.tables.learning import step_note
+from crfviz.views.explanation import step_note
 
 SIZE, LARGEST_SIZE = "0.5", 100.0
 

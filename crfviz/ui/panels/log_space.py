@@ -15,7 +15,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.state.bound import bound_buttons, bound_draft, bound_view
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.words import plain
-from crfviz.views.tables.log_space import (
+from crfviz.views.frames.log_space import (
     batch_frame,
     batch_note,
     direct_line,
@@ -26,6 +26,7 @@ from crfviz.views.tables.log_space import (
     underflow_frame,
     underflow_note,
 )
+from crfviz.views.numbers import minus
 
 SHIFTS = ("0", "100", "-120", "800", "-800")  # nats
 TIMES = ("1", "2", "5", "20")
@@ -64,7 +65,7 @@ def sum_panel(scene: Scene) -> None:
             "lse_shift",
             SHIFTS,
             SHIFTS[0],
-            format_func=lambda nats: nats.replace("-", "−"),
+            format_func=minus,
             help="log Σ exp(a + c) = c + log Σ exp(a): see which sums survive it.",
         )
     chain = scene.now.potentials

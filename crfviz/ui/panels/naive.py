@@ -18,7 +18,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.state.bound import bound_view
 from crfviz.ui.state.link import encode_changes
 from crfviz.ui.words import plain
-from crfviz.views.tables.naive import refusal
+from crfviz.views.frames.naive import refusal
 
 
 def chosen_words(scene: Scene, place: DeltaGenerator) -> int:

@@ -7,6 +7,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.state.bound import bound_to
 from crfviz.ui.state.current import set_view_option, view_option
 from crfviz.views.figures.pair import pair_frame, pair_heatmap
+from crfviz.views.numbers import probability
 
 
 def pair_panel(scene: Scene) -> None:
@@ -29,9 +30,9 @@ def pair_panel(scene: Scene) -> None:
     best = frame.iloc[0]
     st.altair_chart(pair_heatmap(frame, scene.tags), width="stretch")
     st.dataframe(frame.head(10), hide_index=True)
-    was = f", trained {best['trained']:.4f}" if scene.edited else ""
+    was = f", trained {probability(best['trained'], 4)}" if scene.edited else ""
     st.caption(
-        f"p({best['first']} then {best['second']}) = {best['probability']:.4f}{was}. "
+        f"p({best['first']} then {best['second']}) = {probability(best['probability'], 4)}{was}. "
         "Neighbours show the edge marginals; words further apart are joined through all tags "
         "between."
     )

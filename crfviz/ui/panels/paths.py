@@ -18,7 +18,8 @@ from crfviz.ui.state.current import set_view_option, view_option
 from crfviz.ui.widgets.asked_tag import place
 from crfviz.views.stage.parts import Grid, Picture
 from crfviz.views.strips.decoders import decoder_rows
-from crfviz.views.strips.distribution import (
+from crfviz.views.strips.grids import marginal_grid
+from crfviz.views.strips.paths import (
     HEADING,
     change_grid,
     entropy_row,
@@ -31,7 +32,6 @@ from crfviz.views.strips.distribution import (
     reach_row,
     sample_row,
 )
-from crfviz.views.strips.grids import marginal_grid
 
 MOST_PATHS, FIRST_PATHS = 50, 10
 MOST_SAMPLES = 2000

@@ -20,7 +20,7 @@ from crfviz.ui.state.bound import bound_buttons
 from crfviz.ui.state.current import change, scenario, set_view_option, view_option
 from crfviz.ui.state.link import decode_changes, encode, encode_changes
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
-from crfviz.ui.words import count
+from crfviz.views.numbers import count
 from crfviz.views.stage.parts import Picture, Subject
 from crfviz.views.strips.what_if import (
     WhatIf,

@@ -27,7 +27,8 @@ from crfviz.ui.state.current import (
 )
 from crfviz.ui.state.link import Link
 from crfviz.ui.state.session import forget, messages
-from crfviz.ui.words import count, plain
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
 from crfviz.views.strips.decoders import LABELS
 
 ANNOTATE = "annotate"  # the page with sentences of its own

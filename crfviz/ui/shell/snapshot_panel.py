@@ -14,7 +14,7 @@ from crfviz.ui.state.link import LONGEST_LINK
 from crfviz.ui.state.session import keep_shelf, say, shelf
 from crfviz.ui.state.snapshot_link import query
 from crfviz.ui.state.snapshots import Shelf, Snapshot
-from crfviz.ui.words import count
+from crfviz.views.numbers import count
 
 
 def snapshot_panel() -> None:

@@ -31,7 +31,8 @@ from crfviz.ui.state.session import (
     shelf,
 )
 from crfviz.ui.state.snapshot_link import linked_snapshots, with_snapshots, without_snapshots
-from crfviz.ui.words import count, quote
+from crfviz.ui.words import quote
+from crfviz.views.numbers import count
 
 _SCENARIO = "scenario"
 _HISTORY = "history"

@@ -12,7 +12,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.state.current import view_option
 from crfviz.ui.words import plain
 from crfviz.views.stage.parts import Mark, Ruler
-from crfviz.views.stage.strength_marks import strength_marks
+from crfviz.views.stage.ruler import strength_marks
 from crfviz.views.strips.why import likeliest_loser
 
 
