@@ -36,6 +36,7 @@ def test_every_part_is_what_its_own_function_gives(potentials):
     assert analysis.left_to_right == greedy(potentials, "left_to_right")
     if oracle.best_score(potentials) == -INF:
         assert (analysis.viterbi, analysis.max_marginal) == (None, None)
+        assert (analysis.paths["viterbi"], analysis.paths["max_marginal"]) == (None, None)
         return
     best = viterbi(potentials)
     assert analysis.viterbi.path == best.path
@@ -44,6 +45,12 @@ def test_every_part_is_what_its_own_function_gives(potentials):
     assert same(analysis.best, best.best)
     assert same(analysis.backpointers, best.backpointers)
     assert analysis.max_marginal == max_marginal(potentials)
+    assert analysis.paths == {
+        "greedy": analysis.greedy,
+        "left_to_right": analysis.left_to_right,
+        "viterbi": best.path,
+        "max_marginal": analysis.max_marginal,
+    }
 
 
 @fewer_examples

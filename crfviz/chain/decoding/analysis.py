@@ -4,6 +4,7 @@ Letters: `T` tokens, `K` tags. One call runs every decoder and table on the same
 no two pictures of a sentence can disagree.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -30,6 +31,16 @@ class Analysis:
     greedy: list[int]  # T tag ids, each word alone
     left_to_right: list[int]  # T tag ids, committing in turn
     max_marginal: list[int] | None  # T tag ids; None when every path is forbidden
+
+    @property
+    def paths(self) -> Mapping[str, list[int] | None]:
+        """T tag ids by decoder; None for those that give none when every path is forbidden."""
+        return {
+            "greedy": self.greedy,
+            "left_to_right": self.left_to_right,
+            "viterbi": None if self.viterbi is None else self.viterbi.path,
+            "max_marginal": self.max_marginal,
+        }
 
     @property
     def reached_backpointers(self) -> Tensor:

@@ -34,7 +34,7 @@ class Lesson:
 def right_tags(scene: Scene) -> list[int]:
     """T tag ids: what the reader marked, else gold where it is known, else the trained decode."""
     trained = scene.trained
-    decoded = trained.greedy if trained.viterbi is None else trained.viterbi.path
+    decoded = trained.paths["viterbi"] or trained.greedy
     return [
         scene.tags.index(marked) if (marked := scene.scenario.right.get(t)) else known
         for t, known in enumerate(scene.gold or decoded)

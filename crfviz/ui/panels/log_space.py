@@ -52,7 +52,7 @@ def sum_panel(scene: Scene) -> None:
                 format_func=lambda place: names[int(place) - 1],
             )
         )
-    best = scene.now.viterbi.path if scene.now.viterbi else scene.now.greedy
+    best = scene.now.paths["viterbi"] or scene.now.greedy
     with to:
         default = scene.tags[best[min(position, T - 1)]]
         tag = bound_view(

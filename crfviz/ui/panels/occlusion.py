@@ -45,7 +45,7 @@ def origin(scene: Scene) -> Origin:
         position,
         tag,
         change=occlusion.change(position, tag).tolist(),
-        path=None if scene.now.viterbi is None else scene.now.viterbi.path,
+        path=scene.now.paths["viterbi"],
         hidden=cached.hidden_paths(now),
         words=scene.words,
         tags=scene.tags,
@@ -58,5 +58,5 @@ def least_certain(scene: Scene) -> tuple[int, int]:
     """The word with the largest entropy as trained, and its tag there."""
     trained = scene.trained
     position = int(position_entropies(trained.forward_backward).argmax())
-    path = trained.greedy if trained.viterbi is None else trained.viterbi.path
+    path = trained.paths["viterbi"] or trained.greedy
     return position, path[position]

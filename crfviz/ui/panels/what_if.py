@@ -62,7 +62,7 @@ def _tried(model: str, sentence: str, changes: str, seed: int) -> Tried:
     words = cached.words(model, sentence)[:MAX_WORDS]
     whole = cached.potentials(model, sentence, constrained=edits.constrained)
     before = analyse(edits.apply(whole))
-    path = before.greedy if before.viterbi is None else before.viterbi.path
+    path = before.paths["viterbi"] or before.greedy
     tags = [tagger.tags[tag] for tag in path]
     found: dict[str, WhatIf | None] = {}
     for kind in KINDS:

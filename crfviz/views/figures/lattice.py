@@ -70,7 +70,7 @@ def lattice_html(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) 
 
 def _shown(analysis: Analysis, num_tags: int) -> list[int]:
     heavy = analysis.forward_backward.marginals.amax(dim=0) > LEAST_MARGINAL
-    drawn = {*analysis.left_to_right, *(analysis.viterbi.path if analysis.viterbi else [])}
+    drawn = {*analysis.left_to_right, *(analysis.paths["viterbi"] or [])}
     return [k for k in range(num_tags) if heavy[k] or k in drawn]
 
 

@@ -126,7 +126,7 @@ def _results(analysis: Analysis, *, with_tables: bool) -> Mapping[str, object]:
     return {
         "log_partition": _finite(analysis.forward_backward.log_partition),
         "score": None if analysis.viterbi is None else analysis.viterbi.score,
-        "path": None if analysis.viterbi is None else analysis.viterbi.path,
+        "path": analysis.paths["viterbi"],
         "marginals": _floats(analysis.forward_backward.marginals),
         "backpointers": _integers(analysis.reached_backpointers),
         "alpha": _floats(tables.log_alpha) if with_tables else None,
@@ -144,7 +144,7 @@ def _ghost(stage: Stage) -> Mapping[str, object]:
     trained = stage.trained
     tables = trained.forward_backward
     ghost: dict[str, object] = {
-        "path": None if trained.viterbi is None else trained.viterbi.path,
+        "path": trained.paths["viterbi"],
         "probability": 0.0 if trained.viterbi is None else trained.viterbi.probability,
         "log_partition": _finite(tables.log_partition),
     }
@@ -179,7 +179,7 @@ def _row(row: Row, before: Analysis | None) -> Mapping[str, object]:
         data["titles"] = list(row.titles)
     if row.columns:
         data["columns"] = list(row.columns)
-    trained = None if before is None else row.trained or _decoded(before).get(row.id)
+    trained = None if before is None else row.trained or before.paths.get(row.id)
     if row.faults:
         data["faults"] = list(row.faults)
     if trained is not None:
@@ -187,16 +187,6 @@ def _row(row: Row, before: Analysis | None) -> Mapping[str, object]:
     if row.against is not None:
         data["against"] = row.against
     return data
-
-
-def _decoded(analysis: Analysis) -> Mapping[str, Sequence[int] | None]:
-    """What each decoder chooses, by the id of its row."""
-    return {
-        "greedy": analysis.greedy,
-        "left_to_right": analysis.left_to_right,
-        "viterbi": None if analysis.viterbi is None else analysis.viterbi.path,
-        "max_marginal": analysis.max_marginal,
-    }
 
 
 def _table(table: Table) -> Mapping[str, object]:

@@ -33,13 +33,7 @@ def decoder_rows(
     Returns:
         The rows, in the order of `LABELS`.
     """
-    tags = {
-        "greedy": now.greedy,
-        "left_to_right": now.left_to_right,
-        "viterbi": None if now.viterbi is None else now.viterbi.path,
-        "max_marginal": now.max_marginal,
-        "gold": gold,
-    }
+    tags = {**now.paths, "gold": gold}
     rows = [
         Row(name, LABELS[name], tags[name])
         for name in LABELS

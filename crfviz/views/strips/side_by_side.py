@@ -89,7 +89,7 @@ def comparison_rows(
         gold: T tag ids of the first, where the right tags are known.
     """
     rows = []
-    first, second = _decoded(both.first), _decoded(both.second)
+    first, second = both.first.paths, both.second.paths
     differing = [0] * both.first.potentials.num_tokens
     for name in [name for name in LABELS if name in which and name in first]:
         ours, theirs = first[name], both.second_tags(second[name])
@@ -127,7 +127,7 @@ def comparison_note(both: Comparison, words: Sequence[str], tags: Sequence[str])
         words: T words.
         tags: K tag names of the first.
     """
-    ours, theirs = _decoded(both.first)["viterbi"], _decoded(both.second)["viterbi"]
+    ours, theirs = both.first.paths["viterbi"], both.second.paths["viterbi"]
     if ours is None or theirs is None:
         dead = [side for side, row in (("A", ours), ("B", theirs)) if row is None]
         return f"No tag sequence is allowed on {' and '.join(dead)}: there is no path to compare."
@@ -198,15 +198,6 @@ def difference_line(first: Figures, second: Figures, *, same_scale: bool) -> str
         return f"{rest} · log Z of two models has two scales"
     log_z = _change(second.log_partition - first.log_partition, 2)
     return f"log Z {log_z} · best score {_change(second.score - first.score, 2)} · {rest}"
-
-
-def _decoded(analysis: Analysis) -> dict[str, Sequence[int] | None]:
-    return {
-        "greedy": analysis.greedy,
-        "left_to_right": analysis.left_to_right,
-        "viterbi": None if analysis.viterbi is None else analysis.viterbi.path,
-        "max_marginal": analysis.max_marginal,
-    }
 
 
 def _differences(first: Sequence[int] | None, second: Sequence[int] | None) -> list[int]:

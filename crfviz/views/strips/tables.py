@@ -102,8 +102,9 @@ def marginal_table(analysis: Analysis, outlined: Sequence[int] | None) -> Table:
 def best_table(analysis: Analysis) -> Table:
     """Viterbi's table: the score of the best prefix that ends in each tag."""
     label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
-    path = None if analysis.viterbi is None else analysis.viterbi.path
-    return Table("best", label, analysis.best, _size(analysis.best), 1, outlined=path)
+    return Table(
+        "best", label, analysis.best, _size(analysis.best), 1, outlined=analysis.paths["viterbi"]
+    )
 
 
 def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Table:

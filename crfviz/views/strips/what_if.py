@@ -36,7 +36,7 @@ class WhatIf:
     @property
     def flips(self) -> list[int]:
         """Positions after the change of words that were there before, under another tag."""
-        first, second = _path(self.before), _path(self.after)
+        first, second = self.before.paths["viterbi"], self.after.paths["viterbi"]
         if first is None or second is None:
             return []
         return flips(first, second, self.perturbed.origins)
@@ -46,7 +46,7 @@ def what_if_rows(found: WhatIf) -> list[Row]:
     """What each word was, its tag before, and the best path now with red where a tag flips."""
     origins, words = found.perturbed.origins, found.perturbed.words
     was = ["new" if o is None else _was(found.words[o], words[t]) for t, o in enumerate(origins)]
-    before, after = _path(found.before), _path(found.after)
+    before, after = found.before.paths["viterbi"], found.after.paths["viterbi"]
     rows = [Row("word", "the word was", None, texts=was)]
     if before is not None and None not in origins:
         rows.append(Row("before", "Viterbi before", [before[o] for o in origins if o is not None]))
@@ -76,7 +76,7 @@ def moved_table(found: WhatIf) -> Table:
 def what_if_note(found: WhatIf, kind: str) -> str:
     """What was done, and what came of it."""
     done = f"{kind.capitalize()}{f' ({found.perturbed.what})' if found.perturbed.what else ''}:"
-    if _path(found.before) is None or _path(found.after) is None:
+    if found.before.paths["viterbi"] is None or found.after.paths["viterbi"] is None:
         return f"{done} no path is allowed."
     flipped = found.flips
     if not flipped:
@@ -88,7 +88,7 @@ def what_if_note(found: WhatIf, kind: str) -> str:
 
 def flip_frame(found: WhatIf) -> pd.DataFrame:
     """A line per word whose tag flips, with the probabilities of both tags after the change."""
-    before, after = _path(found.before), _path(found.after)
+    before, after = found.before.paths["viterbi"], found.after.paths["viterbi"]
     marginals = found.after.forward_backward.marginals
     rows = []
     for t in found.flips:
@@ -131,14 +131,10 @@ def _moved_row(found: WhatIf, moved: Moved) -> dict[str, object]:
 
 
 def _flip(found: WhatIf, t: int) -> str:
-    before, after = _path(found.before) or [], _path(found.after) or []
+    before, after = found.before.paths["viterbi"] or [], found.after.paths["viterbi"] or []
     old, new = before[found.perturbed.origins[t] or 0], after[t]
     return f"“{found.perturbed.words[t]}” {found.tags[old]} → {found.tags[new]}"
 
 
 def _was(before: str, now: str) -> str:
     return "·" if before == now else before
-
-
-def _path(analysis: Analysis) -> list[int] | None:
-    return None if analysis.viterbi is None else analysis.viterbi.path
