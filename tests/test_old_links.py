@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 from crfviz.chain.edits import Edits
 from crfviz.ui.state.link import decode, encode
 from crfviz.ui.state.scenario import Scenario
-from crfviz.ui.state.snapshot_link import linked_snapshots, with_snapshots, without_snapshots
-from crfviz.ui.state.snapshots import Snapshot
+from crfviz.ui.state.snapshots import Snapshot, linked_snapshots, with_snapshots, without_snapshots
 
 ROOT = Path(__file__).resolve().parents[1]
 OLD = json.loads((ROOT / "tests" / "fixtures" / "links.json").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from crfviz.chain.demonstrations.naive import (
 )
 from crfviz.chain.potentials import Potentials
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_view
+from crfviz.ui.session.bound import bound_view
 from crfviz.ui.state.link import encode_changes
 from crfviz.ui.words import plain
 from crfviz.views.tables.naive import refusal

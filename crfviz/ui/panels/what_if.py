@@ -16,9 +16,9 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
 from crfviz.text.pretokenized import sentence_of
 from crfviz.ui import cached
-from crfviz.ui.state.bound import bound_buttons
-from crfviz.ui.state.current import change, handle_events, scenario, set_view_option, view_option
-from crfviz.ui.state.link import decode_changes, encode, encode_changes
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import change, handle_events, scenario, set_view_option, view_option
+from crfviz.ui.state.link import decode_changes, encode, encode_changes, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.words import count
 from crfviz.views.stage.component import mount
@@ -158,14 +158,14 @@ def ways_on(found: WhatIf) -> None:
         return
     now = scenario()
     state = Scenario(model, text, edits=replace(now.edits, emissions={}))
-    link = encode(state, default_model="", first_sentence="")
+    link = encode(state)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Take this sentence",
             on_click=lambda: change(sentence=text),
             help="For all pages, so that Compare can put two models side by side on it",
         )
-        st.link_button("Open in the explorer", f"./?{urlencode(link.params)}")
+        st.link_button("Open in the explorer", home_address(link))
         dropped = len(now.edits.emissions) + len(now.pins)
         if dropped:
             st.caption(f"{count(dropped, 'edit or pin')} of single words left out on both sides.")
