@@ -81,6 +81,8 @@ def test_entity_scores_are_those_of_seqeval_in_strict_mode(pair):
     ):
         assert rate.value == pytest.approx(metric(gold, guess, **strict), abs=1e-12)
         assert 0.0 <= rate.low <= rate.high <= 1.0
+    by_type = f1_score(gold, guess, average=None, **strict)  # types by name
+    assert list(found.f1_by_type.values()) == pytest.approx(by_type.tolist(), abs=1e-12)
 
 
 def test_no_entity_anywhere_is_zero():

@@ -40,7 +40,7 @@ from crfviz.taggers.neural.storage import Stored, save_model
 from crfviz.taggers.perceptron.storage import UPDATES
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from crfviz.text.cleaning import parse_types
-from crfviz.text.schemes import is_bio
+from crfviz.text.schemes import scheme_of
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
 HISTORY_FILE = "training.json"
@@ -190,7 +190,7 @@ def _export(
     config = Config(
         architecture=run.recipe.architecture,
         tags=corpus.tags,
-        scheme="BIO" if is_bio(corpus.tags) else None,
+        scheme=scheme_of(corpus.tags),
         temperature=temperature,
         sizes=run.recipe.sizes,
     )

@@ -23,6 +23,7 @@ from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
+from crfviz.text.schemes import BIO
 
 GROUP = "crfviz.taggers"
 FAMILIES = (CRF, PERCEPTRON, HMM, MEMM)
@@ -53,7 +54,7 @@ class PluginTagger(SentenceTagger):
         folder = Path(GROUP) / point.name  # nowhere: there are no files
         super().__init__(folder, _tags(point, made), None)
         self.name = point.name
-        self.scheme = self._own("scheme", None, (None, "BIO"))
+        self.scheme = self._own("scheme", None, (None, BIO))
         self.family = self._own("family", CRF, FAMILIES)
         self.probabilistic = bool(getattr(made, "probabilistic", self.family != PERCEPTRON))
         known = getattr(made, "observations", None)

@@ -15,6 +15,7 @@ import numpy as np
 
 from crfviz.chain.constraints import bio_rules
 from crfviz.chain.potentials import Array, Potentials
+from crfviz.text.schemes import is_begin, is_inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +35,8 @@ def lift(potentials: Potentials) -> Lifted:
     Tags 0 to K-1 stay where they are. Beyond them come the orphans of the I tags, in id order.
     """
     names = potentials.tag_names
-    begins = np.array([name.startswith("B-") for name in names])
-    continues = np.array([name.startswith("I-") for name in names])
+    begins = np.array([is_begin(name) for name in names])
+    continues = np.array([is_inside(name) for name in names])
     source = np.concatenate([np.arange(len(names)), np.flatnonzero(continues)])  # K' ids
     orphan = np.arange(len(source)) >= len(names)
     follows = bio_rules(names).transitions.numpy()[source][:, source] & ~orphan[:, None]

@@ -26,6 +26,7 @@ from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.questions.conditioning import pin_probability
 from crfviz.exceptions import ShapeError, UnknownTagError
+from crfviz.text.schemes import begin, inside, types_of
 
 Relation = Literal["other type", "other boundaries", "none"]
 
@@ -52,7 +53,7 @@ class Shortcuts:
 
 def entity_types(potentials: Potentials) -> list[str]:
     """The types X for which there is a tag B-X, in id order."""
-    return [name[2:] for name in potentials.tag_names if name.startswith("B-")]
+    return types_of(potentials.tag_names)
 
 
 def entity_probability(potentials: Potentials, label: str, first: int, last: int) -> float:
@@ -81,9 +82,8 @@ def entity_probability(potentials: Potentials, label: str, first: int, last: int
         0.1111
     """
     tags = _tags(potentials, label, first, last)
-    inside = f"I-{label}"
-    goes_on = last + 1 < potentials.num_tokens and inside in potentials.tag_names
-    return pin_probability(potentials, tags, [(last + 1, inside)] if goes_on else [])
+    goes_on = last + 1 < potentials.num_tokens and inside(label) in potentials.tag_names
+    return pin_probability(potentials, tags, [(last + 1, inside(label))] if goes_on else [])
 
 
 def entity_rivals(potentials: Potentials, label: str, first: int, last: int) -> list[Rival]:
@@ -136,7 +136,7 @@ def _tags(potentials: Potentials, label: str, first: int, last: int) -> dict[int
     first, last = require_position(potentials, first), require_position(potentials, last)
     if last < first:
         raise ShapeError(f"last must be at least first, {first}, got {last}")
-    needed = [f"B-{label}", f"I-{label}"][: 1 + (last > first)]
+    needed = [begin(label), inside(label)][: 1 + (last > first)]
     for name in needed:
         if name not in potentials.tag_names:
             types = ", ".join(entity_types(potentials)) or "none: the tags are not BIO"
@@ -164,21 +164,21 @@ class _Hypotheses:
         """Every hypothesis with its probability."""
         none = recursions.logsumexp((self.untouched + self.beta)[self.last], -1)
         yield Rival(None, None, None, "none", self._probability(float(none)))
-        for label in [name[2:] for name in self.names if name.startswith("B-")]:
+        for label in types_of(self.names):
             yield from self._of_type(label)
 
     def _of_type(self, label: str) -> Iterator[Rival]:
-        begin = self.names.index(f"B-{label}")
-        inside = self.names.index(f"I-{label}") if f"I-{label}" in self.names else None
-        arriving = self._arriving(begin)
-        after_begin = self._leaving(begin, inside)
-        after_inside = after_begin if inside is None else self._leaving(inside, inside)
+        begins = self.names.index(begin(label))
+        goes_on = self.names.index(inside(label)) if inside(label) in self.names else None
+        arriving = self._arriving(begins)
+        after_begins = self._leaving(begins, goes_on)
+        after_goes_on = after_begins if goes_on is None else self._leaving(goes_on, goes_on)
         for start in range(self.last + 1):
             scores = np.full(len(self.beta), -np.inf)  # by last word
-            scores[start] = arriving[start] + after_begin[start]
-            if inside is not None:
-                run = arriving[start] + self._run(begin, inside, start)
-                scores[start + 1 :] = run + after_inside[start + 1 :]
+            scores[start] = arriving[start] + after_begins[start]
+            if goes_on is not None:
+                run = arriving[start] + self._run(begins, goes_on, start)
+                scores[start + 1 :] = run + after_goes_on[start + 1 :]
             for stop in range(max(start, self.first), len(scores)):
                 same = (start, stop) == (self.first, self.last)
                 relation: Relation = "other type" if same else "other boundaries"

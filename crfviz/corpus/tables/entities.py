@@ -22,7 +22,7 @@ from nervaluate import Evaluator
 
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import Table
-from crfviz.text.schemes import spans
+from crfviz.text.schemes import spans, split_tag
 
 SCHEMES = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type"}
 COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
@@ -57,7 +57,7 @@ def entity_kind_table(results: Results, decoder: str = "viterbi") -> Table:
 def _counts(results: Results, decoder: str) -> dict[str, dict[str, int]]:
     totals = {name: Counter(dict.fromkeys(COUNTS, 0)) for name in SCHEMES.values()}
     gold, guess = (results.names(ids) for ids in (results.gold, results.tags[decoder]))
-    labels = sorted({tag[2:] for tag in results.tagger.tags if tag[:2] in ("B-", "I-")})
+    labels = sorted({kind for tag in results.tagger.tags if (kind := split_tag(tag)[1])})
     for start in range(0, len(gold), SENTENCES_AT_ONCE):
         group = slice(start, start + SENTENCES_AT_ONCE)
         sides = [[_entities(tags) for tags in side[group]] for side in (gold, guess)]

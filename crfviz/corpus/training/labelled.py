@@ -12,7 +12,7 @@ from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import FormatError
 from crfviz.taggers.neural.vocabulary import build_vocabulary
 from crfviz.text.formats import read_sentences
-from crfviz.text.schemes import OUTSIDE, is_bio, repair, split_tag
+from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, repair, split_tag
 from crfviz.text.sentences import Sentence
 
 
@@ -65,7 +65,7 @@ def order_tags(tags: Sequence[str]) -> tuple[str, ...]:
     if not is_bio(tags):
         return tuple(sorted(set(tags)))
     types = sorted({split_tag(tag)[1] for tag in tags if tag != OUTSIDE})
-    return (OUTSIDE, *(f"{prefix}-{name}" for name in types for prefix in "BI"))
+    return (OUTSIDE, *(tag(name) for name in types for tag in (begin, inside)))
 
 
 def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:

@@ -9,6 +9,7 @@ from typing import Any
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.draft import Draft, Part
 from crfviz.taggers.tagger import CRF, PERCEPTRON
+from crfviz.text.schemes import BIO
 
 OF_SENTENCE = ("tokens", "emissions", "transitions", "start", "end", "gold")
 OF_FILE = ("tags", "transitions", "start", "end", "probabilities", "family", "scheme", "comment")
@@ -47,7 +48,7 @@ def read_json(text: str) -> Draft:
         end=content.get("end"),
         probabilities=_one_of(content, "probabilities", (False, True)),
         family=_one_of(content, "family", (CRF, PERCEPTRON)),
-        scheme=_one_of(content, "scheme", (None, "BIO")),
+        scheme=_one_of(content, "scheme", (None, BIO)),
     )
 
 

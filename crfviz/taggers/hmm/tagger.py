@@ -9,7 +9,7 @@ from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.hmm.estimate import estimate
 from crfviz.taggers.hmm.storage import load_hmm
 from crfviz.taggers.tagger import HMM
-from crfviz.text.schemes import is_bio
+from crfviz.text.schemes import scheme_of
 
 
 class HmmTagger(SentenceTagger):
@@ -27,7 +27,7 @@ class HmmTagger(SentenceTagger):
 
     def __init__(self, folder: Path) -> None:
         stored = load_hmm(folder)
-        super().__init__(folder, stored.tags, "BIO" if is_bio(stored.tags) else None)
+        super().__init__(folder, stored.tags, scheme_of(stored.tags))
         self._events = stored.events
         self._chain = estimate(stored.tags, stored.events, stored.counts, stored.smoothing)
 

@@ -86,6 +86,6 @@ class NeuralTagger(FolderTagger):
             )
             for row, words in enumerate(sentences)
         ]
-        if constrained and self.scheme == "BIO":
+        if constrained and self.scheme:
             return [constrain(chain) for chain in chains]
         return chains

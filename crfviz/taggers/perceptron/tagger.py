@@ -19,7 +19,7 @@ from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.perceptron.features import feature_keys, rows_of, word_keys
 from crfviz.taggers.perceptron.storage import load_perceptron
 from crfviz.taggers.tagger import PERCEPTRON
-from crfviz.text.schemes import is_bio
+from crfviz.text.schemes import scheme_of
 
 
 class PerceptronTagger(SentenceTagger):
@@ -37,7 +37,7 @@ class PerceptronTagger(SentenceTagger):
 
     def __init__(self, folder: Path) -> None:
         model = load_perceptron(folder)
-        super().__init__(folder, model.tags, "BIO" if is_bio(model.tags) else None)
+        super().__init__(folder, model.tags, scheme_of(model.tags))
         self._model = model
         self.updates = model.updates  # "viterbi" or "greedy"
 

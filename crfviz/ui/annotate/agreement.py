@@ -11,6 +11,7 @@ from crfviz.annotations.agreement import Agreement, Disagreement, Estimate, agre
 from crfviz.annotations.records import words_at
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.text.pretokenized import sentence_of
+from crfviz.text.schemes import is_begin, split_tag
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import store
 from crfviz.ui.errors.runs import explorer_link
@@ -74,7 +75,9 @@ def _by_tag(found: Agreement) -> None:
     table = pd.DataFrame(rows)
     if found.entity_f1_by_type:
         types = found.entity_f1_by_type
-        table["entity F1"] = [types.get(tag.removeprefix("B-")) for tag in table["tag"]]
+        table["entity F1"] = [
+            types.get(split_tag(tag)[1]) if is_begin(tag) else None for tag in table["tag"]
+        ]
     st.markdown("**By tag**, each against all others")
     st.dataframe(
         table, hide_index=True, height=min(240, 38 + 35 * len(rows)), width="content",

@@ -10,7 +10,7 @@ import streamlit as st
 
 from crfviz.corpus.run.results import unknown_tags
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.schemes import OUTSIDE, split_tag
+from crfviz.text.schemes import OUTSIDE, split_tag, with_type
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.source import Source, renamed
 from crfviz.ui.state.bound import bound_to
@@ -79,5 +79,5 @@ def _choose(tagger: Tagger, source: Source, keys: Sequence[str], *, bio: bool) -
 
 
 def _target(tag: str, chosen: Mapping[str, str]) -> str:
-    prefix, kind = split_tag(tag)
-    return OUTSIDE if chosen[kind] == OUTSIDE else f"{prefix}-{chosen[kind]}"
+    kind = chosen[split_tag(tag)[1]]
+    return OUTSIDE if kind == OUTSIDE else with_type(tag, kind)

@@ -13,9 +13,10 @@ from crfviz.taggers.bringing import keep
 from crfviz.taggers.brought.draft import Reading
 from crfviz.taggers.brought.files import understand_files
 from crfviz.taggers.brought.limits import MOST_BYTES, MOST_SENTENCES, MOST_TAGS
-from crfviz.taggers.brought.understood import Understood, are_bio
+from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.user_models import own_models, remove_model
+from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
 from crfviz.ui.state.current import change, scenario
 from crfviz.ui.state.session import say
@@ -92,7 +93,7 @@ def show_understood(found: Understood) -> None:
                 "They are taken as weights of a CRF; or switch on “Divide rows by their sum”."
             )
         )
-    if are_bio(found.tags) and found.scheme is None:
+    if could_be_bio(found.tags) and found.scheme is None:
         st.info("These are BIO tags: with “Rules of BIO” the entities of the page Entities follow.")
     left, right = st.columns([2, 3])
     with left:

@@ -7,6 +7,7 @@ import re
 import streamlit as st
 
 from crfviz.chain.entities.probability import entity_types
+from crfviz.text.schemes import begin, inside
 from crfviz.ui.scene import Scene
 from crfviz.ui.state.current import view_option
 from crfviz.ui.words import plain, quote
@@ -40,7 +41,7 @@ def first_entity(scene: Scene) -> Span:
     if on_path:
         return on_path[0]
     labels = entity_types(scene.now.potentials)
-    ids = [scene.tags.index(f"B-{label}") for label in labels]
+    ids = [scene.tags.index(begin(label)) for label in labels]
     begins = scene.now.forward_backward.marginals[:, ids]  # (T, types)
     position, kind = divmod(int(begins.argmax()), len(labels))
     return labels[kind], position, position
@@ -67,6 +68,6 @@ def _problem(scene: Scene, wanted: str) -> str | None:
             f"Words {first + 1} to {last + 1} are no span of this sentence: it has the words 1 to "
             f"{count}, and the first cannot come after the last."
         )
-    if last > first and f"I-{label}" not in scene.tags:
-        return f"{scene.model} has no tag I-{label}: such entities have one word."
+    if last > first and inside(label) not in scene.tags:
+        return f"{scene.model} has no tag {inside(label)}: such entities have one word."
     return None

@@ -31,6 +31,6 @@ def offer_bio(scene: Scene) -> None:
 
 def _is_bio(name: str) -> bool:
     try:
-        return cached.tagger(name).scheme == "BIO"
+        return cached.tagger(name).scheme is not None
     except CrfvizError:
         return False
