@@ -85,7 +85,7 @@ def lesson(scene: Scene) -> Lesson:
     """What one step of the chosen size does; what cannot be done is said on the page."""
     right = right_tags(scene)
     now = scene.now.potentials
-    if now.transitions.dim() != 2:
+    if not now.homogeneous:
         st.info("This chain has a transition matrix for each word and no CRF layer to learn.")
         return Lesson(right, None, "")
     if scene.now.viterbi is None or loss(now, right) == math.inf:

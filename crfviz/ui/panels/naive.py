@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 from crfviz.chain.demonstrations.naive import (
     Enumeration,
     enumerate_paths,
-    first_words,
     words_that_fit,
 )
 from crfviz.chain.potentials import Potentials
@@ -53,4 +52,4 @@ def _enumeration(
     words: int,
     _potentials: Potentials,
 ) -> Enumeration:
-    return enumerate_paths(first_words(_potentials, words))
+    return enumerate_paths(_potentials.first_words(words))

@@ -47,7 +47,7 @@ def _word(scene: Scene, amount: float) -> None:
 
 def _tag(scene: Scene, amount: float) -> None:
     now = cached.unpinned(scene.scenario).potentials
-    if now.transitions.dim() == 3:
+    if not now.homogeneous:
         st.caption("A tag cannot be shifted here: each step of this model has its own matrix.")
         return
     tag = bound_view(

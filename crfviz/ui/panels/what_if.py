@@ -132,7 +132,7 @@ def show_numbers(found: WhatIf) -> None:
             "tags of a word moves no path. "
             + (
                 "Transitions do not depend on the words."
-                if found.after.potentials.transitions.dim() == 2
+                if found.after.potentials.homogeneous
                 else "Each step has transitions of its own; they are among the scores."
             )
         )

@@ -77,7 +77,7 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
         return None
     move = (before, after)
     trained = scene.trained.potentials
-    many = trained.transitions.dim() == 3 and before != START and after != END
+    many = not trained.homogeneous and before != START and after != END
     if many and move not in scene.scenario.edits.transitions:
         return None  # each step has its own value: there is no one place on the ruler
     try:
