@@ -169,12 +169,6 @@ def decode(
     return Decoded(scenario, reader.ignored)
 
 
-def decode_changes(params: Mapping[str, str]) -> tuple[Edits, dict[int, str]]:
-    """The edits and pins that `encode_changes` wrote."""
-    reader = _Reader(params)
-    return reader.edits(), dict(reader.items("p", _pin))
-
-
 class _Reader:
     """Takes one parameter after the other and notes what it cannot use."""
 
