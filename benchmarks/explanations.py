@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 import torch
 from report import Figure, figure
 
-from crfviz.chain.decoding.best_paths import best_path
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import best_path, viterbi
 from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
 from crfviz.chain.demonstrations.sample_counts import pile
 from crfviz.chain.demonstrations.temperature import soft_forward

@@ -11,7 +11,7 @@ from crfviz.ui.scene import scene
 from crfviz.ui.words import plain
 from crfviz.views.explanation import explain
 from crfviz.views.stage.entity import entity_panel
-from crfviz.views.stage.parts import Panels
+from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.constraints import FREE, constraint_rows
 
 LEGEND = (
@@ -38,7 +38,7 @@ rows = constraint_rows(
 best = current.now.viterbi
 if best is None:
     note = explain(current.now, current.words, current.tags)
-    show_stage(current, Panels(["strips"]), key="entities", rows=rows, reference=FREE, note=note)
+    show_stage(current, Picture(["strips"], rows, reference=FREE, note=note), key="entities")
     st.stop()
 if not current.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
@@ -49,14 +49,8 @@ panel = entity_panel(
     path=best.path,
     trained=current.trained.potentials if current.edited else None,
 )
-show_stage(
-    current,
-    Panels(["strips", "spans"], side="entity"),
-    key="entities",
-    rows=rows,
-    reference=FREE,
-    entity=panel,
-    note=panel.note,
-    legend=LEGEND,
+picture = Picture(
+    ["strips", "spans"], rows, side=panel, reference=FREE, note=panel.note, legend=LEGEND
 )
-table_twin(current, rows=rows)
+show_stage(current, picture, key="entities")
+table_twin(current, picture)

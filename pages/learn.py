@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.learning_step import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.views.stage.parts import Gradient, Panels, Row
+from crfviz.views.stage.parts import Gradient, Picture, Row
 from crfviz.views.strips.decoders import decoder_rows
 
 LEGEND = (
@@ -19,20 +19,13 @@ current = scene()
 learnt = lesson(current)
 with actions:
     controls(learnt)
-rows = [
-    *decoder_rows(current.now, which=["viterbi"]),
-    Row("gold", "right tags", learnt.right),
-]
-show_stage(
-    current,
-    Panels(["strips", "lattice"], side="gradient"),
-    key="learn",
-    rows=rows,
+picture = Picture(
+    ["strips", "lattice"],
+    [*decoder_rows(current.now, which=["viterbi"]), Row("gold", "right tags", learnt.right)],
+    side=Gradient(learnt.step),
     asks="right",
-    gradient=None
-    if learnt.step is None
-    else Gradient(learnt.step.observed, learnt.step.difference),
     note=learnt.note,
     legend=LEGEND,
 )
-table_twin(current, rows=rows)
+show_stage(current, picture, key="learn")
+table_twin(current, picture)

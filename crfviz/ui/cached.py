@@ -18,7 +18,7 @@ import torch
 
 from crfviz.annotations.propagation import Proposal, propose
 from crfviz.chain.decoding.analysis import Analysis, analyse
-from crfviz.chain.decoding.best_paths import best_path
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.edits import Edits, Move
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.intervals import Interval

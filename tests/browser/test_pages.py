@@ -7,7 +7,7 @@ from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import normalise
 from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.views.strips.tables import SWEEP_DISPLAYS
+from crfviz.views.strips.grids import SWEEP_DISPLAYS
 from tests.browser.screen import (
     MODEL,
     STAGES,

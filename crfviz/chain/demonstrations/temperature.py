@@ -47,9 +47,9 @@ def soft_forward(potentials: Potentials, temperature: float) -> SoftForward:
         [0.693, 0.347, 0.0]
     """
     temperature = require_number("temperature", temperature, at_least=0.0)
-    emissions, transitions, start, end = potentials.arrays()
+    emissions, steps, start, end = potentials.arrays()
     reduce = partial(smooth_maximum, temperature=temperature)
-    table = recursions.forward(emissions, transitions, start, reduce=reduce)
+    table = recursions.forward(emissions, steps, start, reduce=reduce)
     return SoftForward(torch.from_numpy(table), float(reduce(table[-1] + end, -1)))
 
 

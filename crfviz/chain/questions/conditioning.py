@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 import torch
 
 from crfviz.chain.arguments import require_position
-from crfviz.chain.decoding.best_paths import best_path, terms
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import log_partition
+from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import NoPathError
 
@@ -58,9 +59,7 @@ def condition(
         best_pinned = best_path(pinned)
     except NoPathError:
         raise NoPathError(_fault(potentials, pins, cells)) from None
-    loss = math.fsum(
-        [*terms(potentials, best).all(), *(-term for term in terms(potentials, best_pinned).all())]
-    )
+    loss = lead(potentials, best, best_pinned).total
     cost = max(0.0, log_partition(potentials) - log_partition(pinned))
     return Conditioned(pinned, cost, math.exp(-cost), max(0.0, loss))
 

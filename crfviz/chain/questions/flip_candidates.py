@@ -14,7 +14,7 @@ If only some paths count as rivals, others may have overtaken y* at that d. Then
 takes the place of y*, and the search goes on from there, until a rival is the best of all.
 
 Source: Dinkelbach, "On Nonlinear Fractional Programming" (1967), for the iteration, which is
-d <- (s* - c) / (n - n*) if the rival scores c without the change; max-marginals as in `best_paths`.
+d <- (s* - c) / (n - n*) if the rival scores c without the change; max-marginals as in `viterbi`.
 """
 
 import math
@@ -26,7 +26,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.chain.decoding.best_paths import best_through, terms
+from crfviz.chain.decoding.viterbi import best_through
+from crfviz.chain.paths import terms
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.questions.viterbi_with_uses import Ids, best_with_change
 from crfviz.chain.questions.weights import WeightId
@@ -123,10 +124,10 @@ def crossings(
     """
     if potentials.num_tokens == 1:
         return
-    moves = np.argwhere(potentials.arrays()[1] > -np.inf)
+    moves = np.argwhere(potentials.transitions.detach().numpy() > -np.inf)
     steps = list(pairwise(best))
     used = np.array([steps.count((before, after)) for before, after in moves.tolist()])
-    score = np.full(len(moves), math.fsum(terms(potentials, best).all()))
+    score = np.full(len(moves), terms(potentials, best).score)
     for direction in (UP, DOWN):
         chosen = used > 0 if direction == DOWN else used >= 0
         search = _Search(rivals, others, moves[chosen], direction)
@@ -197,9 +198,14 @@ def _beats(score: Array, other: Array) -> Bools:
 
 def score_range(potentials: Potentials) -> float:
     """More than the scores of two allowed paths can differ, in nats."""
-    emissions, transitions, start, end = potentials.arrays()
-    steps = (potentials.num_tokens - 1) * _spread(transitions)
-    return 1.0 + sum(map(_spread, emissions)) + steps + _spread(start) + _spread(end)
+    emissions, steps, start, end = potentials.arrays()
+    return (
+        1.0
+        + sum(map(_spread, emissions))
+        + len(steps) * _spread(steps)
+        + _spread(start)
+        + _spread(end)
+    )
 
 
 def _spread(scores: Array) -> float:

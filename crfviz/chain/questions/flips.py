@@ -8,14 +8,14 @@ what exactly the best candidates do. The change at which path y' draws level wit
 Source: the inverse view of Macherey, Och, Thayer and Uszkoreit (2008), see `tipping`.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heapreplace
 from itertools import pairwise
 
 from crfviz.chain.arguments import require_position
-from crfviz.chain.decoding.best_paths import best_path, terms
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.chain.questions.conditioning import forbid
 from crfviz.chain.questions.flip_candidates import (
@@ -153,23 +153,17 @@ def _flip(
         path = envelope.path_at(after.inside)
         if wanted(path):
             left = best if before.slope == used else envelope.path_at(before.inside)
-            change = _lead(potentials, left, path) / (after.slope - before.slope)
+            change = lead(potentials, left, path).total / (after.slope - before.slope)
             change = direction * max(0.0, direction * change)
             differs = [t for t, tag in enumerate(path) if tag != best[t]]
             return Flip(weight, trained, trained + change, change, path, differs)
     return None
 
 
-def _lead(potentials: Potentials, path: list[int], rival: list[int]) -> float:
-    """Score of a path less that of another: for the same two paths the same bits."""
-    gained = terms(potentials, path).all()
-    return math.fsum([*gained, *(-term for term in terms(potentials, rival).all())])
-
-
 def _with_one_matrix(potentials: Potentials) -> Potentials:
     """The same with transitions (K, K), if all steps share them."""
     transitions = potentials.transitions
-    if transitions.dim() == 2 or len(transitions) == 0:
+    if potentials.homogeneous or len(transitions) == 0:
         return potentials
     if (transitions != transitions[0]).any():
         raise CrfvizError(

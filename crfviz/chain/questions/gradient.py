@@ -73,8 +73,7 @@ def gradient_step(potentials: Potentials, path: Sequence[Tag], size: float) -> G
         emissions=observed.emissions - expected.emissions,
         steps=observed.steps - expected.steps,
     )
-    shared = potentials.transitions.dim() == 2
-    moves = difference.transitions if shared else difference.steps
+    moves = difference.transitions if potentials.homogeneous else difference.steps
     moved = replace(
         potentials,
         transitions=_stepped(potentials.transitions, moves, size),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from crfviz.chain.arguments import require_number, require_position
-from crfviz.chain.decoding.best_paths import best_path
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials, Tag
 

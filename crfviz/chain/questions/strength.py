@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from crfviz.chain.arguments import require_number
-from crfviz.chain.decoding.best_paths import best_path
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.chain.questions.intervals import Interval, Line, crossing, intervals, pieces

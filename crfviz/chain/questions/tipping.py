@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from crfviz.chain.decoding.best_paths import best_path, best_through
+from crfviz.chain.decoding.viterbi import best_path, best_through
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.intervals import Interval, Line, Piece, intervals, pieces
 from crfviz.chain.questions.viterbi_with_uses import best_by_uses

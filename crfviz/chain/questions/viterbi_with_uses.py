@@ -28,9 +28,9 @@ def best_by_uses(potentials: Potentials, before: int, after: int) -> Array:
     Returns:
         (T,) nats for n from 0 to T-1; -inf where no allowed path has n uses.
     """
-    emissions, transitions, start, end = potentials.arrays()
+    emissions, steps, start, end = potentials.arrays()
     num_tokens, num_tags = emissions.shape
-    others = np.broadcast_to(transitions, (num_tokens - 1, num_tags, num_tags)).copy()
+    others = steps.copy()
     others[:, before, after] = -np.inf
     table = np.full((num_tags, num_tokens), -np.inf)  # (K, n)
     table[:, 0] = start + emissions[0]
@@ -59,7 +59,8 @@ def best_with_change(potentials: Potentials, moves: Ids, changes: Array) -> Chan
         moves: (B, 2) tag ids, from and to.
         changes: (B,) nats to add to the transition.
     """
-    emissions, transitions, start, end = potentials.arrays()
+    emissions, _, start, end = potentials.arrays()
+    transitions = potentials.transitions.detach().numpy()
     batch = np.arange(len(moves))
     before, after = moves.T
     changed = np.repeat(transitions[:, :, None], len(moves), -1)  # (K from, K to, B)

@@ -12,7 +12,6 @@ Source: best paths by Viterbi (1967); the gap is the log-odds of two labellings 
 Lafferty, McCallum and Pereira, "Conditional Random Fields" (2001), section 3, where Z cancels.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,9 +19,9 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.arguments import require_position
-from crfviz.chain.decoding.best_paths import best_path, terms
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import log_partition
-from crfviz.chain.paths import probability
+from crfviz.chain.paths import lead, probability
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import NoPathError
 
@@ -84,16 +83,15 @@ def why_not(potentials: Potentials, position: int, tag: Tag) -> WhyNot:
     position, tag = require_position(potentials, position), potentials.tag_id(tag)
     best = best_path(potentials)
     path = best if best[position] == tag else _best_with(potentials, position, tag)
-    winner, rival = terms(potentials, best), terms(potentials, path)
-    score = math.fsum(rival.all())
-    gap = math.fsum([*winner.all(), *(-term for term in rival.all())])
+    ahead = lead(potentials, best, path)
+    score = ahead.rival.score
     return WhyNot(
         path=path,
         score=score,
         probability=probability(score, log_partition(potentials)),
-        gap=max(0.0, gap),  # of two that tie, the other may be better in the last bit
-        emission_terms=torch.from_numpy(winner.emissions - rival.emissions),
-        transition_terms=torch.from_numpy(winner.transitions - rival.transitions),
+        gap=max(0.0, ahead.total),  # of two that tie, the other may be better in the last bit
+        emission_terms=torch.from_numpy(ahead.emission_terms),
+        transition_terms=torch.from_numpy(ahead.transition_terms),
         best=best,
     )
 

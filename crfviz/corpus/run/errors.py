@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crfviz.chain.decoding.best_paths import terms
+from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import pin_probability
-from crfviz.chain.questions.triage import Triage, put_right, step_terms, triage, wrong_runs
+from crfviz.chain.questions.triage import Triage, put_right, triage, wrong_runs
 
 EDGE_START, EDGE_END = "START", "END"  # in place of a tag, before the first word and after the last
 
@@ -59,7 +59,7 @@ def _error(
 ) -> Error:
     names = potentials.tag_names
     target = put_right(best, gold, run)
-    steps = step_terms(terms(potentials, best), terms(potentials, target))
+    steps = lead(potentials, best, target).transition_terms
     step = run.start + int(np.argmax(steps[run.start : run.stop + 1]))
     return Error(
         sentence=sentence,
@@ -72,7 +72,7 @@ def _error(
         predicted_probability=pin_probability(potentials, {t: int(best[t]) for t in run}),
         chosen_move=_move(names, best, step),
         gold_move=_move(names, target, step),
-        step_gap=steps[step],
+        step_gap=float(steps[step]),
     )
 
 

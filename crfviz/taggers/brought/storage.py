@@ -56,7 +56,7 @@ def save_imported(folder: Path, imported: Imported) -> None:
         {
             "tokens": list(chain.tokens or ()),
             "gold": gold and list(gold),
-            "steps": chain.transitions.dim() == 3,
+            "steps": not chain.homogeneous,
         }
         for chain, gold in zip(chains, imported.gold, strict=True)
     ]
@@ -67,7 +67,7 @@ def save_imported(folder: Path, imported: Imported) -> None:
         "sentences": sentences,
     }
     write_header(folder, IMPORTED, fields)
-    tables = [dict(zip(NAMES, chain.arrays(), strict=True)) for chain in chains]
+    tables = [{name: getattr(chain, name).detach().numpy() for name in NAMES} for chain in chains]
     arrays = {"emissions": np.concatenate([table["emissions"] for table in tables])}
     for name in NAMES[1:]:
         first = tables[0][name]

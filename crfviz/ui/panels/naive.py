@@ -10,12 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 from crfviz.chain.demonstrations.naive import (
     Enumeration,
     enumerate_paths,
-    first_words,
     words_that_fit,
 )
 from crfviz.chain.potentials import Potentials
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_view
+from crfviz.ui.session.bound import bound_view
 from crfviz.ui.state.link import encode_changes
 from crfviz.ui.words import plain
 from crfviz.views.tables.naive import refusal
@@ -53,4 +52,4 @@ def _enumeration(
     words: int,
     _potentials: Potentials,
 ) -> Enumeration:
-    return enumerate_paths(first_words(_potentials, words))
+    return enumerate_paths(_potentials.first_words(words))

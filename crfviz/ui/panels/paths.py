@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import isnan
-from typing import Any
 
 import streamlit as st
 
@@ -13,16 +13,16 @@ from crfviz.chain.demonstrations.sample_counts import pile
 from crfviz.chain.questions.influence import influence
 from crfviz.ui.panels.occlusion import least_certain
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import set_view_option, view_option
-from crfviz.ui.widgets.asked_tag import place
-from crfviz.views.stage.parts import Row, Table
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.widgets.asked import place
+from crfviz.views.stage.parts import Grid, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.distribution import (
     HEADING,
-    change_table,
+    change_grid,
     entropy_row,
-    frequency_table,
+    frequency_grid,
     gap_row,
     pile_note,
     ranked_note,
@@ -31,37 +31,23 @@ from crfviz.views.strips.distribution import (
     reach_row,
     sample_row,
 )
-from crfviz.views.strips.tables import marginal_table
+from crfviz.views.strips.grids import marginal_grid
 
 MOST_PATHS, FIRST_PATHS = 50, 10
 MOST_SAMPLES = 2000
 MOST_SEED = 999_999
 LARGEST_NUDGE, FIRST_NUDGE = 20.0, 1.0
-SHOWS = {"best": "best paths", "samples": "samples", "reach": "reach"}
 
 
 @dataclass(frozen=True)
-class Picture:
+class Drawn:
     """What one of the three views puts on the stage."""
 
-    main: list[str]
-    rows: list[Row]
-    tables: list[Table] = field(default_factory=list)
-    twin: list[Table] = field(default_factory=list)  # further tables for the twin
-    parts: dict[str, Any] = field(default_factory=dict)  # fields of Stage
+    picture: Picture
+    twin: Sequence[Grid] = ()  # further grids for the table twin
 
 
-def picture(scene: Scene, show: str) -> Picture:
-    """Draw the controls of a view, and make its picture.
-
-    Args:
-        scene: a sentence with at least one allowed path.
-        show: a key of `SHOWS`.
-    """
-    return {"best": _best, "samples": _samples, "reach": _reach}[show](scene)
-
-
-def _best(scene: Scene) -> Picture:
+def _best(scene: Scene) -> Drawn:
     k = max(1, _whole("k", FIRST_PATHS, MOST_PATHS))
 
     def store(chosen: int) -> None:
@@ -80,35 +66,37 @@ def _best(scene: Scene) -> Picture:
         format="%d paths",
     )
     paths = k_best(scene.now.potentials, k)
-    return Picture(
-        ["strips"],
-        [entropy_row(scene.now), *ranked_rows(paths)],
-        parts={
-            "reference": "best_1",
-            "heading": HEADING,
-            "note": ranked_note(scene.now, paths),
-            "legend": "red dashes: differs from the best path · Σ p: of all paths so far",
-        },
+    return Drawn(
+        Picture(
+            ["strips"],
+            [entropy_row(scene.now), *ranked_rows(paths)],
+            reference="best_1",
+            heading=HEADING,
+            note=ranked_note(scene.now, paths),
+            legend="red dashes: differs from the best path · Σ p: of all paths so far",
+            changeable=False,
+        )
     )
 
 
-def _samples(scene: Scene) -> Picture:
+def _samples(scene: Scene) -> Drawn:
     _sample_controls()
     drawn = pile(scene.now.potentials, _whole("n", 0, MOST_SAMPLES), _whole("seed", 0, MOST_SEED))
     newest = sample_row(drawn)
     rows = decoder_rows(scene.now, which=["viterbi"])
     if newest is not None:
         rows.append(newest)
-    return Picture(
-        ["strips", "lattice"],
-        [*rows, gap_row(drawn, scene.now)],
-        twin=[marginal_table(scene.now, None), frequency_table(drawn)],
-        parts={
-            "pile": drawn,
-            "note": pile_note(drawn, scene.now, scene.words, scene.tags),
-            "legend": "circle: marginal · dashed ring: share of the samples, beside it marginal | "
+    return Drawn(
+        Picture(
+            ["strips", "lattice"],
+            [*rows, gap_row(drawn, scene.now)],
+            pile=drawn,
+            note=pile_note(drawn, scene.now, scene.words, scene.tags),
+            legend="circle: marginal · dashed ring: share of the samples, beside it marginal | "
             "share · width of a line: share of the samples that go there · thin line: newest",
-        },
+            changeable=False,
+        ),
+        twin=[marginal_grid(scene.now, None), frequency_grid(drawn)],
     )
 
 
@@ -140,21 +128,22 @@ def _draw(more: int) -> None:
     set_view_option("n", str(min(MOST_SAMPLES, _whole("n", 0, MOST_SAMPLES) + more)), "0")
 
 
-def _reach(scene: Scene) -> Picture:
+def _reach(scene: Scene) -> Drawn:
     delta = _nudge()
     position, tag = place(scene, "nudge") or least_certain(scene)
     found = influence(scene.now.potentials, position, delta, tag)
-    return Picture(
-        ["change", "strips"],
-        [reach_row(found), entropy_row(scene.now)],
-        tables=[change_table(found)],
-        parts={
-            "asks": "nudge",
-            "asked": (position, tag),
-            "note": reach_note(found, position, delta, scene.words, scene.tags),
-            "legend": "click a cell: its emission is nudged and all marginals are computed again · "
+    return Drawn(
+        Picture(
+            ["change", "strips"],
+            [reach_row(found), entropy_row(scene.now)],
+            [change_grid(found)],
+            asks="nudge",
+            asked=(position, tag),
+            note=reach_note(found, position, delta, scene.words, scene.tags),
+            legend="click a cell: its emission is nudged and all marginals are computed again · "
             "reach: half the sum of a word’s changes, what moves between its tags",
-        },
+            changeable=False,
+        )
     )
 
 
@@ -191,3 +180,18 @@ def _whole(option: str, default: int, most: int) -> int:
     """A page option that is a whole number from 0 on; `default` where it is none."""
     text = view_option(option, str(default))
     return min(most, int(text)) if text.isascii() and text.isdecimal() else default
+
+
+@dataclass(frozen=True)
+class Show:
+    """A view of the distribution."""
+
+    label: str  # on its button
+    draw: Callable[[Scene], Drawn]  # draws its controls, and makes its picture
+
+
+SHOWS = {
+    "best": Show("best paths", _best),
+    "samples": Show("samples", _samples),
+    "reach": Show("reach", _reach),
+}  # for scenes with at least one allowed path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from urllib.parse import parse_qsl, urlencode
 
 import pandas as pd
@@ -16,19 +15,18 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
 from crfviz.text.pretokenized import sentence_of
 from crfviz.ui import cached
-from crfviz.ui.state.bound import bound_buttons
-from crfviz.ui.state.current import change, handle_events, scenario, set_view_option, view_option
-from crfviz.ui.state.link import decode_changes, encode, encode_changes
+from crfviz.ui.pictures import draw
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import change, scenario, set_view_option, view_option
+from crfviz.ui.state.link import decode_changes, encode, encode_changes, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.words import count
-from crfviz.views.stage.component import mount
-from crfviz.views.stage.parts import Panels, Stage
-from crfviz.views.stage.payload import payload
+from crfviz.views.stage.parts import Picture, Subject
 from crfviz.views.strips.what_if import (
     WhatIf,
     flip_frame,
     moved_frame,
-    moved_table,
+    moved_grid,
     what_if_note,
     what_if_rows,
 )
@@ -103,28 +101,19 @@ def choose_change(every: Tried) -> str:
 
 def show_changed(found: WhatIf, kind: str) -> None:
     """Draw the changed sentence with its tags before and now, and how far every emission moved."""
-    table = moved_table(found)
-    mount(
-        "stage",
-        payload(
-            Stage(
-                words=found.perturbed.words,
-                tags=found.tags,
-                trained=found.after,
-                now=found.after,
-                edits=Edits(),
-                panels=Panels(["strips", table.name], compact=True),
-                rows=what_if_rows(found),
-                tables=[table],
-                title="",
-                note=what_if_note(found, kind),
-                legend="red dashes: the tag is not what it was",
-                changeable=False,
-            )
-        ),
-        key="stage.what-if",
-        on_events=partial(handle_events, "stage.what-if"),
+    grid = moved_grid(found)
+    picture = Picture(
+        ["strips", grid.name],
+        what_if_rows(found),
+        [grid],
+        compact=True,
+        title="",
+        note=what_if_note(found, kind),
+        legend="red dashes: the tag is not what it was",
+        changeable=False,
     )
+    subject = Subject(found.perturbed.words, found.tags, found.after, found.after)
+    draw(subject, picture, key="what-if")
 
 
 def show_numbers(found: WhatIf) -> None:
@@ -143,7 +132,7 @@ def show_numbers(found: WhatIf) -> None:
             "tags of a word moves no path. "
             + (
                 "Transitions do not depend on the words."
-                if found.after.potentials.transitions.dim() == 2
+                if found.after.potentials.homogeneous
                 else "Each step has transitions of its own; they are among the scores."
             )
         )
@@ -158,14 +147,14 @@ def ways_on(found: WhatIf) -> None:
         return
     now = scenario()
     state = Scenario(model, text, edits=replace(now.edits, emissions={}))
-    link = encode(state, default_model="", first_sentence="")
+    link = encode(state)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Take this sentence",
             on_click=lambda: change(sentence=text),
             help="For all pages, so that Compare can put two models side by side on it",
         )
-        st.link_button("Open in the explorer", f"./?{urlencode(link.params)}")
+        st.link_button("Open in the explorer", home_address(link))
         dropped = len(now.edits.emissions) + len(now.pins)
         if dropped:
             st.caption(f"{count(dropped, 'edit or pin')} of single words left out on both sides.")

@@ -55,10 +55,9 @@ def _value(potentials: Potentials, move: tuple[str, str]) -> float:
         return potentials.start[potentials.tag_id(after)].item()
     if after == END:
         return potentials.end[potentials.tag_id(before)].item()
-    matrix = potentials.transitions if potentials.transitions.dim() == 2 else None
-    if matrix is None:
+    if not potentials.homogeneous:
         return math.nan
-    return matrix[potentials.tag_id(before), potentials.tag_id(after)].item()
+    return potentials.transitions[potentials.tag_id(before), potentials.tag_id(after)].item()
 
 
 def _labels(pieces: Sequence[Interval], tags: Sequence[str]) -> list[str]:

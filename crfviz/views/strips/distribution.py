@@ -10,7 +10,7 @@ from crfviz.chain.demonstrations.distribution import cumulated_mass, position_en
 from crfviz.chain.demonstrations.sample_counts import Pile, largest_gap
 from crfviz.chain.paths import Path
 from crfviz.chain.questions.influence import NOTICEABLE, Influence
-from crfviz.views.stage.parts import Row, Table
+from crfviz.views.stage.parts import Grid, Row
 from crfviz.views.strips.paths import entropy_note, probability
 
 HEADING = ("rank", "p", "Σ p", "score")
@@ -100,17 +100,17 @@ def pile_note(pile: Pile, analysis: Analysis, words: Sequence[str], tags: Sequen
     )
 
 
-def frequency_table(pile: Pile) -> Table:
+def frequency_grid(pile: Pile) -> Grid:
     """The share of samples with each tag at each word; zeros where there is no sample."""
     values = torch.nan_to_num(pile.frequencies)
-    return Table("frequencies", "share of the samples with each tag", values, 1.0, 3, "probability")
+    return Grid("frequencies", "share of the samples with each tag", values, 1.0, 3, "probability")
 
 
-def change_table(influence: Influence) -> Table:
+def change_grid(influence: Influence) -> Grid:
     """What the nudge does to every marginal."""
     largest = influence.change.abs().max().item() or 1.0
     label = "change of each marginal: after the nudge − before"
-    return Table("change", label, influence.change, largest, 2, "signed")
+    return Grid("change", label, influence.change, largest, 2, "signed")
 
 
 def reach_row(influence: Influence) -> Row:

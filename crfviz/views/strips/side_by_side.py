@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.views.stage.parts import Row, Table
+from crfviz.views.stage.parts import Grid, Row
 from crfviz.views.strips.decoders import LABELS
 
 MOST_NAMED = 3  # words
@@ -108,7 +108,7 @@ def comparison_rows(
     ]
 
 
-def change_table(both: Comparison) -> Table:
+def change_grid(both: Comparison) -> Grid:
     """Marginals of B minus those of A, in a cell per word and tag."""
     change = both.change()
     label = (
@@ -116,7 +116,7 @@ def change_table(both: Comparison) -> Table:
         if change.abs().max() >= LEAST
         else "marginals of B − marginals of A: nowhere more than 0.005"
     )
-    return Table("change", label, change, 1.0, 2, "change")
+    return Grid("change", label, change, 1.0, 2, "change")
 
 
 def comparison_note(both: Comparison, words: Sequence[str], tags: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from crfviz.chain.questions.aligned import (
 )
 from crfviz.taggers.occlusion import ROUNDING
 from crfviz.taggers.perturbations import Perturbed
-from crfviz.views.stage.parts import Row, Table
+from crfviz.views.stage.parts import Grid, Row
 
 MOST_MOVED = 10  # scores in the list
 MOST_NAMED = 4  # flips in the sentence in words
@@ -59,7 +59,7 @@ def what_if_rows(found: WhatIf) -> list[Row]:
     return [*rows, Row("flips", "tag flips", None, texts=marks)]
 
 
-def moved_table(found: WhatIf) -> Table:
+def moved_grid(found: WhatIf) -> Grid:
     """How the emissions moved, a cell per word and tag, without the mean of each word."""
     change = emission_changes(
         found.before.potentials, found.after.potentials, found.perturbed.origins
@@ -70,7 +70,7 @@ def moved_table(found: WhatIf) -> Table:
         "emissions now − before (nats), without the mean change of the word; "
         "tags that move by less than 0.05 everywhere are left out"
     )
-    return Table("moved", label, change, size, 1, "change")
+    return Grid("moved", label, change, size, 1, "change")
 
 
 def what_if_note(found: WhatIf, kind: str) -> str:

@@ -7,7 +7,7 @@ import torch
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.questions.why_not import WhyNot
-from crfviz.views.stage.parts import Row, Terms
+from crfviz.views.stage.parts import Gap, Row
 
 
 def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
@@ -26,14 +26,14 @@ def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
     return position, int(marginals[position].argmax())
 
 
-def why_terms(
+def why_gap(
     answer: WhyNot,
     position: int,
     tag: int,
     words: Sequence[str],
     tags: Sequence[str],
     trained: WhyNot | None = None,
-) -> Terms:
+) -> Gap:
     """The gap as bars.
 
     Args:
@@ -46,7 +46,7 @@ def why_terms(
     """
     chosen = answer.best[position] == tag
     where = f"{tags[tag]} at “{words[position]}”"
-    return Terms(
+    return Gap(
         title=f"{where} is chosen" if chosen else f"Why not {where}?",
         emissions=answer.emission_terms.tolist(),
         transitions=answer.transition_terms.tolist(),

@@ -24,13 +24,9 @@ def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
     steps = max(1, potentials.num_tokens - 1)
     if not 0 <= step < steps:
         raise ShapeError(f"step must be 0 to {steps - 1}, got {step}")
-    _, transitions, start, end = potentials.arrays()
     table = np.full((potentials.num_tags + 1, potentials.num_tags + 1), np.nan)
-    table[0, :-1] = start
-    table[1:, -1] = end
-    if transitions.ndim == 2:
-        table[1:, :-1] = transitions
-    elif len(transitions):
-        table[1:, :-1] = transitions[step]
+    table[0, :-1] = potentials.start.detach()
+    table[1:, -1] = potentials.end.detach()
+    table[1:, :-1] = potentials.step(step).detach()
     names = potentials.tag_names
     return pd.DataFrame(table, index=["START", *names], columns=[*names, "END"])

@@ -8,15 +8,15 @@ from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.strips.tables import (
+from crfviz.views.strips.grids import (
     CONVENTIONS,
     EMISSION_DISPLAYS,
     SWEEP_DISPLAYS,
-    alpha_table,
-    best_table,
-    beta_table,
-    emission_table,
-    marginal_table,
+    alpha_grid,
+    best_grid,
+    beta_grid,
+    emission_grid,
+    marginal_grid,
 )
 from tests import oracle
 from tests.strategies import chains, fewer_examples
@@ -28,11 +28,11 @@ small_chains = chains(max_tokens=4, max_tags=3)
 
 def every_table(analysis):
     """All the tables there are, in every display."""
-    tables = [emission_table(analysis, display) for display in EMISSION_DISPLAYS]
+    tables = [emission_grid(analysis, display) for display in EMISSION_DISPLAYS]
     for display in SWEEP_DISPLAYS:
-        tables += [alpha_table(analysis, display, convention) for convention in CONVENTIONS]
-        tables.append(beta_table(analysis, display))
-    return [*tables, marginal_table(analysis, None), best_table(analysis)]
+        tables += [alpha_grid(analysis, display, convention) for convention in CONVENTIONS]
+        tables.append(beta_grid(analysis, display))
+    return [*tables, marginal_grid(analysis, None), best_grid(analysis)]
 
 
 def cells(potentials):
@@ -73,14 +73,14 @@ def test_only_the_scores_of_the_emissions_can_be_edited(potentials):
 def test_the_choice_of_each_word_alone_is_framed(potentials):
     analysis = analyse(potentials)
     for display in EMISSION_DISPLAYS:
-        framed = emission_table(analysis, display).outlined
+        framed = emission_grid(analysis, display).outlined
         for row, tag in zip(potentials.emissions.tolist(), framed, strict=True):
             assert row[tag] == pytest.approx(max(row), rel=1e-9)
 
 
 @given(small_chains)
 def test_softmax_is_the_share_of_each_tag(potentials):
-    table = emission_table(analyse(potentials), "softmax")
+    table = emission_grid(analyse(potentials), "softmax")
     for scores, shares in zip(potentials.emissions.tolist(), table.values.tolist(), strict=True):
         best = max(scores)
         weights = [0.0 if best == -INF else math.exp(score - best) for score in scores]
@@ -91,7 +91,7 @@ def test_softmax_is_the_share_of_each_tag(potentials):
 
 @given(chains(max_tokens=4, max_tags=5))
 def test_ranks_count_from_the_best_and_ties_from_the_lowest_tag(potentials):
-    table = emission_table(analyse(potentials), "rank")
+    table = emission_grid(analyse(potentials), "rank")
     for scores, ranks in zip(potentials.emissions.tolist(), table.values.tolist(), strict=True):
         by_hand = sorted(range(len(scores)), key=lambda k: (-scores[k], k))
         assert [by_hand.index(k) + 1 for k in range(len(scores))] == ranks
@@ -99,7 +99,7 @@ def test_ranks_count_from_the_best_and_ties_from_the_lowest_tag(potentials):
 
 def test_ranks_of_many_equal_scores_are_in_order():
     """An unstable sort shows only on longer rows."""
-    table = emission_table(analyse(Potentials(torch.zeros(1, 60), torch.zeros(60, 60))), "rank")
+    table = emission_grid(analyse(Potentials(torch.zeros(1, 60), torch.zeros(60, 60))), "rank")
     assert table.values.tolist() == [list(range(1, 61))]
     assert table.digits == 0
 
@@ -107,7 +107,7 @@ def test_ranks_of_many_equal_scores_are_in_order():
 @fewer_examples
 @given(small_chains)
 def test_alpha_is_the_sum_over_prefixes_with_the_emission_in(potentials):
-    values = alpha_table(analyse(potentials), "log", "included").values
+    values = alpha_grid(analyse(potentials), "log", "included").values
     for t, k in cells(potentials):
         expected = oracle.log_alpha(potentials, t, k)
         assert values[t, k].item() == pytest.approx(expected, abs=1e-9)
@@ -116,7 +116,7 @@ def test_alpha_is_the_sum_over_prefixes_with_the_emission_in(potentials):
 @fewer_examples
 @given(small_chains)
 def test_alpha_as_a_message_lacks_the_next_emission_and_the_last_word_has_none(potentials):
-    values = alpha_table(analyse(potentials), "log", "message").values.tolist()
+    values = alpha_grid(analyse(potentials), "log", "message").values.tolist()
     assert all(map(math.isnan, values[-1]))
     for t, k in cells(potentials)[: -potentials.num_tags]:
         free = potentials.with_emission(t + 1, k, 0.0)
@@ -127,7 +127,7 @@ def test_alpha_as_a_message_lacks_the_next_emission_and_the_last_word_has_none(p
 @fewer_examples
 @given(small_chains)
 def test_beta_is_the_sum_over_suffixes(potentials):
-    values = beta_table(analyse(potentials), "log").values
+    values = beta_grid(analyse(potentials), "log").values
     for t, k in cells(potentials):
         expected = oracle.log_beta(potentials, t, k)
         assert values[t, k].item() == pytest.approx(expected, abs=1e-9)
@@ -135,9 +135,9 @@ def test_beta_is_the_sum_over_suffixes(potentials):
 
 def sweeps(analysis, display):
     return [
-        alpha_table(analysis, display, "included"),
-        alpha_table(analysis, display, "message"),
-        beta_table(analysis, display),
+        alpha_grid(analysis, display, "included"),
+        alpha_grid(analysis, display, "message"),
+        beta_grid(analysis, display),
     ]
 
 
@@ -178,7 +178,7 @@ def test_probabilities_are_the_exponentials_of_the_logs(potentials):
 @fewer_examples
 @given(small_chains)
 def test_marginals_are_those_of_enumeration(potentials):
-    table = marginal_table(analyse(potentials), [0] * potentials.num_tokens)
+    table = marginal_grid(analyse(potentials), [0] * potentials.num_tokens)
     marginals = oracle.marginals(potentials)
     for t, k in cells(potentials):
         assert table.values[t, k].item() == pytest.approx(marginals[t, k], abs=1e-9)
@@ -189,7 +189,7 @@ def test_marginals_are_those_of_enumeration(potentials):
 @given(small_chains)
 def test_the_best_table_holds_the_best_prefixes_and_frames_the_path(potentials):
     analysis = analyse(potentials)
-    table = best_table(analysis)
+    table = best_grid(analysis)
     for t, k in cells(potentials):
         expected = oracle.best_prefix(potentials, t, k)
         assert table.values[t, k].item() == pytest.approx(expected, abs=1e-9)
@@ -199,16 +199,16 @@ def test_the_best_table_holds_the_best_prefixes_and_frames_the_path(potentials):
 def test_colour_is_full_at_the_largest_score():
     potentials = Potentials([[2.0, -9.0], [4.0, -INF]], torch.zeros(2, 2))
     analysis = analyse(potentials)
-    assert emission_table(analysis, "score").scale == 4.0  # of the winners: they must stand out
-    assert best_table(analysis).scale == 9.0
-    assert emission_table(analyse(Potentials([[0.1]], [[0.0]])), "score").scale == 1.0
+    assert emission_grid(analysis, "score").scale == 4.0  # of the winners: they must stand out
+    assert best_grid(analysis).scale == 9.0
+    assert emission_grid(analyse(Potentials([[0.1]], [[0.0]])), "score").scale == 1.0
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("display", SWEEP_DISPLAYS)
 def test_one_word_has_its_tables(display, convention):
     analysis = analyse(Potentials([[0.5, -INF]], torch.zeros(2, 2)))
-    row = alpha_table(analysis, display, convention).values[0].tolist()
+    row = alpha_grid(analysis, display, convention).values[0].tolist()
     if convention == "message":
         assert all(map(math.isnan, row))
     else:

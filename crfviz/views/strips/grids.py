@@ -1,6 +1,6 @@
-"""The tables over the words: emissions, the forward and backward sweeps, marginals.
+"""The grids of numbers under the words: emissions, the forward and backward sweeps, marginals.
 
-Letters: `T` tokens, `K` tags. Each function turns an analysis into a `Table` for the stage.
+Letters: `T` tokens, `K` tags. Each function turns an analysis into a `Grid` for the stage.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.demonstrations.consistency import forward_messages
 from crfviz.chain.forward_backward import normalise
-from crfviz.views.stage.parts import Table
+from crfviz.views.stage.parts import Grid
 
 PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
 EMISSION_DISPLAYS = {
@@ -24,7 +24,7 @@ SWEEP_DISPLAYS = {"log": "log", "probability": "probability", "normalised": "per
 CONVENTIONS = {"included": "α holds the emission at t", "message": "α is the message passed on"}
 
 
-def emission_table(analysis: Analysis, display: str) -> Table:
+def emission_grid(analysis: Analysis, display: str) -> Grid:
     """The scores each word alone gives every tag.
 
     Args:
@@ -41,28 +41,28 @@ def emission_table(analysis: Analysis, display: str) -> Table:
         )
         values = torch.exp(emissions)
         size = _largest(values)
-        return Table(
+        return Grid(
             "emissions", label, values, size, 2, "exponent", editable=True, outlined=analysis.greedy
         )
     if display == "softmax":
         label = "softmax of the emissions over the tags of each word"
-        return Table(
+        return Grid(
             "softmax", label, normalise(emissions), 1.0, 2, "probability", outlined=analysis.greedy
         )
     if display == "rank":
         ranks = emissions.argsort(dim=1, descending=True, stable=True).argsort(dim=1) + 1
         label = "rank of the tag at its word, 1 is the best"
-        return Table(
+        return Grid(
             "rank", label, ranks.double(), 4.0 * emissions.shape[1], 0, outlined=analysis.greedy
         )
     label = "emission scores (nats), framed: the best tag of each word alone"
     winners = emissions.amax(dim=1)
-    return Table(
+    return Grid(
         "emissions", label, emissions, _size(winners), 1, editable=True, outlined=analysis.greedy
     )
 
 
-def alpha_table(analysis: Analysis, display: str, convention: str) -> Table:
+def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
     """The forward table α.
 
     Args:
@@ -81,7 +81,7 @@ def alpha_table(analysis: Analysis, display: str, convention: str) -> Table:
     return _sweep("alpha", label, values, display)
 
 
-def beta_table(analysis: Analysis, display: str) -> Table:
+def beta_grid(analysis: Analysis, display: str) -> Grid:
     """The backward table β.
 
     Args:
@@ -92,30 +92,30 @@ def beta_table(analysis: Analysis, display: str) -> Table:
     return _sweep("beta", label, analysis.forward_backward.log_beta, display)
 
 
-def marginal_table(analysis: Analysis, outlined: Sequence[int] | None) -> Table:
+def marginal_grid(analysis: Analysis, outlined: Sequence[int] | None) -> Grid:
     """p(y_t = k | x): how much of all probability passes through each cell."""
     label = "marginals: the probability of each tag at each word"
     values = analysis.forward_backward.marginals
-    return Table("marginals", label, values, 1.0, 2, "probability", outlined=outlined)
+    return Grid("marginals", label, values, 1.0, 2, "probability", outlined=outlined)
 
 
-def best_table(analysis: Analysis) -> Table:
+def best_grid(analysis: Analysis) -> Grid:
     """Viterbi's table: the score of the best prefix that ends in each tag."""
     label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
-    return Table(
+    return Grid(
         "best", label, analysis.best, _size(analysis.best), 1, outlined=analysis.paths["viterbi"]
     )
 
 
-def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Table:
+def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:
     if display == "normalised":
-        return Table(
+        return Grid(
             name, f"{label}; each column sums to 1", normalise(log_values), 1.0, 2, "probability"
         )
     if display == "probability":
         values = torch.exp(log_values)
-        return Table(name, f"{label}; exp of the log", values, _size(values), 2, "exponent")
-    return Table(name, f"{label}; log, nats", log_values, _size(log_values))
+        return Grid(name, f"{label}; exp of the log", values, _size(values), 2, "exponent")
+    return Grid(name, f"{label}; log, nats", log_values, _size(log_values))
 
 
 def _largest(values: Tensor) -> float:
