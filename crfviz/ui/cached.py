@@ -23,7 +23,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.intervals import Interval
 from crfviz.chain.questions.strength import strength_intervals
 from crfviz.exceptions import CrfvizError, ModelError, NoPathError
-from crfviz.taggers.brought.limits import MOST_TAGS
+from crfviz.taggers.brought.draft import MOST_TAGS
 from crfviz.taggers.examples import Example
 from crfviz.taggers.occlusion import Occlusion, occlude
 from crfviz.taggers.registry import list_taggers, load_tagger

@@ -15,7 +15,7 @@ from crfviz.annotations.propagation import Proposal, followed
 from crfviz.annotations.records import Annotation, Offsets, words_at
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import ConflictError, CrfvizError, StoreError
-from crfviz.taggers.version import version_of
+from crfviz.taggers.folder import version_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store

@@ -10,9 +10,8 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.bringing import keep
-from crfviz.taggers.brought.draft import Reading
+from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SENTENCES, MOST_TAGS, Reading
 from crfviz.taggers.brought.files import understand_files
-from crfviz.taggers.brought.limits import MOST_BYTES, MOST_SENTENCES, MOST_TAGS
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.user_models import own_models, remove_model
