@@ -16,9 +16,9 @@ from typing import Any
 import gold_errors
 import torch
 
-from crfviz.corpus.analysis import full_record, tables_of
-from crfviz.corpus.results import run
-from crfviz.corpus.slices import IN_TRAINING, slice_table
+from crfviz.corpus.run.results import run
+from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.corpus.tables.slices import IN_TRAINING, slice_table
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.formats import read_sentences
 

@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from crfviz.ui.annotation_add import add_panel
-from crfviz.ui.annotation_agreement import agreement_panel
-from crfviz.ui.annotation_desk import show_desk
-from crfviz.ui.annotation_export import export_panel
-from crfviz.ui.annotation_learning import learning_panel
-from crfviz.ui.annotation_queue import choose_queue
-from crfviz.ui.annotation_store import choose_document
-from crfviz.ui.annotator import annotator
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.guard import guarded
-from crfviz.ui.scenario import need_frame
+from crfviz.ui.annotate.add import add_panel
+from crfviz.ui.annotate.agreement import agreement_panel
+from crfviz.ui.annotate.desk import show_desk
+from crfviz.ui.annotate.export import export_panel
+from crfviz.ui.annotate.learning import learning_panel
+from crfviz.ui.annotate.queue import choose_queue
+from crfviz.ui.annotate.store import choose_document
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import need_frame
+from crfviz.ui.shell.annotator import annotator
+from crfviz.ui.widgets.guard import guarded
 
 PARTS = {
     "label": "Label",

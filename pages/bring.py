@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.bring_panel import (
+from crfviz.ui.panels.bring import (
     may_bring,
     own_panel,
     show_understood,
@@ -11,7 +11,7 @@ from crfviz.ui.bring_panel import (
     uploaded_files,
     use_button,
 )
-from crfviz.ui.scenario import need_frame
+from crfviz.ui.session.current import need_frame
 from crfviz.ui.words import plain
 
 need_frame()

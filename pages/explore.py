@@ -3,12 +3,12 @@
 import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.question import place
 from crfviz.ui.scene import scene
+from crfviz.ui.widgets.asked import place
 from crfviz.views.explanation import explain, explain_edits
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
+from crfviz.views.stage.parts import Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.grids import marginal_grid
 
 LEGEND = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
 CONTRASTS = {
@@ -18,20 +18,18 @@ CONTRASTS = {
 
 st.title("Explore")
 current = scene()
-rows = decoder_rows(current.now, which=current.rows, gold=current.gold)
 note = explain(current.now, current.words, current.tags)
 if current.edited and current.now.viterbi is not None:
     note = f"{explain_edits(current.trained, current.now, current.words, current.tags)} {note}"
 marked = current.scenario.right and "gold" in current.rows  # as links from Model errors do
 contrast = "gold" if marked else "left_to_right"
-show_stage(
-    current,
-    Panels(["strips", "lattice"]),
-    key="explore",
-    rows=rows,
+picture = Picture(
+    ["strips", "lattice"],
+    decoder_rows(current.now, which=current.rows, gold=current.gold),
     contrast=contrast,
     asked=place(current, "at"),
     note=note,
     legend=LEGEND + CONTRASTS[contrast],
 )
-table_twin(current, rows=rows, tables=[marginal_table(current.now, None)], save=True)
+show_stage(current, picture, key="explore")
+table_twin(current, picture, grids=[marginal_grid(current.now, None)], save=True)

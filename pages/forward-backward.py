@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from crfviz.ui.bound import bound_buttons
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
-from crfviz.views.consistency_rows import consistency_note, consistency_rows
-from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import CONVENTIONS, SWEEP_DISPLAYS, alpha_table, beta_table
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.views.stage.parts import Cell, Picture
+from crfviz.views.strips.consistency import consistency_note, consistency_rows
+from crfviz.views.strips.grids import CONVENTIONS, SWEEP_DISPLAYS, alpha_grid, beta_grid
 
 LEGEND = (
     "Σ α, float32: the same recursion without logarithms, the weights of each step scaled to sum "
@@ -35,18 +35,17 @@ with right:
         format_func=CONVENTIONS.get,
         label_visibility="collapsed",
     )
-tables = [
-    with_ghost(current, lambda analysis: alpha_table(analysis, display, convention)),
-    with_ghost(current, lambda analysis: beta_table(analysis, display)),
+grids = [
+    with_ghost(current, lambda analysis: alpha_grid(analysis, display, convention)),
+    with_ghost(current, lambda analysis: beta_grid(analysis, display)),
 ]
-rows = consistency_rows(current.now)
-show_stage(
-    current,
-    Panels(["alpha", "beta", "strips"], side="cell"),
-    key="forward-backward",
-    rows=rows,
-    tables=tables,
+picture = Picture(
+    ["alpha", "beta", "strips"],
+    consistency_rows(current.now),
+    grids,
+    side=Cell(),
     note=consistency_note(current.now),
     legend=LEGEND,
 )
-table_twin(current, rows=rows, tables=tables)
+show_stage(current, picture, key="forward-backward")
+table_twin(current, picture)

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
+from crfviz.ui.panels.shifts import shift_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.shift_panel import shift_panel
-from crfviz.ui.weight_display import weight_display
-from crfviz.views.gauge import leaving_frame, verdict
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
+from crfviz.ui.widgets.asked import weight_display
+from crfviz.views.stage.parts import Matrix, Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.grids import marginal_grid
+from crfviz.views.tables.gauge import leaving_frame, verdict
 
 STEPS = (
     "An HMM multiplies probabilities; their logarithms are the scores of a CRF. A CRF divides by "
@@ -22,17 +22,15 @@ current = scene()
 with choice:
     display = weight_display(current)
 st.caption(STEPS if current.of_probabilities else f"{STEPS} This model was never an HMM.")
-rows = decoder_rows(current.now, which=["viterbi", "max_marginal"])
-table = marginal_table(current.now, None)
-show_stage(
-    current,
-    Panels(["strips", table.name], side="matrix"),
-    key="hmm-as-crf",
-    rows=rows,
-    tables=[table],
+grid = marginal_grid(current.now, None)
+picture = Picture(
+    ["strips", grid.name],
+    decoder_rows(current.now, which=["viterbi", "max_marginal"]),
+    [grid],
+    side=Matrix(display),
     note=verdict(current.trained, current.now, current.words, current.tags),
-    display=display,
 )
+show_stage(current, picture, key="hmm-as-crf")
 shifts, sums = st.columns([5, 3])
 with shifts:
     st.subheader("Shifts that change nothing")
@@ -41,4 +39,4 @@ with sums:
     st.subheader("What leaves each tag")
     frame = leaving_frame(current.trained, current.now, current.tags)
     st.dataframe(frame.style.format("{:.4g}", na_rep="–"), height=145)
-table_twin(current, rows=rows, tables=[table])
+table_twin(current, picture)

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from crfviz.chain.homework import check
-from crfviz.chain.homework_programs import ALPHA, KINDS
+from crfviz.chain.homework.check import check
+from crfviz.chain.homework.programs import ALPHA, KINDS
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.homework_panel import show_checked, table_box
+from crfviz.ui.panels.homework import show_checked, table_box
 from crfviz.ui.scene import scene
+from crfviz.ui.session.bound import bound_buttons
 from crfviz.ui.words import plain
-from crfviz.views.homework import KIND_NAMES
+from crfviz.views.tables.homework import KIND_NAMES
 
 title, choice = st.columns([1, 3], vertical_alignment="center")
 title.title("Homework")

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from crfviz.ui.lesson import controls, lesson
+from crfviz.ui.panels.learning_step import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Gradient, Panels, Row
+from crfviz.views.stage.parts import Gradient, Picture, Row
+from crfviz.views.strips.decoders import decoder_rows
 
 LEGEND = (
     "click a tag in the lattice, or press Enter on it: it is right · green: where the right tags "
@@ -19,20 +19,13 @@ current = scene()
 learnt = lesson(current)
 with actions:
     controls(learnt)
-rows = [
-    *decoder_rows(current.now, which=["viterbi"]),
-    Row("gold", "right tags", learnt.right),
-]
-show_stage(
-    current,
-    Panels(["strips", "lattice"], side="gradient"),
-    key="learn",
-    rows=rows,
+picture = Picture(
+    ["strips", "lattice"],
+    [*decoder_rows(current.now, which=["viterbi"]), Row("gold", "right tags", learnt.right)],
+    side=Gradient(learnt.step),
     asks="right",
-    gradient=None
-    if learnt.step is None
-    else Gradient(learnt.step.observed, learnt.step.difference),
     note=learnt.note,
     legend=LEGEND,
 )
-table_twin(current, rows=rows)
+show_stage(current, picture, key="learn")
+table_twin(current, picture)

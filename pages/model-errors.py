@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from crfviz.corpus.report import notes
+from crfviz.corpus.tables.report import notes
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.error_mapping import mapped_sentences
-from crfviz.ui.error_panels import downloads, questions
-from crfviz.ui.error_runs import analysed, link_notes
-from crfviz.ui.error_source import choose_source
-from crfviz.ui.scenario import need_frame, scenario
+from crfviz.ui.errors.mapping import mapped_sentences
+from crfviz.ui.errors.questions import downloads, questions
+from crfviz.ui.errors.runs import analysed, link_notes
+from crfviz.ui.errors.source import choose_source
+from crfviz.ui.session.current import need_frame, scenario
 from crfviz.ui.words import count, plain
 
 need_frame()

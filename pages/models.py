@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.cards import cards, comparison
-from crfviz.ui.scenario import scenario
+from crfviz.ui.panels.cards import cards, comparison
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import scenario
 from crfviz.ui.words import plain
-from crfviz.views.cards import MEASURES, evaluation_frame, evaluation_table
-from crfviz.views.comparison import DIGITS
-from crfviz.views.evaluation_figures import decoder_chart
+from crfviz.views.figures.evaluation import decoder_chart
+from crfviz.views.tables.cards import MEASURES, evaluation_frame, evaluation_table
+from crfviz.views.tables.comparison import DIGITS
 
 st.title("Models")
 known = cards()

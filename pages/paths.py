@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.paths_panel import SHOWS, picture
+from crfviz.ui.panels.paths import SHOWS
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.views.path_rows import entropy_note
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Panels
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.views.stage.parts import Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.paths import entropy_note
 
 title, choice, controls = st.columns([2, 6, 12], vertical_alignment="center")
 title.title("Paths")
@@ -19,23 +19,15 @@ with choice:
         "paths",
         list(SHOWS),
         "best",
-        format_func=SHOWS.get,
+        format_func=lambda name: SHOWS[name].label,
         label_visibility="collapsed",
     )
 if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])
-    note = entropy_note(current.now)
-    show_stage(current, Panels(["strips", "lattice"]), key="paths", rows=rows, note=note)
+    picture = Picture(["strips", "lattice"], rows, note=entropy_note(current.now))
+    show_stage(current, picture, key="paths")
     st.stop()
 with controls:
-    drawn = picture(current, show)
-show_stage(
-    current,
-    Panels(drawn.main),
-    key="paths",
-    rows=drawn.rows,
-    tables=drawn.tables,
-    changeable=False,
-    **drawn.parts,
-)
-table_twin(current, rows=drawn.rows, tables=[*drawn.tables, *drawn.twin])
+    drawn = SHOWS[show].draw(current)
+show_stage(current, drawn.picture, key="paths")
+table_twin(current, drawn.picture, grids=drawn.twin)

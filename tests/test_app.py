@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crfviz.ui import cached, scene
-from crfviz.ui.frame import PAGES
+from crfviz.ui.shell.frame import PAGES
 
 pytestmark = pytest.mark.app
 

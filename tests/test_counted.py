@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.counted import best_by_uses, best_with_change
+from crfviz.chain.questions.viterbi_with_uses import best_by_uses, best_with_change
 from tests import oracle
 from tests.strategies import chains
 from tests.weights import lines, uses

@@ -3,9 +3,9 @@ import math
 
 import pytest
 
-from crfviz.corpus.card import BEGIN, END, read_evaluations, record_evaluation
-from crfviz.corpus.report import as_markdown, as_record, as_text
-from crfviz.corpus.scores import DECODERS, evaluate
+from crfviz.corpus.tables.card import BEGIN, END, read_evaluations, record_evaluation
+from crfviz.corpus.tables.report import as_markdown, as_record, as_text
+from crfviz.corpus.tables.scores import DECODERS, evaluate
 from crfviz.exceptions import FormatError, ModelError, NoPathError, UnknownTagError
 from crfviz.text.sentences import Sentence
 from tests import oracle
@@ -127,7 +127,7 @@ def test_greedy_breaks_bio_and_viterbi_does_not():
 
 def test_batches_are_as_good_as_one(monkeypatch):
     whole = as_record(evaluate(PEOPLE, PEOPLE_SENTENCES), "x")
-    monkeypatch.setattr("crfviz.corpus.results.SENTENCES_AT_ONCE", 1)
+    monkeypatch.setattr("crfviz.corpus.run.results.SENTENCES_AT_ONCE", 1)
     assert without_seconds(as_record(evaluate(PEOPLE, PEOPLE_SENTENCES), "x")) == without_seconds(
         whole
     )

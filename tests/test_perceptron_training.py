@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 from crfviz.__main__ import main
-from crfviz.corpus.perceptron_learner import Learner, Numbered, decode_greedily, decode_viterbi
-from crfviz.taggers.perceptron_storage import Perceptron
+from crfviz.corpus.training.perceptron_learner import (
+    Learner,
+    Numbered,
+    decode_greedily,
+    decode_viterbi,
+)
+from crfviz.taggers.perceptron.storage import Perceptron
 from crfviz.taggers.registry import load_tagger
 
 K = 3

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.pile import largest_gap, pile
+from crfviz.chain.demonstrations.sample_counts import largest_gap, pile
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, NoPathError
 from tests import oracle

@@ -16,12 +16,12 @@ import jsonschema
 import pytest
 
 from crfviz.__main__ import main
-from crfviz.chain.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.exceptions import FormatError
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.ui.bring_panel import EXAMPLE
-from crfviz.ui.frame import PAGES
+from crfviz.ui.panels.bring import EXAMPLE
+from crfviz.ui.shell.frame import PAGES
 from tests.brought import understand
 
 ROOT = Path(__file__).parents[1]

@@ -8,9 +8,9 @@ import streamlit as st
 from crfviz.chain.edits import END, START, Edits
 from crfviz.exceptions import ModelError
 from crfviz.ui import cached
-from crfviz.ui import scenario as session
-from crfviz.ui.session import forget, last_event, messages, say
-from crfviz.ui.state import Scenario
+from crfviz.ui.session import current as session
+from crfviz.ui.session.kept import forget, last_event, messages, say
+from crfviz.ui.state.scenario import Scenario
 
 pytestmark = pytest.mark.usefixtures("asked_again")  # no change may be cut short
 

@@ -9,19 +9,20 @@ import pytest
 import torch
 import torchcrf
 
-from crfviz.annotations import teach_command, teaching
-from crfviz.annotations.gains import gain
-from crfviz.annotations.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, learn
-from crfviz.annotations.lesson import Lesson
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.teaching import finished, hold_out, teach, teachable
+from crfviz.annotations.teaching import teach as teaching
+from crfviz.annotations.teaching.gains import gain
+from crfviz.annotations.teaching.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, learn
+from crfviz.annotations.teaching.lesson import Lesson
+from crfviz.annotations.teaching.teach import finished, hold_out, teach, teachable
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
+from crfviz.commands import teach as teach_command
 from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.exceptions import CrfvizError, FormatError, ModelError, UnknownTagError
 from crfviz.taggers.lexicon import read_lexicon
+from crfviz.taggers.neural.storage import load_model
 from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.taggers.storage import load_model
 from crfviz.text.formats import write_sentences
 from crfviz.text.sentences import Sentence
 from tests import oracle

@@ -13,18 +13,18 @@ import torch
 from safetensors.torch import load_file
 
 from crfviz.chain.crf import CRF
-from crfviz.corpus import training
-from crfviz.corpus.batches import NO_TAG, Labelled, bucket, collate
-from crfviz.corpus.calibration import calibration_error, fit_temperature, scaled
-from crfviz.corpus.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from crfviz.corpus.judging import constrained_crf, entity_f1
-from crfviz.corpus.labelled import Sources, order_tags, read_corpus
-from crfviz.corpus.optimisation import Run, TrainingNoise
-from crfviz.corpus.recipe import RECIPES, Recipe
+from crfviz.commands import train as training
+from crfviz.corpus.training.batches import NO_TAG, Labelled, bucket, collate
+from crfviz.corpus.training.calibration import calibration_error, fit_temperature, scaled
+from crfviz.corpus.training.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from crfviz.corpus.training.judging import constrained_crf, entity_f1
+from crfviz.corpus.training.labelled import Sources, order_tags, read_corpus
+from crfviz.corpus.training.optimisation import Run, TrainingNoise
+from crfviz.corpus.training.recipe import RECIPES, Recipe
 from crfviz.exceptions import CrfvizError, FormatError, ModelError
-from crfviz.taggers.network import Sizes
-from crfviz.taggers.neural import NeuralTagger
-from crfviz.taggers.vocabulary import UNKNOWN, build_vocabulary
+from crfviz.taggers.neural.network import Sizes
+from crfviz.taggers.neural.tagger import NeuralTagger
+from crfviz.taggers.neural.vocabulary import UNKNOWN, build_vocabulary
 
 ROOT = Path(__file__).parents[1]
 WORDS = {"DET": ["the", "a", "this"], "NOUN": ["dog", "cat", "tree"], "VERB": ["sees", "eats"]}
@@ -159,7 +159,7 @@ def test_training_leaves_the_global_generator_alone(files, tmp_path):
 @pytest.mark.slow
 def test_a_run_that_is_really_killed_goes_on(files, tmp_path):
     code = (
-        "import argparse, sys; from crfviz.corpus import training as t;"
+        "import argparse, sys; from crfviz.commands import train as t;"
         "p = argparse.ArgumentParser(); t.add_arguments(p); t.main(p.parse_args())"
     )
     train, dev = files

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from crfviz.ui import cached, scene
-from crfviz.ui.state import Scenario
-from crfviz.views.rows import LABELS
+from crfviz.ui.state.scenario import Scenario
+from crfviz.views.strips.decoders import LABELS
 from tests.tiny_tagger import save_tiny
 
 TEXT = "He runs !"

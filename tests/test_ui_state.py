@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from crfviz.chain.edits import END, START, Edits
-from crfviz.ui.state import (
+from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
     MAX_HISTORY,
     Changes,

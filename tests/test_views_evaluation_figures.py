@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from crfviz.corpus.report import TITLES
-from crfviz.views.cards import MEASURES, evaluation_frame
-from crfviz.views.evaluation_figures import decoder_chart
+from crfviz.corpus.tables.report import TITLES
+from crfviz.views.figures.evaluation import decoder_chart
+from crfviz.views.tables.cards import MEASURES, evaluation_frame
 
 
 def evaluation(value):

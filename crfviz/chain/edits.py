@@ -73,7 +73,7 @@ class Edits:
         Raises:
             ShapeError: the chains have a transition matrix for each step.
         """
-        if now.transitions.dim() != 2 or wanted.transitions.dim() != 2:
+        if not (now.homogeneous and wanted.homogeneous):
             raise ShapeError("edits speak of one transition matrix, not of one for each step")
         sources, targets = [START, *now.tag_names], [*now.tag_names, END]
         found, goal = _matrix(now), _matrix(wanted)

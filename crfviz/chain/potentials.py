@@ -108,11 +108,41 @@ class Potentials:
         """K names, in id order: `tags`, or the ids as text where there are none."""
         return tuple(map(str, range(self.num_tags))) if self.tags is None else self.tags
 
+    @property
+    def homogeneous(self) -> bool:
+        """Whether all steps share one matrix of transitions."""
+        return self.transitions.dim() == 2
+
+    @property
+    def steps(self) -> Tensor:
+        """(T-1, K, K) one matrix for each step, whatever was given; a view, only to be read."""
+        return self.transitions.expand(self.num_tokens - 1, -1, -1)
+
+    def step(self, t: int) -> Tensor:
+        """(K, K) transitions from word t to word t+1.
+
+        Where each step has its own matrix and there is a single word, there is none: it is NaN.
+        """
+        if self.homogeneous:
+            return self.transitions
+        if self.num_tokens == 1:
+            return self.transitions.new_full((self.num_tags, self.num_tags), torch.nan)
+        return self.transitions[t]
+
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Emissions, transitions, start and end as NumPy views for the loops; only to be read."""
-        scores = (self.emissions, self.transitions, self.start, self.end)
-        emissions, transitions, start, end = (tensor.detach().numpy() for tensor in scores)
-        return emissions, transitions, start, end
+        """Emissions, steps, start and end as NumPy views for the loops; only to be read."""
+        scores = (self.emissions, self.steps, self.start, self.end)
+        emissions, steps, start, end = (tensor.detach().numpy() for tensor in scores)
+        return emissions, steps, start, end
+
+    def first_words(self, n: int) -> "Potentials":
+        """The chain of the first `n` words, which may end there like any other."""
+        return replace(
+            self,
+            emissions=self.emissions[:n],
+            transitions=self.transitions if self.homogeneous else self.transitions[: n - 1],
+            tokens=None if self.tokens is None else self.tokens[:n],
+        )
 
     def tag_id(self, tag: Tag) -> int:
         """The id of a tag given by name or by id.

@@ -27,6 +27,7 @@ from torch import Tensor
 from crfviz.chain.ties import lowest_best
 
 Array = TypeVar("Array", Tensor, NDArray[np.float64])
+Tags = TypeVar("Tags", int, Tensor)  # one tag, or N of them
 
 
 def logsumexp(scores: Array, dim: int) -> Array:
@@ -75,14 +76,21 @@ def forward(
     return _table(table)
 
 
-def backward(emissions: Array, transitions: Array, end: Array, mask: Tensor | None = None) -> Array:
-    """Table of all suffixes: β_t(j), in nats.
+def backward(
+    emissions: Array,
+    transitions: Array,
+    end: Array,
+    mask: Tensor | None = None,
+    reduce: Callable[[Array, int], Array] = logsumexp,
+) -> Array:
+    """Table of all suffixes: β_t(j), or with `reduce=maximum` the best suffix after j at t.
 
     Args:
         emissions: (..., T, K).
         transitions: (K, K) or (T-1, K, K), from and to.
         end: (K,).
         mask: (B, T) for a batch.
+        reduce: what to do with the paths that part at a tag.
 
     Returns:
         (..., T, K), emission at t excluded and end included; at padding `end` itself.
@@ -92,7 +100,7 @@ def backward(emissions: Array, transitions: Array, end: Array, mask: Tensor | No
     table = [_expanded(end, columns[-1])]
     for t in range(len(columns) - 1, 0, -1):
         arriving = columns[t] + table[-1]
-        left = logsumexp(steps[t - 1] + arriving[..., None, :], -1)  # (..., K from, K to)
+        left = reduce(steps[t - 1] + arriving[..., None, :], -1)  # (..., K from, K to)
         table.append(_where(mask, t, left, table[-1]))
     return _table(table[::-1])
 
@@ -176,40 +184,40 @@ def follow(first: int, rows: Iterable[Sequence[int]]) -> list[int]:
     return path
 
 
-def draw(
-    log_alpha: Tensor, transitions: Tensor, end: Tensor, n: int, generator: torch.Generator
-) -> Tensor:
-    """Draw paths of one sentence from its posterior: the last tag first, then back along α.
+def walk_back(
+    table: Array, transitions: Array, end: Array, choose: Callable[[Array], Tags]
+) -> list[Tags]:
+    """Choose the last tag of one sentence, then each tag before it by what leads to the one after.
+
+    y_T is chosen by table_T(k) + f(k), then y_t by table_t(j) + w(j, y_{t+1}): with a table of best
+    prefixes and the best choice this is the best path, with α and a random choice a sample.
 
     Args:
-        log_alpha: (T, K) of a sentence that has a path.
+        table: (T, K) from `forward`.
         transitions: (K, K) or (T-1, K, K), from and to.
         end: (K,).
-        n: number of paths, drawn independently.
-        generator: source of randomness.
+        choose: a tag by (K,) scores, or N tags by (K,) or (N, K) scores.
 
     Returns:
-        (n, T) long.
+        T tags, or T times N tags, first word first.
     """
-    columns = log_alpha.unbind(0)
+    columns = _columns(table)
     steps = _steps(transitions, len(columns))
-    last = torch.softmax(columns[-1] + end, -1).expand(n, -1)
-    tags = [torch.multinomial(last, 1, generator=generator).squeeze(-1)]
-    for column, step in zip(reversed(columns[:-1]), reversed(steps), strict=True):
-        before = torch.softmax(column + step.T[tags[-1]], -1)  # (n, K)
-        tags.append(torch.multinomial(before, 1, generator=generator).squeeze(-1))
-    return torch.stack(tags[::-1], -1)
+    tags = [choose(columns[-1] + end)]
+    for column, step in zip(columns[-2::-1], steps[::-1], strict=True):
+        tags.append(choose(column + step.T[tags[-1]]))
+    return tags[::-1]
 
 
 def products(first: Tensor, weights: Tensor) -> Tensor:
     """The forward recursion without logarithms: each row is the row before times a matrix.
 
     Args:
-        first: (K,) row 0.
+        first: (K,) row 0, or (..., K) several of them.
         weights: (T-1, K, K), from and to.
 
     Returns:
-        (T, K).
+        (T, ..., K).
     """
     table = [first]
     for step in weights:

@@ -4,19 +4,22 @@ Shares of words and of sentences get the Wilson score interval, which takes ever
 one independent draw. Entity scores have no such formula: their intervals are the 2.5 and 97.5
 percentiles over samples of whole sentences, drawn with replacement (bootstrap).
 
-An entity is right when its type and both ends are. Entities are read strictly (IOB2 of seqeval): an
-`I-X` that continues nothing is part of no entity.
+An entity is right when its type and both ends are. Entities are read strictly, as
+`crfviz.text.schemes.spans` does: an `I-X` that continues nothing is part of no entity.
 
 Source:
     Wilson (1927); Efron (1979); Tjong Kim Sang and De Meulder (2003) for entity scores.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from crfviz.text.schemes import spans
 
 Z = 1.959963984540054  # of the normal distribution: 95 % lie within ±Z
 SAMPLES = 1000  # of the bootstrap
@@ -131,19 +134,14 @@ def _entity_counts(
     gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]
 ) -> dict[str, NDArray[np.int64]]:
     """For each type, (N, 3): entities that are right, that were guessed, and that are in gold."""
-    from seqeval.scheme import IOB2, Entities  # imports scikit-learn, a second or more
-
-    counts: dict[str, NDArray[np.int64]] = {}
-
-    def count(sentence: int, column: int, name: str) -> None:
-        table = counts.setdefault(name, np.zeros((len(gold), 3), dtype=np.int64))
-        table[sentence, column] += 1
-
-    read = [Entities([list(tags) for tags in side], IOB2).entities for side in (gold, guess)]
-    for sentence, (wanted, found) in enumerate(zip(*read, strict=True)):
-        for column, entities in enumerate((set(wanted) & set(found), found, wanted)):
+    counts: dict[str, NDArray[np.int64]] = defaultdict(
+        lambda: np.zeros((len(gold), 3), dtype=np.int64)
+    )
+    for sentence, tags in enumerate(zip(gold, guess, strict=True)):
+        wanted, guessed = (set(spans(side)) for side in tags)
+        for column, entities in enumerate((wanted & guessed, guessed, wanted)):
             for entity in entities:
-                count(sentence, column, entity.tag)
+                counts[entity.type][sentence, column] += 1
     return counts
 
 

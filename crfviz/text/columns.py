@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crfviz.exceptions import FormatError
-from crfviz.text.schemes import OUTSIDE
+from crfviz.text.schemes import OUTSIDE, begin, inside
 from crfviz.text.sentences import Sentence
 
 UNTAGGED = "_"
@@ -166,7 +166,7 @@ def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
     token, tag = row[layout.word].strip(), row[layout.tag].strip()
     if not token or (layout.ids and not row[0].isdecimal()):
         return None
-    return WordRow(number, token, OUTSIDE if tag in ("B-", "I-") else tag, row)
+    return WordRow(number, token, OUTSIDE if tag in (begin(""), inside("")) else tag, row)
 
 
 def _problem(row: Sequence[str], layout: Layout) -> str:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from crfviz.chain.analysis import Analysis
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.ui import cached
-from crfviz.ui.scenario import Scenario, need_frame, scenario, view_option
-from crfviz.ui.state import MAX_WORDS
+from crfviz.ui.session.current import need_frame, scenario, view_option
+from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.words import plain
-from crfviz.views.rows import LABELS
+from crfviz.views.strips.decoders import LABELS
 
 ROWS_OPTION = "rows"  # page option: the decoder rows wanted, joined by dots
 EVERY_ROW = ".".join(LABELS)

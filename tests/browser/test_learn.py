@@ -3,7 +3,7 @@
 import pytest
 
 from crfviz.chain.edits import END, START, Edits
-from crfviz.chain.gradient import gradient_step
+from crfviz.chain.questions.gradient import gradient_step
 from tests.browser.screen import MODEL, assert_matrix, chain, named
 
 SENTENCE = "Old dogs see the boat ."

@@ -1,0 +1,184 @@
+"""CoNLL-U and CoNLL columns with annotations: a word a line.
+
+A comment `# crfviz = {...}` holds the fields of `file_records`, and the text where `# text` cannot
+hold it. CoNLL-U has the tag as UPOS and in MISC the annotator, the model's proposal, and the
+word's characters in the text; the columns are word, characters, proposal, tag.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote, unquote
+
+from crfviz.annotations.files.alignment import joined, located
+from crfviz.annotations.files.extras import Fields, Found, Labels, Pair, fields_of, restored
+from crfviz.annotations.records import Item
+from crfviz.exceptions import FormatError
+from crfviz.text.columns import (
+    BREAKS,
+    CONLLU,
+    TEXT_COMMENT,
+    Block,
+    Layout,
+    WordRow,
+    comment,
+    raw_text,
+    sentence_of,
+    word_rows,
+)
+from crfviz.text.jsonl import parse_object
+
+MARK = "# crfviz ="
+RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
+TIGHT = "SpaceAfter=No"
+
+
+def render_conllu(pair: Pair) -> str:
+    """One annotated sentence in CoNLL-U.
+
+    Raises:
+        FormatError: a tag cannot stand in a column.
+    """
+    item, annotation = pair
+    name = f"{item.document}-{item.position + 1}-{annotation.annotator}"
+    lines = [f"# sent_id = {quote(name, safe='')}", *_comments(pair)]
+    for number, (word, place, proposed, tag) in enumerate(_words(pair), start=1):
+        end = int(place.partition(":")[2])
+        tight = end < len(item.text) and not item.text[end].isspace()
+        misc = [f"Annotator={_packed(annotation.annotator)}", f"Proposal={_packed(proposed)}"]
+        misc += [TIGHT] * tight + [f"TokenRange={place}"]
+        lines.append(f"{number}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t{'|'.join(misc)}")
+    return "".join(f"{line}\n" for line in [*lines, ""])
+
+
+def render_columns(pair: Pair) -> str:
+    """One annotated sentence in columns: word, start:end, proposal, tag.
+
+    Raises:
+        FormatError: a tag cannot stand in a column.
+    """
+    rows = ("\t".join(cells) for cells in _words(pair))
+    return "".join(f"{line}\n" for line in [*_comments(pair), *rows, ""])
+
+
+def read_block(block: Block, layout: Layout, name: str) -> Found | None:
+    """The sentence of one block; None without words.
+
+    Raises:
+        FormatError: it cannot be read; says in which line and why.
+    """
+    rows = word_rows(block, layout, name)
+    marked = comment(block, MARK)
+    if marked is not None:
+        where = f"{name}, line {block[0][0]}"
+        return _annotated(rows, raw_text(block), parse_object(marked, where), name, where)
+    sentence = sentence_of(block, layout, name)
+    if not rows:
+        return None
+    odd = next((row for row in rows if len(row.cells) != len(rows[0].cells)), None)
+    if odd is not None:
+        raise FormatError(
+            f"{name}, line {odd.number}: expected {len(rows[0].cells)} columns, as in line "
+            f"{rows[0].number}, got {len(odd.cells)}"
+        )
+    lines = tuple(row.number for row in rows)
+    if sentence.text is not None:
+        places = located(sentence.tokens, sentence.text)
+        if places is not None:
+            return Found(Item(sentence.text, places, sentence.tags), lines=lines)
+    glued = [TIGHT in row.cells[-1].split("|") for row in rows] if layout.width == 10 else None
+    note = "" if sentence.text is None else "the words are not those of # text: joined by blanks"
+    text, places = joined(sentence.tokens, glued)
+    return Found(Item(text, places, sentence.tags), note=note, lines=lines)
+
+
+def _comments(pair: Pair) -> Iterator[str]:
+    item, annotation = pair
+    fields = fields_of(item, annotation)
+    if item.text == item.text.strip() and not BREAKS.search(item.text):
+        yield f"{TEXT_COMMENT} {item.text}"
+    else:
+        fields["text"] = item.text
+    yield f"{MARK} {json.dumps(fields, ensure_ascii=False)}"
+
+
+def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
+    """Cells of every word: itself, its place, its proposed and its final tag."""
+    item, annotation = pair
+    for (start, end), proposed, tag in zip(
+        annotation.offsets, annotation.proposed, annotation.final, strict=True
+    ):
+        for value in (proposed, tag):
+            if not value.strip() or value != value.strip() or BREAKS.search(value):
+                raise FormatError(
+                    f"columns cannot hold the tag {value!r}: expected one without TAB, line break "
+                    f"or blanks around it (JSONL can hold it)"
+                )
+        yield _cell(item.text[start:end]), f"{start}:{end}", proposed, tag
+
+
+def _cell(word: str) -> str:
+    """A word as a column can show it; its place in the text says what it is."""
+    return BREAKS.sub(" ", word).strip() or "_"
+
+
+def _packed(value: str) -> str:
+    """A value for MISC, where `|` separates."""
+    return re.sub(r"[%|\s]", lambda wrong: quote(wrong[0]), value)
+
+
+def _annotated(
+    rows: Sequence[WordRow], text: str | None, fields: Fields, name: str, where: str
+) -> Found:
+    text = fields.get("text", text)
+    if not isinstance(text, str):
+        raise FormatError(f"{where}: expected the sentence in {TEXT_COMMENT!r}, got none")
+    parts = [
+        _misc(row, name) if len(row.cells) == CONLLU.width else _columns(row, name) for row in rows
+    ]
+    labels = Labels(
+        text,
+        offsets=tuple(
+            _place(part[0], row, text, name) for part, row in zip(parts, rows, strict=True)
+        ),
+        proposed=tuple(part[1] for part in parts),
+        final=tuple(part[2] for part in parts),
+    )
+    return restored(fields, labels, where)
+
+
+def _misc(row: WordRow, name: str) -> tuple[str, str, str]:
+    """Place, proposal and tag of a word of CoNLL-U."""
+    parts = dict(part.partition("=")[::2] for part in row.cells[-1].split("|"))
+    if not parts.keys() >= {"TokenRange", "Proposal"}:
+        raise FormatError(
+            f"{name}, line {row.number}: expected Proposal= and TokenRange= in the last column, "
+            f"got {row.cells[-1]!r}"
+        )
+    return parts["TokenRange"], unquote(parts["Proposal"]), row.cells[CONLLU.tag]
+
+
+def _columns(row: WordRow, name: str) -> tuple[str, str, str]:
+    """Place, proposal and tag of a word in columns."""
+    if len(row.cells) != 4:
+        raise FormatError(
+            f"{name}, line {row.number}: expected word, start:end, proposal and tag, "
+            f"got {len(row.cells)} columns"
+        )
+    return row.cells[1], row.cells[2], row.cells[3]
+
+
+def _place(cell: str, row: WordRow, text: str, name: str) -> tuple[int, int]:
+    """Characters of a word, checked against the word itself: an export must never shift."""
+    match = RANGE.fullmatch(cell)
+    if not match:
+        raise FormatError(f"{name}, line {row.number}: expected start:end, got {cell!r}")
+    start, end = int(match[1]), int(match[2])
+    if _cell(text[start:end]) != row.token:
+        raise FormatError(
+            f"{name}, line {row.number}: expected {_cell(text[start:end])!r}, the characters "
+            f"{start} to {end} of the text, got {row.token!r}"
+        )
+    return start, end

@@ -1,0 +1,130 @@
+"""Lists of errors: behind a cell of the confusion matrix, by what is to blame, and suspects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from crfviz.chain.questions.triage import KINDS, NEAR_TIE
+from crfviz.corpus.table import Table
+from crfviz.ui.errors.runs import Analysed
+from crfviz.ui.errors.tables import show_table
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.current import publish
+from crfviz.ui.widgets.guard import guarded
+from crfviz.views.figures.errors import CELL, confusion_chart
+
+ANY = "any"
+ABOUT_KINDS = (
+    "An error is a run of wrong words. *emission*: the words speak for the wrong tags, the steps "
+    "for gold · *transition*: the other way round · *both* · *near tie*: a gap below "
+    f"{NEAR_TIE} nats · *constraint*: gold is forbidden. The smallest change: every score of that "
+    "kind moved by so much makes gold win here, and less does not."
+)
+
+
+@st.fragment
+@guarded("The confusion matrix")
+def wrong_words(found: Analysed) -> None:
+    """The confusion matrix, and the errors of the cells that are chosen in it."""
+    wrong = [row for row in found.tables["confusion"] if row["gold"] != row["predicted"]]
+    st.markdown("**Wrong words by gold and predicted tag**")
+    if not wrong:
+        st.success("No word is wrong.")
+        return
+    dark = st.context.theme.type == "dark"
+    tags = found.results.tagger.tags
+    spec = found.once(
+        f"confusion {dark}", lambda: confusion_chart(wrong, tags, dark=dark).to_dict()
+    )
+    event = st.vega_lite_chart(
+        spec=spec,
+        on_select="rerun",
+        key="errors.confusion",
+        width="content",
+        alt="Confusion matrix; the expander below has its table",
+    )
+    pairs: Sequence[Mapping[str, str]] = event["selection"].get(CELL, [])
+    st.caption("Click a cell to list its errors here; the tab Why filters by keyboard.")
+    chosen = {(pair["gold"], pair["predicted"]) for pair in pairs}
+    if chosen:
+        names = ", ".join(f"{gold} as {predicted}" for gold, predicted in sorted(chosen))
+        _errors(found, lambda pairs: bool(chosen & set(pairs)), title=f"Errors: {names}")
+
+
+def why(found: Analysed) -> None:
+    """Errors by what is to blame, and the list of them."""
+    st.caption(ABOUT_KINDS)
+    left, middle, right = st.columns([1, 1.2, 1.2])
+    with left:
+        show_table("kinds", found.tables["kinds"])
+    with middle:
+        show_table("weights", found.tables["weights"])
+    with right:
+        show_table("tag_pairs", found.tables["tag_pairs"])
+    _five(found.tables["weights"])
+    _filtered(found)
+    show_table("transitions", found.tables["transitions"])
+
+
+@st.fragment
+@guarded("The list of errors")
+def _filtered(found: Analysed) -> None:
+    """The errors of a kind and of a pair of tags."""
+    used = [tag for tag in found.results.tagger.tags if tag in _tags(found)]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = bound_view(st.selectbox, "Kind", "kind", [ANY, *KINDS], ANY)
+        gold = bound_view(st.selectbox, "Gold", "gold", [ANY, *used], ANY)
+        predicted = bound_view(st.selectbox, "Predicted", "predicted", [ANY, *used], ANY)
+    publish()
+
+    def wanted(pairs: Sequence[tuple[str, str]]) -> bool:
+        return any(gold in (ANY, a) and predicted in (ANY, b) for a, b in pairs)
+
+    _errors(found, wanted, kind=kind)
+
+
+def is_it_the_gold(found: Analysed) -> None:
+    """Errors in the order in which gold should be looked at."""
+    st.caption(
+        "Where the model is sure of something else, either it or the annotator is wrong: the least "
+        "probable gold comes first. The list is where to look, not what to change."
+    )
+    for name in ("entity_suspects", "suspects"):
+        if name in found.tables:
+            show_table(name, found.tables[name], links={"explore": found.links[name]})
+
+
+def _errors(
+    found: Analysed,
+    wanted: Callable[[Sequence[tuple[str, str]]], bool],
+    *,
+    kind: str = ANY,
+    title: str = "",
+) -> None:
+    """The errors with a wanted pair of tags, each with its link."""
+    kept = [
+        index
+        for index, error in enumerate(found.results.log.first)
+        if kind in (ANY, error.triage.kind)
+        and wanted(list(zip(error.gold, error.predicted, strict=True)))
+    ]
+    table: Table = [found.tables["errors"][index] for index in kept]
+    title = f"{title or 'Errors'} ({len(kept):,} of {len(found.results.log.first):,})"
+    links = [found.links["errors"][index] for index in kept]
+    show_table("errors", table, links={"explore": links}, title=title)
+
+
+def _five(weights: Table) -> None:
+    if weights:
+        top = weights[:5]
+        share = 100 * float(top[-1]["share_so_far"] or 0)
+        names = ", ".join(f"{row['from']} → {row['to']}" for row in top)
+        st.caption(
+            f"{len(top)} transition weights are behind {share:.0f} % of the errors: {names}."
+        )
+
+
+def _tags(found: Analysed) -> set[str]:
+    return {tag for error in found.results.log.first for tag in (*error.gold, *error.predicted)}

@@ -1,0 +1,158 @@
+"""Which tagged sentences the page Model errors is about: shipped, uploaded, or labelled ones.
+
+Uploaded files are kept for all sessions of the server under a digest of their content, the newest
+eight of them, so that going to another page and back loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import streamlit as st
+
+from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
+from crfviz.exceptions import FormatError
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.cleaning import fold_handles
+from crfviz.text.formats import decoded, parse_sentences
+from crfviz.text.sentences import Sentence
+from crfviz.ui.annotate.gold import labelled_sentences
+from crfviz.ui.session.bound import bound_buttons, bound_to
+from crfviz.ui.session.current import set_view_option, view_option
+
+CHOICES = {
+    "excerpt": "shipped sentences",
+    "file": "your file",
+    "labelled": "what people labelled",
+}
+MOST_FILES = 8
+MOST_MB = 5
+UPLOAD_HELP = (
+    "CoNLL-U, CoNLL columns (word TAB tag) or JSONL, UTF-8, at most 5 MB. Larger ones: "
+    "`python -m crfviz evaluate FILE --model NAME --report out.html`"
+)
+FOLD_HELP = (
+    "Some corpora of tweets write @ and the name as two words, each with a tag. Models trained "
+    "with `--fold-handles` have seen @user instead."
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Tagged sentences with a name for people and a digest for programs."""
+
+    name: str
+    digest: str
+    sentences: Sequence[Sentence]
+
+
+@dataclass
+class _Kept:
+    """What was uploaded."""
+
+    files: OrderedDict[str, Source] = field(default_factory=OrderedDict)
+
+    def add(self, name: str, content: bytes) -> Source:
+        digest = sha256(content).hexdigest()[:16]
+        if digest not in self.files:
+            sentences = parse_sentences(decoded(content, name=name), name=name)
+            self.files[digest] = Source(name, digest, sentences)
+        self.files.move_to_end(digest)
+        while len(self.files) > MOST_FILES:
+            self.files.popitem(last=False)
+        return self.files[digest]
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> _Kept:
+    return _Kept()
+
+
+def excerpt_of(tags: Sequence[str]) -> Source | None:
+    """The shipped sentences whose tags a tagger has, if there are such."""
+    path = excerpt_for(tags)
+    return Source(EXCERPTS[path], path, read_excerpt(path)) if path else None
+
+
+def choose_source(tagger: Tagger) -> Source | None:
+    """Let the reader choose; None where nothing is chosen yet, which is then said.
+
+    Raises:
+        FormatError: the file is empty, has no tags, or cannot be read; says in which line.
+    """
+    shipped = excerpt_of(tagger.tags)
+    choice = bound_buttons(
+        "Tagged sentences",
+        "corpus",
+        list(CHOICES) if shipped else ["file", "labelled"],
+        "excerpt" if shipped else "file",
+        format_func=CHOICES.get,
+        label_visibility="collapsed",
+    )
+    if choice == "excerpt" and shipped is not None:
+        return shipped
+    if choice == "labelled":
+        return _labelled()
+    uploaded = st.file_uploader(
+        "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MOST_MB, key="errors.upload"
+    )
+    if uploaded is not None:
+        source = _kept().add(uploaded.name, uploaded.getvalue())
+        _check(source)
+        if view_option("file") != source.digest:
+            set_view_option("file", source.digest)
+        return _folded(source)
+    source_before = _kept().files.get(view_option("file"))
+    if source_before is None:
+        st.info("Choose a file: a word and its tag a line, an empty line after each sentence.")
+        return None
+    return _folded(source_before)
+
+
+def _labelled() -> Source | None:
+    found = labelled_sentences()
+    if found is None:
+        return None
+    name, sentences = found
+    digest = sha256(repr([(s.tokens, s.tags) for s in sentences]).encode()).hexdigest()[:16]
+    return Source(name, digest, sentences)
+
+
+def _folded(source: Source) -> Source:
+    """With handles joined if the reader wants that; asked only where there is an `@` on its own."""
+    if not any("@" in sentence.tokens[:-1] for sentence in source.sentences):
+        return source
+    wanted = view_option("fold") == "1"
+
+    def store(chosen: bool) -> None:  # noqa: FBT001 - what st.checkbox hands over
+        set_view_option("fold", "1" if chosen else "0", "0")
+
+    label = "Join each @ and the word after it into one @user, tagged O"
+    bound_to(st.checkbox, label, "view.fold", wanted, store, help=FOLD_HELP)
+    if not wanted:
+        return source
+    sentences = [fold_handles(sentence) for sentence in source.sentences]
+    return Source(f"{source.name}, handles folded", f"{source.digest}.folded", sentences)
+
+
+def _check(source: Source) -> None:
+    if not source.sentences:
+        raise FormatError(f"{source.name} holds no sentence. Choose a file with tagged sentences.")
+    for number, sentence in enumerate(source.sentences, start=1):
+        if sentence.tags is None:
+            raise FormatError(
+                f"{source.name}: sentence {number} has no gold tags, so there is nothing to "
+                "compare with. CoNLL-U needs tags in column 4, CoNLL columns in the last column, "
+                'JSONL in "tags".'
+            )
+
+
+def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sentence]:
+    """The sentences with tags renamed; tags that are not in `names` stay."""
+    return [
+        Sentence(s.tokens, tuple(names.get(tag, tag) for tag in s.tags or ()), s.text)
+        for s in sentences
+    ]
