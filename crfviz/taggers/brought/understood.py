@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.brought.draft import Draft, Part, Reading
 from crfviz.taggers.brought.limits import LONGEST_NAME, MOST_SENTENCES, MOST_TAGS, MOST_WORDS
@@ -16,7 +17,7 @@ from crfviz.taggers.brought.tables import Tables, logarithms, read_tables, unnor
 from crfviz.taggers.tagger import CARD_FILE, HMM
 from crfviz.text.schemes import BIO, could_be_bio
 
-RESERVED = ("START", "END")  # rows of the matrix; a tag of this name could not be told from them
+RESERVED = (START, END)  # rows of the matrix; a tag of this name could not be told from them
 
 Gold = tuple[str, ...] | None  # T tag names; None where nobody knows them
 
