@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.shifts import shift_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.widgets.weight_display import weight_display
+from crfviz.ui.widgets.asked import weight_display
 from crfviz.views.stage.parts import Matrix, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import marginal_grid

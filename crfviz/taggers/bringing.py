@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import Reading
+from crfviz.taggers.brought.draft import MOST_BYTES, Reading
 from crfviz.taggers.brought.files import understand_files
-from crfviz.taggers.brought.limits import MOST_BYTES
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger

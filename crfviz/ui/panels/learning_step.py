@@ -12,10 +12,10 @@ from crfviz.chain.questions.gradient import GradientStep, gradient_step, loss
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import change, scenario, set_right, set_view_option, view_option
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import change, scenario, set_right, set_view_option, view_option
+from crfviz.ui.session.kept import say
 from crfviz.ui.state.link import LONGEST_OPTION
-from crfviz.ui.state.session import say
 from crfviz.ui.words import plain, quote
 from crfviz.views.tables.learning import step_note
 

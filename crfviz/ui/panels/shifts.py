@@ -8,8 +8,8 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.gauge import shift_tag, shift_word
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_buttons, bound_view
-from crfviz.ui.state.current import change
+from crfviz.ui.session.bound import bound_buttons, bound_view
+from crfviz.ui.session.current import change
 
 AMOUNTS = ("1", "0.5", "2", "-1")  # nats, the first one at first
 

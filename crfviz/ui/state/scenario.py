@@ -1,6 +1,6 @@
 """The whole state of a lecture as one value, and the rules by which it changes.
 
-Pure: no Streamlit, no files. `crfviz.ui.state.current` keeps the one that is current.
+Pure: no Streamlit, no files. `crfviz.ui.session.current` keeps the one that is current.
 """
 
 from __future__ import annotations
