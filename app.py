@@ -3,9 +3,9 @@
 import streamlit as st
 
 from crfviz.ui import cached
+from crfviz.ui.session import current
 from crfviz.ui.shell import frame
 from crfviz.ui.shell.sidebar import sidebar
-from crfviz.ui.state import current
 
 st.set_page_config(page_title="crfviz", layout="wide", initial_sidebar_state=frame.SIDEBAR_WIDTH)
 frame.style()

@@ -133,7 +133,8 @@ def _seconds(decode: Callable[..., list[int]], chains: Sequence[Potentials]) -> 
 
 
 def _parts(chain: Potentials) -> tuple[object, ...]:
-    return chain.arrays()
+    scores = (chain.emissions, chain.transitions, chain.start, chain.end)
+    return tuple(score.numpy() for score in scores)
 
 
 def _length(chain: Potentials) -> int:

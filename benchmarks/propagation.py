@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from crfviz.annotations.marking import mark_entity
 from crfviz.annotations.propagation import propose
-from crfviz.chain.decoding.best_paths import best_path
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition
 from crfviz.corpus.metrics import percentiles, resampled

@@ -9,9 +9,9 @@ from crfviz.ui.annotate.export import export_panel
 from crfviz.ui.annotate.learning import learning_panel
 from crfviz.ui.annotate.queue import choose_queue
 from crfviz.ui.annotate.store import choose_document
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import need_frame
 from crfviz.ui.shell.annotator import annotator
-from crfviz.ui.state.bound import bound_buttons
-from crfviz.ui.state.current import need_frame
 from crfviz.ui.widgets.guard import guarded
 
 PARTS = {

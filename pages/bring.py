@@ -11,7 +11,7 @@ from crfviz.ui.panels.bring import (
     uploaded_files,
     use_button,
 )
-from crfviz.ui.state.current import need_frame
+from crfviz.ui.session.current import need_frame
 from crfviz.ui.words import plain
 
 need_frame()

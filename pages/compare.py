@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.side_by_side import choose_sides, show_figures
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene, scene_of
-from crfviz.ui.state.bound import bound_buttons
+from crfviz.ui.session.bound import bound_buttons
 from crfviz.ui.words import plain
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows

@@ -6,7 +6,7 @@ from crfviz.taggers.tagger import HMM
 from crfviz.ui.panels.occlusion import origin
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
-from crfviz.ui.state.bound import bound_buttons
+from crfviz.ui.session.bound import bound_buttons
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows

@@ -4,7 +4,7 @@ import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.widgets.asked_tag import place
+from crfviz.ui.widgets.asked import place
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows

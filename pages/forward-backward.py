@@ -4,7 +4,7 @@ import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
-from crfviz.ui.state.bound import bound_buttons
+from crfviz.ui.session.bound import bound_buttons
 from crfviz.views.stage.parts import Cell, Picture
 from crfviz.views.strips.grids import (
     CONVENTIONS,

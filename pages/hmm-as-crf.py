@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.shifts import shift_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.widgets.weight_display import weight_display
+from crfviz.ui.widgets.asked import weight_display
 from crfviz.views.explanation import verdict
 from crfviz.views.frames.transitions import leaving_frame
 from crfviz.views.stage.parts import Matrix, Picture

@@ -7,7 +7,7 @@ from crfviz.chain.homework.programs import ALPHA, KINDS
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.panels.homework import show_checked, table_box
 from crfviz.ui.scene import scene
-from crfviz.ui.state.bound import bound_buttons
+from crfviz.ui.session.bound import bound_buttons
 from crfviz.ui.words import plain
 from crfviz.views.frames.homework import KIND_NAMES
 

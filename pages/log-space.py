@@ -4,7 +4,7 @@ import streamlit as st
 
 from crfviz.ui.panels.log_space import batch_panel, sum_panel, underflow_panel
 from crfviz.ui.scene import scene
-from crfviz.ui.state.bound import bound_buttons
+from crfviz.ui.session.bound import bound_buttons
 
 PARTS = {
     "sum": ("log-sum-exp of one cell", sum_panel),

@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.pair import pair_panel
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
-from crfviz.ui.state.current import set_view_option, view_option
+from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.views.stage.parts import Bars, Picture
 from crfviz.views.strips.grids import marginal_grid
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows

@@ -9,7 +9,7 @@ from crfviz.ui.errors.mapping import mapped_sentences
 from crfviz.ui.errors.questions import downloads, questions
 from crfviz.ui.errors.runs import analysed, link_notes
 from crfviz.ui.errors.source import choose_source
-from crfviz.ui.state.current import need_frame, scenario
+from crfviz.ui.session.current import need_frame, scenario
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count, per_cent
 

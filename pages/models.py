@@ -3,8 +3,8 @@
 import streamlit as st
 
 from crfviz.ui.panels.cards import cards, comparison
-from crfviz.ui.state.bound import bound_buttons
-from crfviz.ui.state.current import scenario
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import scenario
 from crfviz.ui.words import plain
 from crfviz.views.figures.evaluation import decoder_chart
 from crfviz.views.frames.cards import MEASURES, evaluation_frame, evaluation_table

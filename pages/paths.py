@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.paths import SHOWS
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.state.bound import bound_buttons
+from crfviz.ui.session.bound import bound_buttons
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import entropy_note

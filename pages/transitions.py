@@ -4,8 +4,7 @@ import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.widgets.asked_tag import chosen_ruler, flip_marks
-from crfviz.ui.widgets.weight_display import weight_display
+from crfviz.ui.widgets.asked import chosen_ruler, flip_marks, weight_display
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.frames.transitions import transition_frame
 from crfviz.views.stage.parts import Matrix, Picture

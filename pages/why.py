@@ -6,7 +6,7 @@ from crfviz.ui.panels.flips import flips_panel
 from crfviz.ui.panels.pins import pin_panel, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.widgets.asked_tag import question, trained_answer
+from crfviz.ui.widgets.asked import question, trained_answer
 from crfviz.views.explanation import explain
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows

@@ -11,9 +11,9 @@ from crfviz.exceptions import StoreError
 from crfviz.ui import cached
 from crfviz.ui.annotate import desk
 from crfviz.ui.annotate.queue import Queue
-from crfviz.ui.state import current as session
+from crfviz.ui.session import current as session
+from crfviz.ui.session.kept import keep, of_session
 from crfviz.ui.state.scenario import Scenario
-from crfviz.ui.state.session import keep, of_session
 from tests.fake_tagger import FakeTagger
 
 pytestmark = pytest.mark.usefixtures("asked_again")  # no step may be cut short

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import ModelError
 from crfviz.ui import cached
-from crfviz.ui.state import current as session
+from crfviz.ui.session import current as session
+from crfviz.ui.session.kept import forget, last_event, messages, say
 from crfviz.ui.state.scenario import Scenario
-from crfviz.ui.state.session import forget, last_event, messages, say
 
 pytestmark = pytest.mark.usefixtures("asked_again")  # no change may be cut short
 

@@ -10,14 +10,17 @@ from crfviz.chain.edits import Edits
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import LONGEST_LINK, Link
 from crfviz.ui.state.scenario import Scenario
-from crfviz.ui.state.snapshot_link import (
+from crfviz.ui.state.snapshots import (
+    LONGEST_NAME,
+    MOST_SNAPSHOTS,
     PARAMETER,
+    Shelf,
+    Snapshot,
     linked_snapshots,
     query,
     with_snapshots,
     without_snapshots,
 )
-from crfviz.ui.state.snapshots import LONGEST_NAME, MOST_SNAPSHOTS, Shelf, Snapshot
 
 STATE = Scenario(
     "upos", "He runs .", Edits({("A", "B"): 1.5}, {(1, "A"): -2.0}, 0.5), {0: "B"},

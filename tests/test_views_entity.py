@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.decoding.best_paths import best_path
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.entities.probability import entity_types
 from crfviz.chain.potentials import Potentials
 from crfviz.views.stage.entity import MOST_RIVALS, entity_panel, path_entities

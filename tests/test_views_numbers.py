@@ -71,10 +71,6 @@ def test_cells_per_cent_rounding_and_counts():
     assert [share(0.004), share(0.25)] == ["·", "0.25"]
     assert [per_cent(0.5), per_cent(0.1234, 1)] == ["50.00 %", "12.3 %"]
     assert per_cent(3e-9) == "3.0e-07 %"
-        "50.00 %",
-        "12.3 %",
-        "3.0e-07 %",
-    ]
     assert [rounding(0.0), rounding(2.3e-16)] == ["0", "2e-16"]
     assert [count(number, "edit") for number in (0, 1, 2)] == ["0 edits", "1 edit", "2 edits"]
     assert count(17500, "sentence") == "17,500 sentences"

@@ -1,6 +1,7 @@
 """Exact samples from the distribution over paths."""
 
 import torch
+from torch import Tensor
 
 from crfviz.chain import recursions
 from crfviz.chain.paths import Path, probability, require_path
@@ -38,7 +39,12 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
         log_alpha = recursions.forward(potentials.emissions, transitions, potentials.start)
         final = log_alpha[-1] + end
         require_path(log_alpha, final)
-        tags = recursions.draw(log_alpha, transitions, end, n, generator)
+
+        def draw(scores: Tensor) -> Tensor:
+            chances = torch.softmax(scores, -1).expand(n, -1)
+            return torch.multinomial(chances, 1, generator=generator).squeeze(-1)
+
+        tags = torch.stack(recursions.walk_back(log_alpha, transitions, end, draw), -1)
         scores = recursions.path_score(
             potentials.emissions, transitions, potentials.start, end, tags
         )

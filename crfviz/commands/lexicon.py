@@ -10,8 +10,8 @@ import argparse
 from pathlib import Path
 
 from crfviz.corpus.training.labelled import Sources, tagged_sentences
-from crfviz.taggers.config import CONFIG_FILE, read_json_object
 from crfviz.taggers.lexicon import build_lexicon, write_lexicon
+from crfviz.taggers.storage import CONFIG_FILE, read_json_object
 from crfviz.text.cleaning import parse_types
 
 

@@ -33,10 +33,9 @@ from crfviz.corpus.training.optimisation import Corpus, Run
 from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
 from crfviz.corpus.training.recipe import RECIPES, Recipe
 from crfviz.exceptions import CrfvizError, ModelError
-from crfviz.taggers.config import Config
-from crfviz.taggers.neural.device import choose_device
 from crfviz.taggers.neural.network import Network
-from crfviz.taggers.neural.storage import Stored, save_model
+from crfviz.taggers.neural.storage import Config, NeuralModel, save_model
+from crfviz.taggers.neural.tagger import choose_device
 from crfviz.taggers.perceptron.storage import UPDATES
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from crfviz.text.cleaning import parse_types
@@ -124,7 +123,7 @@ def _train_other(args: argparse.Namespace) -> int:
     return 0
 
 
-def train(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> Stored:
+def train(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> NeuralModel:
     """Train a tagger, or go on with it, and write it.
 
     Args:
@@ -180,7 +179,7 @@ def _restore(
 
 def _export(
     run: Run, best: dict[str, Tensor], history: list[dict[str, float]], out: Path
-) -> Stored:
+) -> NeuralModel:
     """Write the best averaged weights with the temperature that suits them."""
     network, corpus = run.average, run.corpus
     network.load_state_dict(best)
@@ -194,7 +193,7 @@ def _export(
         temperature=temperature,
         sizes=run.recipe.sizes,
     )
-    stored = Stored(config, corpus.vocabulary, network)
+    stored = NeuralModel(config, corpus.vocabulary, network)
     save_model(out, stored)
     record = {
         "recipe": json.loads(run.recipe.as_json()),

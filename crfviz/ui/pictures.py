@@ -12,9 +12,9 @@ from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import handle_events, set_view_option, view_option
-from crfviz.ui.state.session import last_event
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import handle_events, set_view_option, view_option
+from crfviz.ui.session.kept import last_event
 from crfviz.ui.widgets.download import download
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Picture, Row, Subject

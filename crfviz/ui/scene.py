@@ -12,8 +12,8 @@ from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.ui import cached
-from crfviz.ui.state.current import Scenario, need_frame, scenario, view_option
-from crfviz.ui.state.scenario import MAX_WORDS
+from crfviz.ui.session.current import need_frame, scenario, view_option
+from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.strips.decoders import LABELS
 

@@ -216,13 +216,13 @@ Side = tuple[Tensor, str]  # score of each tag here on that side, and how to wri
 def _left(potentials: Potentials, path: list[int], t: int, tags: Sequence[str]) -> Side:
     if t == 0:
         return potentials.start, "START→{}"
-    return _step(potentials, t)[path[t - 1]], f"{tags[path[t - 1]]}→{{}}"
+    return potentials.step(t - 1)[path[t - 1]], f"{tags[path[t - 1]]}→{{}}"
 
 
 def _right(potentials: Potentials, path: list[int], t: int, tags: Sequence[str]) -> Side:
     if t == len(path) - 1:
         return potentials.end, "{}→END"
-    return _step(potentials, t + 1)[:, path[t + 1]], f"{{}}→{tags[path[t + 1]]}"
+    return potentials.step(t)[:, path[t + 1]], f"{{}}→{tags[path[t + 1]]}"
 
 
 def _compare(
@@ -237,15 +237,6 @@ def _compare(
 
 def _arriving(potentials: Potentials, path: list[int], t: int) -> Tensor:
     """(K,) what left to right compares at t, having come along `path`."""
-    before = potentials.start if t == 0 else _step(potentials, t)[path[t - 1]]
+    before = potentials.start if t == 0 else potentials.step(t - 1)[path[t - 1]]
     after = potentials.end if t == len(path) - 1 else 0.0
     return before + potentials.emissions[t] + after
-
-
-def _step(potentials: Potentials, t: int) -> Tensor:
-    """(K from, K to) transitions into word t."""
-    return (
-        potentials.transitions
-        if potentials.transitions.dim() == 2
-        else potentials.transitions[t - 1]
-    )

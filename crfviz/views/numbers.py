@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from crfviz.chain.ties import TOLERANCE
+from crfviz.chain.recursions import TOLERANCE
 
 
 def minus(text: str) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from crfviz.chain.decoding.best_paths import best_path, terms
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.paths import terms
 from crfviz.corpus.metrics import Rate, accuracy, entity_scores
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence

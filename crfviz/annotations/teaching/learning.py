@@ -20,9 +20,9 @@ from crfviz.corpus.training.batches import Labelled
 from crfviz.corpus.training.optimisation import Corpus, Run
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import FormatError, UnknownTagError
-from crfviz.taggers.neural.device import choose_device
 from crfviz.taggers.neural.network import Network
-from crfviz.taggers.neural.storage import Stored
+from crfviz.taggers.neural.storage import NeuralModel
+from crfviz.taggers.neural.tagger import choose_device
 from crfviz.text.sentences import Sentence
 
 CRF_ONLY, WHOLE_TAGGER = "crf", "tagger"
@@ -50,7 +50,7 @@ Report = Callable[[int, int], None]  # steps done, and of how many; what it rais
 
 
 def learn(
-    stored: Stored, sentences: Sequence[Sentence], method: str, recipe: Recipe, report: Report
+    stored: NeuralModel, sentences: Sequence[Sentence], method: str, recipe: Recipe, report: Report
 ) -> Network:
     """The network of a model folder after it has learnt from tagged sentences.
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from crfviz.chain import recursions
 from crfviz.chain.decoding.greedy import greedy
 from crfviz.chain.decoding.max_marginal import likeliest
-from crfviz.chain.decoding.viterbi import Viterbi, viterbi
+from crfviz.chain.decoding.viterbi import Viterbi, best_prefixes, viterbi
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
@@ -65,7 +64,7 @@ def analyse(potentials: Potentials) -> Analysis:
         best, backpointers = decoded.best, decoded.backpointers
     except NoPathError:
         decoded = None
-        best, backpointers = _tables_without_path(potentials)
+        best, backpointers = best_prefixes(potentials)
     return Analysis(
         potentials=potentials,
         forward_backward=tables,
@@ -76,10 +75,3 @@ def analyse(potentials: Potentials) -> Analysis:
         left_to_right=greedy(potentials, how="left_to_right"),
         max_marginal=None if decoded is None else likeliest(tables.marginals),
     )
-
-
-def _tables_without_path(potentials: Potentials) -> tuple[Tensor, Tensor]:
-    emissions, transitions, start, _ = potentials.arrays()
-    table = recursions.forward(emissions, transitions, start, reduce=recursions.maximum)
-    best = torch.from_numpy(table)
-    return best, recursions.backpointers(best, torch.from_numpy(transitions))

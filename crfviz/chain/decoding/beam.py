@@ -6,7 +6,7 @@ end score counts at the last word. So width K is Viterbi, and width 1 greedy dec
 right.
 
 Source: Lowerre, "The Harpy Speech Recognition System" (1976), chapter 3; the merging of prefixes is
-Viterbi's (1967).
+Viterbi's (1967). The loop is its own: no other recursion drops anything between two words.
 """
 
 from collections.abc import Sequence
@@ -39,10 +39,9 @@ def beam(potentials: Potentials, width: int) -> list[int]:
     """
     if width < 1:
         raise CrfvizError(f"width must be at least 1, got {width}")
-    emissions, transitions, start, end = potentials.arrays()
+    emissions, steps, start, end = potentials.arrays()
     gains = emissions.copy()
     gains[-1] += end
-    steps = np.broadcast_to(transitions, (len(gains) - 1, *transitions.shape[-2:]))
     scores = _alive(start + gains[0], emissions[0])
     pointers: list[Sequence[int]] = []
     every_tag = np.arange(len(start))

@@ -82,9 +82,7 @@ def cell_inputs(potentials: Potentials, tables: ForwardBackward, position: int, 
     before = tables.log_alpha[position - 1]
     if position == potentials.num_tokens:
         return (before + potentials.end.detach()).numpy()
-    transitions = potentials.transitions.detach()
-    step = transitions if transitions.dim() == 2 else transitions[position - 1]
-    return (before + step[:, tag]).numpy()
+    return (before + potentials.step(position - 1).detach()[:, tag]).numpy()
 
 
 @dataclass(frozen=True, eq=False)

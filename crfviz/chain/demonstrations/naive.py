@@ -65,19 +65,6 @@ def words_that_fit(potentials: Potentials, most_paths: int = MOST_PATHS) -> int:
     return next((n for n in range(T, 0, -1) if K**n <= most_paths), 0)
 
 
-def first_words(potentials: Potentials, n: int) -> Potentials:
-    """The chain of the first `n` words, which may end there like any other."""
-    transitions = potentials.transitions
-    return Potentials(
-        potentials.emissions[:n],
-        transitions if transitions.dim() == 2 else transitions[: n - 1],
-        potentials.start,
-        potentials.end,
-        tags=potentials.tags,
-        tokens=None if potentials.tokens is None else potentials.tokens[:n],
-    )
-
-
 def enumerate_paths(potentials: Potentials) -> Enumeration:
     """Score, sort and sum every path, in O(T K^T).
 
@@ -146,8 +133,7 @@ def written_count(potentials: Potentials) -> str:
 
 def _scores(potentials: Potentials, N: int) -> Array:
     """(N,) the score of every path, in the order of their numbers."""
-    emissions, transitions, start, end = potentials.arrays()
-    steps = np.broadcast_to(transitions, (len(emissions) - 1, *transitions.shape[-2:]))
+    emissions, steps, start, end = potentials.arrays()
     numbers = np.arange(N, dtype=np.int32)
     K, power = potentials.num_tags, N // potentials.num_tags
     before = numbers // power

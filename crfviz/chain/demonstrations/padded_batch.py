@@ -49,7 +49,9 @@ def padded_batch(sentences: Sequence[Potentials]) -> PaddedBatch:
     T = max(lengths)
     mask = torch.arange(T)[None, :] < torch.tensor(lengths)[:, None]
     emissions = torch.stack([_padded(one.emissions.detach(), T) for one in sentences])
-    steps = torch.stack([_padded(_steps(one), T - 1) for one in sentences], 1)  # (T-1, B, K, K)
+    steps = torch.stack(
+        [_padded(one.steps.detach(), T - 1) for one in sentences], 1
+    )  # (T-1, B, K, K)
     start = torch.stack([one.start.detach() for one in sentences])
     end = torch.stack([one.end.detach() for one in sentences])
     log_alpha = recursions.forward(emissions, steps, start, mask)
@@ -70,12 +72,6 @@ def padded_batch(sentences: Sequence[Potentials]) -> PaddedBatch:
         alone=alone,
         largest_difference=max(_difference(batch, single) for batch, single in pairs),
     )
-
-
-def _steps(potentials: Potentials) -> Tensor:
-    """One matrix for each step between words, (T-1, K, K)."""
-    transitions = potentials.transitions.detach()
-    return transitions.expand(potentials.num_tokens - 1, *transitions.shape[-2:])
 
 
 def _padded(table: Tensor, rows: int) -> Tensor:

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.forward_backward import ForwardBackward
+from crfviz.chain.recursions import products
 
 
 def pair_marginals(tables: ForwardBackward, first: int, second: int) -> Tensor:
@@ -28,9 +29,6 @@ def pair_marginals(tables: ForwardBackward, first: int, second: int) -> Tensor:
         raise IndexError(
             f"expected 0 <= first < second < {num_tokens}, got first {first} and second {second}"
         )
-    joint = tables.edge_marginals[first]
-    for t in range(first + 1, second):
-        given = tables.marginals[t].unsqueeze(1)
-        conditional = torch.where(given > 0, tables.edge_marginals[t] / given, 0.0)
-        joint = joint @ conditional
-    return joint
+    given = tables.marginals[first + 1 : second, :, None]
+    conditionals = torch.where(given > 0, tables.edge_marginals[first + 1 : second] / given, 0.0)
+    return products(tables.edge_marginals[first], conditionals)[-1]

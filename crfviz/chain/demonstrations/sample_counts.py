@@ -84,13 +84,14 @@ def _inverted(potentials: Potentials, numbers: Tensor) -> Tensor:
         )
         final = log_alpha[-1] + potentials.end
         require_path(log_alpha, final)
-        T, K = log_alpha.shape
-        steps = potentials.transitions.expand(T - 1, K, K)
-        tags = [_tag(_cumulated(final), numbers[:, -1])]
-        for t in range(T - 2, -1, -1):
-            before = _cumulated((log_alpha[t][:, None] + steps[t]).T)  # (K to, K from)
-            tags.append(_tag(before[tags[-1]], numbers[:, t]))
-    return torch.stack(tags[::-1], -1)
+        columns = iter(numbers.flip(-1).unbind(-1))  # one number decides a tag, the last one first
+        tags = recursions.walk_back(
+            log_alpha,
+            potentials.transitions,
+            potentials.end,
+            lambda scores: _tag(_cumulated(scores), next(columns)),
+        )
+    return torch.stack(tags, -1)
 
 
 def _cumulated(log_weights: Tensor) -> Tensor:

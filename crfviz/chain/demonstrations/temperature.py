@@ -19,8 +19,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
-from crfviz.chain.arguments import require_number
-from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.potentials import Array, Potentials, require_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +46,9 @@ def soft_forward(potentials: Potentials, temperature: float) -> SoftForward:
         [0.693, 0.347, 0.0]
     """
     temperature = require_number("temperature", temperature, at_least=0.0)
-    emissions, transitions, start, end = potentials.arrays()
+    emissions, steps, start, end = potentials.arrays()
     reduce = partial(smooth_maximum, temperature=temperature)
-    table = recursions.forward(emissions, transitions, start, reduce=reduce)
+    table = recursions.forward(emissions, steps, start, reduce=reduce)
     return SoftForward(torch.from_numpy(table), float(reduce(table[-1] + end, -1)))
 
 

@@ -23,7 +23,7 @@ class Lifted:
     """A chain with orphans; K' = K + the number of I tags."""
 
     emissions: Array  # (T, K')
-    transitions: Array  # (K', K') or (T-1, K', K'), from and to
+    steps: Array  # (T-1, K', K'), from and to
     start: Array  # (K',)
     end: Array  # (K',)
     in_entity: list[bool]  # K', True for a B-X and for an I-X that continues one
@@ -42,10 +42,10 @@ def lift(potentials: Potentials) -> Lifted:
     follows = bio_rules(names).transitions.numpy()[source][:, source] & ~orphan[:, None]
     # One of the two I-X may come after a tag: the orphan where the other would not continue it.
     possible = np.where(continues[source], follows != orphan, True)
-    emissions, transitions, start, end = potentials.arrays()
+    emissions, steps, start, end = potentials.arrays()
     return Lifted(
         emissions=emissions[:, source],
-        transitions=np.where(possible, transitions[..., source, :][..., source], -np.inf),
+        steps=np.where(possible, steps[:, source, :][..., source], -np.inf),
         start=np.where(continues[source] & ~orphan, -np.inf, start[source]),
         end=end[source],
         in_entity=((begins | continues)[source] & ~orphan).tolist(),

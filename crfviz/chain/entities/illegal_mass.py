@@ -20,7 +20,7 @@ import numpy as np
 
 from crfviz.chain import recursions
 from crfviz.chain.constraints import bio_rules, constrain
-from crfviz.chain.decoding.best_paths import best_path
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
 
@@ -52,20 +52,20 @@ def illegal_mass(potentials: Potentials) -> float:
         >>> round(illegal_mass(free), 3)
         0.333
     """
-    emissions, transitions, start, end = potentials.arrays()
+    emissions, steps, start, end = potentials.arrays()
     rules = bio_rules(potentials.tag_names)
     legal_start, legal_moves = rules.start.numpy(), rules.transitions.numpy()
-    beta = recursions.backward(emissions, transitions, end)
+    beta = recursions.backward(emissions, steps, end)
     total = float(recursions.logsumexp(start + emissions[0] + beta[0], -1))
     if total == -math.inf:
         best_path(potentials)  # says where the last prefix breaks off
     legal = recursions.forward(
         emissions,
-        np.where(legal_moves, transitions, -np.inf),
+        np.where(legal_moves, steps, -np.inf),
         np.where(legal_start, start, -np.inf),
     )
     starts = (start + emissions[0] + beta[0])[~legal_start]
-    moves = legal[:-1, :, None] + transitions + (emissions + beta)[1:, None, :]  # (T-1, K, K)
+    moves = legal[:-1, :, None] + steps + (emissions + beta)[1:, None, :]  # (T-1, K, K)
     first_faults = np.concatenate([starts, moves[:, ~legal_moves].ravel()])
     return min(1.0, math.fsum(np.exp(first_faults - total)))
 

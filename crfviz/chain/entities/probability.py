@@ -20,7 +20,6 @@ from typing import Literal
 import numpy as np
 
 from crfviz.chain import recursions
-from crfviz.chain.arguments import require_position
 from crfviz.chain.entities.bio_lift import lift
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Array, Potentials
@@ -133,7 +132,7 @@ def entity_shortcuts(potentials: Potentials, label: str, first: int, last: int) 
 
 def _tags(potentials: Potentials, label: str, first: int, last: int) -> dict[int, str]:
     """The tag of each word of an entity."""
-    first, last = require_position(potentials, first), require_position(potentials, last)
+    first, last = potentials.position(first), potentials.position(last)
     if last < first:
         raise ShapeError(f"last must be at least first, {first}, got {last}")
     needed = [begin(label), inside(label)][: 1 + (last > first)]
@@ -151,13 +150,11 @@ class _Hypotheses:
         self.names = potentials.tag_names
         self.first, self.last = first, last
         self.chain = chain = lift(potentials)
-        steps = (len(chain.emissions) - 1, *chain.transitions.shape[-2:])
-        self.steps = np.broadcast_to(chain.transitions, steps)  # (T-1, K', K')
-        self.beta = recursions.backward(chain.emissions, chain.transitions, chain.end)
+        self.beta = recursions.backward(chain.emissions, chain.steps, chain.end)
         # Forward, but from `first` on through words outside of entities alone.
         outside = chain.emissions.copy()
         outside[first : last + 1, chain.in_entity] = -np.inf
-        self.untouched = recursions.forward(outside, chain.transitions, chain.start)
+        self.untouched = recursions.forward(outside, chain.steps, chain.start)
         self.total = float(
             recursions.logsumexp(chain.start + chain.emissions[0] + self.beta[0], -1)
         )
@@ -188,20 +185,22 @@ class _Hypotheses:
 
     def _arriving(self, begin: int) -> Array:
         """Log-sum of the prefixes that end in B-X, untouched before it, by word; (T,) nats."""
-        before = self.untouched[:-1] + self.steps[:, :, begin]  # (T-1, K' from)
+        before = self.untouched[:-1] + self.chain.steps[:, :, begin]  # (T-1, K' from)
         reached = recursions.logsumexp(before, -1)
         starts = self.chain.start[begin : begin + 1]
         return np.concatenate([starts, reached]) + self.chain.emissions[:, begin]
 
     def _run(self, begin: int, inside: int, start: int) -> Array:
         """Scores of going on with I-X from B-X at `start`, by last word; (T-1-start,) nats."""
-        moves = self.steps[start:, inside, inside].copy()
-        moves[:1] = self.steps[start : start + 1, begin, inside]
+        moves = self.chain.steps[start:, inside, inside].copy()
+        moves[:1] = self.chain.steps[start : start + 1, begin, inside]
         return np.cumsum(moves + self.chain.emissions[start + 1 :, inside])
 
     def _leaving(self, tag: int, inside: int | None) -> Array:
         """Log-sum of the suffixes after a tag that do not go on with I-X, by word; (T,) nats."""
-        following = self.steps[:, tag, :] + self.chain.emissions[1:] + self.beta[1:]  # (T-1, K' to)
+        following = (
+            self.chain.steps[:, tag, :] + self.chain.emissions[1:] + self.beta[1:]
+        )  # (T-1, K' to)
         if inside is not None:
             following[:, inside] = -np.inf
         return np.concatenate([recursions.logsumexp(following, -1), self.chain.end[[tag]]])

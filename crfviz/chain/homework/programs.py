@@ -1,7 +1,8 @@
 """A program that fills the tables of a chain, as a value in which one thing can be changed.
 
-The same recursions as in `crfviz.chain.recursions`, written so that a mistake is one replaced
-field: other scores, another way to reduce, or something done to the finished table.
+The same recursions as in `crfviz.chain.recursions`, written out once more as students write them,
+so that a mistake is one replaced field: other scores, another way to reduce, or something done to
+the finished table.
 
 Letters: `T` tokens, `K` tags. Everything is in nats.
 """
@@ -118,7 +119,6 @@ def _without_nan(table: Array) -> Array:
 
 def right_program(potentials: Potentials, kind: str) -> Program:
     """The program without a mistake for one kind of table."""
-    emissions, transitions, start, end = potentials.arrays()
-    steps = np.broadcast_to(transitions, (len(emissions) - 1, *transitions.shape[-2:]))
+    emissions, steps, start, end = potentials.arrays()
     reduce = log_sum if kind in (ALPHA, BETA) else largest
     return Program(start, emissions, steps, end, reduce)

@@ -110,21 +110,21 @@ def largest_step_changes(
         number: how many at most.
     """
     _check(before.num_tokens, after.num_tokens, origins)
-    if after.transitions.dim() == 2:
+    if after.homogeneous:
         return []
-    found: list[Moved] = []
+    moved: list[Moved] = []
     for t in range(1, len(origins)):
         first, second = origins[t - 1], origins[t]
         if first is None or second is None or second != first + 1:
             continue
-        old, new = before.transitions[first], after.transitions[t - 1]
+        old, new = before.step(first), after.step(t - 1)
         change = torch.where(old == new, 0.0, new - old)
         for cell in change.abs().flatten().argsort(descending=True, stable=True)[:number].tolist():
             i, j = divmod(cell, after.num_tags)
             if float(change[i, j]) != 0.0:
                 values = float(old[i, j]), float(new[i, j]), float(change[i, j])
-                found.append(Moved(t, i, j, *values))
-    return sorted(found, key=lambda moved: -abs(moved.change))[:number]
+                moved.append(Moved(t, i, j, *values))
+    return sorted(moved, key=lambda score: -abs(score.change))[:number]
 
 
 def _check(before: int, after: int, origins: Origins) -> None:

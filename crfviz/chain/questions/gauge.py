@@ -19,9 +19,10 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import ForwardBackward
 from crfviz.chain.potentials import Potentials, Tag
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError
 
 SAME = 1e-12  # by which a marginal may differ from rounding alone
@@ -86,7 +87,7 @@ def shift_tag(potentials: Potentials, edits: Edits, tag: Tag, amount: float) -> 
         CrfvizError: each step has its own matrix, and an edit would make them equal.
         UnknownTagError: the chain has no such tag.
     """
-    if potentials.transitions.dim() == 3:
+    if not potentials.homogeneous:
         raise CrfvizError("expected one transition matrix for all steps, got one for each")
     chosen = potentials.tag_id(tag)
     names = potentials.tag_names
@@ -113,10 +114,7 @@ def leaving(potentials: Potentials, *, with_end: bool) -> torch.Tensor:
             step, and nan for every tag.
         with_end: whether END is one of the things that may follow.
     """
-    matrix = potentials.transitions
-    if matrix.dim() == 3:
-        matrix = matrix[0] if len(matrix) else matrix.new_full(matrix.shape[1:], torch.nan)
-    rows = matrix.exp().sum(dim=1) + (potentials.end.exp() if with_end else 0.0)
+    rows = potentials.step(0).exp().sum(dim=1) + (potentials.end.exp() if with_end else 0.0)
     return torch.cat([potentials.start.exp().sum()[None], rows])
 
 

@@ -41,9 +41,10 @@ from typing import Literal
 import numpy as np
 import torch
 
-from crfviz.chain.decoding.best_paths import Terms, best_path, terms
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.paths import lead, terms
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.ties import TOLERANCE
+from crfviz.chain.recursions import TOLERANCE
 from crfviz.exceptions import ShapeError
 
 Part = Literal["emission", "transition"]
@@ -86,10 +87,8 @@ def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -
     for path in (target, best):
         if len(path) != potentials.num_tokens:
             raise ShapeError(f"path must have {potentials.num_tokens} tags, got {len(path)}")
-    winner, rival = terms(potentials, best), terms(potentials, target)
-    emission_gap = _difference(winner.emissions.tolist(), rival.emissions.tolist())
-    transition_gap = _difference(winner.transitions.tolist(), rival.transitions.tolist())
-    gap = _difference(winner.all(), rival.all())
+    ahead = lead(potentials, best, target)
+    gap, emission_gap, transition_gap = ahead.total, ahead.emission, ahead.transition
     if gap == math.inf:
         return Triage("constraint", gap, emission_gap, transition_gap, math.inf, math.inf)
     return Triage(
@@ -100,20 +99,6 @@ def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -
         emission_change=_smallest(potentials, target, best, "emission"),
         transition_change=_smallest(potentials, target, best, "transition"),
     )
-
-
-def smallest_change(potentials: Potentials, target: Sequence[int], part: Part) -> float:
-    """The smallest change of one kind that makes the target a best path; see the module.
-
-    Returns:
-        Nats; 0 if it is one already, inf if it is forbidden.
-
-    Raises:
-        NoPathError: every path is forbidden.
-    """
-    if math.isinf(potentials.score(target)):
-        return math.inf
-    return _smallest(potentials, target, best_path(potentials), part)
 
 
 def changed(potentials: Potentials, target: Sequence[int], part: Part, size: float) -> Potentials:
@@ -132,8 +117,7 @@ def changed(potentials: Potentials, target: Sequence[int], part: Part, size: flo
         emissions = potentials.emissions - size
         emissions[words, tags] += 2 * size
         return replace(potentials, emissions=emissions)
-    K = potentials.num_tags
-    steps = potentials.transitions.expand(len(words) - 1, K, K) - size
+    steps = potentials.steps - size
     steps[words[:-1], tags[:-1], tags[1:]] += 2 * size
     start, end = potentials.start - size, potentials.end - size
     start[tags[0]] += 2 * size
@@ -176,16 +160,14 @@ def _smallest(
     potentials: Potentials, target: Sequence[int], rival: Sequence[int], part: Part
 ) -> float:
     """Dinkelbach's method, from the ratio of one rival upwards."""
-    wanted = terms(potentials, target)
+    slack = TOLERANCE * max(1.0, *map(abs, terms(potentials, target).all())) * (len(target) + 1)
     size = 0.0
     while True:
-        found = terms(potentials, rival)
-        lead = _difference(found.all(), wanted.all())
-        slack = TOLERANCE * max(1.0, *map(abs, wanted.all()))
+        ahead = lead(potentials, rival, target).total
         places = _places(rival, target, part)
-        if places == 0 or lead - 2 * size * places <= slack * (len(target) + 1):
+        if places == 0 or ahead - 2 * size * places <= slack:
             return size
-        size = lead / (2 * places)
+        size = ahead / (2 * places)
         rival = best_path(changed(potentials, target, part, size))
 
 
@@ -195,13 +177,3 @@ def _places(path: Sequence[int], target: Sequence[int], part: Part) -> int:
     if part == "emission":
         return int(differs.sum())
     return int((np.append(differs, False) | np.append(False, differs)).sum())
-
-
-def _difference(first: Sequence[float], second: Sequence[float]) -> float:
-    """Sum of the first less sum of the second, which may be -inf; the first is finite."""
-    return math.fsum([*first, *(-term for term in second)])
-
-
-def step_terms(winner: Terms, rival: Terms) -> list[float]:
-    """What each of the T+1 steps says for the winner: start first, end last; nats."""
-    return [a - b for a, b in zip(winner.transitions, rival.transitions, strict=True)]

@@ -18,7 +18,6 @@ is listed are kept, so that a file may be larger than memory.
 
 from __future__ import annotations
 
-import math
 import time
 from array import array
 from collections import defaultdict
@@ -32,12 +31,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.decoding.beam import beam
-from crfviz.chain.decoding.best_paths import best_path, terms
 from crfviz.chain.decoding.greedy import greedy
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.decoding.max_marginal import likeliest
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
-from crfviz.chain.paths import probability
+from crfviz.chain.paths import probability, terms
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.run.errors import find_errors
 from crfviz.corpus.run.log import MOST_KEPT, ErrorLog
@@ -257,15 +256,15 @@ class _Collected:
     ) -> None:
         """Probabilities and search errors of one sentence."""
         marginals = table.marginals.numpy()
-        best = _score(chain, paths["viterbi"])
+        best = terms(chain, paths["viterbi"]).score
         found = self.probabilities
         found["token"].extend(marginals.max(axis=1).tolist())
         found["gold"].extend(marginals[np.arange(len(gold)), gold].tolist())
         found["path"].append(probability(best, table.log_partition))
-        found["log gold"].append(min(0.0, _score(chain, gold) - table.log_partition))
+        found["log gold"].append(min(0.0, terms(chain, gold).score - table.log_partition))
         self.gold_rank.append(_rank(chain, gold, paths["viterbi"]))
         for name, path in paths.items():
-            if path != paths["viterbi"] and _score(chain, path) < best - SEARCH_SLACK:
+            if path != paths["viterbi"] and terms(chain, path).score < best - SEARCH_SLACK:
                 self.search_errors[name] += 1
 
     def results(self) -> Results:
@@ -310,10 +309,6 @@ def _seen(lexicon: Lexicon, sentence: Sentence) -> list[int]:
         2 if not tags else 0 if tag in tags else 1
         for tags, tag in zip(known, sentence.tags or (), strict=True)
     ]
-
-
-def _score(chain: Potentials, path: Sequence[int]) -> float:
-    return math.fsum(terms(chain, path).all())
 
 
 def _rank(chain: Potentials, gold: list[int], best: list[int]) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crfviz.corpus.tables.report import Record, as_markdown
 from crfviz.exceptions import ModelError
-from crfviz.taggers.tagger import CARD_FILE, EVALUATION_FILE
+from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
 
 BEGIN = "<!-- figures: written by `python -m crfviz evaluate --card`, not by hand -->"
 END = "<!-- end of figures -->"

@@ -13,10 +13,10 @@ from tqdm import tqdm
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.corpus.training.labelled import Sources, order_tags, tagged_sentences
+from crfviz.taggers.features import form
 from crfviz.taggers.hmm.estimate import Counts, Smoothing, TagCounts
-from crfviz.taggers.hmm.storage import StoredHmm, save_hmm
-from crfviz.taggers.hmm.tagger import HmmTagger
-from crfviz.taggers.hmm.words import ANY, Events, class_names, form
+from crfviz.taggers.hmm.tagger import CountedHmm, HmmTagger, save_hmm
+from crfviz.taggers.hmm.words import ANY, Events, class_names
 from crfviz.text.sentences import Sentence
 
 HISTORY_FILE = "training.json"
@@ -31,7 +31,7 @@ class HmmRecipe:
     smoothing: Smoothing = field(default_factory=Smoothing)
 
 
-def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> StoredHmm:
+def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
     """Count, and write the model with the share of words that it gets right on dev.
 
     Args:
@@ -58,7 +58,7 @@ def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> StoredHmm:
     return stored
 
 
-def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecipe) -> StoredHmm:
+def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecipe) -> CountedHmm:
     """The counts of an HMM over `tags`."""
     ids = {tag: index for index, tag in enumerate(tags)}
     K = len(tags)
@@ -83,7 +83,7 @@ def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecip
         transitions=steps,
         end=end,
     )
-    return StoredHmm(tags, events, counts, recipe.smoothing)
+    return CountedHmm(tags, events, counts, recipe.smoothing)
 
 
 def _classes(words: Mapping[str, Counts], recipe: HmmRecipe) -> dict[str, Counts]:

@@ -64,24 +64,9 @@ class ImportedTagger(SentenceTagger):
                 f"them); “{' '.join(words)[:60]}” is none. Choose one under “Try one with a "
                 f"point”, or type the first words of one, such as “{' '.join(known[0][:12])}”"
             )
-        return _beginning(self._stored.chain(number), len(words))
+        return self._stored.chain(number).first_words(len(words))
 
     def _longer(self, words: tuple[str, ...]) -> int | None:
         """The number of a sentence that begins with these words."""
         known = enumerate(self._stored.words)
         return next((n for n, each in known if words and each[: len(words)] == words), None)
-
-
-def _beginning(chain: Potentials, number: int) -> Potentials:
-    """The first words of a sentence, which may end there at the price of its end."""
-    if number == chain.num_tokens:
-        return chain
-    steps = chain.transitions if chain.transitions.dim() == 2 else chain.transitions[: number - 1]
-    return Potentials(
-        chain.emissions[:number],
-        steps,
-        chain.start,
-        chain.end,
-        tags=chain.tags,
-        tokens=(chain.tokens or ())[:number],
-    )

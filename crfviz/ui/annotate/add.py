@@ -11,9 +11,9 @@ from crfviz.annotations.files.importing import MAX_BYTES, Import, read_items
 from crfviz.annotations.files.store_import import keep
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import document_key, go_to_document, store
-from crfviz.ui.state.bound import bound_draft
-from crfviz.ui.state.current import scenario, set_view_option
-from crfviz.ui.state.session import of_session, set_draft
+from crfviz.ui.session.bound import bound_draft
+from crfviz.ui.session.current import scenario, set_view_option
+from crfviz.ui.session.kept import of_session, set_draft
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 

@@ -14,9 +14,9 @@ from crfviz.text.pretokenized import sentence_of
 from crfviz.text.schemes import is_begin, split_tag
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import store
-from crfviz.ui.errors.runs import explorer_link
-from crfviz.ui.state.bound import bound_view
-from crfviz.ui.state.current import scenario
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.current import scenario
+from crfviz.ui.state.link import explorer_link
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count, per_cent, score
 

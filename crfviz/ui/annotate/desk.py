@@ -15,13 +15,13 @@ from crfviz.annotations.propagation import Proposal, followed
 from crfviz.annotations.records import Annotation, Offsets, words_at
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import ConflictError, CrfvizError, StoreError
-from crfviz.taggers.version import version_of
+from crfviz.taggers.folder import version_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import publish, scenario, set_view_option, view_option
-from crfviz.ui.state.session import fresh_events, last_event, of_session
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import publish, scenario, set_view_option, view_option
+from crfviz.ui.session.kept import fresh_events, last_event, of_session
 from crfviz.ui.widgets.guard import guarded
 from crfviz.ui.words import plain, quote
 from crfviz.views.numbers import count

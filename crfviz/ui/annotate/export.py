@@ -12,8 +12,8 @@ from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.annotate.add import forget_added
 from crfviz.ui.annotate.store import go_to_document, store
-from crfviz.ui.state.bound import bound_view
-from crfviz.ui.state.session import say
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.kept import say
 from crfviz.ui.widgets.download import download
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count

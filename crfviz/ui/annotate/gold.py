@@ -9,7 +9,7 @@ import streamlit as st
 from crfviz.annotations.teaching.teach import finished
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.store import choose_document, store
-from crfviz.ui.state.bound import bound_view
+from crfviz.ui.session.bound import bound_view
 from crfviz.ui.words import plain
 
 EVERYBODY = "all annotators"

@@ -16,9 +16,9 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import store
-from crfviz.ui.state.bound import bound_view
-from crfviz.ui.state.current import change, scenario
-from crfviz.ui.state.session import say
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.current import change, scenario
+from crfviz.ui.session.kept import say
 from crfviz.ui.widgets.guard import guarded
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count

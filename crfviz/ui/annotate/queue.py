@@ -12,8 +12,8 @@ from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import document_key, item_ids, store
-from crfviz.ui.state.bound import bound_view
-from crfviz.ui.state.current import scenario, set_view_option, view_option
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.current import scenario, set_view_option, view_option
 
 NAMES: Mapping[Order, str] = {
     "file": "file order",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from crfviz.annotations.store.store import DocumentSummary, Store, open_store
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import set_view_option, view_option
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import set_view_option, view_option
 
 NEWEST = -1
 

@@ -13,7 +13,7 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import OUTSIDE, split_tag, with_type
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.source import Source, renamed
-from crfviz.ui.state.bound import bound_to
+from crfviz.ui.session.bound import bound_to
 from crfviz.ui.words import plain, quote
 
 NOT_YET = "choose …"

@@ -19,8 +19,8 @@ from crfviz.ui.errors.lists import ANY, is_it_the_gold, why, wrong_words
 from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.errors.tables import show_table
 from crfviz.ui.errors.two_models import two_models
-from crfviz.ui.state.bound import bound_buttons
-from crfviz.ui.state.current import publish
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import publish
 from crfviz.ui.widgets.download import download
 from crfviz.ui.widgets.guard import guarded
 from crfviz.views.figures.errors import calibration_chart, coverage_chart, decoders_chart

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -17,9 +16,9 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.pretokenized import sentence_of
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.source import Source
-from crfviz.ui.state.current import set_view_option, view_option
-from crfviz.ui.state.link import encode
-from crfviz.ui.state.scenario import MAX_WORDS, Scenario
+from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.state.link import explorer_link
+from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.numbers import count
 
 MOST_RUNS = 8
@@ -142,15 +141,3 @@ class ExplorerLinks:
         if number not in self._texts:
             self._texts[number] = sentence_of(sentence.tokens, tagger.split)
         return explorer_link(tagger.name, self._texts[number], sentence.tags or (), (position, tag))
-
-
-def explorer_link(
-    model: str, text: str | None, gold: Sequence[str], at: tuple[int, str]
-) -> str | None:
-    """The explorer on a sentence with gold marked at every word, asked about one; None without."""
-    if text is None or at[0] >= MAX_WORDS:
-        return None
-    right = dict(enumerate(gold[:MAX_WORDS]))
-    state = Scenario(model, text, right=right, view={"at": f"{at[0]} {at[1]}"})
-    link = encode(state, default_model="", first_sentence="")
-    return f"./?{urlencode(link.params)}" if link.complete else None

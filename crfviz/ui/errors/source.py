@@ -20,8 +20,8 @@ from crfviz.text.cleaning import fold_handles
 from crfviz.text.formats import decoded, parse_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.gold import labelled_sentences
-from crfviz.ui.state.bound import bound_buttons, bound_to
-from crfviz.ui.state.current import set_view_option, view_option
+from crfviz.ui.session.bound import bound_buttons, bound_to
+from crfviz.ui.session.current import set_view_option, view_option
 
 CHOICES = {
     "excerpt": "shipped sentences",

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.corpus.table import Table, as_csv
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import set_view_option, view_option
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.widgets.download import download
 from crfviz.views.frames.errors import ABOUT, error_frame, formats
 

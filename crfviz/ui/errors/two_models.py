@@ -12,10 +12,11 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.pretokenized import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.errors.mapping import mapped_sentences
-from crfviz.ui.errors.runs import Analysed, analysed, explorer_link
+from crfviz.ui.errors.runs import Analysed, analysed
 from crfviz.ui.errors.tables import show_table
-from crfviz.ui.state.bound import bound_buttons, bound_view
-from crfviz.ui.state.current import publish
+from crfviz.ui.session.bound import bound_buttons, bound_view
+from crfviz.ui.session.current import publish
+from crfviz.ui.state.link import explorer_link
 from crfviz.ui.widgets.guard import guarded
 from crfviz.ui.words import plain
 

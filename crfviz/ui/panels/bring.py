@@ -10,16 +10,15 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.bringing import keep
-from crfviz.taggers.brought.draft import Reading
+from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SENTENCES, MOST_TAGS, Reading
 from crfviz.taggers.brought.files import understand_files
-from crfviz.taggers.brought.limits import MOST_BYTES, MOST_SENTENCES, MOST_TAGS
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.user_models import own_models, remove_model
 from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
-from crfviz.ui.state.current import change, scenario
-from crfviz.ui.state.session import say
+from crfviz.ui.session.current import change, scenario
+from crfviz.ui.session.kept import say
 from crfviz.ui.words import plain, quote
 from crfviz.views.frames.brought import MOST_NAMES, axis_line, facts_frame
 from crfviz.views.frames.transitions import transition_frame
@@ -159,4 +158,4 @@ def _what_can_be_brought() -> None:
         "- a model folder that `python -m crfviz train` wrote, as **.zip**"
     )
     st.code(EXAMPLE, language="json")
-    st.caption("Names, shapes and the other kinds are in the README.")
+    st.caption("Names, shapes and the other kinds are in docs/bring-your-own.md.")

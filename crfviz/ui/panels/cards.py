@@ -14,7 +14,7 @@ from crfviz.corpus.tables.report import Record
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.ui import cached
-from crfviz.ui.state.current import need_frame
+from crfviz.ui.session.current import need_frame
 from crfviz.views.frames.cards import card_body, card_summary
 from crfviz.views.frames.comparison import comparison_frame
 

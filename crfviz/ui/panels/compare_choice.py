@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crfviz.ui import cached
-from crfviz.ui.state.current import scenario
+from crfviz.ui.session.current import scenario
+from crfviz.ui.session.kept import shelf
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
-from crfviz.ui.state.session import shelf
 from crfviz.views.numbers import count
 
 TRAINED, NOW = "trained", "now"

@@ -13,8 +13,8 @@ from crfviz.chain.entities.illegal_mass import ConstraintEffect, constraint_effe
 from crfviz.exceptions import NoPathError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import change, scenario
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import change, scenario
 from crfviz.ui.words import plain
 from crfviz.views.strips.decoders import constraint_note
 

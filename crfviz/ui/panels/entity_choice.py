@@ -9,7 +9,7 @@ import streamlit as st
 from crfviz.chain.entities.probability import entity_types
 from crfviz.text.schemes import begin, inside
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.current import view_option
+from crfviz.ui.session.current import view_option
 from crfviz.ui.words import plain, quote
 from crfviz.views.stage.entity import Span, path_entities
 

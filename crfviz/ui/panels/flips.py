@@ -6,7 +6,7 @@ import streamlit as st
 from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_flips
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui.scene import Scene
-from crfviz.ui.widgets.asked_tag import Question
+from crfviz.ui.widgets.asked import Question
 from crfviz.ui.widgets.guard import guarded
 from crfviz.views.numbers import score, signed
 

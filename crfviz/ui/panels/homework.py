@@ -11,8 +11,8 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.number_files import MOST_BYTES, read_number_table
 from crfviz.text.number_tables import NumberTable, parse_number_table
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_draft, bound_to, bound_view
-from crfviz.ui.state.session import draft, say, set_draft
+from crfviz.ui.session.bound import bound_draft, bound_to, bound_view
+from crfviz.ui.session.kept import draft, say, set_draft
 from crfviz.ui.words import plain
 from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
 

@@ -12,10 +12,10 @@ from crfviz.chain.questions.gradient import GradientStep, gradient_step, loss
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import change, scenario, set_right, set_view_option, view_option
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import change, scenario, set_right, set_view_option, view_option
+from crfviz.ui.session.kept import say
 from crfviz.ui.state.link import LONGEST_OPTION
-from crfviz.ui.state.session import say
 from crfviz.ui.words import plain, quote
 from crfviz.views.explanation import step_note
 
@@ -85,7 +85,7 @@ def lesson(scene: Scene) -> Lesson:
     """What one step of the chosen size does; what cannot be done is said on the page."""
     right = right_tags(scene)
     now = scene.now.potentials
-    if now.transitions.dim() != 2:
+    if not now.homogeneous:
         st.info("This chain has a transition matrix for each word and no CRF layer to learn.")
         return Lesson(right, None, "")
     if scene.now.viterbi is None or loss(now, right) == math.inf:

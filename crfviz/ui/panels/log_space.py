@@ -12,7 +12,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_buttons, bound_draft, bound_view
+from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_view
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.words import plain
 from crfviz.views.frames.log_space import (

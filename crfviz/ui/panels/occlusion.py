@@ -10,7 +10,7 @@ from crfviz.chain.demonstrations.distribution import position_entropies
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.widgets.asked_tag import place
+from crfviz.ui.widgets.asked import place
 from crfviz.views.stage.parts import Row
 from crfviz.views.strips.occlusion import (
     Watched,

@@ -4,8 +4,8 @@ import streamlit as st
 
 from crfviz.chain.demonstrations.pairs import pair_marginals
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import set_view_option, view_option
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.views.figures.pair import pair_frame, pair_heatmap
 from crfviz.views.numbers import probability
 

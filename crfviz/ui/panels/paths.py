@@ -13,9 +13,9 @@ from crfviz.chain.demonstrations.sample_counts import pile
 from crfviz.chain.questions.influence import influence
 from crfviz.ui.panels.occlusion import least_certain
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import set_view_option, view_option
-from crfviz.ui.widgets.asked_tag import place
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.widgets.asked import place
 from crfviz.views.stage.parts import Grid, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import marginal_grid

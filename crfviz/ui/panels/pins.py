@@ -8,8 +8,8 @@ from crfviz.chain.questions.conditioning import condition
 from crfviz.exceptions import NoPathError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.current import change, scenario
-from crfviz.ui.widgets.asked_tag import Question
+from crfviz.ui.session.current import change, scenario
+from crfviz.ui.widgets.asked import Question
 from crfviz.views.numbers import probability, score
 
 

@@ -8,8 +8,8 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.gauge import shift_tag, shift_word
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_buttons, bound_view
-from crfviz.ui.state.current import change
+from crfviz.ui.session.bound import bound_buttons, bound_view
+from crfviz.ui.session.current import change
 
 AMOUNTS = ("1", "0.5", "2", "-1")  # nats, the first one at first
 
@@ -47,7 +47,7 @@ def _word(scene: Scene, amount: float) -> None:
 
 def _tag(scene: Scene, amount: float) -> None:
     now = cached.unpinned(scene.scenario).potentials
-    if now.transitions.dim() == 3:
+    if not now.homogeneous:
         st.caption("A tag cannot be shifted here: each step of this model has its own matrix.")
         return
     tag = bound_view(

@@ -9,8 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.ui.panels.compare_choice import SIDES, Side, both_sides, label, options
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.bound import bound_view
-from crfviz.ui.state.current import view_option
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.current import view_option
 from crfviz.ui.words import plain
 from crfviz.views.strips.side_by_side import difference_line, figures, figures_line
 

@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.current import change
+from crfviz.ui.session.current import change
 from crfviz.ui.words import plain
 
 

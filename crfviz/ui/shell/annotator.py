@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import set_view_option, view_option
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.words import plain
 
 NOBODY = "me"  # the annotator who gave no name

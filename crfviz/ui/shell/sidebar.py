@@ -12,10 +12,8 @@ from crfviz.taggers.examples import Example
 from crfviz.ui import cached
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, wanted_rows
-from crfviz.ui.shell.annotator import annotator_box
-from crfviz.ui.shell.snapshot_panel import snapshot_panel
-from crfviz.ui.state.bound import bound, bound_to
-from crfviz.ui.state.current import (
+from crfviz.ui.session.bound import bound, bound_to
+from crfviz.ui.session.current import (
     can_redo,
     can_undo,
     change,
@@ -25,8 +23,10 @@ from crfviz.ui.state.current import (
     set_view_option,
     undo,
 )
+from crfviz.ui.session.kept import forget, messages
+from crfviz.ui.shell.annotator import annotator_box
+from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.link import Link
-from crfviz.ui.state.session import forget, messages
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 from crfviz.views.strips.decoders import LABELS

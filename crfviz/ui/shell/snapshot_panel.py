@@ -7,13 +7,12 @@ from dataclasses import replace
 import streamlit as st
 
 from crfviz.ui.panels.compare_choice import SIDES, snapshot_option
-from crfviz.ui.state.bound import bound_to
-from crfviz.ui.state.current import scenario, set_view_option, take_up, view_option
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import scenario, set_view_option, take_up, view_option
+from crfviz.ui.session.kept import keep_shelf, say, shelf
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import LONGEST_LINK
-from crfviz.ui.state.session import keep_shelf, say, shelf
-from crfviz.ui.state.snapshot_link import query
-from crfviz.ui.state.snapshots import Shelf, Snapshot
+from crfviz.ui.state.snapshots import Shelf, Snapshot, query
 from crfviz.views.numbers import count
 
 

@@ -22,7 +22,8 @@ from typing import TypeVar
 from urllib.parse import quote as percent_encode
 from urllib.parse import unquote, urlencode
 
-from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
 from crfviz.ui.state.link_matrix import pack, unpack
 from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
@@ -67,13 +68,13 @@ class Decoded:
     )  # plain messages, one for each part that did not count
 
 
-def encode(scenario: Scenario, *, default_model: str, first_sentence: str) -> Link:
+def encode(scenario: Scenario, *, default_model: str = "", first_sentence: str = "") -> Link:
     """The address of a scenario.
 
     Args:
         scenario: what is on the screen.
-        default_model: the model of an address without one.
-        first_sentence: the sentence of an address without one.
+        default_model: the model of an address without one; without it the address names it.
+        first_sentence: the sentence of an address without one; likewise.
 
     Returns:
         The parameters, and whether they tell everything. The parts of a scenario that is too long
@@ -96,6 +97,22 @@ def encode(scenario: Scenario, *, default_model: str, first_sentence: str) -> Li
     if "sentence" in parts and "sentence" not in params:
         params = {name: value for name, value in params.items() if name not in _OF_POSITIONS}
     return Link(params, complete=len(params) == len(parts))
+
+
+def explorer_link(
+    model: str, text: str | None, gold: Sequence[str], at: tuple[int, str]
+) -> str | None:
+    """The explorer on a sentence with gold marked at every word, asked about one; None without."""
+    if text is None or at[0] >= MAX_WORDS:
+        return None
+    right = dict(enumerate(gold[:MAX_WORDS]))
+    link = encode(Scenario(model, text, right=right, view={"at": f"{at[0]} {at[1]}"}))
+    return home_address(link) if link.complete else None
+
+
+def home_address(link: Link) -> str:
+    """The link as the address of the home page, seen from any other page."""
+    return f"./?{urlencode(link.params)}"
 
 
 def encode_changes(scenario: Scenario) -> dict[str, str]:
@@ -152,12 +169,6 @@ def decode(
     )
     reader.rest()
     return Decoded(scenario, reader.ignored)
-
-
-def decode_changes(params: Mapping[str, str]) -> tuple[Edits, dict[int, str]]:
-    """The edits and pins that `encode_changes` wrote."""
-    reader = _Reader(params)
-    return reader.edits(), dict(reader.items("p", _pin))
 
 
 class _Reader:

@@ -1,19 +1,24 @@
 """Named snapshots: states of a lecture to come back to, and to compare.
 
-Pure: no Streamlit. A snapshot is what the query part of a link says, under a name.
+Pure: no Streamlit. A snapshot is what the query part of a link says, under a name. In an address it
+stands as `s.NAME=` and that query part. Only those that a page compares travel, so that links stay
+short; what is too long for a link stays out whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl, urlencode
 
 from crfviz.ui.state.events import RefusedError
+from crfviz.ui.state.link import LONGEST_LINK, Link, decode, encode_changes
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.words import clean, quote
 
 LONGEST_NAME = 40  # characters
 MOST_SNAPSHOTS = 100
+PARAMETER = "s."  # before the name, in an address
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,63 @@ class Shelf:
             free = f"{name[: LONGEST_NAME - 6]} ({number})"
             number += 1
         return free
+
+
+def query(scenario: Scenario) -> str:
+    """The state as the query part of an address, nothing left to defaults."""
+    parts = {"model": scenario.model, "sentence": scenario.sentence}
+    return urlencode({**parts, **encode_changes(scenario)})
+
+
+def with_snapshots(link: Link, snapshots: Iterable[Snapshot]) -> Link:
+    """The link that carries these snapshots, too, as far as there is room."""
+    params, complete = dict(link.params), link.complete
+    for snapshot in snapshots:
+        wider = {**params, PARAMETER + snapshot.name: query(snapshot.scenario)}
+        if len(urlencode(wider)) <= LONGEST_LINK:
+            params = wider
+        else:
+            complete = False
+    return Link(params, complete)
+
+
+def without_snapshots(params: Mapping[str, str]) -> dict[str, str]:
+    """The other parameters of an address."""
+    return {name: value for name, value in params.items() if not name.startswith(PARAMETER)}
+
+
+def linked_snapshots(
+    params: Mapping[str, str],
+    *,
+    models: Sequence[str],
+    default_model: str,
+    first_sentence: Callable[[str], str],
+) -> list[Snapshot]:
+    """The snapshots of an address; what cannot be one is left out.
+
+    Args:
+        params: name to value, percent-decoded.
+        models: the models there are; a snapshot of another one is left out.
+        default_model: as for `crfviz.ui.state.link.decode`.
+        first_sentence: likewise.
+    """
+    snapshots = []
+    for parameter, value in params.items():
+        name = parameter.removeprefix(PARAMETER)
+        parts = dict(parse_qsl(value, keep_blank_values=True))
+        usable = 0 < len(name) <= LONGEST_NAME and _tidy(name) == name
+        if parameter.startswith(PARAMETER) and usable and parts.get("model") in models:
+            decoded = decode(
+                without_snapshots(parts),
+                models=models,
+                default_model=default_model,
+                first_sentence=first_sentence,
+            )
+            state = decoded.scenario
+            snapshots.append(
+                Snapshot(name, Scenario(state.model, state.sentence, state.edits, state.pins))
+            )
+    return snapshots[:MOST_SNAPSHOTS]
 
 
 def _tidy(name: str) -> str:

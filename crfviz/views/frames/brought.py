@@ -28,7 +28,7 @@ def facts_frame(found: Understood) -> pd.DataFrame:
     """
     chains = found.sentences
     lengths = [chain.num_tokens for chain in chains]
-    steps = sum(chain.transitions.dim() == 3 for chain in chains)
+    steps = sum(not chain.homogeneous for chain in chains)
     matrices = "one for all steps" if not steps else f"one a step in {_times(steps)}"
     rows = {
         "files": found.kind,
@@ -54,10 +54,7 @@ def axis_line(chain: Potentials) -> str:
     Returns:
         One sentence; empty where there is no such transition.
     """
-    matrix = chain.arrays()[1]
-    if not len(matrix):
-        return ""  # a single word has no step
-    matrix = matrix if matrix.ndim == 2 else matrix[0]
+    matrix = chain.step(0).detach().numpy()
     others = np.where(np.eye(chain.num_tags, dtype=bool), -np.inf, matrix)
     source, target = np.unravel_index(int(others.argmax()), others.shape)
     if not np.isfinite(others[source, target]):

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import leaving
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import ShapeError
 
 
@@ -29,14 +29,10 @@ def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
     steps = max(1, potentials.num_tokens - 1)
     if not 0 <= step < steps:
         raise ShapeError(f"step must be 0 to {steps - 1}, got {step}")
-    _, transitions, start, end = potentials.arrays()
     table = np.full((potentials.num_tags + 1, potentials.num_tags + 1), np.nan)
-    table[0, :-1] = start
-    table[1:, -1] = end
-    if transitions.ndim == 2:
-        table[1:, :-1] = transitions
-    elif len(transitions):
-        table[1:, :-1] = transitions[step]
+    table[0, :-1] = potentials.start.detach()
+    table[1:, -1] = potentials.end.detach()
+    table[1:, :-1] = potentials.step(step).detach()
     names = potentials.tag_names
     return pd.DataFrame(table, index=[START, *names], columns=[*names, END])
 

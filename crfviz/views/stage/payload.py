@@ -107,18 +107,14 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
     }
 
 
-def _transitions(transitions: Tensor) -> Mapping[str, object]:
+def _transitions(potentials: Potentials) -> Mapping[str, object]:
     """One matrix; where each step has its own, the commonest number of each cell, and the others.
 
     Steps differ in few cells, and everything travels with every edit.
     """
-    if transitions.dim() == 2:
-        return {"transitions": _floats(transitions), "steps": None}
-    if len(transitions) == 0:  # a single word: there is no step
-        return {
-            "transitions": _floats(transitions.new_full(transitions.shape[1:], math.nan)),
-            "steps": None,
-        }
+    transitions = potentials.transitions
+    if potentials.homogeneous or len(transitions) == 0:  # a single word has no step
+        return {"transitions": _floats(potentials.step(0)), "steps": None}
     common = transitions.mode(dim=0).values
     bits = transitions.contiguous().view(torch.int64), common.contiguous().view(torch.int64)
     cells = (bits[0] != bits[1]).flatten().nonzero()[:, 0]
@@ -140,7 +136,7 @@ def _edits(edits: Edits) -> Mapping[str, object]:
 def _scores(potentials: Potentials) -> Mapping[str, object]:
     return {
         "emissions": _floats(potentials.emissions),
-        **_transitions(potentials.transitions),
+        **_transitions(potentials),
         "start": _floats(potentials.start),
         "end": _floats(potentials.end),
     }

@@ -4,11 +4,9 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.intervals import Interval
-from crfviz.chain.questions.tipping import tipping_points
-from crfviz.chain.questions.weights import Weight
+from crfviz.chain.questions.tipping import Interval, tipping_points
+from crfviz.chain.weights import Weight, resolve, value_of, weight_of
 from crfviz.views.phrases import moved
 from crfviz.views.stage.parts import Mark, Ruler
 
@@ -31,10 +29,11 @@ def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) ->
     Raises:
         CrfvizError: the chain has no such tag, or no allowed path.
     """
-    pieces = tipping_points(potentials, _weight(move))
+    weight = weight_of(move)
+    pieces = tipping_points(potentials, weight)
     return Ruler(
         weight=move,
-        trained=_value(trained, move),
+        trained=_value(trained, weight),
         pieces=[
             (piece.low, piece.high, label)
             for piece, label in zip(pieces, _labels(pieces, potentials.tag_names), strict=True)
@@ -61,25 +60,11 @@ def strength_marks(
     ]
 
 
-def _weight(move: tuple[str, str]) -> Weight:
-    before, after = move
-    if before == START:
-        return ("start", after)
-    if after == END:
-        return ("end", before)
-    return ("transition", before, after)
-
-
-def _value(potentials: Potentials, move: tuple[str, str]) -> float:
-    before, after = move
-    if before == START:
-        return potentials.start[potentials.tag_id(after)].item()
-    if after == END:
-        return potentials.end[potentials.tag_id(before)].item()
-    matrix = potentials.transitions if potentials.transitions.dim() == 2 else None
-    if matrix is None:
+def _value(potentials: Potentials, weight: Weight) -> float:
+    """The score it has; NaN for a transition where each step has its own."""
+    if weight[0] == "transition" and not potentials.homogeneous:
         return math.nan
-    return matrix[potentials.tag_id(before), potentials.tag_id(after)].item()
+    return value_of(potentials, resolve(potentials, weight))
 
 
 def _labels(pieces: Sequence[Interval], tags: Sequence[str]) -> list[str]:

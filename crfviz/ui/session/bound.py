@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.ui.state.current import change, scenario, set_view_option, view_option
-from crfviz.ui.state.session import choice, draft, set_draft
+from crfviz.ui.session.current import change, scenario, set_view_option, view_option
+from crfviz.ui.session.kept import choice, draft, set_draft
 
 Widget = Callable[..., object]  # st.text_input and its like
 

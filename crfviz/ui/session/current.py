@@ -17,11 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.state.events import Event, RefusedError, apply_event
-from crfviz.ui.state.link import Link, decode, encode
-from crfviz.ui.state.scenario import MAX_CHARACTERS, History, for_tags, with_sentence
-from crfviz.ui.state.scenario import Scenario as Scenario
-from crfviz.ui.state.session import (
+from crfviz.ui.session.kept import (
     found,
     fresh_events,
     keep,
@@ -30,7 +26,16 @@ from crfviz.ui.state.session import (
     say,
     shelf,
 )
-from crfviz.ui.state.snapshot_link import linked_snapshots, with_snapshots, without_snapshots
+from crfviz.ui.state.events import Event, RefusedError, apply_event
+from crfviz.ui.state.link import Link, decode, encode
+from crfviz.ui.state.scenario import (
+    MAX_CHARACTERS,
+    History,
+    Scenario,
+    for_tags,
+    with_sentence,
+)
+from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_snapshots
 from crfviz.ui.words import quote
 from crfviz.views.numbers import count
 

@@ -1,19 +1,22 @@
-"""What the reader asks about: a tag at a word, or a weight of the matrix."""
+"""What the reader asks about: a tag at a word, or a weight of the matrix and how it is written."""
 
 from dataclasses import dataclass
 
 import streamlit as st
 
-from crfviz.chain.edits import END, START
 from crfviz.chain.questions.why_not import WhyNot, why_not
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.state.current import view_option
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import view_option
 from crfviz.ui.words import plain
 from crfviz.views.stage.parts import Mark, Ruler
 from crfviz.views.stage.ruler import strength_marks
 from crfviz.views.strips.why import likeliest_loser
+
+SCORE, PROBABILITY = "score", "probability"
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
         return None
     move = (before, after)
     trained = scene.trained.potentials
-    many = trained.transitions.dim() == 3 and before != START and after != END
+    many = not trained.homogeneous and before != START and after != END
     if many and move not in scene.scenario.edits.transitions:
         return None  # each step has its own value: there is no one place on the ruler
     try:
@@ -98,3 +101,20 @@ def place(scene: Scene, option: str) -> tuple[int, int] | None:
     if not position.isdecimal() or int(position) >= len(scene.words) or tag not in scene.tags:
         return None
     return int(position), scene.tags.index(tag)
+
+
+def weight_display(scene: Scene) -> str:
+    """Draw the switch where it means something.
+
+    Returns:
+        `PROBABILITY` where the matrix should show exp of its scores, else `SCORE`.
+    """
+    if not scene.of_probabilities:
+        return SCORE
+    return bound_buttons(
+        "Show",
+        "weights",
+        [SCORE, PROBABILITY],
+        PROBABILITY,
+        label_visibility="collapsed",
+    )
