@@ -21,9 +21,8 @@ from crfviz.chain.entities.probability import entity_probability, entity_rivals,
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition, pin_probability
-from crfviz.chain.questions.counts import expected_counts
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
-from crfviz.chain.questions.gradient import gradient_step
+from crfviz.chain.questions.gradient import expected_counts, gradient_step
 from crfviz.chain.questions.influence import influence
 from crfviz.chain.questions.strength import strength_intervals
 from crfviz.chain.questions.tipping import tipping_points

@@ -16,9 +16,8 @@ from crfviz.chain.homework.trial import WrongCell
 from crfviz.chain.paths import Path
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition, pin_probability
-from crfviz.chain.questions.counts import expected_counts, observed_counts
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
-from crfviz.chain.questions.gradient import gradient_step
+from crfviz.chain.questions.gradient import expected_counts, gradient_step, observed_counts
 from crfviz.chain.questions.influence import influence
 from crfviz.chain.questions.strength import strength_intervals
 from crfviz.chain.questions.tipping import tipping_points

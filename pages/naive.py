@@ -12,7 +12,7 @@ title, paths, steps, slow, fast, choice = st.columns(
 title.title("Naive way")
 current = scene()
 words = chosen_words(current, choice)
-found = enumeration(current, words)
+found = enumeration(current.scenario, words)
 K = len(current.tags)
 paths.metric("paths, K^T", f"{found.num_paths:,}")
 steps.metric("steps, T·K²", f"{words * K * K:,}")

@@ -20,7 +20,6 @@ from typing import Literal
 import numpy as np
 
 from crfviz.chain import recursions
-from crfviz.chain.arguments import require_position
 from crfviz.chain.entities.bio_lift import lift
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Array, Potentials
@@ -133,7 +132,7 @@ def entity_shortcuts(potentials: Potentials, label: str, first: int, last: int) 
 
 def _tags(potentials: Potentials, label: str, first: int, last: int) -> dict[int, str]:
     """The tag of each word of an entity."""
-    first, last = require_position(potentials, first), require_position(potentials, last)
+    first, last = potentials.position(first), potentials.position(last)
     if last < first:
         raise ShapeError(f"last must be at least first, {first}, got {last}")
     needed = [begin(label), inside(label)][: 1 + (last > first)]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from urllib.parse import parse_qsl, urlencode
 
 import pandas as pd
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
 from crfviz.text.pretokenized import sentence_of
@@ -18,7 +16,7 @@ from crfviz.ui import cached
 from crfviz.ui.pictures import draw
 from crfviz.ui.session.bound import bound_buttons
 from crfviz.ui.session.current import change, scenario, set_view_option, view_option
-from crfviz.ui.state.link import decode_changes, encode, encode_changes, home_address
+from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.words import count
 from crfviz.views.stage.parts import Picture, Subject
@@ -42,24 +40,21 @@ def tried(now: Scenario) -> Tried:
     Raises:
         CrfvizError: the model knows a few observations only, which have no case and no typos.
     """
-    edits = replace(now.edits, emissions={})
-    changes = urlencode(encode_changes(replace(now, edits=edits, pins={})))
-    return _tried(now.model, now.sentence, changes, _seed())
+    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), _seed())
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _tried(model: str, sentence: str, changes: str, seed: int) -> Tried:
-    tagger = cached.tagger(model)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
+def _tried(now: Scenario, seed: int) -> Tried:
+    tagger = cached.tagger(now.model)
     if tagger.observations is not None:
         known = ", ".join(tagger.observations)
         raise CrfvizError(
             f"{tagger.name} knows only {known}, and these have neither case nor spelling. Choose a "
             "model of words on the left"
         )
-    edits: Edits = decode_changes(dict(parse_qsl(changes)))[0]
-    words = cached.words(model, sentence)[:MAX_WORDS]
-    whole = cached.potentials(model, sentence, constrained=edits.constrained)
-    before = analyse(edits.apply(whole))
+    edits = now.edits
+    words = cached.words(now.model, now.sentence)[:MAX_WORDS]
+    before = cached.edited(now)
     path = before.paths["viterbi"] or before.greedy
     tags = [tagger.tags[tag] for tag in path]
     found: dict[str, WhatIf | None] = {}
