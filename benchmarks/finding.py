@@ -1,4 +1,4 @@
-"""What the analysis of errors finds about one model on one file: the figures of the README's text.
+"""What the analysis of errors finds about one model on one file: the text in docs/measured.md.
 
 python benchmarks/finding.py --file test.conllu [--model upos-en]
 """

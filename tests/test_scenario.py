@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import ModelError
 from crfviz.ui import cached
 from crfviz.ui.session import current as session

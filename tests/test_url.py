@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
 from crfviz.ui.state import link as url
 from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_SCORE, MAX_STEP, MAX_WORDS, Scenario
 from crfviz.ui.words import clean

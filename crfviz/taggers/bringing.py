@@ -17,7 +17,7 @@ def bring(*files: str | Path, name: str = "", reading: Reading | None = None) ->
     """The model in one file, or in two that belong together; it is in `list_taggers` from now on.
 
     Args:
-        files: paths; README.md says which kinds there are.
+        files: paths; docs/bring-your-own.md says which kinds there are.
         name: for the list; that of the first file where it is empty. A number is added to one that
             is taken.
         reading: what the files do not say of themselves.

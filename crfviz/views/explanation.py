@@ -12,7 +12,7 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import compare
-from crfviz.chain.ties import TOLERANCE
+from crfviz.chain.recursions import TOLERANCE
 
 
 def explain(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:

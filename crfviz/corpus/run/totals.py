@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crfviz.chain.questions.triage import KINDS
-from crfviz.corpus.run.errors import Error, Move
+from crfviz.chain.weights import Move
+from crfviz.corpus.run.errors import Error
 from crfviz.corpus.table import Row, Table
 from crfviz.text.sentences import Sentence
 

@@ -158,4 +158,4 @@ def _what_can_be_brought() -> None:
         "- a model folder that `python -m crfviz train` wrote, as **.zip**"
     )
     st.code(EXAMPLE, language="json")
-    st.caption("Names, shapes and the other kinds are in the README.")
+    st.caption("Names, shapes and the other kinds are in docs/bring-your-own.md.")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.demonstrations.sample_counts import pile
 from crfviz.chain.questions.influence import influence
+from crfviz.chain.sampling import pile
 from crfviz.ui.panels.occlusion import least_certain
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_number

@@ -22,7 +22,8 @@ from typing import TypeVar
 from urllib.parse import quote as percent_encode
 from urllib.parse import unquote, urlencode
 
-from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
 from crfviz.ui.state.link_matrix import pack, unpack
 from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,

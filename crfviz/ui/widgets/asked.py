@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from crfviz.chain.edits import END, START
 from crfviz.chain.questions.why_not import WhyNot, why_not
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene

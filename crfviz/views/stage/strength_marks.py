@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from crfviz.chain.questions.intervals import Interval
+from crfviz.chain.questions.tipping import Interval
 from crfviz.views.stage.parts import Mark
 
 MOST_WORDS = 3  # that a mark names

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.edits import START
 from crfviz.chain.questions.gauge import compare, leaving
+from crfviz.chain.weights import START
 
 
 def verdict(trained: Analysis, now: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import ShapeError
 
 
@@ -29,4 +30,4 @@ def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
     table[1:, -1] = potentials.end.detach()
     table[1:, :-1] = potentials.step(step).detach()
     names = potentials.tag_names
-    return pd.DataFrame(table, index=["START", *names], columns=[*names, "END"])
+    return pd.DataFrame(table, index=[START, *names], columns=[*names, END])

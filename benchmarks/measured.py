@@ -1,7 +1,7 @@
-"""Write the README's measured tables and screenshots from what was measured and what runs.
+"""Write the tables of docs/measured.md and the screenshots from what was measured and what runs.
 
-python benchmarks/readme.py            the tables, from models/*/evaluation.json and *.json here
-python benchmarks/readme.py --pictures the screenshots in docs/, from the running app
+python benchmarks/measured.py            the tables, from models/*/evaluation.json and *.json here
+python benchmarks/measured.py --pictures the screenshots in docs/, from the running app
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from meter import WINDOW, chromium
 from report import Figure, Machine, table
 from serving import ROOT, running_app
 
-README = ROOT / "README.md"
+DOCUMENT = ROOT / "docs" / "measured.md"
 DECODERS = {
     "independent": "word alone",
     "left_to_right": "left to right",
@@ -39,25 +39,47 @@ PICTURES = {
 
 
 def main() -> None:
-    """Fill the marked sections of the README, or take its pictures."""
+    """Fill the marked sections of the document, or take the pictures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pictures", action="store_true", help="take the screenshots instead")
     if parser.parse_args().pictures:
         take_pictures()
         return
-    text = README.read_text()
-    sections = {"models": models_table(), "loading": loading_table(), "latency": latency_table()}
-    sections["perceptron"] = perceptron_table()
-    sections["propagation"] = propagation_table()
-    sections["annotating"] = annotating.printed()
-    sections["teaching"] = teaching_table()
-    sections["finding"] = finding.text(json.loads(finding.OUT.read_text()))
-    sections["model-errors"] = model_errors_table()
+    DOCUMENT.write_text(filled(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def filled(text: str) -> str:
+    """A document with what was measured between its markers.
+
+    Args:
+        text: holds each section once, as `<!-- name -->` ... `<!-- /name -->`, in any order.
+
+    Raises:
+        ValueError: a section is missing, stands there twice, or is none of ours.
+    """
+    sections = measured()
+    found = re.findall(r"<!-- ([\w-]+) -->\n.*?\n<!-- /\1 -->", text, flags=re.DOTALL)
+    if sorted(found) != sorted(sections):
+        raise ValueError(f"expected the sections {sorted(sections)}, got {sorted(found)}")
     for name, section in sections.items():
-        pattern = rf"<!-- {name} -->.*?<!-- /{name} -->"
-        filled = f"<!-- {name} -->\n{section}\n<!-- /{name} -->"
-        text = re.sub(pattern, lambda _, filled=filled: filled, text, flags=re.DOTALL)
-    README.write_text(text)
+        pattern = rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)"
+        text = re.sub(pattern, lambda m, s=section: m[1] + s + m[2], text, flags=re.DOTALL)
+    return text
+
+
+def measured() -> dict[str, str]:
+    """What stands between the markers of each name."""
+    return {
+        "finding": finding.text(json.loads(finding.OUT.read_text())),
+        "models": models_table(),
+        "loading": loading_table(),
+        "perceptron": perceptron_table(),
+        "propagation": propagation_table(),
+        "teaching": teaching_table(),
+        "model-errors": model_errors_table(),
+        "latency": latency_table(),
+        "annotating": annotating.printed(),
+    }
 
 
 def models_table() -> str:
