@@ -28,8 +28,12 @@ import torch
 
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.training.labelled import Sources
-from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
-from crfviz.corpus.training.perceptron_learner import decode_greedily, decode_viterbi
+from crfviz.corpus.training.perceptron import (
+    PerceptronRecipe,
+    decode_greedily,
+    decode_viterbi,
+    train_perceptron,
+)
 from crfviz.taggers.perceptron.tagger import PerceptronTagger
 from crfviz.taggers.registry import SHIPPED
 from crfviz.text.formats import read_sentences

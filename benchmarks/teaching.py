@@ -30,9 +30,9 @@ from crfviz.annotations.teaching.gains import Score, gain
 from crfviz.annotations.teaching.learning import METHODS, labelled, learn
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.corpus.excerpts import excerpt_for, read_excerpt
-from crfviz.corpus.training.batches import bucket, collate
-from crfviz.corpus.training.calibration import calibration_error, fit_temperature
-from crfviz.corpus.training.judging import constrained_crf
+from crfviz.corpus.metrics import calibration_error
+from crfviz.corpus.training.labelled import bucket, collate
+from crfviz.corpus.training.neural import constrained_crf, fit_temperature
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.taggers.neural.network import Network
 from crfviz.taggers.neural.storage import NeuralModel, load_model, save_model

@@ -11,9 +11,7 @@ Source: McNemar (1947), with the exact test of Dietterich, "Approximate Statisti
 Comparing Supervised Classification Learning Algorithms" (1998), section 3.1.
 """
 
-import math
-
-from crfviz.corpus.metrics import wilson
+from crfviz.corpus.metrics import mcnemar, wilson
 from crfviz.corpus.run.results import EVERY_DECODER, ORACLE_PATHS, Results
 from crfviz.corpus.table import Row, Table, rate_cells
 from crfviz.corpus.tables.report import TITLES
@@ -39,21 +37,6 @@ def oracle_table(results: Results) -> Table:
         {"k": k, **rate_cells("sentences", wilson(int(((ranks >= 0) & (ranks < k)).sum()), total))}
         for k in range(1, ORACLE_PATHS + 1)
     ]
-
-
-def mcnemar(b: int, c: int) -> float:
-    """The exact two-sided p of b and c discordant words.
-
-    >>> f"{mcnemar(2, 8):.6f}", mcnemar(0, 0)
-    ('0.109375', 1.0)
-    """
-    n, least = b + c, min(b, c)
-    if b == c:
-        return 1.0
-    logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(least)]
-    last = math.lgamma(n + 1) - math.lgamma(least + 1) - math.lgamma(n - least + 1)
-    tail = math.fsum(math.exp(log - last) for log in [*logs, last])
-    return min(1.0, 2 * math.exp(last - n * math.log(2)) * tail)
 
 
 def _row(results: Results, name: str) -> Row:

@@ -14,13 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
 from crfviz.chain.constraints import illegal_positions
-from crfviz.corpus.metrics import Accuracy, EntityScores, accuracy, entity_scores
+from crfviz.corpus.metrics import Accuracy, EntityScores, accuracy, calibration_error, entity_scores
 from crfviz.corpus.run.results import Results, run
-from crfviz.corpus.training.calibration import calibration_error
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 
@@ -82,8 +79,8 @@ def evaluation_of(results: Results) -> Evaluation:
         num_tokens=len(results.gold),
         scoring_seconds=results.seconds["scoring"],
         decoders={name: decoder_scores(results, name, gold) for name in DECODERS},
-        ece=_calibration_error(results.token_probability, results.right("max_marginal")),
-        sequence_ece=_calibration_error(
+        ece=calibration_error(results.token_probability, results.right("max_marginal")),
+        sequence_ece=calibration_error(
             results.path_probability, results.sentences_right("viterbi")
         ),
     )
@@ -105,7 +102,3 @@ def decoder_scores(results: Results, decoder: str, gold: Sequence[Sequence[str]]
         invalid_bio=sum(bool(illegal_positions(tags)) for tags in guess) if bio else None,
         seconds=results.seconds[decoder],
     )
-
-
-def _calibration_error(probability: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    return calibration_error(torch.from_numpy(probability), torch.from_numpy(right))

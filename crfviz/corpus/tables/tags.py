@@ -9,7 +9,7 @@ J = right / (predicted + gold - right), as F1 = 2 J / (1 + J); its interval is t
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.corpus.metrics import Rate, wilson
+from crfviz.corpus.metrics import f1_rate, wilson
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import Table, rate_cells
 
@@ -53,15 +53,3 @@ def tag_table(results: Results, decoder: str = "viterbi") -> Table:
                 }
             )
     return rows
-
-
-def f1_rate(right: int, predicted: int, gold: int) -> Rate:
-    """F1 with its 95 % interval.
-
-    >>> rate = f1_rate(8, 10, 10)
-    >>> round(rate.value, 4), round(rate.low, 4), round(rate.high, 4)
-    (0.8, 0.5618, 0.9258)
-    """
-    share = wilson(right, predicted + gold - right)
-    value, low, high = (2 * j / (1 + j) for j in (share.value, share.low, share.high))
-    return Rate(value, low, high)

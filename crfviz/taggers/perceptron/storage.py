@@ -39,7 +39,7 @@ UPDATES = ("viterbi", "greedy")
 PARTS = {"counts": "uint", "columns": "uint", "values": "int8", "scale": "float32"}
 LARGEST = np.iinfo(np.int8).max
 
-WeightTable = NDArray[np.float32]
+Floats = NDArray[np.float32]
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -50,12 +50,12 @@ class Perceptron:
     tags: tuple[str, ...]  # K, in id order
     updates: str  # "viterbi" or "greedy": how it was decoded while it was trained
     features: Keys  # (N,) in ascending order
-    emissions: WeightTable  # (N + 1, K)
+    emissions: Floats  # (N + 1, K)
     words: Keys  # (W,) in ascending order
-    word_transitions: WeightTable  # (W + 1, K, K): previous tag x word; from, to
-    transitions: WeightTable  # (K, K): previous tag
-    start: WeightTable  # (K,)
-    end: WeightTable  # (K,)
+    word_transitions: Floats  # (W + 1, K, K): previous tag x word; from, to
+    transitions: Floats  # (K, K): previous tag
+    start: Floats  # (K,)
+    end: Floats  # (K,)
 
 
 def save_perceptron(folder: Path, model: Perceptron) -> None:
@@ -110,7 +110,7 @@ def load_perceptron(folder: Path) -> Perceptron:
     )
 
 
-def pack(name: str, table: WeightTable) -> Arrays:
+def pack(name: str, table: Floats) -> Arrays:
     """The arrays of a table, named `NAME.counts` and so on; values are rounded to the scale.
 
     Args:
@@ -129,7 +129,7 @@ def pack(name: str, table: WeightTable) -> Arrays:
     }
 
 
-def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int) -> WeightTable:
+def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int) -> Floats:
     """The table of packed arrays, with a row of zeros more for what is not in it.
 
     Args:
@@ -164,7 +164,7 @@ def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int
     return table
 
 
-def _packed(name: str, keys: Keys, table: WeightTable) -> Arrays:
+def _packed(name: str, keys: Keys, table: Floats) -> Arrays:
     """The packed table without the rows that round to nothing."""
     packed = pack(name, table)
     kept = packed[f"{name}.counts"] > 0

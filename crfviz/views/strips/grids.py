@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.demonstrations.consistency import (
+from crfviz.chain.demonstrations.log_space import (
     consistency,
     float32_products,
     forward_messages,

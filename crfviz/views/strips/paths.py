@@ -8,10 +8,9 @@ import torch
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
-from crfviz.chain.demonstrations.sample_counts import Pile, largest_gap
 from crfviz.chain.paths import Path
 from crfviz.chain.questions.influence import NOTICEABLE, Influence
-from crfviz.chain.sampling import sample
+from crfviz.chain.sampling import Pile, largest_gap, sample
 from crfviz.exceptions import NoPathError
 from crfviz.views.numbers import count, minus, probability, score, share
 from crfviz.views.phrases import numbered
