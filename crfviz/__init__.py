@@ -11,8 +11,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
 from crfviz.chain.entities.probability import entity_probability, entity_rivals, entity_shortcuts
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
-from crfviz.chain.homework.check import check_table
-from crfviz.chain.homework.trial import WrongCell
+from crfviz.chain.homework.check import WrongCell, check_table
 from crfviz.chain.paths import Path
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition, pin_probability

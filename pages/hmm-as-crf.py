@@ -5,6 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.shifts import shift_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
+from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets.asked import weight_display
 from crfviz.views.stage.parts import Matrix, Picture
 from crfviz.views.strips.decoders import decoder_rows
@@ -16,8 +17,7 @@ STEPS = (
     "Z: its scores need no rows that sum to 1, and many tables say the same."
 )
 
-title, choice = st.columns([1, 3], vertical_alignment="center")
-title.title("HMM as CRF")
+_, choice = header("HMM as CRF", 1, 3)
 current = scene()
 with choice:
     display = weight_display(current)

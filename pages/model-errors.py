@@ -9,12 +9,11 @@ from crfviz.ui.errors.mapping import mapped_sentences
 from crfviz.ui.errors.questions import downloads, questions
 from crfviz.ui.errors.runs import analysed, link_notes
 from crfviz.ui.errors.source import choose_source
-from crfviz.ui.session.current import need_frame, scenario
+from crfviz.ui.session.current import scenario
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import count, plain
 
-need_frame()
-head, choice = st.columns([1, 2], vertical_alignment="center")
-head.title("Model errors")
+_, choice = header("Model errors", 1, 2)
 if not cached.models():
     st.info("There is no model. `python -m crfviz train` makes one.")
     st.stop()

@@ -4,6 +4,7 @@ import streamlit as st
 
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
+from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets.asked import chosen_ruler, flip_marks, weight_display
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.stage.parts import Matrix, Picture
@@ -16,8 +17,7 @@ HINT = (
     "-\u2060inf forbids the step."
 )
 
-title, choice = st.columns([1, 3], vertical_alignment="center")
-title.title("Transitions")
+_, choice = header("Transitions", 1, 3)
 current = scene()
 with choice:
     display = weight_display(current)

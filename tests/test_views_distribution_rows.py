@@ -9,9 +9,9 @@ from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.demonstrations.sample_counts import pile
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.influence import NOTICEABLE, influence
+from crfviz.chain.sampling import pile
 from crfviz.views.strips.distribution import (
     change_grid,
     entropy_row,

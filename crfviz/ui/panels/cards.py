@@ -13,7 +13,6 @@ from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.ui import cached
-from crfviz.ui.session.current import need_frame
 from crfviz.views.tables.cards import card_body, card_summary
 from crfviz.views.tables.comparison import comparison_frame
 
@@ -36,7 +35,6 @@ class Card:
 
 def cards() -> list[Card]:
     """A card for each model, the lesson's default first."""
-    need_frame()
     return [_card(model) for model in cached.models()]
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from crfviz.chain.homework.bugs import known_bugs
-from crfviz.chain.homework.examples import example_table
-from crfviz.chain.homework.trial import Checked
+from crfviz.chain.homework.bugs import example_table, known_bugs
+from crfviz.chain.homework.check import Checked
 from crfviz.exceptions import CrfvizError
 from crfviz.text.number_files import MOST_BYTES, read_number_table
 from crfviz.text.number_tables import NumberTable, parse_number_table

@@ -9,7 +9,7 @@ from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.session.current import view_option
 from crfviz.ui.words import plain
 from crfviz.views.stage.parts import Mark, Ruler
@@ -111,10 +111,4 @@ def weight_display(scene: Scene) -> str:
     """
     if not scene.of_probabilities:
         return SCORE
-    return bound_buttons(
-        "Show",
-        "weights",
-        [SCORE, PROBABILITY],
-        PROBABILITY,
-        label_visibility="collapsed",
-    )
+    return bound_tabs("Show", "weights", [SCORE, PROBABILITY], PROBABILITY)

@@ -3,7 +3,7 @@
 import math
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.demonstrations.consistency import consistency, float32_products
+from crfviz.chain.demonstrations.log_space import consistency, float32_products
 from crfviz.views.stage.parts import Row
 
 

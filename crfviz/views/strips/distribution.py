@@ -7,9 +7,9 @@ import torch
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
-from crfviz.chain.demonstrations.sample_counts import Pile, largest_gap
 from crfviz.chain.paths import Path
 from crfviz.chain.questions.influence import NOTICEABLE, Influence
+from crfviz.chain.sampling import Pile, largest_gap
 from crfviz.views.stage.parts import Grid, Row
 from crfviz.views.strips.paths import entropy_note, probability
 

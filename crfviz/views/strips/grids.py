@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.demonstrations.consistency import forward_messages
+from crfviz.chain.demonstrations.log_space import forward_messages
 from crfviz.chain.forward_backward import normalise
 from crfviz.views.stage.parts import Grid
 

@@ -10,9 +10,9 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from crfviz.chain.homework.arithmetic import number
+from crfviz.chain.homework.check import Checked, WrongCell
 from crfviz.chain.homework.programs import ALPHA, ARRIVING, BACKPOINTERS, KINDS, MESSAGES
 from crfviz.chain.homework.readings import LOG, NORMALISED
-from crfviz.chain.homework.trial import Checked, WrongCell
 from crfviz.chain.potentials import Array
 
 KIND_NAMES = dict(
