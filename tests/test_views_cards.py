@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from crfviz.corpus.tables.report import TITLES
+from crfviz.corpus.tables.decoders import TITLES
 from crfviz.views.frames.cards import (
     MEASURES,
     card_body,

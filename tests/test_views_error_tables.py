@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from crfviz.corpus.run.results import run
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.text.sentences import Sentence
 from crfviz.views.figures.error_report import html_report

@@ -11,8 +11,8 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.corpus.run.totals import conll
 from crfviz.corpus.table import as_csv
+from crfviz.corpus.tables.errors import conll
 from crfviz.corpus.tables.slices import dimensions_of, slice_table
 from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.ui.errors.lists import ANY, is_it_the_gold, why, wrong_words

@@ -10,7 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.corpus.run.results import Results, run
+from crfviz.corpus.run.results import Results
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import Tables, full_record, tables_of
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.pretokenized import sentence_of

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from crfviz.corpus.tables.card import read_evaluations
-from crfviz.corpus.tables.report import Record
+from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.ui import cached

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from crfviz.corpus.tables.report import TITLES
+from crfviz.corpus.tables.decoders import TITLES
 from crfviz.views.frames.cards import MEASURES
 from crfviz.views.theme import INK
 
