@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.flips import flips_panel
-from crfviz.ui.panels.pins import pin_panel, unpin_button
+from crfviz.ui.panels.why import flips_panel, pin_panel, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header

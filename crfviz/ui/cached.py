@@ -240,7 +240,7 @@ def warm_up() -> bool:
             edited(Scenario(name, first_sentence(name)))
         except CrfvizError:
             _log.warning("model %s does not start", name, exc_info=True)
-    import crfviz.views.figures.evaluation  # noqa: F401 - Altair takes a second to import
+    import crfviz.views.figures.models  # noqa: F401 - Altair takes a second to import
 
     gc.collect()
     gc.freeze()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from crfviz.ui.panels.compare_choice import SIDES, snapshot_option
+from crfviz.ui.panels.compare import SIDES, snapshot_option
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.current import scenario, set_view_option, take_up, view_option
 from crfviz.ui.session.kept import keep_shelf, say, shelf
