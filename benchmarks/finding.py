@@ -16,7 +16,7 @@ from typing import Any
 import gold_errors
 import torch
 
-from crfviz.corpus.run.results import run
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.corpus.tables.slices import IN_TRAINING, slice_table
 from crfviz.taggers.registry import load_tagger

@@ -23,7 +23,6 @@ def folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr(cached, "tagger", load)
     monkeypatch.setattr(cached, "models", lambda: ["tiny", "broken"])
-    monkeypatch.setattr(cards, "need_frame", lambda: None)
     return tagger.folder
 
 

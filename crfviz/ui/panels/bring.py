@@ -20,8 +20,8 @@ from crfviz.ui import cached
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import say
 from crfviz.ui.words import plain, quote
-from crfviz.views.tables.brought import MOST_NAMES, axis_line, facts_frame
-from crfviz.views.tables.transitions import transition_frame
+from crfviz.views.frames.brought import MOST_NAMES, axis_line, facts_frame
+from crfviz.views.frames.transitions import transition_frame
 
 SWITCH = "CRFVIZ_UPLOADS"  # "off": nobody may bring or remove a model
 OFF = ("off", "no", "0", "false")

@@ -13,7 +13,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_to, bound_view
 from crfviz.ui.session.kept import draft, say, set_draft
 from crfviz.ui.words import plain
-from crfviz.views.tables.homework import as_text, compared, how_read, likely_bug, verdict
+from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
 
 RIGHT = "the right table"
 _BOX, _FILE = "homework", "homework.file"  # drafts: the text, and the file it came from

@@ -12,10 +12,10 @@ from crfviz.chain.demonstrations.naive import (
 )
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_place
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.words import plain
-from crfviz.views.tables.naive import refusal
+from crfviz.views.frames.naive import refusal
 
 
 def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
@@ -31,9 +31,8 @@ def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
         st.info(plain(refusal(potentials, fit)))
     if fit == 0:
         st.stop()
-    options = [str(n) for n in range(1, fit + 1)]
     with place:
-        return int(bound_view(st.selectbox, "First words", "naive", options, options[-1]))
+        return bound_place("First words", "naive", {n: str(n) for n in range(1, fit + 1)}, fit)
 
 
 @st.cache_data(max_entries=32, show_spinner="Adding up every path …", hash_funcs=cached.BY_NUMBERS)

@@ -15,10 +15,10 @@ from crfviz.text.pretokenized import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.pictures import draw
 from crfviz.ui.session.bound import bound_buttons
-from crfviz.ui.session.current import change, scenario, set_view_option, view_option
+from crfviz.ui.session.current import change, number_option, scenario, set_view_option
 from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
-from crfviz.ui.words import count
+from crfviz.views.numbers import count
 from crfviz.views.stage.parts import Picture, Subject
 from crfviz.views.strips.what_if import (
     WhatIf,
@@ -29,6 +29,7 @@ from crfviz.views.strips.what_if import (
     what_if_rows,
 )
 
+MOST_DRAWS = 999_999
 Tried = Mapping[str, WhatIf | None]  # by kind; None: there is nothing to change
 
 
@@ -70,19 +71,17 @@ def _tried(now: Scenario, seed: int) -> Tried:
 
 def choose_change(every: Tried) -> str:
     """One button for each change, with how many tags it flips; another draw for those by chance."""
-
-    def label(kind: str) -> str:
-        found = every[kind]
-        return f"{kind} · {'–' if found is None else len(found.flips)}"
-
+    names = {
+        kind: f"{kind} · {'–' if found is None else len(found.flips)}"
+        for kind, found in every.items()
+    }
     first = next((kind for kind, found in every.items() if found and found.flips), "lower case")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = bound_buttons(
             "Change, and how many tags flip",
             "change",
-            list(KINDS),
+            names,
             first,
-            format_func=label,
         )
         st.button(
             "Draw another",
@@ -168,5 +167,4 @@ def _show(frame: pd.DataFrame) -> None:
 
 
 def _seed() -> int:
-    draw = view_option("draw", "0")
-    return int(draw) if draw.isdecimal() and len(draw) < 7 else 0
+    return number_option("draw", 0, 0, MOST_DRAWS)

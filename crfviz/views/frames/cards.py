@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from crfviz.corpus.tables.report import TITLES, Record
-from crfviz.corpus.tables.scores import DECODERS
+from crfviz.corpus.tables.decoders import DECODERS, TITLES
+from crfviz.corpus.tables.report import Record
 
 MEASURES = {
     "token_accuracy": "words right",
