@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.crfsuite_file import CrfsuiteModel
 from crfviz.taggers.brought.draft import Draft, Part
-from crfviz.text.columns import lines_of, shown
+from crfviz.text.lines import lines_of, shown
 
 EXPECTED = 'a JSON object such as {"attributes": [["w=The", "cap"], {"w=dog": 1.0}]}'
 KNOWN = ("attributes", "tokens", "gold")
