@@ -28,13 +28,17 @@ import torch
 
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.training.labelled import Sources
-from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
-from crfviz.corpus.training.perceptron_learner import decode_greedily, decode_viterbi
+from crfviz.corpus.training.perceptron import (
+    PerceptronRecipe,
+    decode_greedily,
+    decode_viterbi,
+    train_perceptron,
+)
 from crfviz.taggers.perceptron.tagger import PerceptronTagger
 from crfviz.taggers.registry import SHIPPED
 from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence
-from crfviz.views.tables.comparison import DIGITS, comparison_frame
+from crfviz.views.frames.comparison import DIGITS, comparison_frame
 
 DECODERS = {"greedy": decode_greedily, "viterbi": decode_viterbi}
 PASSES = 5  # over the test file

@@ -30,12 +30,12 @@ from crfviz.annotations.teaching.gains import Score, gain
 from crfviz.annotations.teaching.learning import METHODS, labelled, learn
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.corpus.excerpts import excerpt_for, read_excerpt
-from crfviz.corpus.training.batches import bucket, collate
-from crfviz.corpus.training.calibration import calibration_error, fit_temperature
-from crfviz.corpus.training.judging import constrained_crf
+from crfviz.corpus.metrics import calibration_error
+from crfviz.corpus.training.labelled import bucket, collate
+from crfviz.corpus.training.neural import constrained_crf, fit_temperature
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.taggers.neural.network import Network
-from crfviz.taggers.neural.storage import Stored, load_model, save_model
+from crfviz.taggers.neural.storage import NeuralModel, load_model, save_model
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
@@ -155,8 +155,8 @@ def measure(setting: Setting, method: str, size: int, recipe: Recipe) -> Figures
     network = learn(stored, taught, method, recipe, lambda *_: None)
     anew = replace(stored.config, temperature=_temperature(network, stored, setting.excerpt))
     with tempfile.TemporaryDirectory() as kept, tempfile.TemporaryDirectory() as fitted:
-        save_model(Path(kept), Stored(stored.config, stored.vocabulary, network))
-        save_model(Path(fitted), Stored(anew, stored.vocabulary, network))
+        save_model(Path(kept), NeuralModel(stored.config, stored.vocabulary, network))
+        save_model(Path(fitted), NeuralModel(anew, stored.vocabulary, network))
         after, other = NeuralTagger(Path(kept)), NeuralTagger(Path(fitted))
     on_taught = gain("taught", taught, before, after)
     on_test = gain("test", setting.test, before, after)
@@ -176,7 +176,7 @@ def _share(score: Score) -> float:
     return (score.entity_f1 or score.words).value
 
 
-def _temperature(network: Network, stored: Stored, sentences: Sequence[Sentence]) -> float:
+def _temperature(network: Network, stored: NeuralModel, sentences: Sequence[Sentence]) -> float:
     """As `train` fits it on dev."""
     tags = stored.config.tags
     batches = []

@@ -11,14 +11,12 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
 from crfviz.chain.entities.probability import entity_probability, entity_rivals, entity_shortcuts
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
-from crfviz.chain.homework.check import check_table
-from crfviz.chain.homework.trial import WrongCell
+from crfviz.chain.homework.check import WrongCell, check_table
 from crfviz.chain.paths import Path
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition, pin_probability
-from crfviz.chain.questions.counts import expected_counts, observed_counts
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
-from crfviz.chain.questions.gradient import gradient_step
+from crfviz.chain.questions.gradient import expected_counts, gradient_step, observed_counts
 from crfviz.chain.questions.influence import influence
 from crfviz.chain.questions.strength import strength_intervals
 from crfviz.chain.questions.tipping import tipping_points

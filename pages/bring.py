@@ -11,11 +11,10 @@ from crfviz.ui.panels.bring import (
     uploaded_files,
     use_button,
 )
-from crfviz.ui.session.current import need_frame
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 
-need_frame()
-st.title("Bring your own")
+header("Bring your own")
 st.caption("A model that is brought is kept by this server: whoever can open it sees and uses it.")
 if may_bring():
     files = uploaded_files()

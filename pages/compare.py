@@ -5,7 +5,8 @@ import streamlit as st
 from crfviz.ui.panels.side_by_side import choose_sides, show_figures
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene, scene_of
-from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows
@@ -25,19 +26,11 @@ LATTICE_LEGEND = (
 )
 VIEWS = {"tags": "tags and marginals", "lattices": "both lattices"}
 
-head, left, right, choice = st.columns([1.1, 2, 2, 1.9], vertical_alignment="center")
-head.title("Compare")
+_, left, right, choice = header("Compare", 1.1, 2, 2, 1.9)
 current = scene()
 first, second = choose_sides(left, right)
 with choice:
-    view = bound_buttons(
-        "Show",
-        "pair",
-        list(VIEWS),
-        "tags",
-        format_func=VIEWS.get,
-        label_visibility="collapsed",
-    )
+    view = bound_tabs("Show", "pair", VIEWS, "tags")
 a, b = scene_of(first.scenario), scene_of(second.scenario)
 for note in filter(None, [first.note, second.note]):
     st.caption(plain(note))

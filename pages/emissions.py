@@ -6,7 +6,8 @@ from crfviz.taggers.tagger import HMM
 from crfviz.ui.panels.occlusion import origin
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
-from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows
@@ -18,18 +19,14 @@ HINT = (
     "-\u2060inf forbids the tag."
 )
 
-title, choice = st.columns([1, 3], vertical_alignment="center")
-title.title("Emissions")
+_, choice = header("Emissions", 1, 3)
 current = scene()
+of_words = current.family == HMM  # an HMM says how probable a word is given the tag
+displays = {
+    name: text for name, text in EMISSION_DISPLAYS.items() if name != PROBABILITY or of_words
+}
 with choice:
-    display = bound_buttons(
-        "Show",
-        "emissions",
-        [name for name in EMISSION_DISPLAYS if name != PROBABILITY or current.family == HMM],
-        PROBABILITY if current.family == HMM else "score",
-        format_func=EMISSION_DISPLAYS.get,
-        label_visibility="collapsed",
-    )
+    display = bound_tabs("Show", "emissions", displays, PROBABILITY if of_words else "score")
 grid = with_ghost(current, lambda analysis: emission_grid(analysis, display))
 source = origin(current)
 note = (

@@ -8,19 +8,19 @@ from crfviz.ui.panels.side_by_side import SCORES_ONLY
 from crfviz.ui.panels.suggest_bio_model import offer_bio
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.explanation import explain
 from crfviz.views.stage.entity import entity_panel
 from crfviz.views.stage.parts import Picture
-from crfviz.views.strips.constraints import FREE, constraint_rows
+from crfviz.views.strips.decoders import FREE, constraint_rows
 
 LEGEND = (
     "✗ breaks BIO · red dashes: differs from Viterbi without the rules · to choose an entity click "
     "its first word, then its last; Shift+arrows stretch it"
 )
 
-head, figures = st.columns([1, 4])
-head.title("Entities")
+head, figures = header("Entities", 1, 4, align="top")
 current = scene()
 if current.scheme != "BIO":
     offer_bio(current)

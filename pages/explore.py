@@ -1,9 +1,8 @@
 """The whole chain on one screen: what each decoder chooses, why they differ, and the lattice."""
 
-import streamlit as st
-
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
+from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets.asked import place
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.stage.parts import Picture
@@ -16,7 +15,7 @@ CONTRASTS = {
     "gold": "where gold goes another way",
 }
 
-st.title("Explore")
+header("Explore")
 current = scene()
 note = explain(current.now, current.words, current.tags)
 if current.edited and current.now.viterbi is not None:

@@ -1,10 +1,9 @@
 """One gradient step: mark the right tags, see what the CRF layer would learn from them."""
 
-import streamlit as st
-
 from crfviz.ui.panels.learning_step import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
+from crfviz.ui.shell.frame import header
 from crfviz.views.stage.parts import Gradient, Picture, Row
 from crfviz.views.strips.decoders import decoder_rows
 
@@ -13,8 +12,7 @@ LEGEND = (
     "leave the Viterbi path"
 )
 
-title, actions = st.columns([1, 4], vertical_alignment="center")
-title.title("Learn")
+_, actions = header("Learn", 1, 4)
 current = scene()
 learnt = lesson(current)
 with actions:

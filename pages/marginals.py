@@ -5,15 +5,15 @@ import streamlit as st
 from crfviz.ui.panels.pair import pair_panel
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
-from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.current import number_option, set_view_option
+from crfviz.ui.shell.frame import header
 from crfviz.views.stage.parts import Bars, Picture
 from crfviz.views.strips.grids import marginal_grid
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows
 
-st.title("Marginals")
+header("Marginals")
 current = scene()
-chosen = view_option("draw", "0")
-draw = int(chosen) if chosen.isdecimal() and len(chosen) < 10 else 0
+draw = number_option("draw", 0, 0, 999_999_999)
 before = trained_rows(current.trained) if current.edited else []
 picture = Picture(
     ["marginals", "strips"],

@@ -5,23 +5,16 @@ import streamlit as st
 from crfviz.ui.panels.paths import SHOWS
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import entropy_note
 
-title, choice, controls = st.columns([2, 6, 12], vertical_alignment="center")
-title.title("Paths")
+_, choice, controls = header("Paths", 2, 6, 12)
 current = scene()
 with choice:
-    show = bound_buttons(
-        "Show",
-        "paths",
-        list(SHOWS),
-        "best",
-        format_func=lambda name: SHOWS[name].label,
-        label_visibility="collapsed",
-    )
+    show = bound_tabs("Show", "paths", {name: each.label for name, each in SHOWS.items()}, "best")
 if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])
     picture = Picture(["strips", "lattice"], rows, note=entropy_note(current.now))

@@ -1,9 +1,8 @@
 """Viterbi step by step: forward over the columns, back along the backpointers."""
 
-import streamlit as st
-
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
+from crfviz.ui.shell.frame import header
 from crfviz.views.stage.parts import Cell, Picture
 from crfviz.views.strips.decoders import backpointer_rows, decoder_rows
 from crfviz.views.strips.grids import best_grid
@@ -13,7 +12,7 @@ LEGEND = (
     "thick: best path · dashes: backpointers that tie"
 )
 
-st.title("Viterbi")
+header("Viterbi")
 current = scene()
 picture = Picture(
     ["strips", "lattice"],

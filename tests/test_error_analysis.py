@@ -10,11 +10,12 @@ from scipy.stats import binomtest
 from seqeval.metrics import f1_score
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from crfviz.corpus.run.results import EVERY_DECODER, run
-from crfviz.corpus.run.totals import conll
+from crfviz.corpus.metrics import mcnemar
+from crfviz.corpus.run.results import EVERY_DECODER
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import as_csv
 from crfviz.corpus.tables.analysis import full_record, tables_of
-from crfviz.corpus.tables.decoders import mcnemar
+from crfviz.corpus.tables.errors import conll
 from crfviz.corpus.tables.slices import dimensions_of, slice_table
 from crfviz.corpus.tables.tags import confusion
 from crfviz.text.sentences import Sentence

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from crfviz.corpus.run.results import run
-from crfviz.corpus.run.smallest import Smallest
-from crfviz.corpus.run.suspects import judge_entities
+from crfviz.corpus.run.errors import judge_entities
+from crfviz.corpus.run.log import Smallest
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.corpus.tables.report import notes
 from crfviz.text.sentences import Sentence

@@ -12,7 +12,7 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
 from crfviz.chain.questions.tipping import tipping_points
-from crfviz.chain.questions.weights import value_of
+from crfviz.chain.weights import value_of
 from crfviz.exceptions import CrfvizError, NoPathError, ShapeError, UnknownTagError
 from tests import oracle
 from tests.icecream import ice_cream

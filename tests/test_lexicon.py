@@ -6,7 +6,8 @@ from collections import defaultdict
 import pytest
 
 from crfviz.__main__ import main
-from crfviz.corpus.run.results import SEEN, run
+from crfviz.corpus.run.results import SEEN
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.corpus.tables.report import notes
 from crfviz.corpus.tables.slices import IN_TRAINING, dimensions_of, slice_table

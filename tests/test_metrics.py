@@ -9,8 +9,7 @@ from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.scheme import IOB2
 from sklearn.metrics import accuracy_score
 
-from crfviz.corpus.metrics import accuracy, entity_scores, wilson
-from crfviz.corpus.training.calibration import calibration_error
+from crfviz.corpus.metrics import accuracy, calibration_error, entity_scores, wilson
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest
 
 from crfviz.__main__ import main
-from crfviz.corpus.run.results import run
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import rounded
 from crfviz.corpus.tables.two_models import (
     comparison_tables,

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crfviz.corpus.excerpts import EXCERPTS
-from crfviz.corpus.run.results import run
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import rounded
 from crfviz.corpus.tables.two_models import comparison_tables
 from crfviz.exceptions import FormatError

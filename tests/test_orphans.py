@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given
 
-from crfviz.chain.entities.bio_lift import lift
+from crfviz.chain.entities.probability import lift
 from crfviz.chain.potentials import Potentials
 from tests import oracle
 from tests.bio import bio_chains, entities

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.edits import END, START
+from crfviz.chain.weights import END, START
 from crfviz.ui.state.link_matrix import FEW, pack, unpack
 
 TAGS = [f"T{k}" for k in range(12)]

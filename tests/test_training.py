@@ -14,12 +14,25 @@ from safetensors.torch import load_file
 
 from crfviz.chain.crf import CRF
 from crfviz.commands import train as training
-from crfviz.corpus.training.batches import NO_TAG, Labelled, bucket, collate
-from crfviz.corpus.training.calibration import calibration_error, fit_temperature, scaled
-from crfviz.corpus.training.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from crfviz.corpus.training.judging import constrained_crf, entity_f1
-from crfviz.corpus.training.labelled import Sources, order_tags, read_corpus
-from crfviz.corpus.training.optimisation import Run, TrainingNoise
+from crfviz.corpus.metrics import calibration_error, entity_f1
+from crfviz.corpus.training import neural
+from crfviz.corpus.training.labelled import (
+    NO_TAG,
+    Labelled,
+    Sources,
+    bucket,
+    collate,
+    order_tags,
+    read_corpus,
+)
+from crfviz.corpus.training.neural import constrained_crf, fit_temperature, scaled
+from crfviz.corpus.training.optimisation import (
+    Checkpoint,
+    Run,
+    TrainingNoise,
+    read_checkpoint,
+    write_checkpoint,
+)
 from crfviz.corpus.training.recipe import RECIPES, Recipe
 from crfviz.exceptions import CrfvizError, FormatError, ModelError
 from crfviz.taggers.neural.network import Sizes
@@ -77,14 +90,14 @@ class Killed(BaseException):
 
 def kill_after(monkeypatch, epochs):
     """Let the run die after its checkpoint of this many epochs was written."""
-    write = training.write_checkpoint
+    write = neural.write_checkpoint
 
     def write_and_die(path, checkpoint):
         write(path, checkpoint)
         if checkpoint.epoch == epochs:
             raise Killed
 
-    monkeypatch.setattr(training, "write_checkpoint", write_and_die)
+    monkeypatch.setattr(neural, "write_checkpoint", write_and_die)
 
 
 @pytest.mark.parametrize("architecture", sorted(RECIPES))
@@ -173,7 +186,7 @@ def test_a_run_that_is_really_killed_goes_on(files, tmp_path):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     subprocess.run(command("straight"), env=environment, check=True, capture_output=True)
     with subprocess.Popen(command("killed"), env=environment, stderr=subprocess.DEVNULL) as process:
-        checkpoint = tmp_path / "killed-run" / training.CHECKPOINT_FILE
+        checkpoint = tmp_path / "killed-run" / neural.CHECKPOINT_FILE
         while not checkpoint.exists() and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)

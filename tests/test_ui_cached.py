@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from crfviz.annotations.propagation import propose
-from crfviz.chain.edits import START, Edits
+from crfviz.chain.edits import Edits
 from crfviz.chain.questions.strength import strength_intervals
+from crfviz.chain.weights import START
 from crfviz.exceptions import ModelError, UnknownTagError
 from crfviz.ui import cached
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from crfviz.corpus.tables.report import TITLES
+from crfviz.corpus.tables.decoders import TITLES
 from crfviz.views.figures.evaluation import decoder_chart
-from crfviz.views.tables.cards import MEASURES, evaluation_frame
+from crfviz.views.frames.cards import MEASURES, evaluation_frame
 
 
 def evaluation(value):

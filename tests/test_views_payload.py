@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.demonstrations.sample_counts import pile
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gradient import gradient_step
+from crfviz.chain.sampling import pile
 from crfviz.views.stage.entity import entity_panel
 from crfviz.views.stage.parts import Cell, Gradient, Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload

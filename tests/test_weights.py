@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from crfviz.chain import weights
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions import weights
 from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
 from tests.weights import all_weights, changed, uses
 

@@ -2,9 +2,8 @@
 
 import torch
 
-from crfviz.taggers.config import Config
 from crfviz.taggers.neural.network import Network, Sizes, initialise
-from crfviz.taggers.neural.storage import Stored, save_model
+from crfviz.taggers.neural.storage import Config, NeuralModel, save_model
 from crfviz.taggers.neural.vocabulary import build_vocabulary
 
 SENTENCES = [["He", "runs", "to", "Paris", "."], ["@bob", "sees", "2", "dogs"], ["Run", "!"]]
@@ -17,5 +16,5 @@ def save_tiny(folder, *, architecture="bilstm", tags=("NOUN", "VERB", "X"), sche
     network = Network(architecture, SIZES, vocabulary, len(tags))
     initialise(network, torch.Generator().manual_seed(1))
     config = Config(architecture, tuple(tags), scheme, temperature=1.5, sizes=SIZES)
-    save_model(folder, Stored(config, vocabulary, network))
+    save_model(folder, NeuralModel(config, vocabulary, network))
     return folder

@@ -11,14 +11,10 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.potentials import LARGEST, Potentials
+from crfviz.chain.weights import END, START, Cell, Move, weight_of, with_weight
 from crfviz.exceptions import ScoreError, ShapeError
 
-START = "START"  # as "from" it means the start scores, even if there is a tag of that name
-END = "END"  # as "to" it means the end scores, likewise
 DECIMALS = 6  # of scores that nobody typed
-
-Move = tuple[str, str]  # tag names, from and to
-Cell = tuple[int, str]  # position and tag name
 
 
 @dataclass(frozen=True)
@@ -76,8 +72,8 @@ class Edits:
         if not (now.homogeneous and wanted.homogeneous):
             raise ShapeError("edits speak of one transition matrix, not of one for each step")
         sources, targets = [START, *now.tag_names], [*now.tag_names, END]
-        found, goal = _matrix(now), _matrix(wanted)
-        moved = (goal - found).abs() >= 0.5 * 10**-DECIMALS  # False where both are -inf: NaN
+        held, goal = _matrix(now), _matrix(wanted)
+        moved = (goal - held).abs() >= 0.5 * 10**-DECIMALS  # False where both are -inf: NaN
         cells = {
             (sources[i], targets[j]): round(goal[i, j].item(), DECIMALS)
             for i, j in moved.nonzero().tolist()
@@ -102,13 +98,8 @@ class Edits:
             UnknownTagError: an edit names a tag that the chain does not have.
         """
         edited = potentials.scale_transitions(self.strength)
-        for (from_tag, to_tag), score in self.transitions.items():
-            if from_tag == START:
-                edited = edited.with_start(to_tag, score)
-            elif to_tag == END:
-                edited = edited.with_end(from_tag, score)
-            else:
-                edited = edited.with_transition(from_tag, to_tag, score)
+        for move, score in self.transitions.items():
+            edited = with_weight(edited, weight_of(move), score)
         for (position, tag), score in self.emissions.items():
             if position < edited.num_tokens:
                 edited = edited.with_emission(position, tag, score)

@@ -4,9 +4,11 @@ A path y has the score start[y_1] + Σ_t emissions[t, y_t] + Σ_t transitions[y_
 end[y_T], in nats. Transitions are [from, to]. -inf means forbidden, and nothing else does.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from numbers import Real
 from operator import index
 from typing import Any
 
@@ -159,6 +161,21 @@ class Potentials:
             f" or an id from 0 to {self.num_tags - 1}, got {tag!r}"
         )
 
+    def position(self, position: int) -> int:
+        """The position of a word as a plain integer.
+
+        Raises:
+            ShapeError: it is not a whole number from 0 to T-1.
+        """
+        last = self.num_tokens - 1
+        try:
+            number = index(position)
+        except TypeError:
+            raise ShapeError(f"position must be 0 to {last}, got {position!r}") from None
+        if not 0 <= number <= last:
+            raise ShapeError(f"position must be 0 to {last}, got {number}")
+        return number
+
     def with_transition(self, from_tag: Tag, to_tag: Tag, score: float) -> "Potentials":
         """The same with another score for one transition, at every step."""
         cell = (..., self.tag_id(from_tag), self.tag_id(to_tag))
@@ -166,7 +183,7 @@ class Potentials:
 
     def with_emission(self, position: int, tag: Tag, score: float) -> "Potentials":
         """The same with another score for one tag at one word."""
-        return self._with("emissions", (self._position(position), self.tag_id(tag)), score)
+        return self._with("emissions", (self.position(position), self.tag_id(tag)), score)
 
     def with_start(self, tag: Tag, score: float) -> "Potentials":
         """The same with another score for beginning with `tag`."""
@@ -181,7 +198,7 @@ class Potentials:
         emissions = self.emissions.clone()
         for position, tag in pins.items():
             others = torch.arange(self.num_tags) != self.tag_id(tag)
-            emissions[self._position(position), others] = -torch.inf
+            emissions[self.position(position), others] = -torch.inf
         return replace(self, emissions=emissions)
 
     def scale_transitions(self, strength: float) -> "Potentials":
@@ -225,11 +242,6 @@ class Potentials:
         changes: dict[str, Any] = {name: scores}
         return replace(self, **changes)
 
-    def _position(self, position: int) -> int:
-        if not 0 <= position < self.num_tokens:
-            raise ShapeError(f"position must be 0 to {self.num_tokens - 1}, got {position}")
-        return position
-
     def _check_shapes(self) -> None:
         T, K = self.emissions.shape
         expected: dict[str, list[tuple[int, ...]]] = {
@@ -262,6 +274,19 @@ class Potentials:
                 f"{name}{list(cell)} must be -inf (forbidden) or a number within"
                 f" ±{LARGEST:g}, got {scores[cell].item()}"
             )
+
+
+def require_number(name: str, value: object, at_least: float = -math.inf) -> float:
+    """A finite number as a plain float.
+
+    Raises:
+        CrfvizError: it is no number, NaN, infinite, or less than `at_least`.
+    """
+    number = float(value) if isinstance(value, Real) else math.nan  # a text is no number
+    if math.isfinite(number) and number >= at_least:
+        return number
+    bound = "" if at_least == -math.inf else f" of at least {at_least:g}"
+    raise CrfvizError(f"{name} must be a finite number{bound}, got {value!r}")
 
 
 def _numbers(name: str, values: ArrayLike) -> Tensor:

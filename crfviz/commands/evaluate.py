@@ -14,11 +14,10 @@ from typing import Never
 import torch
 from tqdm import tqdm
 
-from crfviz.corpus.run.results import Results, run
+from crfviz.corpus.run.results import Results
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
-from crfviz.corpus.tables.card import record_evaluation
-from crfviz.corpus.tables.report import as_record, as_text
-from crfviz.corpus.tables.scores import evaluation_of
+from crfviz.corpus.tables.report import as_record, as_text, record_evaluation
 from crfviz.corpus.tables.two_models import comparison_tables, comparison_text
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import load_tagger
@@ -64,7 +63,7 @@ def main(args: argparse.Namespace) -> int:
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(types)
     results = _run(tagger, sentences)
     file = "".join([label, *prepared])
-    record = as_record(evaluation_of(results), file)
+    record = as_record(results, file)
     sys.stdout.write(f"{as_text(record)}\n")
     compared = {}
     if args.against:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from crfviz.corpus.training.labelled import Sources, tagged_sentences
-from crfviz.taggers.config import CONFIG_FILE, read_json_object
-from crfviz.taggers.lexicon import build_lexicon, write_lexicon
+from crfviz.corpus.training.labelled import Sources, keep_training_words
+from crfviz.taggers.storage import CONFIG_FILE, read_json_object
 from crfviz.text.cleaning import parse_types
 
 
@@ -34,12 +33,3 @@ def main(args: argparse.Namespace) -> int:
     types = parse_types(args.map) if args.map else None
     keep_training_words(Sources(tuple(args.train), (), args.fold_handles, types), args.folder)
     return 0
-
-
-def keep_training_words(sources: Sources, folder: Path) -> None:
-    """Write lexicon.json of the training files into a model folder.
-
-    Raises:
-        FormatError: a file cannot be read.
-    """
-    write_lexicon(folder, build_lexicon(tagged_sentences(sources, sources.train)))

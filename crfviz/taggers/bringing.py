@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import Reading
+from crfviz.taggers.brought.draft import MOST_BYTES, Reading
 from crfviz.taggers.brought.files import understand_files
-from crfviz.taggers.brought.limits import MOST_BYTES
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
@@ -18,7 +17,7 @@ def bring(*files: str | Path, name: str = "", reading: Reading | None = None) ->
     """The model in one file, or in two that belong together; it is in `list_taggers` from now on.
 
     Args:
-        files: paths; README.md says which kinds there are.
+        files: paths; docs/bring-your-own.md says which kinds there are.
         name: for the list; that of the first file where it is empty. A number is added to one that
             is taken.
         reading: what the files do not say of themselves.

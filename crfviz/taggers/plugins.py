@@ -67,10 +67,6 @@ class PluginTagger(SentenceTagger):
         with _careful(self.name):
             return [str(word) for word in self._object.split(text)]
 
-    def reads(self, text: str) -> bool:
-        """Whether it has scores for a text: any, or one of its observations."""
-        return self.observations is None or set(self.split(text)) <= set(self.observations)
-
     def examples(self) -> list[Example]:
         """Its own, each an `Example` or a text."""
         with _careful(self.name):

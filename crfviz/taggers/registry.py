@@ -14,14 +14,13 @@ from pathlib import Path
 from crfviz.exceptions import ModelError
 from crfviz.taggers.brought.storage import IMPORTED
 from crfviz.taggers.brought.tagger import ImportedTagger
-from crfviz.taggers.config import CONFIG_FILE, read_family
 from crfviz.taggers.hmm.tagger import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.perceptron.tagger import PerceptronTagger
 from crfviz.taggers.plugins import PluginTagger, plugins
+from crfviz.taggers.storage import CONFIG_FILE, read_family, wrong_field
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
-from crfviz.taggers.textbook.storage import TEXTBOOK
-from crfviz.taggers.textbook.tagger import TextbookTagger
+from crfviz.taggers.textbook.tagger import TEXTBOOK, TextbookTagger
 from crfviz.taggers.user_models import HIDDEN, user_models
 
 SHIPPED = Path(__file__).resolve().parents[2] / "models"
@@ -72,10 +71,8 @@ def _load(path: Path) -> Tagger:
         return TextbookTagger(path)
     family = read_family(path)
     if family not in FAMILIES:
-        known = ", ".join(FAMILIES)
-        raise ModelError(
-            f"{path / CONFIG_FILE}: field 'family' must be one of {known}, got {family!r}"
-        )
+        expected = f"must be one of {', '.join(FAMILIES)}"
+        raise wrong_field(path / CONFIG_FILE, "family", expected, family)
     return FAMILIES[family](path)
 
 

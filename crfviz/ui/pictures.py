@@ -12,8 +12,8 @@ from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import handle_events, set_view_option, view_option
+from crfviz.ui.session.bound import bound_flag
+from crfviz.ui.session.current import handle_events
 from crfviz.ui.session.kept import last_event
 from crfviz.ui.widgets.download import download
 from crfviz.views.stage.component import mount
@@ -91,13 +91,8 @@ def table_twin(
     Returns:
         Whether the tables are drawn, so that a page can add its own.
     """
-    wanted = view_option("twin") == "1"
-
-    def store(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
-        set_view_option("twin", "1" if chosen else "0", "0")
-
     with st.container(horizontal=True, vertical_alignment="center"):
-        bound_to(st.toggle, "Show the numbers as tables", "view.twin", wanted, store)
+        wanted = bound_flag(st.toggle, "Show the numbers as tables", "twin")
         if save:
             _save_lattice(scene)
     if not wanted:

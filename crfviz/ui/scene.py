@@ -12,7 +12,7 @@ from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.ui import cached
-from crfviz.ui.session.current import need_frame, scenario, view_option
+from crfviz.ui.session.current import scenario, view_option
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.strips.decoders import LABELS
@@ -57,6 +57,10 @@ class Scene:
         wanted = wanted_rows()
         return tuple(row for row in LABELS if row in wanted and (row != "gold" or self.gold))
 
+    def numbered(self, start: int = 0, stop: int | None = None) -> dict[int, str]:
+        """The words by position, each with its number: words repeat."""
+        return {t: f"{t + 1} {word}" for t, word in list(enumerate(self.words))[start:stop]}
+
 
 def scene() -> Scene:
     """The scene of this run.
@@ -65,7 +69,6 @@ def scene() -> Scene:
     is broken, or an edit cannot be applied. A sentence of more than 120 words is drawn up to there,
     with a line that says so.
     """
-    need_frame()
     try:
         now = scenario()
         if not cached.words(now.model, now.sentence):

@@ -3,8 +3,8 @@
 import pytest
 
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.demonstrations.sample_counts import largest_gap, pile
 from crfviz.chain.questions.influence import influence
+from crfviz.chain.sampling import largest_gap, pile
 from tests.browser.screen import MODEL, chain, named
 
 SENTENCE = "Old dogs see the boat ."

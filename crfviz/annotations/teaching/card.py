@@ -8,9 +8,9 @@ from crfviz.annotations.teaching.gains import Gain
 from crfviz.annotations.teaching.learning import WHAT
 from crfviz.annotations.teaching.lesson import Lesson, Taught
 from crfviz.corpus.metrics import Rate
-from crfviz.corpus.tables.card import BEGIN, END
+from crfviz.corpus.tables.report import BEGIN, END
+from crfviz.taggers.folder import version_of
 from crfviz.taggers.tagger import Tagger
-from crfviz.taggers.version import version_of
 
 
 def card_of(taught: Taught, lesson: Lesson, base: Tagger) -> str:

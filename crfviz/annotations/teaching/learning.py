@@ -4,8 +4,8 @@
 
 `crf` leaves every emission as it is: only the scores of start, end and transitions move. `tagger`
 moves all weights. Both minimise the loss of training, with its averaged weights; see
-`corpus.optimisation`. Words that the model does not know stay unknown words: its vocabulary does
-not grow.
+`crfviz.corpus.training.optimisation`. Words that the model does not know stay unknown words: its
+vocabulary does not grow.
 
 `benchmarks/teaching.py` measures what both do. Longer steps or more passes get more of the taught
 words right and cost more of the others.
@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from crfviz.corpus.training.batches import Labelled
-from crfviz.corpus.training.optimisation import Corpus, Run
+from crfviz.corpus.training.labelled import Corpus, Labelled
+from crfviz.corpus.training.optimisation import Run
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import FormatError, UnknownTagError
-from crfviz.taggers.neural.device import choose_device
 from crfviz.taggers.neural.network import Network
-from crfviz.taggers.neural.storage import Stored
+from crfviz.taggers.neural.storage import NeuralModel
+from crfviz.taggers.neural.tagger import choose_device
 from crfviz.text.sentences import Sentence
 
 CRF_ONLY, WHOLE_TAGGER = "crf", "tagger"
@@ -50,7 +50,7 @@ Report = Callable[[int, int], None]  # steps done, and of how many; what it rais
 
 
 def learn(
-    stored: Stored, sentences: Sequence[Sentence], method: str, recipe: Recipe, report: Report
+    stored: NeuralModel, sentences: Sequence[Sentence], method: str, recipe: Recipe, report: Report
 ) -> Network:
     """The network of a model folder after it has learnt from tagged sentences.
 

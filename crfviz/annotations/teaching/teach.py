@@ -28,12 +28,14 @@ from crfviz.annotations.teaching.learning import labelled, learn
 from crfviz.annotations.teaching.lesson import Lesson, Taught
 from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.exceptions import FormatError, ModelError
-from crfviz.taggers.examples import EXAMPLES_FILE, holds, write_examples
+from crfviz.taggers.claims import holds
+from crfviz.taggers.examples import EXAMPLES_FILE, write_examples
+from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.lexicon import build_lexicon, read_lexicon, write_lexicon
-from crfviz.taggers.neural.storage import Stored, load_model, save_model
+from crfviz.taggers.neural.storage import NeuralModel, load_model, save_model
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.taggers.tagger import CARD_FILE, Tagger
+from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import free_name, new_model
 from crfviz.text.formats import render_sentences
 from crfviz.text.schemes import repair
@@ -91,7 +93,7 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Report) -> Taug
     network = learn(stored, taught, lesson.method, lesson.recipe, _learning(report))
     name = free_name(lesson.name or f"{tagger.name}-taught", list_taggers())
     with new_model(name) as folder:
-        save_model(folder, Stored(stored.config, stored.vocabulary, network))
+        save_model(folder, NeuralModel(stored.config, stored.vocabulary, network))
         after = NeuralTagger(folder)
         groups = {"taught": taught, "held out": held_out, **_shipped(tagger, sentences)}
         result = Taught(

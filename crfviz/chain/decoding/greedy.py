@@ -7,7 +7,7 @@ from torch import Tensor
 
 from crfviz.chain import recursions
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.ties import lowest_best
+from crfviz.chain.recursions import lowest_best
 from crfviz.exceptions import CrfvizError
 
 How = Literal["independent", "left_to_right"]

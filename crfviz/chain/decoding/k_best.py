@@ -22,8 +22,7 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import Path, probability
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.recursions import follow
-from crfviz.chain.ties import near_best
+from crfviz.chain.recursions import follow, near_best
 from crfviz.exceptions import CrfvizError, NoPathError
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.paths import require_path
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.ties import lowest_best
+from crfviz.chain.recursions import lowest_best
 
 
 def max_marginal(potentials: Potentials) -> list[int]:

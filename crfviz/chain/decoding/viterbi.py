@@ -13,8 +13,7 @@ from crfviz.chain import recursions
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import probability, require_path
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.recursions import maximum
-from crfviz.chain.ties import TOLERANCE, lowest_best, near_best
+from crfviz.chain.recursions import TOLERANCE, lowest_best, maximum, near_best
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +25,7 @@ class Viterbi:
     path: list[int]  # T tag ids
     score: float  # of `path`, nats, unnormalised
     probability: float  # of `path` given the sentence, in [0, 1]
-    ties: bool  # another path is as good, within `crfviz.chain.ties.TOLERANCE`
+    ties: bool  # another path is as good, within `crfviz.chain.recursions.TOLERANCE`
 
 
 def viterbi(potentials: Potentials) -> Viterbi:
@@ -78,7 +77,7 @@ def best_path(potentials: Potentials) -> list[int]:
     final = best[-1] + end
     if not (final > -np.inf).any():
         require_path(torch.from_numpy(best), torch.from_numpy(final))
-    return recursions.walk_back(best, steps, end, _lowest_best)
+    return recursions.walk_back(final, recursions.leading(best, steps), _lowest_best)
 
 
 def best_through(potentials: Potentials) -> Tensor:
@@ -101,7 +100,7 @@ def best_through(potentials: Potentials) -> Tensor:
 
 
 def _lowest_best(scores: Array) -> int:
-    """`crfviz.chain.ties.lowest_best` of one row."""
+    """`crfviz.chain.recursions.lowest_best` of one row."""
     best = scores.max()
     return int((scores >= best - TOLERANCE * max(abs(best), 1.0)).argmax())
 

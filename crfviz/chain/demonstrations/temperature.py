@@ -19,8 +19,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
-from crfviz.chain.arguments import require_number
-from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.potentials import Array, Potentials, require_number
 
 
 @dataclass(frozen=True, eq=False)

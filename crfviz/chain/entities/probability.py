@@ -20,13 +20,12 @@ from typing import Literal
 import numpy as np
 
 from crfviz.chain import recursions
-from crfviz.chain.arguments import require_position
-from crfviz.chain.entities.bio_lift import lift
+from crfviz.chain.constraints import bio_rules
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.questions.conditioning import pin_probability
 from crfviz.exceptions import ShapeError, UnknownTagError
-from crfviz.text.schemes import begin, inside, types_of
+from crfviz.text.schemes import begin, inside, is_begin, is_inside, types_of
 
 Relation = Literal["other type", "other boundaries", "none"]
 
@@ -133,7 +132,7 @@ def entity_shortcuts(potentials: Potentials, label: str, first: int, last: int) 
 
 def _tags(potentials: Potentials, label: str, first: int, last: int) -> dict[int, str]:
     """The tag of each word of an entity."""
-    first, last = require_position(potentials, first), require_position(potentials, last)
+    first, last = potentials.position(first), potentials.position(last)
     if last < first:
         raise ShapeError(f"last must be at least first, {first}, got {last}")
     needed = [begin(label), inside(label)][: 1 + (last > first)]
@@ -142,6 +141,49 @@ def _tags(potentials: Potentials, label: str, first: int, last: int) -> dict[int
             types = ", ".join(entity_types(potentials)) or "none: the tags are not BIO"
             raise UnknownTagError(f"expected a tag {name}; the entity types are {types}")
     return {t: needed[t > first] for t in range(first, last + 1)}
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """A chain with orphans; K' = K + the number of I tags."""
+
+    emissions: Array  # (T, K')
+    steps: Array  # (T-1, K', K'), from and to
+    start: Array  # (K',)
+    end: Array  # (K',)
+    in_entity: list[bool]  # K', True for a B-X and for an I-X that continues one
+
+
+def lift(potentials: Potentials) -> Lifted:
+    """The chain in which every I-X continues an entity and every orphan has a tag of its own.
+
+    Read strictly, an I-X continues an entity after B-X or after an I-X that itself continues one;
+    any other I-X, an orphan, belongs to no entity. Which of the two it is depends on all the tags
+    before, so the tag alone does not say. With tags of their own for the orphans, every path of the
+    chain is one path of the larger one, with the same score, and there each tag says what it is.
+
+    Tags 0 to K-1 stay where they are. Beyond them come the orphans of the I tags, in id order.
+
+    Source:
+        The strict reading is that of IOB2, Tjong Kim Sang and Veenstra, "Representing Text Chunks"
+        (1999).
+    """
+    names = potentials.tag_names
+    begins = np.array([is_begin(name) for name in names])
+    continues = np.array([is_inside(name) for name in names])
+    source = np.concatenate([np.arange(len(names)), np.flatnonzero(continues)])  # K' ids
+    orphan = np.arange(len(source)) >= len(names)
+    follows = bio_rules(names).transitions.numpy()[source][:, source] & ~orphan[:, None]
+    # One of the two I-X may come after a tag: the orphan where the other would not continue it.
+    possible = np.where(continues[source], follows != orphan, True)
+    emissions, steps, start, end = potentials.arrays()
+    return Lifted(
+        emissions=emissions[:, source],
+        steps=np.where(possible, steps[:, source, :][..., source], -np.inf),
+        start=np.where(continues[source] & ~orphan, -np.inf, start[source]),
+        end=end[source],
+        in_entity=((begins | continues)[source] & ~orphan).tolist(),
+    )
 
 
 class _Hypotheses:

@@ -112,7 +112,7 @@ def largest_step_changes(
     _check(before.num_tokens, after.num_tokens, origins)
     if after.homogeneous:
         return []
-    found: list[Moved] = []
+    moved: list[Moved] = []
     for t in range(1, len(origins)):
         first, second = origins[t - 1], origins[t]
         if first is None or second is None or second != first + 1:
@@ -123,8 +123,8 @@ def largest_step_changes(
             i, j = divmod(cell, after.num_tags)
             if float(change[i, j]) != 0.0:
                 values = float(old[i, j]), float(new[i, j]), float(change[i, j])
-                found.append(Moved(t, i, j, *values))
-    return sorted(found, key=lambda moved: -abs(moved.change))[:number]
+                moved.append(Moved(t, i, j, *values))
+    return sorted(moved, key=lambda score: -abs(score.change))[:number]
 
 
 def _check(before: int, after: int, origins: Origins) -> None:

@@ -17,14 +17,11 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from crfviz.chain.arguments import require_position
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import NoPathError
-
-Cell = tuple[int, Tag]  # position and tag
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +35,7 @@ class Conditioned:
 
 
 def condition(
-    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[Cell] = ()
+    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[tuple[int, Tag]] = ()
 ) -> Conditioned:
     """The chain with some tags fixed and others ruled out, in O(T K^2).
 
@@ -65,7 +62,7 @@ def condition(
 
 
 def pin_probability(
-    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[Cell] = ()
+    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[tuple[int, Tag]] = ()
 ) -> float:
     """P(pins | x) = Z_pinned / Z, in O(T K^2); 0.0 if no allowed path agrees with the pins.
 
@@ -87,7 +84,7 @@ def pin_probability(
 
 
 def restrict(
-    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[Cell] = ()
+    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[tuple[int, Tag]] = ()
 ) -> Potentials:
     """The chain that `condition` weighs, without the weighing; it may have no path left.
 
@@ -98,7 +95,7 @@ def restrict(
     return forbid(potentials.pin(_checked(potentials, pins)), forbidden)
 
 
-def forbid(potentials: Potentials, cells: Iterable[Cell]) -> Potentials:
+def forbid(potentials: Potentials, cells: Iterable[tuple[int, Tag]]) -> Potentials:
     """The same with some tags ruled out, each at one position.
 
     Raises:
@@ -107,15 +104,17 @@ def forbid(potentials: Potentials, cells: Iterable[Cell]) -> Potentials:
     """
     emissions = potentials.emissions.clone()
     for position, tag in cells:
-        emissions[require_position(potentials, position), potentials.tag_id(tag)] = -torch.inf
+        emissions[potentials.position(position), potentials.tag_id(tag)] = -torch.inf
     return replace(potentials, emissions=emissions)
 
 
 def _checked(potentials: Potentials, pins: Mapping[int, Tag]) -> dict[int, Tag]:
-    return {require_position(potentials, position): tag for position, tag in pins.items()}
+    return {potentials.position(position): tag for position, tag in pins.items()}
 
 
-def _fault(potentials: Potentials, pins: Mapping[int, Tag], forbidden: list[Cell]) -> str:
+def _fault(
+    potentials: Potentials, pins: Mapping[int, Tag], forbidden: list[tuple[int, Tag]]
+) -> str:
     """Why nothing is left: the first pin that is impossible alone, or all of them together."""
     for position, tag in pins.items():
         name = potentials.tag_names[potentials.tag_id(tag)]

@@ -1,5 +1,7 @@
-"""One step of learning from a sentence whose right tags are known.
+"""How often each weight is used, and one step of learning from a sentence with its right tags.
 
+    observed    n(y)            the uses of a weight by the path y
+    expected    E_{y'|x} n(y')  their mean over the distribution of paths: a sum of marginals
     loss        -log p(y | x) = log Z - score(y)                  nats, at least 0
     gradient    d loss / d w  = expected count of w - observed count of w
     step        w <- w + size * (observed - expected)
@@ -13,15 +15,75 @@ McCallum (2012), section 5.1.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
+import torch
 from torch import Tensor
 
-from crfviz.chain.arguments import require_number
-from crfviz.chain.forward_backward import log_partition
-from crfviz.chain.potentials import Potentials, Tag
-from crfviz.chain.questions.counts import Counts, expected_counts, observed_counts
-from crfviz.exceptions import CrfvizError
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.forward_backward import forward_backward, log_partition
+from crfviz.chain.potentials import Potentials, Tag, require_number
+from crfviz.exceptions import CrfvizError, ShapeError
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Uses of every weight; whole numbers if observed, means if expected."""
+
+    transitions: Tensor  # (K, K) from and to, over all steps; sums to T-1
+    start: Tensor  # (K,) sums to 1
+    end: Tensor  # (K,) sums to 1
+    emissions: Tensor  # (T, K) each row sums to 1
+    steps: Tensor  # (T-1, K, K) the transitions of each step
+
+    def __sub__(self, other: "Counts") -> "Counts":
+        """Uses more than the other has."""
+        names = [part.name for part in fields(self)]
+        return Counts(**{name: getattr(self, name) - getattr(other, name) for name in names})
+
+
+def expected_counts(potentials: Potentials) -> Counts:
+    """The expected uses of every weight under p(y | x), in O(T K^2).
+
+    Raises:
+        NoPathError: every path is forbidden.
+
+    Example:
+        >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
+        >>> expected_counts(coin).transitions.tolist()
+        [[0.5, 0.5], [0.5, 0.5]]
+    """
+    tables = forward_backward(potentials)
+    if tables.log_partition == -torch.inf:
+        best_path(potentials)  # says where the last prefix breaks off
+    return Counts(
+        transitions=tables.edge_marginals.sum(0),
+        start=tables.marginals[0],
+        end=tables.marginals[-1],
+        emissions=tables.marginals,
+        steps=tables.edge_marginals,
+    )
+
+
+def observed_counts(potentials: Potentials, path: Sequence[Tag]) -> Counts:
+    """The uses of every weight by one path.
+
+    Args:
+        potentials: the chain, for its shape and tag names.
+        path: T tags, by id or name.
+
+    Raises:
+        ShapeError: `path` has not T tags.
+        UnknownTagError: the chain does not have one of the tags.
+    """
+    T, K = potentials.emissions.shape
+    if len(path) != T:
+        raise ShapeError(f"path must have {T} tags, got {len(path)}")
+    tags = torch.tensor([potentials.tag_id(tag) for tag in path])
+    emissions = torch.zeros(T, K, dtype=torch.float64)
+    emissions[torch.arange(T), tags] = 1.0
+    steps = emissions[:-1, :, None] * emissions[1:, None, :]
+    return Counts(steps.sum(0), emissions[0], emissions[-1], emissions, steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +128,7 @@ def gradient_step(potentials: Potentials, path: Sequence[Tag], size: float) -> G
         raise CrfvizError(
             "the path is forbidden: its probability is 0, and no step changes forbidden scores"
         )
-    difference = Counts(
-        transitions=observed.transitions - expected.transitions,
-        start=observed.start - expected.start,
-        end=observed.end - expected.end,
-        emissions=observed.emissions - expected.emissions,
-        steps=observed.steps - expected.steps,
-    )
+    difference = observed - expected
     moves = difference.transitions if potentials.homogeneous else difference.steps
     moved = replace(
         potentials,

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from crfviz.chain.arguments import require_number, require_position
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.potentials import Potentials, Tag
+from crfviz.chain.potentials import Potentials, Tag, require_number
 
 NOTICEABLE = 0.01  # a hundredth of the probability moves
 
@@ -60,7 +59,7 @@ def influence(
         >>> [round(reach, 3) for reach in influence(stay, 0).reach.tolist()]
         [0.231, 0.107, 0.049]
     """
-    position = require_position(potentials, position)
+    position = potentials.position(position)
     delta = require_number("delta", delta)
     best = best_path(potentials)
     nudged = best[position] if tag is None else potentials.tag_id(tag)

@@ -14,12 +14,11 @@ shared databases" (1976), for the subdivision.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from crfviz.chain.arguments import require_number
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.edits import Edits
-from crfviz.chain.potentials import Potentials, Tag
-from crfviz.chain.questions.intervals import Interval, Line, crossing, intervals, pieces
-from crfviz.chain.ties import TOLERANCE
+from crfviz.chain.potentials import Potentials, Tag, require_number
+from crfviz.chain.questions.tipping import Interval, Line, crossing, intervals, pieces
+from crfviz.chain.recursions import TOLERANCE
 
 
 def strength_intervals(
@@ -77,7 +76,7 @@ def strength_intervals(
 
 def _between(left: Line, right: Line, best_at: Callable[[float], Line]) -> list[Line]:
     """The lines of the envelope between two of its lines."""
-    found: list[Line] = []
+    between: list[Line] = []
     gaps = [(left, right)]
     while gaps:
         left, right = gaps.pop()
@@ -87,6 +86,6 @@ def _between(left: Line, right: Line, best_at: Callable[[float], Line]) -> list[
         middle = best_at(value)
         score = left.at(value)
         if middle.at(value) > score + TOLERANCE * max(1.0, abs(score)):
-            found.append(middle)
+            between.append(middle)
             gaps += [(left, middle), (middle, right)]
-    return found
+    return between

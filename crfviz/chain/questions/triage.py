@@ -44,7 +44,7 @@ import torch
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.paths import lead, terms
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.ties import TOLERANCE
+from crfviz.chain.recursions import TOLERANCE
 from crfviz.exceptions import ShapeError
 
 Part = Literal["emission", "transition"]

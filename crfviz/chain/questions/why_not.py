@@ -13,16 +13,15 @@ Lafferty, McCallum and Pereira, "Conditional Random Fields" (2001), section 3, w
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
 
-from crfviz.chain.arguments import require_position
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import lead, probability
 from crfviz.chain.potentials import Potentials, Tag
+from crfviz.chain.weights import Kind
 from crfviz.exceptions import NoPathError
 
 
@@ -30,7 +29,7 @@ from crfviz.exceptions import NoPathError
 class Term:
     """One of the 2T+1 summands of a gap."""
 
-    kind: Literal["emission", "start", "transition", "end"]
+    kind: Kind
     position: int  # of the word; of the later word for a transition
     value: float  # nats
 
@@ -55,7 +54,7 @@ class WhyNot:
         largest = self.transition_terms[step].item()
         if self.emission_terms[emission] >= largest:
             return Term("emission", emission, self.emission_terms[emission].item())
-        kinds: dict[int, Literal["start", "end"]] = {0: "start", last + 1: "end"}
+        kinds: dict[int, Kind] = {0: "start", last + 1: "end"}
         return Term(kinds.get(step, "transition"), min(step, last), largest)
 
 
@@ -80,7 +79,7 @@ def why_not(potentials: Potentials, position: int, tag: Tag) -> WhyNot:
         >>> answer.deciding
         Term(kind='transition', position=1, value=1.0)
     """
-    position, tag = require_position(potentials, position), potentials.tag_id(tag)
+    position, tag = potentials.position(position), potentials.tag_id(tag)
     best = best_path(potentials)
     path = best if best[position] == tag else _best_with(potentials, position, tag)
     ahead = lead(potentials, best, path)

@@ -13,22 +13,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from crfviz.corpus.run.results import Results
-from crfviz.corpus.run.suspects import entity_suspect_table
-from crfviz.corpus.run.totals import (
+from crfviz.corpus.table import Table, rounded
+from crfviz.corpus.tables.decoders import decoder_table, oracle_table
+from crfviz.corpus.tables.errors import (
+    entity_suspect_table,
     error_table,
     kind_table,
     pair_table,
     transition_table,
     weight_table,
 )
-from crfviz.corpus.table import Table, rounded
-from crfviz.corpus.tables.decoders import decoder_table, oracle_table
-from crfviz.corpus.tables.entities import entity_kind_table, scheme_table
 from crfviz.corpus.tables.reliability import calibration_table, coverage_table, ece_table
 from crfviz.corpus.tables.report import as_record
-from crfviz.corpus.tables.scores import evaluation_of
 from crfviz.corpus.tables.slices import every_slice
-from crfviz.corpus.tables.tags import confusion_table, tag_table
+from crfviz.corpus.tables.tags import (
+    confusion_table,
+    entity_kind_table,
+    scheme_table,
+    tag_table,
+)
 
 Tables = Mapping[str, Table]
 
@@ -71,7 +74,7 @@ def full_record(results: Results, file: str, tables: Tables) -> dict[str, Any]:
         tables: from `tables_of`.
     """
     return {
-        **as_record(evaluation_of(results), file),
+        **as_record(results, file),
         "errors": {
             "sentences": int((~results.sentences_right("viterbi")).sum()),
             "words": int((~results.right("viterbi")).sum()),

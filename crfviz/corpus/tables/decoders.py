@@ -1,25 +1,45 @@
-"""What the CRF buys: every decoder beside Viterbi, and how far the best paths reach.
+"""What the CRF buys: how good every decoder is, beside Viterbi, and how far the best paths reach.
 
-McNemar's test, exact: of the b + c words that one of two decoders gets right and the other does
-not, each would be for either with probability 1/2 if they were equally good, so
-
-    p = min(1, 2 P(X <= min(b, c))),  X ~ Binomial(b + c, 1/2)
-
-Words of a sentence are not independent draws, so a small p is a little too small.
-
-Source: McNemar (1947), with the exact test of Dietterich, "Approximate Statistical Tests for
-Comparing Supervised Classification Learning Algorithms" (1998), section 3.1.
+What the decoders do, and on which scores, is in `crfviz.corpus.run.tagging`. Max-marginal may break
+BIO in spite of the rules, for two tags that are each the likeliest need not fit together.
 """
 
-import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from crfviz.corpus.metrics import wilson
-from crfviz.corpus.run.results import EVERY_DECODER, ORACLE_PATHS, Results
+import numpy as np
+
+from crfviz.chain.constraints import illegal_positions
+from crfviz.corpus.metrics import (
+    Accuracy,
+    EntityScores,
+    accuracy,
+    entity_scores,
+    mcnemar,
+    wilson,
+)
+from crfviz.corpus.run.results import BEAMS, EVERY_DECODER, ORACLE_PATHS, Results
 from crfviz.corpus.table import Row, Table, rate_cells
-from crfviz.corpus.tables.report import TITLES
-from crfviz.corpus.tables.scores import decoder_scores
 
-ALL_TITLES = {**TITLES, **{f"beam_{width}": f"beam of {width}" for width in (2, 4, 8)}}
+TITLES = {
+    "independent": "independent greedy",
+    "left_to_right": "left-to-right greedy",
+    "viterbi": "Viterbi",
+    "max_marginal": "max-marginal",
+}
+DECODERS = tuple(TITLES)  # of a report; the table has beams, too
+ALL_TITLES = {**TITLES, **{name: f"beam of {width}" for name, width in BEAMS.items()}}
+SEED = 0  # of the bootstrap
+
+
+@dataclass(frozen=True)
+class DecoderScores:
+    """How good one decoder is."""
+
+    accuracy: Accuracy
+    entities: EntityScores | None  # BIO only
+    invalid_bio: int | None  # sentences with an illegal I-X; BIO only
+    seconds: float  # of decoding all sentences one by one, without the network
 
 
 def decoder_table(results: Results) -> Table:
@@ -41,19 +61,22 @@ def oracle_table(results: Results) -> Table:
     ]
 
 
-def mcnemar(b: int, c: int) -> float:
-    """The exact two-sided p of b and c discordant words.
+def decoder_scores(results: Results, decoder: str, gold: Sequence[Sequence[str]]) -> DecoderScores:
+    """How good one decoder is.
 
-    >>> f"{mcnemar(2, 8):.6f}", mcnemar(0, 0)
-    ('0.109375', 1.0)
+    Args:
+        results: of a run.
+        decoder: one of `results.EVERY_DECODER`.
+        gold: the names of the gold tags, of every sentence.
     """
-    n, least = b + c, min(b, c)
-    if b == c:
-        return 1.0
-    logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(least)]
-    last = math.lgamma(n + 1) - math.lgamma(least + 1) - math.lgamma(n - least + 1)
-    tail = math.fsum(math.exp(log - last) for log in [*logs, last])
-    return min(1.0, 2 * math.exp(last - n * math.log(2)) * tail)
+    bio = results.tagger.scheme is not None
+    guess = results.names(results.tags[decoder])
+    return DecoderScores(
+        accuracy=accuracy(gold, guess),
+        entities=entity_scores(gold, guess, np.random.default_rng(SEED)) if bio else None,
+        invalid_bio=sum(bool(illegal_positions(tags)) for tags in guess) if bio else None,
+        seconds=results.seconds[decoder],
+    )
 
 
 def _row(results: Results, name: str) -> Row:

@@ -12,13 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from crfviz.corpus.metrics import wilson
+from crfviz.corpus.metrics import NUM_BINS, calibration_error, wilson
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import Table, rate_cells
-from crfviz.corpus.training.calibration import NUM_BINS, calibration_error
 
 COVERAGES = tuple(range(5, 101, 5))  # per cent
 
@@ -35,7 +33,7 @@ class Judged:
         """Expected calibration error in [0, 1]; None where nothing was predicted."""
         if not len(self.right):
             return None
-        return calibration_error(torch.from_numpy(self.probability), torch.from_numpy(self.right))
+        return calibration_error(self.probability, self.right)
 
 
 def judged(results: Results) -> dict[str, Judged]:

@@ -1,43 +1,53 @@
-"""An evaluation as JSON, and the JSON as a table to print or for a model card.
+"""An evaluation as JSON, as a table to print, and as the figures of a model card.
 
 Shares are in [0, 1] in JSON and in per cent in tables, with their 95 % intervals in brackets.
+
+evaluation.json of a model folder maps a label ("ud-english-ewt/test.conllu") to one evaluation. The
+card, README.md, shows all of them between two marker comments; what stands outside the markers is
+never touched.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from crfviz.corpus.metrics import Rate
-from crfviz.corpus.table import aligned
-from crfviz.corpus.tables.scores import DECODERS, DecoderScores, Evaluation
+from crfviz.corpus.metrics import Rate, calibration_error
+from crfviz.corpus.run.results import Results
+from crfviz.corpus.table import DIGITS, aligned
+from crfviz.corpus.tables.decoders import DECODERS, TITLES, DecoderScores, decoder_scores
+from crfviz.exceptions import ModelError
+from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
+from crfviz.taggers.storage import read_json_object
 
-TITLES = {
-    "independent": "independent greedy",
-    "left_to_right": "left-to-right greedy",
-    "viterbi": "Viterbi",
-    "max_marginal": "max-marginal",
-}
-DIGITS = 6  # of numbers in JSON
+BEGIN = "<!-- figures: written by `python -m crfviz evaluate --card`, not by hand -->"
+END = "<!-- end of figures -->"
 
 Record = Mapping[str, Any]  # one evaluation as JSON; keys as in `as_record`
 
 
-def as_record(evaluation: Evaluation, file: str) -> dict[str, Any]:
+def as_record(results: Results, file: str) -> dict[str, Any]:
     """Everything that was measured, ready for JSON; `file` says on what.
 
-    Entity scores and `invalid_bio` are None where the tagger has no BIO tags.
+    Entity scores and `invalid_bio` are None where the tagger has no BIO tags. `ece` is the expected
+    calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
+    probability of the Viterbi path; both of the potentials that viterbi and max_marginal see.
     """
+    tagger, gold = results.tagger, results.names(results.gold)
+    ece = calibration_error(results.token_probability, results.right("max_marginal"))
+    of_sentences = calibration_error(results.path_probability, results.sentences_right("viterbi"))
     return {
-        "model": evaluation.model,
+        "model": tagger.name,
         "file": file,
-        "sentences": evaluation.num_sentences,
-        "tokens": evaluation.num_tokens,
-        "scheme": evaluation.scheme,
-        "device": evaluation.device,
-        "probabilistic": evaluation.probabilistic,
-        "scoring_seconds": round(evaluation.scoring_seconds, DIGITS),
-        "ece": round(evaluation.ece, DIGITS),
-        "sequence_ece": round(evaluation.sequence_ece, DIGITS),
-        **{name: _decoder_record(evaluation.decoders[name]) for name in DECODERS},
+        "sentences": results.num_sentences,
+        "tokens": len(results.gold),
+        "scheme": tagger.scheme,
+        "device": tagger.device,
+        "probabilistic": tagger.probabilistic,
+        "scoring_seconds": round(results.seconds["scoring"], DIGITS),
+        "ece": round(ece, DIGITS),
+        "sequence_ece": round(of_sentences, DIGITS),
+        **{name: _decoder_record(decoder_scores(results, name, gold)) for name in DECODERS},
     }
 
 
@@ -71,6 +81,40 @@ def as_markdown(record: Record) -> str:
     table = [_markdown_row(row) for row in (header, ["---"] * len(header), *rows)]
     notes = [f"- {note}" for note in _notes(record)]
     return "\n".join([f"On {_size(record)}:", "", *table, "", *notes])
+
+
+def read_evaluations(folder: Path) -> dict[str, Record]:
+    """The evaluations of a model folder by label; none where it has no such file.
+
+    Raises:
+        ModelError: the file is no JSON object of evaluations.
+    """
+    path = folder / EVALUATION_FILE
+    if not path.exists():
+        return {}
+    records = read_json_object(path)
+    for label, record in records.items():
+        _render(path, label, record)
+    return records
+
+
+def record_evaluation(folder: Path, label: str, record: Record) -> None:
+    """Put one evaluation into evaluation.json and write the figures of the card anew.
+
+    A card without the markers gets them at its end; a folder without a card gets one.
+
+    Raises:
+        ModelError: a file of the folder cannot be read or written, or its markers are broken.
+    """
+    records = {**read_evaluations(folder), label: record}
+    path = folder / CARD_FILE
+    try:
+        card = path.read_text(encoding="utf-8") if path.exists() else f"# {folder.name}\n"
+        path.write_text(_with_figures(path, card, records), encoding="utf-8")
+        text = json.dumps(records, indent=2, ensure_ascii=False)
+        (folder / EVALUATION_FILE).write_text(f"{text}\n", encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: cannot be read or written ({error})") from error
 
 
 def _decoder_record(scores: DecoderScores) -> dict[str, Any]:
@@ -153,3 +197,24 @@ def _notes(record: Record) -> list[str]:
 
 def _markdown_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _with_figures(path: Path, card: str, records: Mapping[str, Record]) -> str:
+    sections = [_render(path, label, record) for label, record in records.items()]
+    figures = "\n\n".join([BEGIN, *sections, END])
+    if BEGIN not in card and END not in card:
+        return f"{card.rstrip()}\n\n{figures}\n"
+    before, begin, rest = card.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ModelError(f"{path}: expected the markers {BEGIN!r} and {END!r}, in this order")
+    return f"{before}{figures}{after}"
+
+
+def _render(path: Path, label: str, record: object) -> str:
+    try:
+        return as_markdown(record)  # type: ignore[arg-type]  # what is no record fails below
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"{path}: {label!r} is no evaluation ({error!r}); evaluate again with --card"
+        ) from error

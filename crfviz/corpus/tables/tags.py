@@ -1,17 +1,41 @@
-"""Which tags are taken for which, and precision, recall and F1 of each tag.
+"""Which tags are taken for which, and what is wrong with predicted entities.
 
     precision = right / predicted    recall = right / gold    F1 = 2 right / (predicted + gold)
 
-Precision and recall are shares of words and get the Wilson interval. F1 rises with the share
-J = right / (predicted + gold - right), as F1 = 2 J / (1 + J); its interval is that of J.
+Precision and recall of a tag are shares of words and get the Wilson interval.
+
+Entities are counted by nervaluate:
+
+| scheme  | an entity counts as correct if                              |
+|---------|-------------------------------------------------------------|
+| strict  | type and both ends agree                                    |
+| exact   | both ends agree, whatever the type                          |
+| partial | it overlaps one in gold (half a point if the ends disagree) |
+| type    | it overlaps one in gold of the same type                    |
+
+The kinds of error come from these counts: *missed* and *spurious* overlap nothing on the other
+side; *wrong type* is exact less strict, *wrong boundary* type less strict, and *wrong type and
+boundary* is what is left of the overlapping ones. Entities are read strictly, as
+`crfviz.text.schemes.spans` does.
+
+Source: SemEval 2013, task 9.1 (Segura-Bedmar et al.), for the schemes.
 """
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
+from nervaluate import Evaluator
 from numpy.typing import NDArray
 
-from crfviz.corpus.metrics import Rate, wilson
+from crfviz.corpus.metrics import f1_rate, wilson
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import Table, rate_cells
+from crfviz.text.schemes import spans, split_tag
+
+SCHEMES = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type"}
+COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
+SENTENCES_AT_ONCE = 2000  # nervaluate keeps the place of every entity
 
 
 def confusion(results: Results, decoder: str = "viterbi") -> NDArray[np.int64]:
@@ -55,13 +79,55 @@ def tag_table(results: Results, decoder: str = "viterbi") -> Table:
     return rows
 
 
-def f1_rate(right: int, predicted: int, gold: int) -> Rate:
-    """F1 with its 95 % interval.
+def scheme_table(results: Results, decoder: str = "viterbi") -> Table:
+    """One row for each scheme with its counts, precision, recall and F1."""
+    return [
+        {"scheme": name, **counts, **_shares(counts, half=name == "partial")}
+        for name, counts in _counts(results, decoder).items()
+    ]
 
-    >>> rate = f1_rate(8, 10, 10)
-    >>> round(rate.value, 4), round(rate.low, 4), round(rate.high, 4)
-    (0.8, 0.5618, 0.9258)
-    """
-    share = wilson(right, predicted + gold - right)
-    value, low, high = (2 * j / (1 + j) for j in (share.value, share.low, share.high))
-    return Rate(value, low, high)
+
+def entity_kind_table(results: Results, decoder: str = "viterbi") -> Table:
+    """How many entities are right, and how many wrong in each way."""
+    counts = _counts(results, decoder)
+    strict = counts["strict"]
+    wrong_type = counts["exact"]["correct"] - strict["correct"]
+    wrong_boundary = counts["type"]["correct"] - strict["correct"]
+    kinds = {
+        "right": strict["correct"],
+        "wrong type": wrong_type,
+        "wrong boundary": wrong_boundary,
+        "wrong type and boundary": max(0, strict["incorrect"] - wrong_type - wrong_boundary),
+        "missed": strict["missed"],
+        "spurious": strict["spurious"],
+    }
+    return [{"kind": kind, "entities": number} for kind, number in kinds.items()]
+
+
+def _counts(results: Results, decoder: str) -> dict[str, dict[str, int]]:
+    totals = {name: Counter(dict.fromkeys(COUNTS, 0)) for name in SCHEMES.values()}
+    gold, guess = (results.names(ids) for ids in (results.gold, results.tags[decoder]))
+    labels = sorted({kind for tag in results.tagger.tags if (kind := split_tag(tag)[1])})
+    for start in range(0, len(gold), SENTENCES_AT_ONCE):
+        group = slice(start, start + SENTENCES_AT_ONCE)
+        sides = [[_entities(tags) for tags in side[group]] for side in (gold, guess)]
+        found = Evaluator(*sides, tags=labels, loader="dict").evaluate()["overall"]
+        for theirs, ours in SCHEMES.items():
+            totals[ours].update({name: getattr(found[theirs], name) for name in COUNTS})
+    return {name: {count: total[count] for count in COUNTS} for name, total in totals.items()}
+
+
+def _entities(tags: Sequence[str]) -> list[dict[str, str | int]]:
+    return [{"label": s.type, "start": s.start, "end": s.end - 1} for s in spans(tags)]
+
+
+def _shares(counts: dict[str, int], *, half: bool) -> dict[str, float]:
+    """Precision, recall and F1; 0 where there is nothing to divide by."""
+    good = counts["correct"] + (0.5 * counts["partial"] if half else 0.0)
+    both = counts["correct"] + counts["incorrect"] + counts["partial"]
+    guessed, gold = both + counts["spurious"], both + counts["missed"]
+    return {
+        "precision": good / max(1, guessed),
+        "recall": good / max(1, gold),
+        "f1": 2 * good / max(1, guessed + gold),
+    }

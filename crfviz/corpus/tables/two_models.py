@@ -1,7 +1,7 @@
 """Two taggers on the same sentences: who is right where the other is wrong, and is that chance.
 
 A win is what the first gets right and the second wrong, a loss the other way round; `p` is
-McNemar's (`crfviz.corpus.tables.decoders`). Entities count where gold has them: found by both,
+McNemar's (`crfviz.corpus.metrics`). Entities count where gold has them: found by both,
 by one, or missed by both. All by Viterbi.
 """
 
@@ -11,11 +11,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.corpus.metrics import wilson
+from crfviz.corpus.metrics import mcnemar, wilson
 from crfviz.corpus.run.log import MOST_KEPT
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import Row, Table, rate_cells
-from crfviz.corpus.tables.decoders import mcnemar
 from crfviz.exceptions import ShapeError
 from crfviz.text.schemes import spans
 from crfviz.text.sentences import Sentence

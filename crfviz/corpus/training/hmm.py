@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,14 +11,14 @@ import numpy as np
 from tqdm import tqdm
 
 from crfviz.chain.decoding.viterbi import viterbi
-from crfviz.corpus.training.labelled import Sources, order_tags, tagged_sentences
+from crfviz.corpus.metrics import accuracy
+from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
+from crfviz.taggers.features import form
 from crfviz.taggers.hmm.estimate import Counts, Smoothing, TagCounts
-from crfviz.taggers.hmm.storage import StoredHmm, save_hmm
-from crfviz.taggers.hmm.tagger import HmmTagger
-from crfviz.taggers.hmm.words import ANY, Events, class_names, form
+from crfviz.taggers.hmm.tagger import CountedHmm, HmmTagger, save_hmm
+from crfviz.taggers.hmm.words import ANY, Events, class_names
+from crfviz.taggers.storage import HISTORY_FILE, write_json
 from crfviz.text.sentences import Sentence
-
-HISTORY_FILE = "training.json"
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class HmmRecipe:
     smoothing: Smoothing = field(default_factory=Smoothing)
 
 
-def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> StoredHmm:
+def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
     """Count, and write the model with the share of words that it gets right on dev.
 
     Args:
@@ -42,23 +41,23 @@ def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> StoredHmm:
     Raises:
         FormatError: a file cannot be read.
     """
-    train, dev = tagged_sentences(sources, sources.train), tagged_sentences(sources, sources.dev)
-    tags = order_tags([tag for sentence in train for tag in sentence.tags or ()])
+    train, dev, tags = read_both(sources)
     stored = count(tags, train, recipe)
     save_hmm(out, stored)
     tagger = HmmTagger(out)
-    right = total = 0
-    for sentence in tqdm(dev, unit=" sentences"):
-        path = viterbi(tagger.potentials(sentence.tokens)).path
-        names = [tags[tag] for tag in path]
-        right += sum(a == b for a, b in zip(names, sentence.tags or (), strict=True))
-        total += len(names)
-    record = {"recipe": asdict(recipe), "dev": right / total}
-    (out / HISTORY_FILE).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    paths = [
+        viterbi(tagger.potentials(sentence.tokens)).path
+        for sentence in tqdm(dev, unit=" sentences")
+    ]
+    guess = [[tags[tag] for tag in path] for path in paths]
+    right = accuracy([sentence.tags or () for sentence in dev], guess).tokens.value
+    record = {"recipe": asdict(recipe), "dev": right}
+    write_json(out / HISTORY_FILE, record)
+    keep_training_words(sources, out)
     return stored
 
 
-def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecipe) -> StoredHmm:
+def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecipe) -> CountedHmm:
     """The counts of an HMM over `tags`."""
     ids = {tag: index for index, tag in enumerate(tags)}
     K = len(tags)
@@ -83,7 +82,7 @@ def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecip
         transitions=steps,
         end=end,
     )
-    return StoredHmm(tags, events, counts, recipe.smoothing)
+    return CountedHmm(tags, events, counts, recipe.smoothing)
 
 
 def _classes(words: Mapping[str, Counts], recipe: HmmRecipe) -> dict[str, Counts]:

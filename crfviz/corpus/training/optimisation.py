@@ -6,6 +6,9 @@
 Every epoch draws its order and its noise from a generator seeded with (seed, epoch): a run that
 goes on from a checkpoint sees exactly what an uninterrupted one would have seen.
 
+The state after an epoch is one file that is replaced as a whole: tensors and a JSON text side by
+side in a safetensors file. A reader sees the old epoch or the new one, never half of each.
+
 Source:
     AdamW: Loshchilov and Hutter (2019); averaged weights: Polyak and Juditsky (1992);
     variational dropout: Gal and Ghahramani (2016); word dropout: Kiperwasser and Goldberg (2016),
@@ -15,34 +18,42 @@ Source:
 from __future__ import annotations
 
 import copy
+import json
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from crfviz.corpus.training.batches import NO_TAG, Labelled, LabelledBatch, bucket, collate
-from crfviz.corpus.training.checkpoint import Checkpoint
+from crfviz.corpus.training.labelled import NO_TAG, Corpus, LabelledBatch, bucket, collate
 from crfviz.corpus.training.recipe import Recipe
+from crfviz.exceptions import ModelError
 from crfviz.taggers.features import key
 from crfviz.taggers.neural.network import Network, initialise
-from crfviz.taggers.neural.vocabulary import NUM_SPECIAL, UNKNOWN, Vocabulary
+from crfviz.taggers.neural.vocabulary import NUM_SPECIAL, UNKNOWN
 
 AVERAGE_LAG = 10  # the average starts young: after n steps its decay is (1 + n) / (lag + n) at most
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
-    """What a run learns from and is judged on."""
+class Checkpoint:
+    """What a run needs to go on as if it had never stopped."""
 
-    train: Sequence[Labelled]
-    dev: Sequence[Labelled]
-    tags: tuple[str, ...]
-    auxiliary_tags: tuple[str, ...]  # of the second tag column, empty without one
-    vocabulary: Vocabulary
+    fingerprint: str  # of recipe and data: another run must not go on from here
+    epoch: int  # finished epochs
+    history: list[dict[str, float]]  # one row per finished epoch
+    tensors: Mapping[str, Tensor]  # weights, averages, optimiser and best averages, by prefix
+
+    def part(self, prefix: str) -> dict[str, Tensor]:
+        """The tensors whose names start with `prefix.`, without it."""
+        start = f"{prefix}."
+        return {n.removeprefix(start): t for n, t in self.tensors.items() if n.startswith(start)}
 
 
 class TrainingNoise:
@@ -177,6 +188,39 @@ class Run:
                 scores, batch.auxiliary[known]
             )
         return loss
+
+
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Replace the file in one step."""
+    state = {
+        "fingerprint": checkpoint.fingerprint,
+        "epoch": checkpoint.epoch,
+        "history": checkpoint.history,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    tensors = {n: t.detach().cpu().clone().contiguous() for n, t in checkpoint.tensors.items()}
+    save_file(tensors, unfinished, metadata={"state": json.dumps(state)})
+    unfinished.replace(path)
+
+
+def read_checkpoint(path: Path) -> Checkpoint | None:
+    """The last finished epoch, or None where there is none yet.
+
+    Raises:
+        ModelError: the file is no checkpoint of this program.
+    """
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            state: dict[str, Any] = json.loads(file.metadata()["state"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        return Checkpoint(state["fingerprint"], state["epoch"], state["history"], tensors)
+    except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        raise ModelError(
+            f"{path} is no training checkpoint ({error}); start over with --fresh"
+        ) from error
 
 
 def _rate(done: float, warm_up: float) -> float:

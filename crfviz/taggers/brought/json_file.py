@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import Draft, Part
+from crfviz.taggers.brought.draft import STEPS, Draft, Part, names_of, steps_of
 from crfviz.taggers.tagger import CRF, PERCEPTRON
 from crfviz.text.schemes import BIO
 
-OF_SENTENCE = ("tokens", "emissions", "transitions", "start", "end", "gold")
-OF_FILE = ("tags", "transitions", "start", "end", "probabilities", "family", "scheme", "comment")
+OF_SENTENCE = ("tokens", "emissions", *STEPS, "gold")
+OF_FILE = ("tags", *STEPS, "probabilities", "family", "scheme", "comment")
 KIND = "Potentials as JSON"
 
 
@@ -42,10 +42,8 @@ def read_json(text: str) -> Draft:
     return Draft(
         kind=KIND,
         parts=parts,
-        tags=_names("the file", content, "tags"),
-        transitions=content.get("transitions"),
-        start=content.get("start"),
-        end=content.get("end"),
+        tags=names_of("the file", content, "tags"),
+        **steps_of(content),
         probabilities=_one_of(content, "probabilities", (False, True)),
         family=_one_of(content, "family", (CRF, PERCEPTRON)),
         scheme=_one_of(content, "scheme", (None, BIO)),
@@ -61,11 +59,9 @@ def _part(where: str, content: object) -> Part:
     return Part(
         where=where,
         emissions=content["emissions"],
-        transitions=content.get("transitions"),
-        start=content.get("start"),
-        end=content.get("end"),
-        tokens=_names(where, content, "tokens"),
-        gold=_names(where, content, "gold"),
+        tokens=names_of(where, content, "tokens"),
+        gold=names_of(where, content, "gold"),
+        **steps_of(content),
     )
 
 
@@ -76,15 +72,6 @@ def _check_names(where: str, content: Mapping[str, Any], known: Sequence[str]) -
             raise FormatError(
                 f"{where}: there is no field {name[:60]!r}; known: {', '.join(known)}."
             )
-
-
-def _names(where: str, content: Mapping[str, Any], name: str) -> Sequence[str] | None:
-    names = content.get(name)
-    if names is not None and not (
-        isinstance(names, list) and all(isinstance(item, str) for item in names)
-    ):
-        raise FormatError(f"{where}: “{name}” must be a list of strings.")
-    return names
 
 
 def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import Draft, Part, Reading
+from crfviz.taggers.brought.draft import STEPS, Draft, Part, Reading, steps_of
 
 Arrays = Mapping[str, NDArray[Any]]
 
 ALIASES = {"start_transitions": "start", "end_transitions": "end"}  # as pytorch-crf calls them
-OF_SENTENCE = ("emissions", "transitions", "start", "end", "tokens", "gold")
+OF_SENTENCE = ("emissions", *STEPS, "tokens", "gold")
 OF_FILE = ("tags", "probabilities", "batch_first", "lengths", "mask")
 KIND = "Potentials as .npz"
 
@@ -55,9 +55,7 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
     return Draft(
         kind=KIND,
         parts=parts,
-        transitions=arrays.get("transitions"),
-        start=arrays.get("start"),
-        end=arrays.get("end"),
+        **steps_of(arrays),
         tags=None if "tags" not in arrays else _texts("tags", arrays["tags"]),
         probabilities="probabilities" in arrays and bool(arrays["probabilities"].any()),
         notes=notes,
@@ -83,8 +81,7 @@ def _part(where: str, arrays: Arrays, suffix: str) -> Part:
         else _texts(f"{name}{suffix}", array)
         for name in ("tokens", "gold")
     )
-    numbers = {name: arrays.get(f"{name}{suffix}") for name in ("transitions", "start", "end")}
-    return Part(where, arrays[f"emissions{suffix}"], **numbers, tokens=tokens, gold=gold)
+    return Part(where, arrays[f"emissions{suffix}"], tokens, gold, **steps_of(arrays, suffix))
 
 
 def _batch(arrays: Arrays, reading: Reading) -> tuple[list[Part], list[str]]:

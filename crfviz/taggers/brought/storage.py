@@ -18,14 +18,22 @@ from numpy.typing import NDArray
 
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError, ModelError
-from crfviz.taggers.arrays import read_arrays, write_arrays
-from crfviz.taggers.config import read_header, read_names, write_header
+from crfviz.taggers.storage import (
+    WEIGHTS_FILE,
+    are_texts,
+    read_arrays,
+    read_choice,
+    read_header,
+    read_names,
+    read_scheme,
+    write_arrays,
+    write_header,
+)
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 
 IMPORTED = (
     "imported"  # what config.json says under `family`; `scores` holds the family of the scores
 )
-SCORES_FILE = "model.safetensors"
 FAMILIES = (CRF, PERCEPTRON, HMM)
 NAMES = ("emissions", "transitions", "start", "end")
 
@@ -68,11 +76,11 @@ def save_imported(folder: Path, imported: Imported) -> None:
         else:
             rows = [t[name] if t[name].ndim == 3 else t[name][None] for t in tables]
             arrays[name] = np.concatenate(rows)
-    write_arrays(folder / SCORES_FILE, arrays)
+    write_arrays(folder / WEIGHTS_FILE, arrays)
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class ImportedArrays:
     """What was read, with the chains still to be made: all of them at once would take a while."""
 
     tags: tuple[str, ...]  # K
@@ -91,23 +99,20 @@ class Stored:
         try:
             return Potentials(*self.arrays[number], tags=self.tags, tokens=self.words[number])
         except CrfvizError as error:
-            raise ModelError(f"{SCORES_FILE}, sentence {number + 1}: {error}") from error
+            raise ModelError(f"{WEIGHTS_FILE}, sentence {number + 1}: {error}") from error
 
 
-def load_imported(folder: Path) -> Stored:
+def load_imported(folder: Path) -> ImportedArrays:
     """Read and check the folder, all but the scores themselves.
 
     Raises:
         ModelError: a file is missing, damaged, or does not fit the other; says which and where.
     """
     path, content = read_header(folder, IMPORTED)
-    family, scheme, sentences = (content.get(name) for name in ("scores", "scheme", "sentences"))
     tags = read_names(path, content, "tags", least=1)
-    if family not in FAMILIES:
-        known = ", ".join(FAMILIES)
-        raise ModelError(f"{path}: field 'scores' must be one of {known}, got {family!r}")
-    if scheme not in (None, "BIO"):
-        raise ModelError(f"{path}: field 'scheme' must be null or \"BIO\", got {scheme!r}")
+    family = read_choice(path, content, "scores", FAMILIES)
+    scheme = read_scheme(path, content)
+    sentences = content.get("sentences")
     if not isinstance(sentences, list) or not sentences:
         raise ModelError(f"{path}: field 'sentences' must be a list with a sentence in it")
     words: list[tuple[str, ...]] = []
@@ -117,12 +122,12 @@ def load_imported(folder: Path) -> Stored:
         place = f"{path}, sentence {number}"
         if not isinstance(sentence, dict):
             raise ModelError(f"{place}: must be an object, got {type(sentence).__name__}")
-        words.append(tuple(_words(place, sentence.get("tokens"))))
+        words.append(_words(place, sentence.get("tokens")))
         right = sentence.get("gold")
-        gold.append(None if right is None else tuple(_words(place, right)))
+        gold.append(None if right is None else _words(place, right))
         steps.append(sentence.get("steps") is True)
-    arrays = _parted(folder / SCORES_FILE, list(map(len, words)), steps, len(tags))
-    return Stored(tags, tuple(words), tuple(gold), str(family), scheme, arrays)
+    arrays = _parted(folder / WEIGHTS_FILE, list(map(len, words)), steps, len(tags))
+    return ImportedArrays(tags, tuple(words), tuple(gold), family, scheme, arrays)
 
 
 def _parted(
@@ -180,8 +185,7 @@ def _array(
     return array
 
 
-def _words(place: str, value: object) -> list[str]:
-    texts = isinstance(value, list) and all(isinstance(word, str) and word for word in value)
-    if not isinstance(value, list) or not value or not texts:
+def _words(place: str, value: object) -> tuple[str, ...]:
+    if not value or not are_texts(value):
         raise ModelError(f"{place}: tokens and gold must be lists of non-empty strings")
-    return value
+    return tuple(value)

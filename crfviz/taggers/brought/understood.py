@@ -8,15 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.taggers.brought.draft import Draft, Part, Reading
-from crfviz.taggers.brought.limits import LONGEST_NAME, MOST_SENTENCES, MOST_TAGS, MOST_WORDS
+from crfviz.taggers.brought.draft import (
+    LONGEST_NAME,
+    MOST_SENTENCES,
+    MOST_TAGS,
+    MOST_WORDS,
+    Draft,
+    Part,
+    Reading,
+)
 from crfviz.taggers.brought.storage import Imported, save_imported
 from crfviz.taggers.brought.tables import Tables, logarithms, read_tables, unnormalised
-from crfviz.taggers.tagger import CARD_FILE, HMM
+from crfviz.taggers.folder import CARD_FILE
+from crfviz.taggers.tagger import HMM
 from crfviz.text.schemes import BIO, could_be_bio
 
-RESERVED = ("START", "END")  # rows of the matrix; a tag of this name could not be told from them
+RESERVED = (START, END)  # rows of the matrix; a tag of this name could not be told from them
 
 Gold = tuple[str, ...] | None  # T tag names; None where nobody knows them
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.taggers.hmm.words import ANY, Events, parent
-from crfviz.taggers.textbook.hidden_markov import HiddenMarkov
+from crfviz.taggers.textbook.markov import HiddenMarkov
 
 Counts = NDArray[np.float64]
 

@@ -10,17 +10,14 @@ Source:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from crfviz.taggers.features import SHAPES, fold, shape
+from crfviz.taggers.features import SHAPES, form, shape
 
 LONGEST_ENDING = 3  # letters
 ANY = ""  # the class of all unknown words
-
-_DIGITS = re.compile(r"\d")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +51,6 @@ class Events:
     @cached_property
     def _class_ids(self) -> Mapping[str, int]:
         return {name: index for index, name in enumerate(self.classes)}
-
-
-def form(word: str) -> str:
-    """The word with handles and addresses folded, and every digit a 0.
-
-    >>> form("4th"), form("@bob"), form("Paris")
-    ('0th', '@user', 'Paris')
-    """
-    return _DIGITS.sub("0", fold(word))
 
 
 def class_names(spelled: str) -> list[str]:

@@ -1,34 +1,56 @@
-"""A tagger as a folder: config.json, vocabulary.json and model.safetensors.
+"""A network with its CRF as a folder: config.json, vocabulary.json and model.safetensors.
 
-Weights are stored as float16 and worked with as float32. Everything is checked before it is used,
-and nothing is ever unpickled.
+Weights are stored as float16 and worked with as float32.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.config import CONFIG_FILE, Config, read_config, read_json_object, read_names
-from crfviz.taggers.config import write_config as _write_config
-from crfviz.taggers.neural.network import Network
+from crfviz.taggers.neural.network import ARCHITECTURES, Architecture, Network, Sizes
 from crfviz.taggers.neural.vocabulary import Vocabulary
+from crfviz.taggers.storage import (
+    CONFIG_FILE,
+    VOCABULARY_FILE,
+    WEIGHTS_FILE,
+    read_choice,
+    read_header,
+    read_json_object,
+    read_names,
+    read_safetensors,
+    read_scheme,
+    require_positive,
+    write_header,
+    write_vocabulary,
+    wrong_field,
+)
+from crfviz.taggers.tagger import CRF
 
-VOCABULARY_FILE = "vocabulary.json"
-WEIGHTS_FILE = "model.safetensors"
 FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)
+LARGEST_SIZE = 4096  # of any one layer: a typing error must not ask for all the memory
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the weights of a folder mean."""
+
+    architecture: Architecture
+    tags: tuple[str, ...]  # in id order
+    scheme: str | None  # "BIO": the rules of BIO act in decoding; None: any tag may follow any
+    temperature: float  # every trained score is divided by it when the folder is loaded
+    sizes: Sizes
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class NeuralModel:
     """What a model folder holds."""
 
     config: Config
@@ -36,24 +58,20 @@ class Stored:
     network: Network  # float32, on the CPU
 
 
-def save_model(folder: Path, stored: Stored) -> None:
+def save_model(folder: Path, model: NeuralModel) -> None:
     """Write the three files of a model folder, which is made if need be."""
     folder.mkdir(parents=True, exist_ok=True)
-    words = {
-        "words": list(stored.vocabulary.words),
-        "characters": list(stored.vocabulary.characters),
-    }
-    text = json.dumps(words, ensure_ascii=False, indent=0)
-    (folder / VOCABULARY_FILE).write_text(text + "\n", encoding="utf-8")
+    words, characters = model.vocabulary.words, model.vocabulary.characters
+    write_vocabulary(folder, {"words": words, "characters": characters})
     tensors = {
         name: value.detach().cpu().to(torch.float16).contiguous()
-        for name, value in stored.network.named_parameters()
+        for name, value in model.network.named_parameters()
     }
     save_file(tensors, folder / WEIGHTS_FILE)
-    _write_config(folder, stored.config)
+    write_header(folder, CRF, asdict(model.config))
 
 
-def load_model(folder: Path) -> Stored:
+def load_model(folder: Path) -> NeuralModel:
     """Read and check a model folder.
 
     Raises:
@@ -61,29 +79,52 @@ def load_model(folder: Path) -> Stored:
     """
     if not folder.is_dir():
         raise ModelError(f"{folder}: there is no such folder; a model is a folder")
-    config = read_config(folder)
+    config = _config(*read_header(folder, CRF))
     path = folder / VOCABULARY_FILE
     content = read_json_object(path)
     vocabulary = Vocabulary(
         words=read_names(path, content, "words", least=0),
         characters=read_names(path, content, "characters", least=0),
     )
-    tensors = _read_tensors(folder / WEIGHTS_FILE)
+    tensors = read_safetensors(folder / WEIGHTS_FILE, load_file)
     with torch.random.fork_rng(devices=[]):  # the first weights are random, and thrown away
         network = Network(config.architecture, config.sizes, vocabulary, len(config.tags))
     _check_tensors(folder / WEIGHTS_FILE, network, tensors)
     network.load_state_dict({n: t.to(torch.float32) for n, t in tensors.items()}, assign=True)
     network.requires_grad_(requires_grad=False).eval()
-    return Stored(config, vocabulary, network)
+    return NeuralModel(config, vocabulary, network)
 
 
-def _read_tensors(path: Path) -> dict[str, Tensor]:
-    try:
-        return load_file(path)
-    except FileNotFoundError as error:
-        raise ModelError(f"{path}: the file is missing") from error
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ModelError(f"{path}: is damaged or no safetensors file ({error})") from error
+def _config(path: Path, content: Mapping[str, Any]) -> Config:
+    return Config(
+        architecture=read_choice(path, content, "architecture", ARCHITECTURES),
+        scheme=read_scheme(path, content),
+        tags=read_names(path, content, "tags", least=1),
+        temperature=require_positive(path, "temperature", content.get("temperature")),
+        sizes=_sizes(path, content.get("sizes")),
+    )
+
+
+def _sizes(path: Path, value: object) -> Sizes:
+    if not isinstance(value, dict):
+        raise wrong_field(path, "sizes", "must be an object", value)
+    names = [field.name for field in fields(Sizes)]
+    if set(value) != set(names):
+        raise wrong_field(path, "sizes", f"must have the keys {', '.join(names)}", sorted(value))
+    for name in names:
+        numbers = value[name] if name == "widths" else [value[name]]
+        if not _are_sizes(numbers):
+            expected = f"must be 1 to {LARGEST_SIZE}" + (", a list" if name == "widths" else "")
+            raise wrong_field(path, f"sizes.{name}", expected, value[name])
+    return Sizes(**{**value, "widths": tuple(value["widths"])})
+
+
+def _are_sizes(numbers: object) -> bool:
+    return (
+        isinstance(numbers, Sequence)
+        and len(numbers) > 0
+        and all(type(n) is int and 1 <= n <= LARGEST_SIZE for n in numbers)
+    )
 
 
 def _check_tensors(path: Path, network: Network, tensors: Mapping[str, Tensor]) -> None:

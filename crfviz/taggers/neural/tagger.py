@@ -7,6 +7,7 @@ The temperature was fitted on dev sentences: it changes no path and makes the ma
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,11 +15,12 @@ import torch
 
 from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError
 from crfviz.taggers.folder import FolderTagger
-from crfviz.taggers.neural.device import choose_device
 from crfviz.taggers.neural.storage import load_model
 from crfviz.taggers.tagger import CRF, Words, words_of
 
+VARIABLE = "CRFVIZ_DEVICE"
 SENTENCES_AT_ONCE = 64  # bounds the memory of a batch
 
 
@@ -89,3 +91,18 @@ class NeuralTagger(FolderTagger):
         if constrained and self.scheme:
             return [constrain(chain) for chain in chains]
         return chains
+
+
+def choose_device() -> torch.device:
+    """CUDA where there is one, else the CPU; the environment variable CRFVIZ_DEVICE overrides.
+
+    Raises:
+        CrfvizError: CRFVIZ_DEVICE is neither cpu nor cuda, or asks for a GPU that is not there.
+    """
+    wanted = os.environ.get(VARIABLE, "").strip().lower()
+    available = torch.cuda.is_available()
+    if wanted not in {"", "cpu", "cuda"}:
+        raise CrfvizError(f"{VARIABLE} must be cpu or cuda, got {wanted!r}")
+    if wanted == "cuda" and not available:
+        raise CrfvizError(f"{VARIABLE}=cuda, but torch finds no CUDA device here; use cpu")
+    return torch.device("cuda" if available and wanted != "cpu" else "cpu")

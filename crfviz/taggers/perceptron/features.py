@@ -10,7 +10,6 @@ Source:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from zlib import crc32
@@ -18,15 +17,13 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.taggers.features import SHAPES, fold, key, shape
+from crfviz.taggers.features import SHAPES, form, key, shape
 
 Keys = NDArray[np.uint32]
 Rows = NDArray[np.int64]
 
 OUTSIDE = ("", "", "")  # what stands before and after the sentence: key, three last letters, shape
 NUM_FEATURES = 25  # of a word
-
-_DIGITS = re.compile(r"\d")
 
 
 def feature_keys(words: Sequence[str]) -> Keys:
@@ -69,7 +66,7 @@ def _outline(word: str) -> tuple[str, str, str]:
 @lru_cache(maxsize=65536)
 def _own_keys(word: str) -> tuple[int, ...]:
     """Features of the word alone: itself, affixes of up to four letters, shape."""
-    folded = _DIGITS.sub("0", fold(word))
+    folded = form(word)
     lower, kind = folded.lower(), SHAPES[shape(word)]
     texts = [
         "bias",

@@ -15,16 +15,17 @@ from crfviz.annotations.propagation import Proposal, followed
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import ConflictError, CrfvizError, StoreError
-from crfviz.taggers.version import version_of
+from crfviz.taggers.folder import version_of
 from crfviz.text.sentences import Offsets, words_at
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import publish, scenario, set_view_option, view_option
+from crfviz.ui.session.bound import bound_flag
+from crfviz.ui.session.current import flag_option, publish, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import fresh_events, last_event, of_session
 from crfviz.ui.widgets.guard import guarded
-from crfviz.ui.words import count, plain, quote
+from crfviz.ui.words import plain, quote
+from crfviz.views.numbers import count
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.labeller import Sheet, labeller_payload
 
@@ -87,13 +88,7 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
         on_events=lambda events: _handle(document, queue, who, events),
     )
     if desk.item.gold is not None:
-        bound_to(
-            st.toggle,
-            "Show the tags of the file where they differ",
-            "view.gold",
-            bool(view_option("gold")),
-            lambda shown: set_view_option("gold", "1" if shown else ""),
-        )
+        bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
     publish()
 
 
@@ -137,7 +132,7 @@ def _sheet(desk: Desk, queue: Queue) -> Sheet:
         changed=told.changed if here else {},
         note=told.note if here else "",
         probabilistic=desk.tagger.probabilistic,
-        gold=item.gold if view_option("gold") and annotation.offsets == item.offsets else None,
+        gold=item.gold if flag_option("gold") and annotation.offsets == item.offsets else None,
         problem=problem,
         ack=last_event(KEY),
     )

@@ -15,7 +15,8 @@ from crfviz.ui.annotate.store import go_to_document, store
 from crfviz.ui.session.bound import bound_view
 from crfviz.ui.session.kept import say
 from crfviz.ui.widgets.download import download
-from crfviz.ui.words import count, plain
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
 
 EVERYBODY, EITHER = "all annotators", "done and begun"
 FORMAT_NAMES = {

@@ -20,7 +20,8 @@ from crfviz.ui.session.bound import bound_view
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import say
 from crfviz.ui.widgets.guard import guarded
-from crfviz.ui.words import count, plain
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
 
 EVERY = 0.5  # seconds between two looks at a job
 EVERYBODY = "all annotators"

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from crfviz.corpus.run.results import unknown_tags
+from crfviz.corpus.run.tagging import unknown_tags
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import OUTSIDE, split_tag, with_type
 from crfviz.text.sentences import Sentence

@@ -11,15 +11,15 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.corpus.run.totals import conll
 from crfviz.corpus.table import as_csv
+from crfviz.corpus.tables.errors import conll
 from crfviz.corpus.tables.slices import dimensions_of, slice_table
 from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.ui.errors.lists import ANY, is_it_the_gold, why, wrong_words
 from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.errors.tables import show_table
 from crfviz.ui.errors.two_models import two_models
-from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.bound import bound_buttons, bound_tabs
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets.download import download
 from crfviz.ui.widgets.guard import guarded
@@ -70,10 +70,10 @@ def what_it_buys(found: Analysed) -> None:
 
 def where(found: Analysed) -> None:
     """Parts of the corpus, one dimension or two crossed."""
-    names = [ANY, *dimensions_of(found.results)]
+    names = {name: name for name in dimensions_of(found.results)}
     with st.container(horizontal=True):
-        first = bound_buttons("Parts by", "part", names, ANY, format_func=_any)
-        second = bound_buttons("crossed with", "cross", names, ANY, format_func=_no)
+        first = bound_buttons("Parts by", "part", {ANY: "all at once", **names}, ANY)
+        second = bound_buttons("crossed with", "cross", {ANY: "nothing", **names}, ANY)
     dimensions = [name for name in dict.fromkeys([first, second]) if name != ANY]
     table = slice_table(found.results, dimensions) if dimensions else found.tables["slices"]
     title = f"Parts by {' and '.join(dimensions)}, the largest win first" if dimensions else ""
@@ -101,13 +101,7 @@ PANELS: Mapping[str, Callable[[Analysed], None]] = {
 @guarded("This part")
 def questions(found: Analysed) -> None:
     """A button for each question, and the panel of the one that is open."""
-    tab = bound_buttons(
-        "Question",
-        "tab",
-        list(PANELS),
-        next(iter(PANELS)),
-        label_visibility="collapsed",
-    )
+    tab = bound_tabs("Question", "tab", list(PANELS), next(iter(PANELS)))
     publish()  # the frame around the page, which does this otherwise, is not drawn again
     PANELS[tab](found)
 
@@ -135,14 +129,6 @@ def downloads(found: Analysed) -> None:
             ),
         ):
             download(label, data, name, mime)
-
-
-def _any(name: str) -> str:
-    return "all at once" if name == ANY else name
-
-
-def _no(name: str) -> str:
-    return "nothing" if name == ANY else name
 
 
 def _chart(found: Analysed, table: str, make: Callable[..., Any]) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.corpus.run.results import Results, run
+from crfviz.corpus.run.results import Results
+from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import Tables, full_record, tables_of
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.pretokenized import sentence_of
@@ -19,7 +20,7 @@ from crfviz.ui.errors.source import Source
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.state.scenario import MAX_WORDS
-from crfviz.ui.words import count
+from crfviz.views.numbers import count
 
 MOST_RUNS = 8
 

@@ -21,7 +21,7 @@ from crfviz.text.formats import parse_sentences
 from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.gold import labelled_sentences
-from crfviz.ui.session.bound import bound_buttons, bound_to
+from crfviz.ui.session.bound import bound_flag, bound_tabs
 from crfviz.ui.session.current import set_view_option, view_option
 
 CHOICES = {
@@ -85,14 +85,8 @@ def choose_source(tagger: Tagger) -> Source | None:
         FormatError: the file is empty, has no tags, or cannot be read; says in which line.
     """
     shipped = excerpt_of(tagger.tags)
-    choice = bound_buttons(
-        "Tagged sentences",
-        "corpus",
-        list(CHOICES) if shipped else ["file", "labelled"],
-        "excerpt" if shipped else "file",
-        format_func=CHOICES.get,
-        label_visibility="collapsed",
-    )
+    choices = {name: CHOICES[name] for name in CHOICES if shipped or name != "excerpt"}
+    choice = bound_tabs("Tagged sentences", "corpus", choices, "excerpt" if shipped else "file")
     if choice == "excerpt" and shipped is not None:
         return shipped
     if choice == "labelled":
@@ -126,13 +120,8 @@ def _folded(source: Source) -> Source:
     """With handles joined if the reader wants that; asked only where there is an `@` on its own."""
     if not any("@" in sentence.tokens[:-1] for sentence in source.sentences):
         return source
-    wanted = view_option("fold") == "1"
-
-    def store(chosen: bool) -> None:  # noqa: FBT001 - what st.checkbox hands over
-        set_view_option("fold", "1" if chosen else "0", "0")
-
     label = "Join each @ and the word after it into one @user, tagged O"
-    bound_to(st.checkbox, label, "view.fold", wanted, store, help=FOLD_HELP)
+    wanted = bound_flag(st.checkbox, label, "fold", help=FOLD_HELP)
     if not wanted:
         return source
     sentences = [fold_handles(sentence) for sentence in source.sentences]

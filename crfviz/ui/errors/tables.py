@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.corpus.table import Table, as_csv
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.widgets.download import download
-from crfviz.views.tables.errors import ABOUT, error_frame, formats
+from crfviz.views.frames.errors import ABOUT, error_frame, formats
 
 TALLEST = 360  # pixels
 MOST_ROWS = 100  # of a table with links, which are long, until the reader asks for all
@@ -60,13 +59,7 @@ def _all_of(name: str, rows: int) -> bool:
     """Whether all rows are wanted; a toggle where there are many."""
     if rows <= MOST_ROWS:
         return True
-    option = f"all_{name}"
-    wanted = view_option(option) == "1"
-
-    def store(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
-        set_view_option(option, "1" if chosen else "0", "0")
-
-    bound_to(st.toggle, f"all {rows:,} rows", f"view.{option}", wanted, store)
+    wanted = bound_flag(st.toggle, f"all {rows:,} rows", f"all_{name}")
     if not wanted:
         st.caption(f"The first {MOST_ROWS}; sorting is among these, the CSV has all.")
     return wanted

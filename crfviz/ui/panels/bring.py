@@ -10,9 +10,8 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.bringing import keep
-from crfviz.taggers.brought.draft import Reading
+from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SENTENCES, MOST_TAGS, Reading
 from crfviz.taggers.brought.files import understand_files
-from crfviz.taggers.brought.limits import MOST_BYTES, MOST_SENTENCES, MOST_TAGS
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.user_models import own_models, remove_model
@@ -21,8 +20,8 @@ from crfviz.ui import cached
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import say
 from crfviz.ui.words import plain, quote
-from crfviz.views.tables.brought import MOST_NAMES, axis_line, facts_frame
-from crfviz.views.tables.transitions import transition_frame
+from crfviz.views.frames.brought import MOST_NAMES, axis_line, facts_frame
+from crfviz.views.frames.transitions import transition_frame
 
 SWITCH = "CRFVIZ_UPLOADS"  # "off": nobody may bring or remove a model
 OFF = ("off", "no", "0", "false")
@@ -159,4 +158,4 @@ def _what_can_be_brought() -> None:
         "- a model folder that `python -m crfviz train` wrote, as **.zip**"
     )
     st.code(EXAMPLE, language="json")
-    st.caption("Names, shapes and the other kinds are in the README.")
+    st.caption("Names, shapes and the other kinds are in docs/bring-your-own.md.")

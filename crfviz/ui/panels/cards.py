@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from crfviz.corpus.tables.card import read_evaluations
-from crfviz.corpus.tables.report import Record
+from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.ui import cached
-from crfviz.ui.session.current import need_frame
-from crfviz.views.tables.cards import card_body, card_summary
-from crfviz.views.tables.comparison import comparison_frame
+from crfviz.views.frames.cards import card_body, card_summary
+from crfviz.views.frames.comparison import comparison_frame
 
 COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # written by benchmarks/perceptron.py
 
@@ -37,7 +35,6 @@ class Card:
 
 def cards() -> list[Card]:
     """A card for each model, the lesson's default first."""
-    need_frame()
     return [_card(model) for model in cached.models()]
 
 

@@ -13,7 +13,7 @@ from crfviz.ui import cached
 from crfviz.ui.session.current import scenario
 from crfviz.ui.session.kept import shelf
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
-from crfviz.ui.words import count
+from crfviz.views.numbers import count
 
 TRAINED, NOW = "trained", "now"
 SIDES = {"a": TRAINED, "b": NOW}  # page options of the two sides, with their defaults

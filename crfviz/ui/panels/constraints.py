@@ -16,7 +16,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.words import plain
-from crfviz.views.strips.constraints import constraint_note
+from crfviz.views.strips.decoders import constraint_note
 
 
 def constraint_panel(

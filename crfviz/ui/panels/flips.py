@@ -8,6 +8,7 @@ from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui.scene import Scene
 from crfviz.ui.widgets.asked import Question
 from crfviz.ui.widgets.guard import guarded
+from crfviz.views.numbers import score, signed
 
 LIMIT = 10
 MOST_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with 200
@@ -53,8 +54,8 @@ def _answer(scene: Scene, asked: Question, flip: Flip | None) -> str:
     if flip is None:
         return f"{tag} is on the best path. The ten smallest changes that flip any tag:"
     return (
-        f"For {tag}: {_name(scene, flip)} from {flip.trained:.2f} to {flip.value:.2f}, a change of "
-        f"{flip.change:+.3f}. The ten smallest changes that flip any tag:"
+        f"For {tag}: {_name(scene, flip)} from {score(flip.trained)} to {score(flip.value)}, a "
+        f"change of {signed(flip.change, 3)}. The ten smallest changes that flip any tag:"
     )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from crfviz.chain.homework.bugs import known_bugs
-from crfviz.chain.homework.examples import example_table
-from crfviz.chain.homework.trial import Checked
+from crfviz.chain.homework.bugs import example_table, known_bugs
+from crfviz.chain.homework.check import Checked
 from crfviz.exceptions import CrfvizError
 from crfviz.text.number_files import MOST_BYTES, read_number_table
 from crfviz.text.number_tables import NumberTable, parse_number_table
@@ -14,7 +13,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_to, bound_view
 from crfviz.ui.session.kept import draft, say, set_draft
 from crfviz.ui.words import plain
-from crfviz.views.tables.homework import as_text, compared, how_read, likely_bug, verdict
+from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
 
 RIGHT = "the right table"
 _BOX, _FILE = "homework", "homework.file"  # drafts: the text, and the file it came from

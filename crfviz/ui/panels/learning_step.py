@@ -12,12 +12,11 @@ from crfviz.chain.questions.gradient import GradientStep, gradient_step, loss
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import change, scenario, set_right, set_view_option, view_option
+from crfviz.ui.session.bound import bound_text
+from crfviz.ui.session.current import change, scenario, set_right, view_option
 from crfviz.ui.session.kept import say
-from crfviz.ui.state.link import LONGEST_OPTION
 from crfviz.ui.words import plain, quote
-from crfviz.views.tables.learning import step_note
+from crfviz.views.explanation import step_note
 
 SIZE, LARGEST_SIZE = "0.5", 100.0
 
@@ -62,25 +61,6 @@ def step_size(text: str) -> float:
     return size
 
 
-def _size_input() -> None:
-    """Where the reader types how large the step is."""
-
-    def store(typed: str) -> None:
-        set_view_option("size", typed.strip()[:LONGEST_OPTION] or SIZE, SIZE)
-
-    st.text("Step size")
-    size = view_option("size", SIZE)
-    bound_to(
-        st.text_input,
-        "Step size",
-        "view.size",
-        size,
-        store,
-        label_visibility="collapsed",
-        width=100,
-    )
-
-
 def lesson(scene: Scene) -> Lesson:
     """What one step of the chosen size does; what cannot be done is said on the page."""
     right = right_tags(scene)
@@ -117,6 +97,7 @@ def controls(lesson: Lesson) -> None:
     """Choose the size, make the step, drop the marks."""
     able, marks = bool(lesson.note), scenario().right
     with st.container(horizontal=True, vertical_alignment="center"):
-        _size_input()
+        st.text("Step size")
+        bound_text("Step size", "size", SIZE, label_visibility="collapsed", width=100)
         st.button("Take the step", on_click=take_step, args=(lesson.right,), disabled=not able)
         st.button("Right tags as at first", on_click=set_right, args=({},), disabled=not marks)

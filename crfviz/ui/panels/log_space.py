@@ -12,10 +12,10 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_view
+from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_view
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.words import plain
-from crfviz.views.tables.log_space import (
+from crfviz.views.frames.log_space import (
     batch_frame,
     batch_note,
     direct_line,
@@ -26,6 +26,7 @@ from crfviz.views.tables.log_space import (
     underflow_frame,
     underflow_note,
 )
+from crfviz.views.numbers import minus
 
 SHIFTS = ("0", "100", "-120", "800", "-800")  # nats
 TIMES = ("1", "2", "5", "20")
@@ -39,19 +40,9 @@ def sum_panel(scene: Scene) -> None:
     """The log-sum-exp of one cell of α, or of Z."""
     T = len(scene.words)
     word, to, shift = st.columns([2, 2, 4])
-    places = [str(t) for t in range(1, T + 1)]
-    names = [f"{t + 1} {scene.words[t]}" for t in range(1, T)] + ["Z, after the last word"]
+    places = {**scene.numbered(1), T: "Z, after the last word"}
     with word:
-        position = int(
-            bound_view(
-                st.selectbox,
-                "α at word",
-                "lse_word",
-                places,
-                places[0],
-                format_func=lambda place: names[int(place) - 1],
-            )
-        )
+        position = bound_place("α at word", "lse_word", places, 1)
     best = scene.now.paths["viterbi"] or scene.now.greedy
     with to:
         default = scene.tags[best[min(position, T - 1)]]
@@ -62,9 +53,8 @@ def sum_panel(scene: Scene) -> None:
         added = bound_buttons(
             "Add to every score, nats",
             "lse_shift",
-            SHIFTS,
+            {nats: minus(nats) for nats in SHIFTS},
             SHIFTS[0],
-            format_func=lambda nats: nats.replace("-", "−"),
             help="log Σ exp(a + c) = c + log Σ exp(a): see which sums survive it.",
         )
     chain = scene.now.potentials
@@ -94,9 +84,8 @@ def underflow_panel(scene: Scene) -> None:
     times = bound_buttons(
         "The sentence, so many times in a row",
         "times",
-        TIMES,
+        {times: f"× {times}" for times in TIMES},
         TIMES[-1],
-        format_func=lambda n: f"× {n}",
     )
     words, analysis = list(scene.words), scene.now
     if int(times) > 1:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -12,12 +10,12 @@ from crfviz.chain.demonstrations.naive import (
     enumerate_paths,
     words_that_fit,
 )
-from crfviz.chain.potentials import Potentials
+from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_view
-from crfviz.ui.state.link import encode_changes
+from crfviz.ui.session.bound import bound_place
+from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.words import plain
-from crfviz.views.tables.naive import refusal
+from crfviz.views.frames.naive import refusal
 
 
 def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
@@ -33,23 +31,11 @@ def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
         st.info(plain(refusal(potentials, fit)))
     if fit == 0:
         st.stop()
-    options = [str(n) for n in range(1, fit + 1)]
     with place:
-        return int(bound_view(st.selectbox, "First words", "naive", options, options[-1]))
+        return bound_place("First words", "naive", {n: str(n) for n in range(1, fit + 1)}, fit)
 
 
-def enumeration(scene: Scene, words: int) -> Enumeration:
-    """All paths of the first words, with the edits."""
-    changes = urlencode(encode_changes(scene.scenario))
-    return _enumeration(scene.model, scene.scenario.sentence, changes, words, scene.now.potentials)
-
-
-@st.cache_data(max_entries=32, show_spinner="Adding up every path …")
-def _enumeration(
-    model: str,  # noqa: ARG001 - the names and numbers the result is kept under
-    sentence: str,  # noqa: ARG001
-    changes: str,  # noqa: ARG001
-    words: int,
-    _potentials: Potentials,
-) -> Enumeration:
-    return enumerate_paths(_potentials.first_words(words))
+@st.cache_data(max_entries=32, show_spinner="Adding up every path …", hash_funcs=cached.BY_NUMBERS)
+def enumeration(now: Scenario, words: int) -> Enumeration:
+    """All paths of the first words, with the edits and pins."""
+    return enumerate_paths(cached.edited(now).potentials.first_words(words))

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from crfviz.chain.demonstrations.pairs import pair_marginals
+from crfviz.chain.demonstrations.distribution import pair_marginals
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.bound import bound_place
 from crfviz.views.figures.pair import pair_frame, pair_heatmap
+from crfviz.views.numbers import probability
 
 
 def pair_panel(scene: Scene) -> None:
@@ -18,9 +18,9 @@ def pair_panel(scene: Scene) -> None:
         return
     left, right = st.columns(2)
     with left:
-        first = _choice("Earlier word", "first", scene, range(count - 1), 0)
+        first = bound_place("Earlier word", "first", scene.numbered(stop=count - 1), 0)
     with right:
-        second = _choice("Later word", "second", scene, range(first + 1, count), first + 1)
+        second = bound_place("Later word", "second", scene.numbered(first + 1), first + 1)
     pairs = pair_marginals(scene.now.forward_backward, first, second)
     trained = (
         pair_marginals(scene.trained.forward_backward, first, second) if scene.edited else None
@@ -29,29 +29,9 @@ def pair_panel(scene: Scene) -> None:
     best = frame.iloc[0]
     st.altair_chart(pair_heatmap(frame, scene.tags), width="stretch")
     st.dataframe(frame.head(10), hide_index=True)
-    was = f", trained {best['trained']:.4f}" if scene.edited else ""
+    was = f", trained {probability(best['trained'], 4)}" if scene.edited else ""
     st.caption(
-        f"p({best['first']} then {best['second']}) = {best['probability']:.4f}{was}. "
+        f"p({best['first']} then {best['second']}) = {probability(best['probability'], 4)}{was}. "
         "Neighbours show the edge marginals; words further apart are joined through all tags "
         "between."
     )
-
-
-def _choice(label: str, name: str, scene: Scene, positions: range, default: int) -> int:
-    """A word by its position; words repeat, so the number stands beside it."""
-    chosen = view_option(name, str(default))
-    value = int(chosen) if chosen.isdecimal() and int(chosen) in positions else default
-
-    def store(position: int) -> None:
-        set_view_option(name, str(position), str(default))
-
-    bound_to(
-        st.selectbox,
-        label,
-        f"view.{name}",
-        value,
-        store,
-        options=list(positions),
-        format_func=lambda t: f"{t + 1}  {scene.words[t]}",
-    )
-    return value

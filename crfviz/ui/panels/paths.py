@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isnan
 
 import streamlit as st
 
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.demonstrations.sample_counts import pile
 from crfviz.chain.questions.influence import influence
+from crfviz.chain.sampling import pile
 from crfviz.ui.panels.occlusion import least_certain
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.bound import bound_number
+from crfviz.ui.session.current import number_option, set_view_option
 from crfviz.ui.widgets.asked import place
 from crfviz.views.stage.parts import Grid, Picture
 from crfviz.views.strips.decoders import decoder_rows
-from crfviz.views.strips.distribution import (
+from crfviz.views.strips.grids import marginal_grid
+from crfviz.views.strips.paths import (
     HEADING,
     change_grid,
     entropy_row,
@@ -31,7 +31,6 @@ from crfviz.views.strips.distribution import (
     reach_row,
     sample_row,
 )
-from crfviz.views.strips.grids import marginal_grid
 
 MOST_PATHS, FIRST_PATHS = 50, 10
 MOST_SAMPLES = 2000
@@ -48,19 +47,13 @@ class Drawn:
 
 
 def _best(scene: Scene) -> Drawn:
-    k = max(1, _whole("k", FIRST_PATHS, MOST_PATHS))
-
-    def store(chosen: int) -> None:
-        set_view_option("k", str(chosen), str(FIRST_PATHS))
-
-    bound_to(
+    k = bound_number(
         st.slider,
         "Paths",
-        "view.k",
-        k,
-        store,
-        min_value=1,
-        max_value=MOST_PATHS,
+        "k",
+        FIRST_PATHS,
+        1,
+        MOST_PATHS,
         label_visibility="collapsed",
         width=320,
         format="%d paths",
@@ -80,8 +73,8 @@ def _best(scene: Scene) -> Drawn:
 
 
 def _samples(scene: Scene) -> Drawn:
-    _sample_controls()
-    drawn = pile(scene.now.potentials, _whole("n", 0, MOST_SAMPLES), _whole("seed", 0, MOST_SEED))
+    seed = _sample_controls()
+    drawn = pile(scene.now.potentials, _number_drawn(), seed)
     newest = sample_row(drawn)
     rows = decoder_rows(scene.now, which=["viterbi"])
     if newest is not None:
@@ -100,32 +93,33 @@ def _samples(scene: Scene) -> Drawn:
     )
 
 
-def _sample_controls() -> None:
-    def store(chosen: int | None) -> None:
-        set_view_option("seed", str(chosen or 0), "0")
-
+def _sample_controls() -> int:
+    """Buttons that draw, and a box for the seed, which is returned."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        full = _whole("n", 0, MOST_SAMPLES) == MOST_SAMPLES
+        full = _number_drawn() == MOST_SAMPLES
         for more, key in ((1, "1"), (10, "2"), (100, "3")):
             text = f"Draw {more}"
             st.button(text, on_click=_draw, args=(more,), disabled=full, shortcut=key)
         st.button("Start again", on_click=set_view_option, args=("n", "0", "0"), shortcut="0")
         st.text("Seed")
-        bound_to(
+        return bound_number(
             st.number_input,
             "Seed",
-            "view.seed",
-            _whole("seed", 0, MOST_SEED),
-            store,
-            min_value=0,
-            max_value=MOST_SEED,
+            "seed",
+            0,
+            0,
+            MOST_SEED,
             label_visibility="collapsed",
             width=120,
         )
 
 
+def _number_drawn() -> int:
+    return number_option("n", 0, 0, MOST_SAMPLES)
+
+
 def _draw(more: int) -> None:
-    set_view_option("n", str(min(MOST_SAMPLES, _whole("n", 0, MOST_SAMPLES) + more)), "0")
+    set_view_option("n", str(min(MOST_SAMPLES, _number_drawn() + more)), "0")
 
 
 def _reach(scene: Scene) -> Drawn:
@@ -148,38 +142,19 @@ def _reach(scene: Scene) -> Drawn:
 
 
 def _nudge() -> float:
-    try:
-        value = float(view_option("nudge_by", str(FIRST_NUDGE)))
-    except ValueError:
-        value = FIRST_NUDGE
-    value = FIRST_NUDGE if isnan(value) else max(-LARGEST_NUDGE, min(LARGEST_NUDGE, value))
-
-    def store(chosen: float | None) -> None:
-        set_view_option(
-            "nudge_by", str(FIRST_NUDGE if chosen is None else chosen), str(FIRST_NUDGE)
-        )
-
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text("Nudge (nats)")
-        bound_to(
+        return bound_number(
             st.number_input,
             "Nudge (nats)",
-            "view.nudge_by",
-            value,
-            store,
-            min_value=-LARGEST_NUDGE,
-            max_value=LARGEST_NUDGE,
+            "nudge_by",
+            FIRST_NUDGE,
+            -LARGEST_NUDGE,
+            LARGEST_NUDGE,
             step=0.5,
             label_visibility="collapsed",
             width=140,
         )
-    return value
-
-
-def _whole(option: str, default: int, most: int) -> int:
-    """A page option that is a whole number from 0 on; `default` where it is none."""
-    text = view_option(option, str(default))
-    return min(most, int(text)) if text.isascii() and text.isdecimal() else default
 
 
 @dataclass(frozen=True)

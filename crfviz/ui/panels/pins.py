@@ -10,6 +10,7 @@ from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.widgets.asked import Question
+from crfviz.views.numbers import probability, score
 
 
 def pin_panel(scene: Scene, asked: Question) -> None:
@@ -47,6 +48,6 @@ def _price(scene: Scene) -> str:
     except NoPathError:
         return f"Pinned: {shown}. No allowed path has these tags; unpin one."
     return (
-        f"Pinned: {shown}. P(pins | x) = {given.probability:.4g}, "
-        f"a cost of {given.cost:.3f} nats; the best path loses {given.score_loss:.3f}."
+        f"Pinned: {shown}. P(pins | x) = {probability(given.probability, 4)}, "
+        f"a cost of {score(given.cost, 3)} nats; the best path loses {score(given.score_loss, 3)}."
     )

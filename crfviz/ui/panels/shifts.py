@@ -8,7 +8,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.gauge import shift_tag, shift_word
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons, bound_view
+from crfviz.ui.session.bound import bound_buttons, bound_place, bound_view
 from crfviz.ui.session.current import change
 
 AMOUNTS = ("1", "0.5", "2", "-1")  # nats, the first one at first
@@ -26,21 +26,12 @@ def shift_panel(scene: Scene) -> None:
 
 
 def _word(scene: Scene, amount: float) -> None:
-    words = [f"{t + 1} {word}" for t, word in enumerate(scene.words)]
-    positions = [str(t) for t in range(len(words))]
-    chosen = bound_view(
-        st.selectbox,
-        "to every tag at the word",
-        "shift_word",
-        positions,
-        positions[0],
-        format_func=lambda t: words[int(t)],
-    )
+    chosen = bound_place("to every tag at the word", "shift_word", scene.numbered(), 0)
     now = cached.unpinned(scene.scenario).potentials  # a pin must not keep a tag from its shift
     st.button(
         "Shift the word",
         on_click=_apply,
-        args=(shift_word(now, scene.scenario.edits, int(chosen), amount),),
+        args=(shift_word(now, scene.scenario.edits, chosen, amount),),
         help="Every path passes through the word once and gains c: log Z grows by c as well.",
     )
 

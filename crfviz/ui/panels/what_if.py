@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from urllib.parse import parse_qsl, urlencode
 
 import pandas as pd
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
 from crfviz.text.pretokenized import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.pictures import draw
 from crfviz.ui.session.bound import bound_buttons
-from crfviz.ui.session.current import change, scenario, set_view_option, view_option
-from crfviz.ui.state.link import decode_changes, encode, encode_changes, home_address
+from crfviz.ui.session.current import change, number_option, scenario, set_view_option
+from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
-from crfviz.ui.words import count
+from crfviz.views.numbers import count
 from crfviz.views.stage.parts import Picture, Subject
 from crfviz.views.strips.what_if import (
     WhatIf,
@@ -31,6 +29,7 @@ from crfviz.views.strips.what_if import (
     what_if_rows,
 )
 
+MOST_DRAWS = 999_999
 Tried = Mapping[str, WhatIf | None]  # by kind; None: there is nothing to change
 
 
@@ -42,24 +41,21 @@ def tried(now: Scenario) -> Tried:
     Raises:
         CrfvizError: the model knows a few observations only, which have no case and no typos.
     """
-    edits = replace(now.edits, emissions={})
-    changes = urlencode(encode_changes(replace(now, edits=edits, pins={})))
-    return _tried(now.model, now.sentence, changes, _seed())
+    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), _seed())
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _tried(model: str, sentence: str, changes: str, seed: int) -> Tried:
-    tagger = cached.tagger(model)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
+def _tried(now: Scenario, seed: int) -> Tried:
+    tagger = cached.tagger(now.model)
     if tagger.observations is not None:
         known = ", ".join(tagger.observations)
         raise CrfvizError(
             f"{tagger.name} knows only {known}, and these have neither case nor spelling. Choose a "
             "model of words on the left"
         )
-    edits: Edits = decode_changes(dict(parse_qsl(changes)))[0]
-    words = cached.words(model, sentence)[:MAX_WORDS]
-    whole = cached.potentials(model, sentence, constrained=edits.constrained)
-    before = analyse(edits.apply(whole))
+    edits = now.edits
+    words = cached.words(now.model, now.sentence)[:MAX_WORDS]
+    before = cached.edited(now)
     path = before.paths["viterbi"] or before.greedy
     tags = [tagger.tags[tag] for tag in path]
     found: dict[str, WhatIf | None] = {}
@@ -75,19 +71,17 @@ def _tried(model: str, sentence: str, changes: str, seed: int) -> Tried:
 
 def choose_change(every: Tried) -> str:
     """One button for each change, with how many tags it flips; another draw for those by chance."""
-
-    def label(kind: str) -> str:
-        found = every[kind]
-        return f"{kind} · {'–' if found is None else len(found.flips)}"
-
+    names = {
+        kind: f"{kind} · {'–' if found is None else len(found.flips)}"
+        for kind, found in every.items()
+    }
     first = next((kind for kind, found in every.items() if found and found.flips), "lower case")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = bound_buttons(
             "Change, and how many tags flip",
             "change",
-            list(KINDS),
+            names,
             first,
-            format_func=label,
         )
         st.button(
             "Draw another",
@@ -173,5 +167,4 @@ def _show(frame: pd.DataFrame) -> None:
 
 
 def _seed() -> int:
-    draw = view_option("draw", "0")
-    return int(draw) if draw.isdecimal() and len(draw) < 7 else 0
+    return number_option("draw", 0, 0, MOST_DRAWS)

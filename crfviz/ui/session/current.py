@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from math import isnan
+from typing import TypeVar
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from crfviz.chain.edits import Edits
@@ -36,10 +37,13 @@ from crfviz.ui.state.scenario import (
     with_sentence,
 )
 from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_snapshots
-from crfviz.ui.words import count, quote
+from crfviz.ui.words import quote
+from crfviz.views.numbers import count
 
 _SCENARIO = "scenario"
 _HISTORY = "history"
+
+Number = TypeVar("Number", int, float)
 
 _log = logging.getLogger(__name__)
 
@@ -69,22 +73,7 @@ def publish() -> Link:
 
 def scenario() -> Scenario:
     """The state of this session."""
-    state: Scenario | None = found(_SCENARIO)
-    if state is None:
-        need_frame()
-        state = of_session(_SCENARIO, _from_address)
-    return state
-
-
-def need_frame() -> None:
-    """Begin the run again if a page runs without app.py around it.
-
-    Streamlit takes pages/ for its older kind of app until `st.navigation` was called once: the
-    first visitor of a new server who names a page in the address would get that page alone.
-    """
-    if PagesManager.uses_pages_directory is not False:
-        PagesManager.uses_pages_directory = False
-        st.rerun()
+    return of_session(_SCENARIO, _from_address)
 
 
 def change(
@@ -157,6 +146,23 @@ def set_view_option(name: str, value: str, default: str = "") -> None:
     """Keep a page option; what equals `default` is not kept, so that links stay short."""
     view = {key: kept for key, kept in scenario().view.items() if key != name}
     change(view=view if value == default else {**view, name: value})
+
+
+def flag_option(name: str) -> bool:
+    """A page option that is on or off; it is off where it was not chosen."""
+    return view_option(name) == "1"
+
+
+def number_option(name: str, default: Number, least: Number, most: Number) -> Number:
+    """A page option that is a number, the nearest from `least` to `most`.
+
+    It is `default` where it was not chosen or is no number.
+    """
+    try:
+        value = type(default)(view_option(name, str(default)))
+    except ValueError:
+        return default
+    return default if isnan(value) else max(least, min(most, value))
 
 
 def set_right(right: Mapping[int, str]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.bound import bound_text
+from crfviz.ui.session.current import view_option
 from crfviz.ui.words import plain
 
 NOBODY = "me"  # the annotator who gave no name
@@ -25,12 +25,9 @@ def annotator() -> str | None:
 def annotator_box() -> None:
     """Draw the sidebar's part about the annotator."""
     if not login_configured():
-        bound_to(
-            st.text_input,
+        bound_text(
             "Annotator",
-            "view.by",
-            view_option("by"),
-            lambda name: set_view_option("by", name.strip()),
+            "by",
             max_chars=LONGEST_NAME,
             placeholder=NOBODY,
             help="Two people need two names. The address holds yours: take `v.by` out of it "

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.pages_manager import PagesManager
 
 from crfviz.ui.widgets.guard import guarded
 
@@ -31,6 +34,8 @@ PAGES = (
     ("pages/bring.py", "Bring your own", "bring"),
 )  # script, title, path in the address; the first is the home page
 
+Columns = list[DeltaGenerator]
+
 SIDEBAR_WIDTH = 250  # pixels
 
 _STYLE_SHEET = Path(__file__).with_name("frame.css")
@@ -47,6 +52,38 @@ def pages() -> list[st.Page]:
         st.Page(script, title=title, url_path=path or None, default=not path)
         for script, title, path in PAGES
     ]
+
+
+def header(title: str, *widths: float, align: Literal["top", "center"] = "center") -> Columns:
+    """Draw the title of a page, the first thing that each of them does.
+
+    Args:
+        title: what the page is called.
+        widths: of the columns in its line, that of the title first; none if it stands alone.
+        align: of what is in the columns.
+
+    Returns:
+        The columns, the title already in the first of them.
+    """
+    _need_frame()
+    if not widths:
+        st.title(title)
+        return []
+    columns = st.columns(widths, vertical_alignment=align)
+    columns[0].title(title)
+    return columns
+
+
+def _need_frame() -> None:
+    """Begin the run again if a page runs without app.py around it.
+
+    Streamlit takes pages/ for its older kind of app until `st.navigation` was called once: the
+    first visitor of a new server who names a page in the address would get that page alone. As
+    nothing of the frame has run by then, it is the page that has to notice.
+    """
+    if PagesManager.uses_pages_directory is not False:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
 
 
 def run(page: st.Page) -> None:

@@ -27,7 +27,8 @@ from crfviz.ui.session.kept import forget, messages
 from crfviz.ui.shell.annotator import annotator_box
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.link import Link
-from crfviz.ui.words import count, plain
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
 from crfviz.views.strips.decoders import LABELS
 
 ANNOTATE = "annotate"  # the page with sentences of its own

@@ -13,7 +13,7 @@ from crfviz.ui.session.kept import keep_shelf, say, shelf
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import LONGEST_LINK
 from crfviz.ui.state.snapshots import Shelf, Snapshot, query
-from crfviz.ui.words import count
+from crfviz.views.numbers import count
 
 
 def snapshot_panel() -> None:

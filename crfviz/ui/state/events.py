@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from crfviz.chain.edits import END, START
+from crfviz.chain.weights import END, START
 from crfviz.ui.state.link import is_option
 from crfviz.ui.state.scenario import MAX_SCORE, MAX_STEP, MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.ui.words import quote

@@ -22,7 +22,8 @@ from typing import TypeVar
 from urllib.parse import quote as percent_encode
 from urllib.parse import unquote, urlencode
 
-from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
 from crfviz.ui.state.link_matrix import pack, unpack
 from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
@@ -32,7 +33,8 @@ from crfviz.ui.state.scenario import (
     MAX_WORDS,
     Scenario,
 )
-from crfviz.ui.words import clean, count, quote
+from crfviz.ui.words import clean, quote
+from crfviz.views.numbers import count
 
 LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
 LONGEST_OPTION = 64  # characters of a page option
@@ -167,12 +169,6 @@ def decode(
     )
     reader.rest()
     return Decoded(scenario, reader.ignored)
-
-
-def decode_changes(params: Mapping[str, str]) -> tuple[Edits, dict[int, str]]:
-    """The edits and pins that `encode_changes` wrote."""
-    reader = _Reader(params)
-    return reader.edits(), dict(reader.items("p", _pin))
 
 
 class _Reader:

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from crfviz.chain.edits import END, START, Move
+from crfviz.chain.weights import END, START, Move
 
 FEW = 30  # edits are written one by one, to be read and changed by hand
 

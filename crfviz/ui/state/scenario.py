@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
 from crfviz.ui.words import clean
 
 MAX_WORDS = 120  # drawn; more are cut, and the page says so

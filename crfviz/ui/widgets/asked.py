@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from crfviz.chain.edits import END, START
 from crfviz.chain.questions.why_not import WhyNot, why_not
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.session.current import view_option
 from crfviz.ui.words import plain
 from crfviz.views.stage.parts import Mark, Ruler
-from crfviz.views.stage.strength_marks import strength_marks
+from crfviz.views.stage.ruler import strength_marks
 from crfviz.views.strips.why import likeliest_loser
 
 SCORE, PROBABILITY = "score", "probability"
@@ -111,10 +111,4 @@ def weight_display(scene: Scene) -> str:
     """
     if not scene.of_probabilities:
         return SCORE
-    return bound_buttons(
-        "Show",
-        "weights",
-        [SCORE, PROBABILITY],
-        PROBABILITY,
-        label_visibility="collapsed",
-    )
+    return bound_tabs("Show", "weights", [SCORE, PROBABILITY], PROBABILITY)

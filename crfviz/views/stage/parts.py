@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.demonstrations.sample_counts import Pile
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gradient import GradientStep
+from crfviz.chain.sampling import Pile
 from crfviz.views.stage.entity import EntityPanel
 
 

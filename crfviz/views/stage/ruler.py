@@ -1,16 +1,16 @@
-"""The tipping-point ruler of one transition weight: where each path is best."""
+"""Where the best path flips: along one transition weight, and along the strength of the CRF."""
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
-from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.intervals import Interval
-from crfviz.chain.questions.tipping import tipping_points
-from crfviz.chain.questions.weights import Weight
-from crfviz.views.stage.parts import Ruler
+from crfviz.chain.questions.tipping import Interval, tipping_points
+from crfviz.chain.weights import Weight, resolve, value_of, weight_of
+from crfviz.views.phrases import moved
+from crfviz.views.stage.parts import Mark, Ruler
 
-MOST_WORDS = 3  # whose tags a piece names
+MOST_WORDS = 3  # that a piece or a mark names
 
 
 def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) -> Ruler:
@@ -29,10 +29,11 @@ def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) ->
     Raises:
         CrfvizError: the chain has no such tag, or no allowed path.
     """
-    pieces = tipping_points(potentials, _weight(move))
+    weight = weight_of(move)
+    pieces = tipping_points(potentials, weight)
     return Ruler(
         weight=move,
-        trained=_value(trained, move),
+        trained=_value(trained, weight),
         pieces=[
             (piece.low, piece.high, label)
             for piece, label in zip(pieces, _labels(pieces, potentials.tag_names), strict=True)
@@ -40,24 +41,30 @@ def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) ->
     )
 
 
-def _weight(move: tuple[str, str]) -> Weight:
-    before, after = move
-    if before == START:
-        return ("start", after)
-    if after == END:
-        return ("end", before)
-    return ("transition", before, after)
+def strength_marks(
+    pieces: Sequence[Interval], words: Sequence[str], tags: Sequence[str]
+) -> list[Mark]:
+    """A mark for every strength at which a tag flips.
+
+    Args:
+        pieces: intervals of the strength with the same best path, in order.
+        words: T words.
+        tags: K tag names.
+
+    Returns:
+        One mark less than there are pieces, each with what flips there on the way up.
+    """
+    return [
+        Mark(after.low, moved(before.path, after.path, words, tags, most=MOST_WORDS))
+        for before, after in pairwise(pieces)
+    ]
 
 
-def _value(potentials: Potentials, move: tuple[str, str]) -> float:
-    before, after = move
-    if before == START:
-        return potentials.start[potentials.tag_id(after)].item()
-    if after == END:
-        return potentials.end[potentials.tag_id(before)].item()
-    if not potentials.homogeneous:
+def _value(potentials: Potentials, weight: Weight) -> float:
+    """The score it has; NaN for a transition where each step has its own."""
+    if weight[0] == "transition" and not potentials.homogeneous:
         return math.nan
-    return potentials.transitions[potentials.tag_id(before), potentials.tag_id(after)].item()
+    return value_of(potentials, resolve(potentials, weight))
 
 
 def _labels(pieces: Sequence[Interval], tags: Sequence[str]) -> list[str]:

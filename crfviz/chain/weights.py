@@ -1,0 +1,138 @@
+"""One weight of a chain, named by what it scores.
+
+    ("transition", from, to)    ("start", tag)    ("end", tag)    ("emission", position, tag)
+
+Tags are given by id or by name and come back as ids. Where a matrix is shown, the start scores are
+its row START and the end scores its column END: there a weight is a move.
+
+A path uses a start, end or emission weight at most once, and a transition up to T-1 times: its
+score is (everything else) + uses * value, a line in the value of that one weight.
+
+With one matrix for each step, a transition is still one weight: its value is what
+`Potentials.with_transition` writes into every step.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+from torch import Tensor
+
+from crfviz.chain.potentials import Potentials, Tag
+from crfviz.exceptions import CrfvizError
+
+START = "START"  # as "from" it means the start scores, even if there is a tag of that name
+END = "END"  # as "to" it means the end scores, likewise
+
+Move = tuple[str, str]  # tag names, from and to
+Cell = tuple[int, str]  # position and tag name
+Kind = Literal["transition", "start", "end", "emission"]
+Weight = (
+    tuple[Literal["transition"], Tag, Tag]  # from, to
+    | tuple[Literal["start"], Tag]
+    | tuple[Literal["end"], Tag]
+    | tuple[Literal["emission"], int, Tag]
+)
+WeightId = (  # the same in tag ids
+    tuple[Literal["transition"], int, int]
+    | tuple[Literal["start"], int]
+    | tuple[Literal["end"], int]
+    | tuple[Literal["emission"], int, int]
+)
+
+
+def weight_of(move: Move) -> Weight:
+    """The weight of a move.
+
+    Example:
+        >>> weight_of(("DET", "NOUN")), weight_of((START, "DET"))
+        (('transition', 'DET', 'NOUN'), ('start', 'DET'))
+    """
+    before, after = move
+    if before == START:
+        return ("start", after)
+    if after == END:
+        return ("end", before)
+    return ("transition", before, after)
+
+
+def path_moves(names: Sequence[str], path: Sequence[int]) -> list[Move]:
+    """The T+1 moves of a path of tag ids: the way in, the steps, the way out."""
+    return list(pairwise([START, *(names[tag] for tag in path), END]))
+
+
+def resolve(potentials: Potentials, weight: Weight) -> WeightId:
+    """The same weight in tag ids.
+
+    Raises:
+        CrfvizError: it has none of the four forms.
+        UnknownTagError: the chain does not have one of its tags.
+        ShapeError: the chain does not have its position.
+    """
+    match weight:
+        case ("transition", before, after):
+            return ("transition", potentials.tag_id(before), potentials.tag_id(after))
+        case ("start", tag):
+            return ("start", potentials.tag_id(tag))
+        case ("end", tag):
+            return ("end", potentials.tag_id(tag))
+        case ("emission", position, tag):
+            return ("emission", potentials.position(position), potentials.tag_id(tag))
+    raise CrfvizError(
+        "weight must be ('transition', from, to), ('start', tag), ('end', tag)"
+        f" or ('emission', position, tag), got {weight!r}"
+    )
+
+
+def with_weight(potentials: Potentials, weight: Weight, value: float) -> Potentials:
+    """The same with another value for one weight, in nats; a transition at every step."""
+    match weight:
+        case ("transition", before, after):
+            return potentials.with_transition(before, after, value)
+        case ("start", tag):
+            return potentials.with_start(tag, value)
+        case ("end", tag):
+            return potentials.with_end(tag, value)
+        case ("emission", position, tag):
+            return potentials.with_emission(position, tag, value)
+
+
+def value_of(potentials: Potentials, weight: WeightId) -> float:
+    """The value of one weight in the chain, in nats.
+
+    Raises:
+        CrfvizError: a transition has another score at each step, so that it has no one value.
+    """
+    values = set(_cells(potentials, weight).tolist())
+    if len(values) != 1:
+        raise CrfvizError(
+            f"expected one value for the transition {weight[1:]}, got {len(values)}:"
+            " the chain has a matrix for each step"
+        )
+    return float(values.pop())
+
+
+def uses(weight: WeightId, path: Sequence[int]) -> int:
+    """How often a path of tag ids uses a weight."""
+    match weight:
+        case ("transition", before, after):
+            return sum(move == (before, after) for move in pairwise(path))
+        case ("start", tag):
+            return int(path[0] == tag)
+        case ("end", tag):
+            return int(path[-1] == tag)
+        case ("emission", position, tag):
+            return int(path[position] == tag)
+
+
+def _cells(potentials: Potentials, weight: WeightId) -> Tensor:
+    """All cells that a weight stands for: one, or one for each step."""
+    match weight:
+        case ("transition", before, after):
+            return potentials.transitions[..., before, after].flatten()
+        case ("start", tag):
+            return potentials.start[tag].flatten()
+        case ("end", tag):
+            return potentials.end[tag].flatten()
+        case ("emission", position, tag):
+            return potentials.emissions[position, tag].flatten()

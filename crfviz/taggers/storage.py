@@ -1,0 +1,214 @@
+"""The files of a model folder: JSON and numbers, written, and read with checks.
+
+config.json says what a folder holds: `format`, `family` (a CRF where there is none) and what the
+family needs. Numbers stand in safetensors, so that nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeGuard, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from crfviz.exceptions import ModelError
+from crfviz.taggers.tagger import CRF
+from crfviz.text.schemes import BIO
+
+FORMAT = 1  # grows when a reader of the old files would misread the new ones
+CONFIG_FILE = "config.json"
+VOCABULARY_FILE = "vocabulary.json"
+WEIGHTS_FILE = "model.safetensors"
+HISTORY_FILE = "training.json"  # how it was trained, for people
+
+Array = TypeVar("Array")
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON object, a field a line."""
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def write_header(folder: Path, family: str, fields: Mapping[str, Any]) -> None:
+    """Write config.json; the folder is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    named = {} if family == CRF else {"family": family}
+    write_json(folder / CONFIG_FILE, {"format": FORMAT, **named, **fields})
+
+
+def read_family(folder: Path) -> str:
+    """The family that config.json names: `tagger.CRF` where it names none.
+
+    Raises:
+        ModelError: the file is missing or no JSON object.
+    """
+    return str(read_json_object(folder / CONFIG_FILE).get("family", CRF))
+
+
+def read_header(folder: Path, family: str) -> tuple[Path, dict[str, Any]]:
+    """Path and content of config.json, with its format and family checked.
+
+    Raises:
+        ModelError: the file is missing or no JSON object, or of another format or family.
+    """
+    path = folder / CONFIG_FILE
+    content = read_json_object(path)
+    if content.get("format") != FORMAT:
+        raise wrong_field(path, "format", f"must be {FORMAT}", content.get("format"))
+    if content.get("family", CRF) != family:
+        raise wrong_field(path, "family", f"must be {family!r}", content.get("family"))
+    return path, content
+
+
+def write_vocabulary(folder: Path, lists: Mapping[str, Sequence[str]]) -> None:
+    """Write vocabulary.json, a word a line."""
+    content = {name: list(words) for name, words in lists.items()}
+    text = json.dumps(content, ensure_ascii=False, indent=0)
+    (folder / VOCABULARY_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file of a model folder.
+
+    Raises:
+        ModelError: there is no such file, or what it holds is no JSON object.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: the file is missing") from error
+    except (OSError, ValueError) as error:  # no permission; no UTF-8 or no JSON
+        raise ModelError(f"{path}: cannot be read as JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise ModelError(f"{path}: must hold a JSON object, got {type(content).__name__}")
+    return content
+
+
+def read_names(path: Path, content: Mapping[str, Any], name: str, least: int) -> tuple[str, ...]:
+    """A field that is a list of distinct, non-empty strings.
+
+    Raises:
+        ModelError: the field is something else, or shorter than `least`.
+    """
+    names = content.get(name)
+    if not are_texts(names):
+        raise wrong_field(path, name, "must be a list of non-empty strings", names)
+    if len(names) < least:
+        raise wrong_field(path, name, f"must hold at least {least}", names)
+    if len(set(names)) != len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise ModelError(f"{path}: field {name!r} must not repeat a name, got {twice!r} twice")
+    return tuple(names)
+
+
+def read_choice(
+    path: Path, content: Mapping[str, Any], name: str, choices: Collection[Any], expected: str = ""
+) -> Any:  # noqa: ANN401 - one of the choices
+    """A field that has one of a few values.
+
+    Raises:
+        ModelError: it has another one.
+    """
+    value = content.get(name)
+    if not any(value == choice for choice in choices):
+        expected = expected or f"one of {', '.join(choices)}"
+        raise wrong_field(path, name, f"must be {expected}", value)
+    return value
+
+
+def read_scheme(path: Path, content: Mapping[str, Any]) -> str | None:
+    """The field `scheme`: BIO, or None.
+
+    Raises:
+        ModelError: it is neither.
+    """
+    scheme: str | None = read_choice(path, content, "scheme", (None, BIO), 'null or "BIO"')
+    return scheme
+
+
+def require_positive(path: Path, name: str, value: Any) -> float:  # noqa: ANN401 - any JSON
+    """A field that is a positive number.
+
+    Raises:
+        ModelError: it is not.
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value <= 0:
+        raise wrong_field(path, name, "must be a positive number", value)
+    return float(value)
+
+
+def are_texts(value: object) -> TypeGuard[list[str]]:
+    """Whether it is a list of strings, none of them empty."""
+    return isinstance(value, list) and all(isinstance(text, str) and text for text in value)
+
+
+def wrong_field(path: Path, name: str, expected: str, value: object) -> ModelError:
+    """The error of a field of a JSON file; of a long value it shows the beginning."""
+    got = repr(value)
+    return ModelError(
+        f"{path}: field {name!r} {expected}, got {got[:80]}{'...' if len(got) > 80 else ''}"
+    )
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a safetensors file."""
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """All arrays of a safetensors file.
+
+    Raises:
+        ModelError: the file is missing or damaged.
+    """
+    return read_safetensors(path, load_file)
+
+
+def read_safetensors(path: Path, load: Callable[[Path], dict[str, Array]]) -> dict[str, Array]:
+    """What `load` reads of a safetensors file: tensors of the one kind or the other.
+
+    Raises:
+        ModelError: the file is missing or damaged.
+    """
+    try:
+        return load(path)
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: the file is missing") from error
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
+        raise ModelError(f"{path}: is damaged or no safetensors file ({error})") from error
+
+
+def require_array(
+    path: Path,
+    arrays: Mapping[str, NDArray[Any]],
+    name: str,
+    shape: tuple[int | None, ...],
+    kind: type[np.generic] = np.float32,
+) -> NDArray[Any]:
+    """One array of a file, of this shape (None: any length) and kind, all numbers finite.
+
+    Raises:
+        ModelError: the array is missing or something else; says which.
+    """
+    if name not in arrays:
+        raise ModelError(f"{path}: tensor {name!r} is missing")
+    array = arrays[name]
+    fits = len(shape) == array.ndim and all(
+        wanted in (None, got) for wanted, got in zip(shape, array.shape, strict=True)
+    )
+    if not fits or array.dtype != kind:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ModelError(
+            f"{path}: tensor {name!r} must be {np.dtype(kind).name} ({wanted}), "
+            f"got {array.dtype} {array.shape}"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ModelError(f"{path}: tensor {name!r} holds numbers that are not finite")
+    return array
