@@ -12,10 +12,11 @@ import streamlit as st
 from crfviz.annotations import labelling
 from crfviz.annotations.labelling import LONGEST_PAUSE, Desk
 from crfviz.annotations.propagation import Proposal, followed
-from crfviz.annotations.records import Annotation, Offsets, words_at
+from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import ConflictError, CrfvizError, StoreError
 from crfviz.taggers.folder import version_of
+from crfviz.text.sentences import Offsets, words_at
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
