@@ -12,7 +12,7 @@ from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.errors.tables import show_table
 from crfviz.ui.session.bound import bound_view
 from crfviz.ui.session.current import publish
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import guarded
 from crfviz.views.figures.errors import CELL, confusion_chart
 from crfviz.views.numbers import per_cent
 

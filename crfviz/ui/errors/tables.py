@@ -9,7 +9,7 @@ import streamlit as st
 
 from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.widgets.download import download
+from crfviz.ui.widgets import download
 from crfviz.views.frames.errors import ABOUT, error_frame, formats
 
 TALLEST = 360  # pixels
