@@ -12,8 +12,7 @@ from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.session.bound import bound_flag, bound_view
 from crfviz.ui.session.current import publish
-from crfviz.ui.widgets.download import download
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import download, guarded
 from crfviz.views.figures.errors import CELL, confusion_chart
 from crfviz.views.frames.errors import ABOUT, error_frame, formats
 from crfviz.views.numbers import per_cent

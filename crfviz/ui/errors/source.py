@@ -20,7 +20,8 @@ from crfviz.corpus.run.tagging import unknown_tags
 from crfviz.exceptions import FormatError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.cleaning import fold_handles
-from crfviz.text.formats import decoded, parse_sentences
+from crfviz.text.formats import parse_sentences
+from crfviz.text.lines import decoded
 from crfviz.text.schemes import OUTSIDE, split_tag, with_type
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.gold import labelled_sentences

@@ -1,9 +1,8 @@
-"""The page Compare: what stands on its two sides, and the figures of both.
+"""The two sides of a comparison: as trained, now, another model, or a snapshot, on the same words.
 
-A side is a model as trained, the state now, or a snapshot. The words are those of the first side
-that has a sentence of its own, that is of "now" or of a snapshot. The other side brings its model,
-its transitions and its strength; what it says about single words of another sentence is left out,
-and a note says so.
+The words are those of the first side that has a sentence of its own, that is of "now" or of a
+snapshot. The other side brings its model, its transitions and its strength; what it says about
+single words of another sentence is left out, and a note says so.
 """
 
 from __future__ import annotations
@@ -26,12 +25,14 @@ from crfviz.views.strips.side_by_side import difference_line, figures, figures_l
 
 TRAINED, NOW = "trained", "now"
 SIDES = {"a": TRAINED, "b": NOW}  # page options of the two sides, with their defaults
+
+_MODEL, _SNAPSHOT = "model ", "snapshot "
+
+
 SCORES_ONLY = (
     "{model} was not trained to give probabilities: p, entropy and marginals are what a CRF with "
     "its scores would say."
 )
-
-_MODEL, _SNAPSHOT = "model ", "snapshot "
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""The page Entities: the BIO-legal switch, which entity is asked about, and models that have some.
+"""The page Entities: which one is asked about, what the BIO rules are worth, a model that has them.
 
-The address names the entity, `v.entity=first last TYPE`, positions from 0.
+The entity is `v.entity=first last TYPE`, positions from 0.
 """
 
 from __future__ import annotations
@@ -29,59 +29,6 @@ from crfviz.views.strips.decoders import constraint_note, effect_of_rules
 ENTITY_OPTION = "entity"
 
 _WRITTEN = re.compile(r"(\d{1,4}) (\d{1,4}) (\S.*)", re.ASCII)
-
-
-def constraint_panel(
-    scene: Scene, head: DeltaGenerator
-) -> tuple[Analysis, ConstraintEffect | None]:
-    """Draw the switch into `head`, and the figures here.
-
-    Returns:
-        The chain without the rules, edits and pins kept; and what the rules do to it, None where
-        no path is allowed at all.
-    """
-    now = scene.scenario
-    free = cached.edited(replace(now, edits=replace(now.edits, constrained=False)))
-    effect = effect_of_rules(free)
-    with head:
-        bound_to(
-            st.toggle,
-            "BIO-legal tags only",
-            "constrained",
-            now.edits.constrained,
-            _switch,
-            help="Forbids I-X where no B-X or I-X stands before it. The entity below is computed "
-            "with this switch as it stands.",
-        )
-    if effect is not None:
-        mass, changed, words = st.columns([2, 1.5, 4], vertical_alignment="center")
-        mass.metric(
-            "Illegal mass 1 − Z_legal / Z",
-            _mass(effect.mass),
-            help=f"{effect.mass!r}, of the chain without the rules",
-        )
-        count = "–" if effect.constrained is None else str(len(effect.changed))
-        changed.metric("Words changed", count)
-        words.markdown(plain(constraint_note(effect, scene.words, scene.tags)))
-    return free, effect
-
-
-def trained_free(scene: Scene) -> Analysis | None:
-    """The chain without the rules as it was trained; None where nothing is edited."""
-    if not scene.edited:
-        return None
-    return cached.edited(replace(scene.scenario, edits=Edits(constrained=False), pins={}))
-
-
-def _switch(constrained: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
-    change(edits=replace(scenario().edits, constrained=constrained))
-
-
-def _mass(mass: float) -> str:
-    """Four digits that mean something; 0 and 1 only where it is so."""
-    if 0.0 < mass < 1e-4:
-        return f"{mass:.3e}"
-    return "> 0.99999" if 0.999995 <= mass < 1.0 else probability(mass, 5)
 
 
 def chosen_entity(scene: Scene) -> Span:
@@ -137,6 +84,59 @@ def _problem(scene: Scene, wanted: str) -> str | None:
     if last > first and inside(label) not in scene.tags:
         return f"{scene.model} has no tag {inside(label)}: such entities have one word."
     return None
+
+
+def constraint_panel(
+    scene: Scene, head: DeltaGenerator
+) -> tuple[Analysis, ConstraintEffect | None]:
+    """Draw the switch into `head`, and the figures here.
+
+    Returns:
+        The chain without the rules, edits and pins kept; and what the rules do to it, None where
+        no path is allowed at all.
+    """
+    now = scene.scenario
+    free = cached.edited(replace(now, edits=replace(now.edits, constrained=False)))
+    effect = effect_of_rules(free)
+    with head:
+        bound_to(
+            st.toggle,
+            "BIO-legal tags only",
+            "constrained",
+            now.edits.constrained,
+            _switch,
+            help="Forbids I-X where no B-X or I-X stands before it. The entity below is computed "
+            "with this switch as it stands.",
+        )
+    if effect is not None:
+        mass, changed, words = st.columns([2, 1.5, 4], vertical_alignment="center")
+        mass.metric(
+            "Illegal mass 1 − Z_legal / Z",
+            _mass(effect.mass),
+            help=f"{effect.mass!r}, of the chain without the rules",
+        )
+        count = "–" if effect.constrained is None else str(len(effect.changed))
+        changed.metric("Words changed", count)
+        words.markdown(plain(constraint_note(effect, scene.words, scene.tags)))
+    return free, effect
+
+
+def trained_free(scene: Scene) -> Analysis | None:
+    """The chain without the rules as it was trained; None where nothing is edited."""
+    if not scene.edited:
+        return None
+    return cached.edited(replace(scene.scenario, edits=Edits(constrained=False), pins={}))
+
+
+def _switch(constrained: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
+    change(edits=replace(scenario().edits, constrained=constrained))
+
+
+def _mass(mass: float) -> str:
+    """Four digits that mean something; 0 and 1 only where it is so."""
+    if 0.0 < mass < 1e-4:
+        return f"{mass:.3e}"
+    return "> 0.99999" if 0.999995 <= mass < 1.0 else probability(mass, 5)
 
 
 def offer_bio(scene: Scene) -> None:

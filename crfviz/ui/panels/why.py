@@ -1,22 +1,71 @@
-"""The page Why: pinning and forbidding a tag, and the smallest changes that flip the decode."""
+"""Why this tag and not that one: the tag that is asked about, pins, and the smallest flips."""
 
 import math
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
 from crfviz.chain.questions.conditioning import condition
 from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_flips
+from crfviz.chain.questions.why_not import WhyNot, why_not
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.current import change, scenario
-from crfviz.ui.widgets.asked import Question
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import guarded
+from crfviz.ui.words import plain
 from crfviz.views.numbers import probability, score, signed
+from crfviz.views.strips.why import likeliest_loser
 
 LIMIT = 10
 MOST_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with 200
+
+
+@dataclass(frozen=True)
+class Question:
+    """A tag that lost, and why."""
+
+    position: int
+    tag: int
+    answer: WhyNot
+
+
+def question(scene: Scene) -> Question | None:
+    """The tag that was clicked, or at first the likeliest one that lost.
+
+    Returns:
+        None where no tag sequence is allowed at all. Where only the clicked tag is out of reach, a
+        message says so and the likeliest loser takes its place.
+    """
+    best = scene.now.viterbi
+    if best is None:
+        return None
+    clicked = scene.place("at")
+    for position, tag in filter(None, [clicked, likeliest_loser(scene.now), (0, best.path[0])]):
+        try:
+            return Question(position, tag, why_not(scene.now.potentials, position, tag))
+        except NoPathError:
+            if (position, tag) == clicked:
+                st.info(_unreachable(scene, position, tag))
+    return None
+
+
+def trained_answer(scene: Scene, asked: Question) -> WhyNot | None:
+    """The same question to the trained chain; None without edits, or where it had no such path."""
+    if not scene.edited:
+        return None
+    try:
+        return why_not(scene.trained.potentials, asked.position, asked.tag)
+    except NoPathError:
+        return None
+
+
+def _unreachable(scene: Scene, position: int, tag: int) -> str:
+    return plain(
+        f"No allowed path has {scene.tags[tag]} at “{scene.words[position]}”. Drop the pin or the "
+        "edit that forbids it, or ask for another tag."
+    )
 
 
 def pin_panel(scene: Scene, asked: Question) -> None:
