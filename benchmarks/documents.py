@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from crfviz.annotations.files.importing import read_items
-from crfviz.annotations.files.store_import import keep
+from crfviz.annotations.files.importing import keep, read_items
 from crfviz.annotations.store.store import open_store
 from crfviz.corpus.excerpts import read_excerpt
 

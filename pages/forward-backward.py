@@ -5,8 +5,14 @@ from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.parts import Cell, Picture
-from crfviz.views.strips.consistency import consistency_note, consistency_rows
-from crfviz.views.strips.grids import CONVENTIONS, SWEEP_DISPLAYS, alpha_grid, beta_grid
+from crfviz.views.strips.grids import (
+    CONVENTIONS,
+    SWEEP_DISPLAYS,
+    alpha_grid,
+    beta_grid,
+    consistency_note,
+    consistency_rows,
+)
 
 LEGEND = (
     "Σ α, float32: the same recursion without logarithms, the weights of each step scaled to sum "

@@ -10,7 +10,7 @@ from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
-from crfviz.views.tables.homework import KIND_NAMES
+from crfviz.views.frames.homework import KIND_NAMES
 
 _, choice = header("Homework", 1, 3)
 current = scene()

@@ -11,7 +11,8 @@ from crfviz.ui.errors.runs import analysed, link_notes
 from crfviz.ui.errors.source import choose_source
 from crfviz.ui.session.current import scenario
 from crfviz.ui.shell.frame import header
-from crfviz.ui.words import count, plain
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count, per_cent
 
 _, choice = header("Model errors", 1, 2)
 if not cached.models():
@@ -33,8 +34,8 @@ viterbi = found.record["viterbi"]
 st.markdown(
     f"**{plain(tagger.name)}** on {plain(source.name)}: "
     f"{count(found.record['sentences'], 'sentence')}, {count(found.record['tokens'], 'word')}; "
-    f"**{100 * viterbi['token_accuracy']:.2f} %** of words and "
-    f"**{100 * viterbi['sentence_accuracy']:.2f} %** of sentences right; "
+    f"**{per_cent(viterbi['token_accuracy'])}** of words and "
+    f"**{per_cent(viterbi['sentence_accuracy'])}** of sentences right; "
     f"{count(wrong['total'], 'error')} in {count(wrong['sentences'], 'sentence')}."
 )
 if not tagger.probabilistic:

@@ -8,8 +8,8 @@ from crfviz.ui.session.current import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.figures.evaluation import decoder_chart
-from crfviz.views.tables.cards import MEASURES, evaluation_frame, evaluation_table
-from crfviz.views.tables.comparison import DIGITS
+from crfviz.views.frames.cards import MEASURES, evaluation_frame, evaluation_table
+from crfviz.views.frames.comparison import DIGITS
 
 header("Models")
 known = cards()

@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.naive import chosen_words, enumeration
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.views.tables.naive import listing_note, path_frame, running_chart, seconds, sum_note
+from crfviz.views.frames.naive import listing_note, path_frame, running_chart, seconds, sum_note
 
 _, paths, steps, slow, fast, choice = header("Naive way", 2.2, 1.5, 1.5, 1.6, 1.6, 1.6)
 current = scene()

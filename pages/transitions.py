@@ -2,15 +2,15 @@
 
 import streamlit as st
 
+from crfviz.ui.panels.weights import chosen_ruler, flip_marks, weight_display
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.ui.widgets.asked import chosen_ruler, flip_marks, weight_display
 from crfviz.views.explanation import explain, explain_edits
+from crfviz.views.frames.transitions import transition_frame
 from crfviz.views.stage.parts import Matrix, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import marginal_grid
-from crfviz.views.tables.transitions import transition_frame
 
 HINT = (
     "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "

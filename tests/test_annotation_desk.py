@@ -69,7 +69,7 @@ def page(tmp_path, monkeypatch):
     store.add("dogs.txt", [Item("dogs run home", OFFSETS) for _ in range(3)])
     keep("scenario", Scenario("fake", ""))
     monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)
-    for kept in (cached.proposal, cached._scores):  # other tests call other taggers "fake", too
+    for kept in (cached.proposal, cached.word_scores):  # other tests call other taggers "fake", too
         kept.clear()
     monkeypatch.setattr(desk, "_version", lambda _: "v1")
     monkeypatch.setattr(desk, "store", lambda: store)

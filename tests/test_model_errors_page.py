@@ -12,7 +12,8 @@ from crfviz.corpus.table import rounded
 from crfviz.corpus.tables.two_models import comparison_tables
 from crfviz.exceptions import FormatError
 from crfviz.taggers.registry import SHIPPED, load_tagger
-from crfviz.text.formats import decoded, read_sentences
+from crfviz.text.formats import read_sentences
+from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.runs import _links

@@ -23,7 +23,7 @@ from crfviz.exceptions import CrfvizError, FormatError, ModelError, UnknownTagEr
 from crfviz.taggers.lexicon import read_lexicon
 from crfviz.taggers.neural.tagger import load_model
 from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.text.formats import write_sentences
+from crfviz.text.formats import render_sentences
 from crfviz.text.sentences import Sentence
 from tests import oracle
 from tests.fake_tagger import FakeTagger
@@ -309,7 +309,7 @@ def test_numbers_out_of_range_are_named(name, value):
 
 def test_the_command_teaches_and_prints_what_was_gained(own, tiny, tmp_path, capsys):
     file = tmp_path / "done.jsonl"
-    write_sentences(file, SENTENCES, "jsonl")
+    file.write_text(render_sentences(SENTENCES, "jsonl"), encoding="utf-8")
     parser = argparse.ArgumentParser()
     teach_command.add_arguments(parser)
     options = parser.parse_args([str(file), "--model", str(tiny), "--held-out", "0"])

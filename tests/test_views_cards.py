@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from crfviz.corpus.tables.decoders import TITLES
-from crfviz.views.tables.cards import (
+from crfviz.views.frames.cards import (
     MEASURES,
     card_body,
     card_summary,

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.strips.consistency import consistency_note, consistency_rows
+from crfviz.views.strips.grids import consistency_note, consistency_rows
 from tests import oracle
 from tests.strategies import chains, fewer_examples
 

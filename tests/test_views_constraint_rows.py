@@ -7,8 +7,7 @@ import torch
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.entities.illegal_mass import ConstraintEffect, constraint_effect
 from crfviz.chain.potentials import Potentials
-from crfviz.views.strips.constraints import FREE, LEGAL, constraint_note, constraint_rows
-from crfviz.views.strips.decoders import LABELS
+from crfviz.views.strips.decoders import FREE, LABELS, LEGAL, constraint_note, constraint_rows
 
 TAGS = ["O", "B-PER", "I-PER"]
 WORDS = ["Ada", "Byron"]

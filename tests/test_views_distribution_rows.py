@@ -12,7 +12,7 @@ from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.influence import NOTICEABLE, influence
 from crfviz.chain.sampling import pile
-from crfviz.views.strips.distribution import (
+from crfviz.views.strips.paths import (
     change_grid,
     entropy_row,
     frequency_grid,
@@ -91,7 +91,7 @@ def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
     said = pile_note(samples, analysis, words, tags)
     gap, tag, number, used, marginal = re.fullmatch(
         r"After 4 samples the largest gap between the share of samples and the marginal is "
-        r"([\d.]+): T(\d) at (\d) “w\d” in (\d) of 4, marginal ([\d.]+)\.",
+        r"([\d.]+): T(\d) at (\d) “w\d” in (\d) of 4, marginal (\d[\d.e-]*)\.",
         said,
     ).groups()
     place = (int(number) - 1, int(tag))

@@ -6,7 +6,7 @@ from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.text.sentences import Sentence
 from crfviz.views.figures.error_report import html_report
-from crfviz.views.tables.errors import ABOUT, error_frame, formats
+from crfviz.views.frames.errors import ABOUT, error_frame, formats
 from tests.fake_tagger import FakeTagger
 
 TAGGER = FakeTagger(["X", "Y"], {"a": {"X": 1.0}, "<script>x()</script>": {"Y": 1.0}})

@@ -5,7 +5,7 @@ import pytest
 
 from crfviz.corpus.tables.decoders import TITLES
 from crfviz.views.figures.evaluation import decoder_chart
-from crfviz.views.tables.cards import MEASURES, evaluation_frame
+from crfviz.views.frames.cards import MEASURES, evaluation_frame
 
 
 def evaluation(value):

@@ -8,7 +8,7 @@ from crfviz.chain.homework.check import check
 from crfviz.chain.homework.programs import KINDS
 from crfviz.exceptions import CrfvizError
 from crfviz.text.number_tables import parse_number_table
-from crfviz.views.tables.homework import as_text, compared, how_read, likely_bug, verdict
+from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
 from tests.student import Student
 from tests.test_homework import random_chain
 

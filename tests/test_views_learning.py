@@ -4,7 +4,7 @@ import math
 
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gradient import gradient_step
-from crfviz.views.tables.learning import step_note
+from crfviz.views.explanation import step_note
 from tests import oracle
 
 COIN = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])

@@ -1,7 +1,7 @@
 """Marks on the slider of the strength: where, and what flips."""
 
 from crfviz.chain.questions.tipping import Interval
-from crfviz.views.stage.strength_marks import strength_marks
+from crfviz.views.stage.ruler import strength_marks
 
 WORDS = ["a", "b", "c", "d", "e"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from crfviz.annotations.records import Offsets
 from crfviz.exceptions import ShapeError
 from crfviz.text.schemes import OUTSIDE, begin, continues, inside, is_begin, is_inside, split_tag
+from crfviz.text.sentences import Offsets
 
 Pins = Mapping[int, str]
 

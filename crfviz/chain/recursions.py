@@ -204,28 +204,36 @@ def follow(first: int, rows: Iterable[Sequence[int]]) -> list[int]:
     return path
 
 
-def walk_back(
-    table: Array, transitions: Array, end: Array, choose: Callable[[Array], Tags]
-) -> list[Tags]:
-    """Choose the last tag of one sentence, then each tag before it by what leads to the one after.
-
-    y_T is chosen by table_T(k) + f(k), then y_t by table_t(j) + w(j, y_{t+1}): with a table of best
-    prefixes and the best choice this is the best path, with α and a random choice a sample.
+def leading(table: Array, transitions: Array) -> Array:
+    """What leads from each tag to the one after it: table_t(j) + w(j, k), in nats.
 
     Args:
         table: (T, K) from `forward`.
         transitions: (K, K) or (T-1, K, K), from and to.
-        end: (K,).
-        choose: a tag by (K,) scores, or N tags by (K,) or (N, K) scores.
+
+    Returns:
+        (T-1, K to, K from): a row for each tag one may come to.
+    """
+    return (table[:-1, :, None] + transitions).swapaxes(-1, -2)
+
+
+def walk_back(last: Array, before: Array, choose: Callable[[Array], Tags]) -> list[Tags]:
+    """Choose the last tag of one sentence, then each tag before it by the row of the one after.
+
+    With the best choice among scores of best prefixes this is the best path, with a random choice
+    by probabilities a sample.
+
+    Args:
+        last: (K,) of ending with a tag.
+        before: (T-1, K to, K from), as from `leading`.
+        choose: a tag by (K,) numbers, or N tags by (K,) or (N, K) numbers.
 
     Returns:
         T tags, or T times N tags, first word first.
     """
-    columns = _columns(table)
-    steps = _steps(transitions, len(columns))
-    tags = [choose(columns[-1] + end)]
-    for column, step in zip(columns[-2::-1], steps[::-1], strict=True):
-        tags.append(choose(column + step.T[tags[-1]]))
+    tags = [choose(last)]
+    for t in range(len(before) - 1, -1, -1):
+        tags.append(choose(before[t][tags[-1]]))
     return tags[::-1]
 
 

@@ -61,11 +61,11 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
         final = log_alpha[-1] + end
         require_path(log_alpha, final)
 
-        def draw(scores: Tensor) -> Tensor:
-            chances = torch.softmax(scores, -1).expand(n, -1)
-            return torch.multinomial(chances, 1, generator=generator).squeeze(-1)
+        def draw(chances: Tensor) -> Tensor:
+            return torch.multinomial(chances.expand(n, -1), 1, generator=generator).squeeze(-1)
 
-        tags = torch.stack(recursions.walk_back(log_alpha, transitions, end, draw), -1)
+        before = torch.softmax(recursions.leading(log_alpha, transitions), -1)
+        tags = torch.stack(recursions.walk_back(torch.softmax(final, -1), before, draw), -1)
         scores = recursions.path_score(
             potentials.emissions, transitions, potentials.start, end, tags
         )
@@ -127,12 +127,10 @@ def _inverted(potentials: Potentials, numbers: Tensor) -> Tensor:
         )
         final = log_alpha[-1] + potentials.end
         require_path(log_alpha, final)
+        before = _cumulated(recursions.leading(log_alpha, potentials.transitions))
         columns = iter(numbers.flip(-1).unbind(-1))  # one number decides a tag, the last one first
         tags = recursions.walk_back(
-            log_alpha,
-            potentials.transitions,
-            potentials.end,
-            lambda scores: _tag(_cumulated(scores), next(columns)),
+            _cumulated(final), before, lambda cumulated: _tag(cumulated, next(columns))
         )
     return torch.stack(tags, -1)
 

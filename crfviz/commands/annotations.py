@@ -17,19 +17,16 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
-from crfviz.annotations.files.decoding import INPUT_FORMATS
-from crfviz.annotations.files.exporting import SUFFIXES, rendered
-from crfviz.annotations.files.extras import FILE_FORMATS, FileFormat
-from crfviz.annotations.files.importing import read_items
-from crfviz.annotations.files.store_import import keep
+from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
+from crfviz.annotations.files.importing import INPUT_FORMATS, keep, read_items
 from crfviz.annotations.records import STATES
-from crfviz.annotations.store.statistics import COLUMNS, statistics
 from crfviz.annotations.store.store import Store, open_store
 from crfviz.commands.tag import printable
-from crfviz.corpus.table import aligned
+from crfviz.corpus.table import Row, Table, aligned
 from crfviz.exceptions import FormatError
 
 SHOWN = 20  # problems of a file that are printed
+COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +59,28 @@ def main(options: argparse.Namespace) -> int:
     with open_store(options.database) as store:
         kinds[options.kind](store, options)
     return 0
+
+
+def statistics(store: Store, document: str | None = None, annotator: str | None = None) -> Table:
+    """One row per document and annotator; a document that nobody has begun has one row without.
+
+    `pins` are tags that the annotator set, `changed` final tags that are not the proposed ones,
+    `seconds` the mean time of a sentence; all three are of the sentences that are done.
+
+    Args:
+        store: whose annotations are counted.
+        document: only this one; None is all.
+        annotator: only this one; None is all.
+    """
+    rows: Table = []
+    for summary in store.documents():
+        if document in (None, summary.name):
+            names = [name for name in store.annotators(summary.name) if annotator in (None, name)]
+            about: Row = {"document": summary.name, "sentences": summary.sentences}
+            rows += [about | _counts(store, summary.name, name) for name in names]
+            if not names and annotator is None:
+                rows.append(about | dict.fromkeys(COLUMNS[2:]))
+    return rows
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:
@@ -137,3 +156,17 @@ def _stats(store: Store, options: argparse.Namespace) -> None:
         cells = [["-" if cell is None else str(cell) for cell in row.values()] for row in rows]
         table = aligned([COLUMNS, *([printable(cell) for cell in row] for row in cells)])
         sys.stdout.writelines(f"{line}\n" for line in table)
+
+
+def _counts(store: Store, document: str, annotator: str) -> Row:
+    progress = store.progress(document, annotator)
+    done = [labelled for _, labelled in store.annotations(document, annotator, "done")]
+    pairs = [pair for one in done for pair in zip(one.proposed, one.final, strict=True)]
+    return {
+        "annotator": annotator,
+        "done": len(done),
+        "open": progress.open,
+        "pins": sum(len(one.pins) for one in done),
+        "changed": sum(proposed != final for proposed, final in pairs),
+        "seconds": round(sum(one.seconds for one in done) / len(done), 3) if done else None,
+    }

@@ -22,7 +22,8 @@ from crfviz.annotations.teaching.card import gains_table
 from crfviz.annotations.teaching.learning import METHODS, WHAT
 from crfviz.annotations.teaching.lesson import Lesson, Taught
 from crfviz.annotations.teaching.teach import STANDARD_INPUT, teach
-from crfviz.text.formats import decoded, parse_sentences, read_sentences
+from crfviz.text.formats import parse_sentences, read_sentences
+from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 
 DEFAULTS = {field.name: field.default for field in fields(Lesson)}

@@ -121,11 +121,16 @@ def proposal(model: str, words: tuple[str, ...], pins: tuple[tuple[int, str], ..
     Raises:
         CrfvizError: the model cannot score the words, or no path has these tags.
     """
-    return propose(_scores(model, words), dict(pins))
+    return propose(word_scores(model, words), dict(pins))
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _scores(model: str, words: tuple[str, ...]) -> Potentials:
+def word_scores(model: str, words: tuple[str, ...]) -> Potentials:
+    """The model's scores of words as they are split.
+
+    Raises:
+        CrfvizError: the model cannot score the words.
+    """
     return tagger(model).potentials(words)
 
 

@@ -14,6 +14,7 @@ from itertools import cycle
 from crfviz.text.schemes import OUTSIDE, split_tag
 
 GREY = "#8C8C8C"
+INK = "#7A7F87"  # of lines and numbers in charts: readable on white and on black
 
 PALETTE = (
     "#0072B2",  # blue

@@ -60,7 +60,7 @@ def test_a_pin_settles_everything_and_tells_its_price(screen):
     with screen.redraw():
         screen.page.get_by_role("button", name="Pin NOUN at word 2").click()
     given = condition(free.analysis.potentials, {1: "NOUN"})
-    screen.wait_for_text(f"P(pins | x) = {given.probability:.4g}")
+    screen.wait_for_text(f"P(pins | x) = {given.probability:.4f}")
     screen.expect_param("p", "1.NOUN")
     settled = viterbi(free.analysis.potentials.pin({1: "NOUN"}))
     shown = screen.read()
@@ -98,7 +98,7 @@ def test_the_table_of_the_smallest_flips_is_there(screen):
     screen.open("why")
     expect(screen.page.get_by_test_id("stDataFrame")).to_be_visible()
     first = smallest_flips(chain().analysis.potentials, 1)[0]
-    screen.wait_for_text(f"a change of {first.change:+.3f}")
+    screen.wait_for_text(f"a change of {first.change:+.3f}".replace("-", "−"))
 
 
 def test_the_ruler_breaks_where_the_best_path_changes(screen):

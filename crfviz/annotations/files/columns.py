@@ -1,6 +1,6 @@
 """CoNLL-U and CoNLL columns with annotations: a word a line.
 
-A comment `# crfviz = {...}` holds the fields of `file_records`, and the text where `# text` cannot
+A comment `# crfviz = {...}` holds the fields of `fields`, and the text where `# text` cannot
 hold it. CoNLL-U has the tag as UPOS and in MISC the annotator, the model's proposal, and the
 word's characters in the text; the columns are word, characters, proposal, tag.
 """
@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote
 
-from crfviz.annotations.files.alignment import joined, located
-from crfviz.annotations.files.extras import Fields, Found, Labels, Pair, fields_of, restored
+from crfviz.annotations.files.fields import ROWS, FileSentence, Pair, annotated, fields_of
 from crfviz.annotations.records import Item
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import (
@@ -24,11 +23,15 @@ from crfviz.text.columns import (
     Layout,
     WordRow,
     comment,
+    fits,
     raw_text,
+    rendered,
     sentence_of,
     word_rows,
 )
 from crfviz.text.jsonl import parse_object
+from crfviz.text.lines import check_utf_8
+from crfviz.text.sentences import joined, located
 
 MARK = "# crfviz ="
 RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
@@ -43,14 +46,14 @@ def render_conllu(pair: Pair) -> str:
     """
     item, annotation = pair
     name = f"{item.document}-{item.position + 1}-{annotation.annotator}"
-    lines = [f"# sent_id = {quote(name, safe='')}", *_comments(pair)]
+    rows = []
     for number, (word, place, proposed, tag) in enumerate(_words(pair), start=1):
         end = int(place.partition(":")[2])
         tight = end < len(item.text) and not item.text[end].isspace()
         misc = [f"Annotator={_packed(annotation.annotator)}", f"Proposal={_packed(proposed)}"]
         misc += [TIGHT] * tight + [f"TokenRange={place}"]
-        lines.append(f"{number}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t{'|'.join(misc)}")
-    return "".join(f"{line}\n" for line in [*lines, ""])
+        rows.append([str(number), word, "_", tag, "_", "_", "_", "_", "_", "|".join(misc)])
+    return rendered([f"# sent_id = {quote(name, safe='')}", *_comments(pair)], rows)
 
 
 def render_columns(pair: Pair) -> str:
@@ -59,21 +62,32 @@ def render_columns(pair: Pair) -> str:
     Raises:
         FormatError: a tag cannot stand in a column.
     """
-    rows = ("\t".join(cells) for cells in _words(pair))
-    return "".join(f"{line}\n" for line in [*_comments(pair), *rows, ""])
+    return rendered(_comments(pair), _words(pair))
 
 
-def read_block(block: Block, layout: Layout, name: str) -> Found | None:
+def read_block(block: Block, where: str, layout: Layout, name: str) -> FileSentence | None:
     """The sentence of one block; None without words.
+
+    Args:
+        block: its lines.
+        where: they begin, for messages.
+        layout: of the columns.
+        name: of the file, for messages about one of the lines.
 
     Raises:
         FormatError: it cannot be read; says in which line and why.
     """
+    for number, line in block:
+        check_utf_8(line, f"{name}, line {number}")
     rows = word_rows(block, layout, name)
     marked = comment(block, MARK)
     if marked is not None:
-        where = f"{name}, line {block[0][0]}"
-        return _annotated(rows, raw_text(block), parse_object(marked, where), name, where)
+        fields = parse_object(marked, where)
+        text = fields.get("text", raw_text(block))
+        if not isinstance(text, str):
+            raise FormatError(f"{where}: expected the sentence in {TEXT_COMMENT!r}, got none")
+        known = {name: value for name, value in fields.items() if name not in ROWS}
+        return annotated(known | _shown(rows, text, name), text, where)
     sentence = sentence_of(block, layout, name)
     if not rows:
         return None
@@ -87,20 +101,20 @@ def read_block(block: Block, layout: Layout, name: str) -> Found | None:
     if sentence.text is not None:
         places = located(sentence.tokens, sentence.text)
         if places is not None:
-            return Found(Item(sentence.text, places, sentence.tags), lines=lines)
+            return FileSentence(Item(sentence.text, places, sentence.tags), lines=lines)
     glued = [TIGHT in row.cells[-1].split("|") for row in rows] if layout.width == 10 else None
     note = "" if sentence.text is None else "the words are not those of # text: joined by blanks"
     text, places = joined(sentence.tokens, glued)
-    return Found(Item(text, places, sentence.tags), note=note, lines=lines)
+    return FileSentence(Item(text, places, sentence.tags), note=note, lines=lines)
 
 
 def _comments(pair: Pair) -> Iterator[str]:
-    item, annotation = pair
-    fields = fields_of(item, annotation)
-    if item.text == item.text.strip() and not BREAKS.search(item.text):
-        yield f"{TEXT_COMMENT} {item.text}"
+    text = pair[0].text
+    fields = {name: value for name, value in fields_of(pair).items() if name not in ROWS}
+    if text == text.strip() and not BREAKS.search(text):
+        yield f"{TEXT_COMMENT} {text}"
     else:
-        fields["text"] = item.text
+        fields["text"] = text
     yield f"{MARK} {json.dumps(fields, ensure_ascii=False)}"
 
 
@@ -111,7 +125,7 @@ def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
         annotation.offsets, annotation.proposed, annotation.final, strict=True
     ):
         for value in (proposed, tag):
-            if not value.strip() or value != value.strip() or BREAKS.search(value):
+            if not fits(value):
                 raise FormatError(
                     f"columns cannot hold the tag {value!r}: expected one without TAB, line break "
                     f"or blanks around it (JSONL can hold it)"
@@ -129,28 +143,26 @@ def _packed(value: str) -> str:
     return re.sub(r"[%|\s]", lambda wrong: quote(wrong[0]), value)
 
 
-def _annotated(
-    rows: Sequence[WordRow], text: str | None, fields: Fields, name: str, where: str
-) -> Found:
-    text = fields.get("text", text)
-    if not isinstance(text, str):
-        raise FormatError(f"{where}: expected the sentence in {TEXT_COMMENT!r}, got none")
-    parts = [
-        _misc(row, name) if len(row.cells) == CONLLU.width else _columns(row, name) for row in rows
-    ]
-    labels = Labels(
-        text,
-        offsets=tuple(
-            _place(part[0], row, text, name) for part, row in zip(parts, rows, strict=True)
-        ),
-        proposed=tuple(part[1] for part in parts),
-        final=tuple(part[2] for part in parts),
-    )
-    return restored(fields, labels, where)
+def _shown(rows: Sequence[WordRow], text: str, name: str) -> dict[str, object]:
+    """What the rows say of an annotated sentence, as `fields_of` says it."""
+    parts = [_parts(row, name) for row in rows]
+    places = [_place(part[0], row, text, name) for part, row in zip(parts, rows, strict=True)]
+    return {
+        "offsets": places,
+        "proposed": [proposed for _, proposed, _ in parts],
+        "tags": [tag for _, _, tag in parts],
+    }
 
 
-def _misc(row: WordRow, name: str) -> tuple[str, str, str]:
-    """Place, proposal and tag of a word of CoNLL-U."""
+def _parts(row: WordRow, name: str) -> tuple[str, str, str]:
+    """Place, proposal and tag of a word."""
+    if len(row.cells) == 4:
+        return row.cells[1], row.cells[2], row.cells[3]
+    if len(row.cells) != CONLLU.width:
+        raise FormatError(
+            f"{name}, line {row.number}: expected word, start:end, proposal and tag, "
+            f"got {len(row.cells)} columns"
+        )
     parts = dict(part.partition("=")[::2] for part in row.cells[-1].split("|"))
     if not parts.keys() >= {"TokenRange", "Proposal"}:
         raise FormatError(
@@ -160,17 +172,7 @@ def _misc(row: WordRow, name: str) -> tuple[str, str, str]:
     return parts["TokenRange"], unquote(parts["Proposal"]), row.cells[CONLLU.tag]
 
 
-def _columns(row: WordRow, name: str) -> tuple[str, str, str]:
-    """Place, proposal and tag of a word in columns."""
-    if len(row.cells) != 4:
-        raise FormatError(
-            f"{name}, line {row.number}: expected word, start:end, proposal and tag, "
-            f"got {len(row.cells)} columns"
-        )
-    return row.cells[1], row.cells[2], row.cells[3]
-
-
-def _place(cell: str, row: WordRow, text: str, name: str) -> tuple[int, int]:
+def _place(cell: str, row: WordRow, text: str, name: str) -> list[int]:
     """Characters of a word, checked against the word itself: an export must never shift."""
     match = RANGE.fullmatch(cell)
     if not match:
@@ -181,4 +183,4 @@ def _place(cell: str, row: WordRow, text: str, name: str) -> tuple[int, int]:
             f"{name}, line {row.number}: expected {_cell(text[start:end])!r}, the characters "
             f"{start} to {end} of the text, got {row.token!r}"
         )
-    return start, end
+    return [start, end]

@@ -6,14 +6,14 @@ Exporting, importing into an empty store and exporting again gives the same byte
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, get_args
 
 from crfviz.annotations.files.columns import render_columns, render_conllu
-from crfviz.annotations.files.extras import FILE_FORMATS, FileFormat, Pair
-from crfviz.annotations.files.jsonl import render_jsonl
-from crfviz.annotations.files.spacy import render_spacy
+from crfviz.annotations.files.fields import Pair
+from crfviz.annotations.files.objects import render_jsonl, render_spacy
 
-__all__ = ["FILE_FORMATS", "SUFFIXES", "FileFormat", "Pair", "render", "rendered"]
-
+FileFormat = Literal["conllu", "columns", "jsonl", "spacy"]
+FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 RENDERERS = {"conllu": render_conllu, "columns": render_columns, "jsonl": render_jsonl}
 SUFFIXES: dict[FileFormat, str] = {
     "conllu": ".conllu",

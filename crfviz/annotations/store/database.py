@@ -33,20 +33,20 @@ def database_url(url: str | None = None) -> URL:
     """
     given = url or os.environ.get(VARIABLE) or f"sqlite:///{_default_file()}"
     try:
-        found = make_url(given)
+        address = make_url(given)
     except ArgumentError as error:
         raise StoreError(
             f"expected a database address such as sqlite:////home/me/annotations.db or "
             f"postgresql://user@host/name in {VARIABLE}, got one that cannot be read"
         ) from error
-    kind = found.drivername.partition("+")[0]
+    kind = address.drivername.partition("+")[0]
     if kind in ("postgresql", "postgres"):
-        return found.set(drivername="postgresql+psycopg")
+        return address.set(drivername="postgresql+psycopg")
     if kind != "sqlite":
         raise StoreError(f"expected sqlite or postgresql in {VARIABLE}, got {kind!r}")
-    if found.database in (None, "", ":memory:"):
+    if address.database in (None, "", ":memory:"):
         raise StoreError("expected a file for the annotations, got a store that lives in memory")
-    return found
+    return address
 
 
 def connect(url: URL) -> Engine:

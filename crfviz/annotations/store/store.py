@@ -14,23 +14,21 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Select,
-    delete,
-    func,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from crfviz.annotations.records import Annotation, Item, State
-from crfviz.annotations.store.adding import Told, new_document, write_document
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
-from crfviz.annotations.store.rows import annotation_of, annotation_row, item_of
-from crfviz.annotations.store.saving import conflict, replaced, stored
+from crfviz.annotations.store.rows import (
+    annotation_of,
+    annotation_row,
+    item_of,
+    new_document,
+    stored,
+    write_annotation,
+    write_document,
+)
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.exceptions import StoreError
 
@@ -98,7 +96,7 @@ class Store:
         self,
         document: str,
         sentences: Iterable[Item],
-        progress: Told | None = None,
+        progress: Callable[[int, int], None] | None = None,
         labelled: Iterable[Annotation] = (),
     ) -> str:
         """Store a new document, all of it or nothing.
@@ -180,15 +178,7 @@ class Store:
             updated=now,
         )
         annotation_row(new)  # its complaints come before the database is asked
-
-        def work(connection: Connection) -> Annotation:
-            if not replaced(connection, new):
-                before = stored(connection, new.item, new.annotator)
-                if before != new:  # equal: a lost connection hid that it had been stored
-                    raise conflict(connection, new, before)
-            return new
-
-        return self._run(work, writes=True)
+        return self._run(lambda c: write_annotation(c, new), writes=True)
 
     def annotations(
         self, document: str | None = None, annotator: str | None = None, state: State | None = None
@@ -226,10 +216,10 @@ class Store:
         )
 
         def work(connection: Connection) -> Progress:
-            found = {state: (n, spent) for state, n, spent in connection.execute(states)}
-            done, seconds = found.get("done", (0, 0.0))
+            counts = {state: (n, spent) for state, n, spent in connection.execute(states)}
+            done, seconds = counts.get("done", (0, 0.0))
             number = connection.execute(total).scalar_one()
-            return Progress(number, done, found.get("open", (0, 0.0))[0], seconds)
+            return Progress(number, done, counts.get("open", (0, 0.0))[0], seconds)
 
         return self._run(work)
 

@@ -21,7 +21,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from crfviz.annotations.jobs import Job, Jobs
-from crfviz.annotations.records import Annotation, Item, words_at
+from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.teaching.card import card_of
 from crfviz.annotations.teaching.gains import Gain, gain
 from crfviz.annotations.teaching.learning import labelled, learn
@@ -38,7 +38,7 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import free_name, new_model
 from crfviz.text.formats import render_sentences
 from crfviz.text.schemes import repair
-from crfviz.text.sentences import Sentence
+from crfviz.text.sentences import Sentence, words_at
 
 RECORD_FILE = "teaching.json"
 STANDARD_INPUT = "-"  # of the command, in place of a file

@@ -77,7 +77,7 @@ def best_path(potentials: Potentials) -> list[int]:
     final = best[-1] + end
     if not (final > -np.inf).any():
         require_path(torch.from_numpy(best), torch.from_numpy(final))
-    return recursions.walk_back(best, steps, end, _lowest_best)
+    return recursions.walk_back(final, recursions.leading(best, steps), _lowest_best)
 
 
 def best_through(potentials: Potentials) -> Tensor:

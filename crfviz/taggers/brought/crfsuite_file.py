@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.draft import Draft, Part, names_of
-from crfviz.text.columns import lines_of, shown
+from crfviz.text.lines import lines_of, shown
 
 MAGIC = b"lCRF"
 FIRST_ORDER, VERSION = b"FOMC", 100

@@ -7,14 +7,14 @@ from hashlib import sha256
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.files.importing import MAX_BYTES, Import, read_items
-from crfviz.annotations.files.store_import import keep
+from crfviz.annotations.files.importing import MAX_BYTES, Import, keep, read_items
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import document_key, go_to_document, store
 from crfviz.ui.session.bound import bound_draft
 from crfviz.ui.session.current import scenario, set_view_option
 from crfviz.ui.session.kept import of_session, set_draft
-from crfviz.ui.words import count, plain
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
 
 PASTE = "annotate.paste"
 PASTE_NAME = "pasted"

@@ -8,16 +8,17 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.annotations.agreement import Agreement, Disagreement, Estimate, agreement
-from crfviz.annotations.records import words_at
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.text.schemes import is_begin, split_tag
+from crfviz.text.sentences import words_at
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import store
 from crfviz.ui.session.bound import bound_view
 from crfviz.ui.session.current import scenario
 from crfviz.ui.state.link import explorer_link
-from crfviz.ui.words import count, plain
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count, per_cent, score
 
 MOST_ROWS = 500
 
@@ -55,7 +56,7 @@ def agreement_panel(document: DocumentSummary) -> None:
 def _summary(found: Agreement) -> None:
     figures = st.columns(4)
     figures[0].metric("Cohen's κ", _value(found.kappa), help=_interval(found.kappa))
-    figures[1].metric("Same tag", f"{100 * (found.observed or 0):.1f} %")
+    figures[1].metric("Same tag", per_cent(found.observed or 0, 1))
     if found.entity_f1 is not None:
         figures[2].metric("Entities F1", _value(found.entity_f1), help=_interval(found.entity_f1))
     apart = f", {count(found.words_apart, 'word')} split otherwise" if found.words_apart else ""
@@ -122,10 +123,10 @@ def _link(each: Disagreement, words: Sequence[str]) -> str | None:
 
 
 def _value(found: Estimate) -> str:
-    return "–" if found.value is None else f"{found.value:.3f}"
+    return "–" if found.value is None else score(found.value, 3)
 
 
 def _interval(found: Estimate) -> str:
     if found.low is None or found.high is None:
         return "no interval: too few sentences, or one tag only"
-    return f"95 % interval {found.low:.3f} to {found.high:.3f}"
+    return f"95 % interval {score(found.low, 3)} to {score(found.high, 3)}"

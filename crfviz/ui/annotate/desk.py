@@ -12,18 +12,20 @@ import streamlit as st
 from crfviz.annotations import labelling
 from crfviz.annotations.labelling import LONGEST_PAUSE, Desk
 from crfviz.annotations.propagation import Proposal, followed
-from crfviz.annotations.records import Annotation, Offsets, words_at
+from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import ConflictError, CrfvizError, StoreError
 from crfviz.taggers.folder import version_of
+from crfviz.text.sentences import Offsets, words_at
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import flag_option, publish, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import fresh_events, last_event, of_session
-from crfviz.ui.widgets.guard import guarded
-from crfviz.ui.words import count, plain, quote
+from crfviz.ui.widgets import guarded
+from crfviz.ui.words import plain, quote
+from crfviz.views.numbers import count
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.labeller import Sheet, labeller_payload
 

@@ -12,15 +12,15 @@ from crfviz.annotations.teaching.card import gains_table
 from crfviz.annotations.teaching.learning import METHODS, WHAT
 from crfviz.annotations.teaching.lesson import Lesson, Taught, taught_of
 from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
-from crfviz.exceptions import CrfvizError
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import store
 from crfviz.ui.session.bound import bound_view
 from crfviz.ui.session.current import change, scenario
-from crfviz.ui.session.kept import say
-from crfviz.ui.widgets.guard import guarded
-from crfviz.ui.words import count, plain
+from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.widgets import guarded
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
 
 EVERY = 0.5  # seconds between two looks at a job
 EVERYBODY = "all annotators"
@@ -76,10 +76,8 @@ def _lesson(document: DocumentSummary, model: str) -> None:
 
 
 def _start(lesson: Lesson, sentences: Sequence[Sentence]) -> None:
-    try:
+    with refusals_said():
         start_teaching(_jobs(), lesson, sentences)
-    except CrfvizError as error:
-        say(str(error))
 
 
 def _watch(job: Job) -> None:

@@ -12,8 +12,9 @@ from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.errors.tables import show_table
 from crfviz.ui.session.bound import bound_view
 from crfviz.ui.session.current import publish
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import guarded
 from crfviz.views.figures.errors import CELL, confusion_chart
+from crfviz.views.numbers import per_cent
 
 ANY = "any"
 ABOUT_KINDS = (
@@ -119,11 +120,9 @@ def _errors(
 def _five(weights: Table) -> None:
     if weights:
         top = weights[:5]
-        share = 100 * float(top[-1]["share_so_far"] or 0)
+        share = per_cent(float(top[-1]["share_so_far"] or 0), 0)
         names = ", ".join(f"{row['from']} → {row['to']}" for row in top)
-        st.caption(
-            f"{len(top)} transition weights are behind {share:.0f} % of the errors: {names}."
-        )
+        st.caption(f"{len(top)} transition weights are behind {share} of the errors: {names}.")
 
 
 def _tags(found: Analysed) -> set[str]:

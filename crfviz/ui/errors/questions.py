@@ -21,8 +21,7 @@ from crfviz.ui.errors.tables import show_table
 from crfviz.ui.errors.two_models import two_models
 from crfviz.ui.session.bound import bound_buttons, bound_tabs
 from crfviz.ui.session.current import publish
-from crfviz.ui.widgets.download import download
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import download, guarded
 from crfviz.views.figures.errors import calibration_chart, coverage_chart, decoders_chart
 
 

@@ -20,7 +20,7 @@ from crfviz.ui.errors.source import Source
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.state.scenario import MAX_WORDS
-from crfviz.ui.words import count
+from crfviz.views.numbers import count
 
 MOST_RUNS = 8
 

@@ -17,7 +17,8 @@ from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.exceptions import FormatError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.cleaning import fold_handles
-from crfviz.text.formats import decoded, parse_sentences
+from crfviz.text.formats import parse_sentences
+from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.gold import labelled_sentences
 from crfviz.ui.session.bound import bound_flag, bound_tabs

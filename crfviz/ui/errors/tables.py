@@ -9,8 +9,8 @@ import streamlit as st
 
 from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.widgets.download import download
-from crfviz.views.tables.errors import ABOUT, error_frame, formats
+from crfviz.ui.widgets import download
+from crfviz.views.frames.errors import ABOUT, error_frame, formats
 
 TALLEST = 360  # pixels
 MOST_ROWS = 100  # of a table with links, which are long, until the reader asks for all

@@ -17,7 +17,7 @@ from crfviz.ui.errors.tables import show_table
 from crfviz.ui.session.bound import bound_buttons, bound_view
 from crfviz.ui.session.current import publish
 from crfviz.ui.state.link import explorer_link
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 
 ANY = "any"

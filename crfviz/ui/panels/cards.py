@@ -13,8 +13,8 @@ from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.ui import cached
-from crfviz.views.tables.cards import card_body, card_summary
-from crfviz.views.tables.comparison import comparison_frame
+from crfviz.views.frames.cards import card_body, card_summary
+from crfviz.views.frames.comparison import comparison_frame
 
 COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # written by benchmarks/perceptron.py
 

@@ -15,7 +15,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_view
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.words import plain
-from crfviz.views.tables.log_space import (
+from crfviz.views.frames.log_space import (
     batch_frame,
     batch_note,
     direct_line,
@@ -26,6 +26,7 @@ from crfviz.views.tables.log_space import (
     underflow_frame,
     underflow_note,
 )
+from crfviz.views.numbers import minus
 
 SHIFTS = ("0", "100", "-120", "800", "-800")  # nats
 TIMES = ("1", "2", "5", "20")
@@ -52,7 +53,7 @@ def sum_panel(scene: Scene) -> None:
         added = bound_buttons(
             "Add to every score, nats",
             "lse_shift",
-            {nats: nats.replace("-", "−") for nats in SHIFTS},
+            {nats: minus(nats) for nats in SHIFTS},
             SHIFTS[0],
             help="log Σ exp(a + c) = c + log Σ exp(a): see which sums survive it.",
         )

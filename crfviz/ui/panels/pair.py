@@ -6,6 +6,7 @@ from crfviz.chain.demonstrations.distribution import pair_marginals
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_place
 from crfviz.views.figures.pair import pair_frame, pair_heatmap
+from crfviz.views.numbers import probability
 
 
 def pair_panel(scene: Scene) -> None:
@@ -28,9 +29,9 @@ def pair_panel(scene: Scene) -> None:
     best = frame.iloc[0]
     st.altair_chart(pair_heatmap(frame, scene.tags), width="stretch")
     st.dataframe(frame.head(10), hide_index=True)
-    was = f", trained {best['trained']:.4f}" if scene.edited else ""
+    was = f", trained {probability(best['trained'], 4)}" if scene.edited else ""
     st.caption(
-        f"p({best['first']} then {best['second']}) = {best['probability']:.4f}{was}. "
+        f"p({best['first']} then {best['second']}) = {probability(best['probability'], 4)}{was}. "
         "Neighbours show the edge marginals; words further apart are joined through all tags "
         "between."
     )

@@ -18,7 +18,7 @@ from crfviz.ui.session.bound import bound_buttons
 from crfviz.ui.session.current import change, number_option, scenario, set_view_option
 from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
-from crfviz.ui.words import count
+from crfviz.views.numbers import count
 from crfviz.views.stage.parts import Picture, Subject
 from crfviz.views.strips.what_if import (
     WhatIf,

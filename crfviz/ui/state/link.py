@@ -33,7 +33,8 @@ from crfviz.ui.state.scenario import (
     MAX_WORDS,
     Scenario,
 )
-from crfviz.ui.words import clean, count, quote
+from crfviz.ui.words import clean, quote
+from crfviz.views.numbers import count
 
 LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
 LONGEST_OPTION = 64  # characters of a page option

@@ -15,7 +15,7 @@ import plotly.io as pio
 from crfviz.corpus.table import Row
 from crfviz.corpus.tables.analysis import Tables
 from crfviz.corpus.tables.report import Record, as_text, notes
-from crfviz.views.tables.errors import ABOUT, error_frame, formats
+from crfviz.views.frames.errors import ABOUT, error_frame, formats
 from crfviz.views.theme import DIFFERS, GREY, PALETTE
 
 MOST_ROWS = 300  # of a table

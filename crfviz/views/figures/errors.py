@@ -8,12 +8,11 @@ import altair as alt
 import pandas as pd
 
 from crfviz.corpus.table import Row
-from crfviz.views.theme import PALETTE
+from crfviz.views.theme import DIFFERS, INK, PALETTE
 
 Layered = alt.LayerChart | alt.FacetChart
 
 CELL = "cell"  # the name of the selection in the confusion matrix
-INK = "#7A7F87"  # readable on white and on black
 LIGHT_CELLS = "#DCE6EE", "#6FA8CF", "#14243A"  # least, most, and the number on them
 DARK_CELLS = "#1D2B38", "#2E6C99", "#F2F6FA"
 _ROOM = 110  # pixels for the names of the tags, which the page takes from the cells
@@ -45,9 +44,9 @@ def confusion_chart(table: Sequence[Row], tags: Sequence[str], *, dark: bool = F
     )
     numbers = base.mark_text(fontSize=12, color=ink).encode(text="words:Q")
     # A clear cell on top takes the click: the number below it would swallow it.
-    clicks = base.mark_rect(cursor="pointer", fillOpacity=0, color="#D1264A", strokeWidth=2.5)
+    clicks = base.mark_rect(cursor="pointer", fillOpacity=0, color=DIFFERS, strokeWidth=2.5)
     clicks = clicks.encode(strokeOpacity=alt.condition(cell, alt.value(1), alt.value(0)))
-    clicks = clicks.encode(stroke=alt.value("#D1264A")).add_params(cell)
+    clicks = clicks.encode(stroke=alt.value(DIFFERS)).add_params(cell)
     side = max(4, len(order)) * _SIDE
     cells = alt.layer(rects, numbers, clicks)
     chart: Layered = cells.properties(width=side + _ROOM, height=side + _ROOM)

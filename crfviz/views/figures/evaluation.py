@@ -6,10 +6,10 @@ import altair as alt
 import pandas as pd
 
 from crfviz.corpus.tables.decoders import TITLES
-from crfviz.views.tables.cards import MEASURES
+from crfviz.views.frames.cards import MEASURES
+from crfviz.views.theme import INK
 
 PANEL_WIDTH = 380  # pixels
-INK = "#7A7F87"  # of numbers: readable on white and on black
 ROW_HEIGHT = 30  # of one decoder
 
 
@@ -19,7 +19,7 @@ def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
     The panels have scales of their own: compare decoders within a panel; models differ in task.
 
     Args:
-        frame: as `crfviz.views.tables.cards.evaluation_frame` gives it; may be empty.
+        frame: as `crfviz.views.frames.cards.evaluation_frame` gives it; may be empty.
         measure: a key of `MEASURES`; rows without it are left out.
 
     Returns:

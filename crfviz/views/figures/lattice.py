@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.views.numbers import probability
 from crfviz.views.theme import DIFFERS, tag_colours
 
 LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
@@ -35,7 +36,7 @@ def lattice_figure(analysis: Analysis, words: Sequence[str], tags: Sequence[str]
         _path(analysis.left_to_right, height_of, "left to right", DIFFERS, width=2, dash="dash")
     )
     if analysis.viterbi is not None:
-        name = f"Viterbi, p = {analysis.viterbi.probability:.3f}"
+        name = f"Viterbi, p = {probability(analysis.viterbi.probability, 3)}"
         figure.add_trace(_path(analysis.viterbi.path, height_of, name, "#14243a", width=5))
     figure.add_trace(_nodes(analysis, words, tags, shown, height_of))
     figure.update_layout(

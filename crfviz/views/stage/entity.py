@@ -14,6 +14,7 @@ from crfviz.chain.entities.probability import (
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import spans
+from crfviz.views.numbers import probability
 
 MOST_RIVALS = 7  # in rows of their own; the rest is one row
 NO_ENTITY = "no entity at these words"
@@ -169,7 +170,7 @@ def _folded(
 
 def _note(
     title: str,
-    probability: float,
+    exact: float,
     hypotheses: Sequence[Hypothesis],
     shortcuts: Sequence[Shortcut],
 ) -> str:
@@ -179,16 +180,16 @@ def _note(
     else:
         side = "high" if worst.error > 0 else "low"
         off = (
-            f"The {worst.name} of the words' marginals would say {worst.value:.4f}, "
+            f"The {worst.name} of the words' marginals would say {probability(worst.value, 4)}, "
             f"{abs(worst.error):.4f} too {side}."
         )
     rivals = [h for h in hypotheses if h.relation not in _NO_RIVALS]
     if not rivals:
-        return f"{title} has probability {probability:.4f}. {off}"
+        return f"{title} has probability {probability(exact, 4)}. {off}"
     first = rivals[0]
     return (
-        f"{title} has probability {probability:.4f}; its strongest rival is {first.text} "
-        f"({first.probability:.4f}). {off}"
+        f"{title} has probability {probability(exact, 4)}; its strongest rival is {first.text} "
+        f"({probability(first.probability, 4)}). {off}"
     )
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from crfviz.annotations.propagation import Proposal
-from crfviz.annotations.records import Annotation, Offsets
+from crfviz.annotations.records import Annotation
 from crfviz.text.schemes import begin, is_bio, split_tag
+from crfviz.text.sentences import Offsets
 from crfviz.views.theme import GREY, tag_colours
 
 MOST_RANKED = 5  # alternatives of a word that are sent

@@ -1,14 +1,16 @@
-"""The tipping-point ruler of one transition weight: where each path is best."""
+"""Where the best path flips: along one transition weight, and along the strength of the CRF."""
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.tipping import Interval, tipping_points
 from crfviz.chain.weights import Weight, resolve, value_of, weight_of
-from crfviz.views.stage.parts import Ruler
+from crfviz.views.phrases import moved
+from crfviz.views.stage.parts import Mark, Ruler
 
-MOST_WORDS = 3  # whose tags a piece names
+MOST_WORDS = 3  # that a piece or a mark names
 
 
 def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) -> Ruler:
@@ -37,6 +39,25 @@ def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) ->
             for piece, label in zip(pieces, _labels(pieces, potentials.tag_names), strict=True)
         ],
     )
+
+
+def strength_marks(
+    pieces: Sequence[Interval], words: Sequence[str], tags: Sequence[str]
+) -> list[Mark]:
+    """A mark for every strength at which a tag flips.
+
+    Args:
+        pieces: intervals of the strength with the same best path, in order.
+        words: T words.
+        tags: K tag names.
+
+    Returns:
+        One mark less than there are pieces, each with what flips there on the way up.
+    """
+    return [
+        Mark(after.low, moved(before.path, after.path, words, tags, most=MOST_WORDS))
+        for before, after in pairwise(pieces)
+    ]
 
 
 def _value(potentials: Potentials, weight: Weight) -> float:

@@ -1,17 +1,25 @@
 """The grids of numbers under the words: emissions, the forward and backward sweeps, marginals.
 
+Under the sweeps stands Z at every word, and the same table without logarithms, as strips.
+
 Letters: `T` tokens, `K` tags. Each function turns an analysis into a `Grid` for the stage.
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.demonstrations.log_space import forward_messages
+from crfviz.chain.demonstrations.log_space import (
+    consistency,
+    float32_products,
+    forward_messages,
+)
 from crfviz.chain.forward_backward import normalise
-from crfviz.views.stage.parts import Grid
+from crfviz.views.numbers import rounding, score
+from crfviz.views.stage.parts import Grid, Row
 
 PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
 EMISSION_DISPLAYS = {
@@ -104,6 +112,33 @@ def best_grid(analysis: Analysis) -> Grid:
     label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
     return Grid(
         "best", label, analysis.best, _size(analysis.best), 1, outlined=analysis.paths["viterbi"]
+    )
+
+
+def consistency_rows(analysis: Analysis) -> list[Row]:
+    """Log Z read at each word, and the forward table as plain float32 products, summed."""
+    readings = consistency(analysis.potentials, analysis.forward_backward)
+    products = float32_products(analysis.potentials, analysis.forward_backward)
+    sums = products.alpha.sum(dim=1).tolist()
+    lost = products.lost.sum(dim=1).tolist()
+    return [
+        Row(
+            "log_z", "log Σ α·β", None, texts=[score(z, 4) for z in readings.at_positions.tolist()]
+        ),
+        Row("float32", "Σ α, float32", None, texts=[rounding(value) for value in sums]),
+        Row("lost", "cells lost", None, texts=[str(count) for count in lost]),
+    ]
+
+
+def consistency_note(analysis: Analysis) -> str:
+    """Z from alpha, from beta and at every word, and how far they lie apart."""
+    readings = consistency(analysis.potentials, analysis.forward_backward)
+    if analysis.forward_backward.log_partition == -math.inf:
+        return "No tag sequence is allowed: Z is 0 however it is read, and log Z is −∞."
+    alpha, beta = (score(value, 9) for value in (readings.from_alpha, readings.from_beta))
+    return (
+        f"log Z from α {alpha}, from β {beta}, and at each of the {analysis.potentials.num_tokens} "
+        f"words: largest deviation {rounding(readings.largest_deviation)}."
     )
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from crfviz.views.numbers import signed
+from crfviz.views.phrases import columns, differing, numbered
 from crfviz.views.stage.parts import Row
-
-Path = Sequence[int]
 
 LEGEND = (
     "hidden: one lower-case letter that the tagger does not know stands in the word’s place, and "
@@ -23,17 +23,15 @@ class Watched:
     position: int  # of the emission
     tag: int  # id, of the emission
     change: Sequence[float]  # T nats, from `Occlusion.change`
-    path: Path | None  # T tag ids, decoded from the whole sentence; None where no path is allowed
-    hidden: Sequence[Path | None]  # T paths, each decoded with one word hidden
+    path: Sequence[int] | None  # T tag ids, from the whole sentence; None where none is allowed
+    hidden: Sequence[Sequence[int] | None]  # T paths, each decoded with one word hidden
     words: Sequence[str]  # T
     tags: Sequence[str]  # K names
 
     def changed(self, hidden: int) -> list[int]:
         """The positions whose decoded tag changes with one word hidden, its own included."""
         other = self.hidden[hidden]
-        if self.path is None or other is None:
-            return []
-        return [t for t in range(len(self.path)) if self.path[t] != other[t]]
+        return [] if self.path is None or other is None else differing(self.path, other)
 
 
 def occlusion_rows(watched: Watched) -> list[Row]:
@@ -46,10 +44,10 @@ def occlusion_rows(watched: Watched) -> list[Row]:
             "occlusion",
             f"hidden: {tag}",
             None,
-            texts=[_signed(value) for value in change],
+            texts=[signed(value) for value in change],
             shares=[max(-1.0, min(1.0, value / size)) for value in change],
             titles=[
-                f"without “{word}” {_signed(value, 4)} nats"
+                f"without “{word}” {signed(value, 4)} nats"
                 for word, value in zip(watched.words, change, strict=True)
             ],
         ),
@@ -70,15 +68,16 @@ def occlusion_note(watched: Watched) -> str:
     """Which hidden word moves the emission most, and what becomes of the tags without it."""
     change = watched.change
     own = (
-        f"{watched.tags[watched.tag]} at {_word(watched, watched.position)} moves by "
-        f"{_signed(change[watched.position])} with the word itself hidden"
+        f"{watched.tags[watched.tag]} at {numbered(watched.words, watched.position)} moves by "
+        f"{signed(change[watched.position])} with the word itself hidden"
     )
     others = [s for s, value in enumerate(change) if s != watched.position and value != 0.0]
     if not others:
         return f"{own}; no other word moves it."
     most = max(others, key=lambda s: abs(change[s]))
+    word = numbered(watched.words, most)
     return (
-        f"{own}, and of the others most by {_signed(change[most])} without {_word(watched, most)}: "
+        f"{own}, and of the others most by {signed(change[most])} without {word}: "
         f"then {_listed(watched, most) or 'no decoded tag changes'}."
     )
 
@@ -87,11 +86,11 @@ def occlusion_frame(watched: Watched) -> pd.DataFrame:
     """The same as a table: a line per hidden word."""
     return pd.DataFrame(
         {
-            "hidden word": f"{s + 1} {word}",
+            "hidden word": word,
             "emission moves by": watched.change[s],
             "tags that change": _listed(watched, s),
         }
-        for s, word in enumerate(watched.words)
+        for s, word in enumerate(columns(watched.words))
     )
 
 
@@ -100,18 +99,6 @@ def _listed(watched: Watched, hidden: int) -> str:
     if path is None or other is None:
         return ""
     return ", ".join(
-        f"{_word(watched, t)} {tags[path[t]]} → {tags[other[t]]}" for t in watched.changed(hidden)
+        f"{numbered(watched.words, t)} {tags[path[t]]} → {tags[other[t]]}"
+        for t in watched.changed(hidden)
     )
-
-
-def _word(watched: Watched, t: int) -> str:
-    """A word by its number too: words repeat."""
-    return f"{t + 1} “{watched.words[t]}”"
-
-
-def _signed(value: float, digits: int = 2) -> str:
-    if math.isinf(value):
-        return "+∞" if value > 0 else "−∞"
-    if abs(value) < 0.5 * 10**-digits:
-        return "0" if value == 0 else f"{0:.{digits}f}"
-    return f"{value:+.{digits}f}".replace("-", "−")

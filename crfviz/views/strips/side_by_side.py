@@ -1,16 +1,16 @@
 """Two chains over the same words, side by side: tags per decoder, marginals, and what differs."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.views.numbers import probability, score, signed
+from crfviz.views.phrases import differing, moved
 from crfviz.views.stage.parts import Grid, Row
 from crfviz.views.strips.decoders import LABELS
 
-MOST_NAMED = 3  # words
 LEAST = 0.005  # a change of a marginal that can be seen in two digits
 
 
@@ -25,7 +25,7 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class TwoChains:
     """Two chains with the same tags; those of the second in the order of the first."""
 
     first: Analysis
@@ -54,7 +54,7 @@ class Comparison:
 
 def compare(
     first: Analysis, second: Analysis, tags: tuple[Sequence[str], Sequence[str]]
-) -> Comparison | None:
+) -> TwoChains | None:
     """The comparison of two chains over the same words.
 
     Args:
@@ -67,7 +67,7 @@ def compare(
     """
     if set(tags[0]) != set(tags[1]):
         return None
-    return Comparison(first, second, [list(tags[1]).index(tag) for tag in tags[0]])
+    return TwoChains(first, second, [list(tags[1]).index(tag) for tag in tags[0]])
 
 
 def figures(analysis: Analysis) -> Figures:
@@ -79,7 +79,7 @@ def figures(analysis: Analysis) -> Figures:
 
 
 def comparison_rows(
-    both: Comparison, which: Sequence[str], gold: Sequence[int] | None = None
+    both: TwoChains, which: Sequence[str], gold: Sequence[int] | None = None
 ) -> list[Row]:
     """Two rows per decoder, one above the other, then what differs at each word.
 
@@ -90,16 +90,16 @@ def comparison_rows(
     """
     rows = []
     first, second = both.first.paths, both.second.paths
-    differing = [0] * both.first.potentials.num_tokens
+    differences = [0] * both.first.potentials.num_tokens
     for name in [name for name in LABELS if name in which and name in first]:
         ours, theirs = first[name], both.second_tags(second[name])
         rows.append(Row(f"{name}_a", f"{LABELS[name]} A", ours))
         rows.append(Row(f"{name}_b", "B", theirs, against=f"{name}_a"))
-        for t in _differences(ours, theirs):
-            differing[t] += 1
+        for t in differing(ours, theirs):
+            differences[t] += 1
     if gold is not None and "gold" in which:
         rows.append(Row("gold", LABELS["gold"], gold))
-    marks = [f"≠ {number}" if number else "=" for number in differing]
+    marks = [f"≠ {number}" if number else "=" for number in differences]
     distances = [f"{distance:.2f}" for distance in both.distances()]
     return [
         *rows,
@@ -108,7 +108,7 @@ def comparison_rows(
     ]
 
 
-def change_grid(both: Comparison) -> Grid:
+def change_grid(both: TwoChains) -> Grid:
     """Marginals of B minus those of A, in a cell per word and tag."""
     change = both.change()
     label = (
@@ -119,7 +119,7 @@ def change_grid(both: Comparison) -> Grid:
     return Grid("change", label, change, 1.0, 2, "change")
 
 
-def comparison_note(both: Comparison, words: Sequence[str], tags: Sequence[str]) -> str:
+def comparison_note(both: TwoChains, words: Sequence[str], tags: Sequence[str]) -> str:
     """What differs, in a sentence or two.
 
     Args:
@@ -135,20 +135,18 @@ def comparison_note(both: Comparison, words: Sequence[str], tags: Sequence[str])
     farthest = max(range(len(words)), key=distances.__getitem__)
     if distances[farthest] == 0.0 and ours == both.second_tags(theirs):
         return "A and B are the same on this sentence: same path, same marginals."
-    a, b = figures(both.first).probability or 0.0, figures(both.second).probability or 0.0
+    a, b = (probability(figures(side).probability or 0.0, 3) for side in (both.first, both.second))
     theirs = both.second_tags(theirs) or []
-    moved = _differences(ours, theirs)
-    odds = f"its probability is {_probability(a)} in A and {_probability(b)} in B"
-    if not moved:
-        opening = f"Viterbi takes the same path on both sides; {odds}."
-    else:
-        named = ", ".join(
-            f"“{words[t]}” {tags[ours[t]]} ≠ {tags[theirs[t]]}" for t in moved[:MOST_NAMED]
-        )
-        more = f" and {len(moved) - MOST_NAMED} more" if len(moved) > MOST_NAMED else ""
+    places = differing(ours, theirs)
+    if not places:
         opening = (
-            f"Viterbi differs at {len(moved)} of {len(words)} words: {named}{more}; the best path "
-            f"has probability {_probability(a)} in A and {_probability(b)} in B."
+            f"Viterbi takes the same path on both sides; its probability is {a} in A and {b} in B."
+        )
+    else:
+        named = moved(ours, theirs, words, tags, sign="≠")
+        opening = (
+            f"Viterbi differs at {len(places)} of {len(words)} words: {named}; the best path has "
+            f"probability {a} in A and {b} in B."
         )
     return (
         f"{opening} The marginals differ most at “{words[farthest]}”: {distances[farthest]:.2f} of "
@@ -179,8 +177,8 @@ def figures_line(found: Figures) -> str:
     if found.score is None or found.probability is None or found.entropy is None:
         return "log Z −∞ · no allowed path"
     return (
-        f"log Z {_signless(found.log_partition)} · best score {_signless(found.score)} · "
-        f"p(best) {_probability(found.probability)} · entropy {found.entropy:.2f}"
+        f"log Z {score(found.log_partition)} · best score {score(found.score)} · "
+        f"p(best) {probability(found.probability, 3)} · entropy {score(found.entropy)}"
     )
 
 
@@ -191,32 +189,10 @@ def difference_line(first: Figures, second: Figures, *, same_scale: bool) -> str
     if first.entropy is None or second.entropy is None or first.score is None:
         return "no difference to compute"
     rest = (
-        f"p(best) {_change(second.probability - first.probability, 3)} · "
-        f"entropy {_change(second.entropy - first.entropy, 2)}"
+        f"p(best) {signed(second.probability - first.probability, 3)} · "
+        f"entropy {signed(second.entropy - first.entropy)}"
     )
     if not same_scale or second.score is None:
         return f"{rest} · log Z of two models has two scales"
-    log_z = _change(second.log_partition - first.log_partition, 2)
-    return f"log Z {log_z} · best score {_change(second.score - first.score, 2)} · {rest}"
-
-
-def _differences(first: Sequence[int] | None, second: Sequence[int] | None) -> list[int]:
-    """Positions where two rows differ; all of them where one side has no path."""
-    if first is None or second is None:
-        return list(range(len(first or second or []))) if first is not second else []
-    return [t for t, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
-
-
-def _probability(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.0005 else f"{value:.1e}"
-
-
-def _signless(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
-
-
-def _change(value: float, digits: int) -> str:
-    if math.isnan(value):
-        return "–"
-    text = f"{value:+.{digits}f}".replace("-", "−")
-    return text if any(digit in "123456789" for digit in text) else "±0"
+    log_z = signed(second.log_partition - first.log_partition)
+    return f"log Z {log_z} · best score {signed(second.score - first.score)} · {rest}"

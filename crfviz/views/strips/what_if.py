@@ -17,6 +17,7 @@ from crfviz.chain.questions.aligned import (
 )
 from crfviz.taggers.occlusion import ROUNDING
 from crfviz.taggers.perturbations import Perturbed
+from crfviz.views.phrases import listed
 from crfviz.views.stage.parts import Grid, Row
 
 MOST_MOVED = 10  # scores in the list
@@ -81,9 +82,8 @@ def what_if_note(found: WhatIf, kind: str) -> str:
     flipped = found.flips
     if not flipped:
         return f"{done} no tag flips."
-    named = ", ".join(_flip(found, t) for t in flipped[:MOST_NAMED])
-    more = f" and {len(flipped) - MOST_NAMED} more" if len(flipped) > MOST_NAMED else ""
-    return f"{done} {len(flipped)} of {len(found.perturbed.words)} tags flip: {named}{more}."
+    named = listed([_flip(found, t) for t in flipped], MOST_NAMED)
+    return f"{done} {len(flipped)} of {len(found.perturbed.words)} tags flip: {named}."
 
 
 def flip_frame(found: WhatIf) -> pd.DataFrame:

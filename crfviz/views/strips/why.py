@@ -7,6 +7,7 @@ import torch
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.questions.why_not import WhyNot
+from crfviz.views.numbers import probability, score, signed
 from crfviz.views.stage.parts import Gap, Row
 
 
@@ -50,7 +51,7 @@ def why_gap(
         title=f"{where} is chosen" if chosen else f"Why not {where}?",
         emissions=answer.emission_terms.tolist(),
         transitions=answer.transition_terms.tolist(),
-        foot=f"They add up to {answer.gap:.4f} nats; positive bars speak for the best path.",
+        foot=f"They add up to {score(answer.gap, 4)} nats; positive bars speak for the best path.",
         trained=None
         if trained is None
         else (trained.emission_terms.tolist(), trained.transition_terms.tolist()),
@@ -67,8 +68,8 @@ def why_note(
     if answer.gap == 0:
         return f"A path with {name} at “{word}” is as good as the best one."
     return (
-        f"{name} at “{word}” would cost {answer.gap:.2f} nats: the best path with it is "
-        f"{_times(answer)} times less probable (p {answer.probability:.2g}). "
+        f"{name} at “{word}” would cost {score(answer.gap)} nats: the best path with it is "
+        f"{_times(answer)} times less probable (p {probability(answer.probability, 3)}). "
         f"{_deciding(answer, words, tags)}"
     )
 
@@ -88,17 +89,11 @@ def log_odds_row(analysis: Analysis, tag: int, tags: Sequence[str]) -> Row:
     others = torch.arange(len(tags)) != tag
     against = torch.logsumexp(scores[:, others], 1) if len(tags) > 1 else scores[:, tag] - math.inf
     odds = torch.where(scores.isneginf().all(1), math.nan, scores[:, tag] - against).tolist()
-    return Row("log_odds", f"log-odds {tags[tag]}", None, texts=[_signed(value) for value in odds])
-
-
-def _signed(value: float) -> str:
-    if math.isnan(value):
-        return "–"
-    return f"{value:+.2f}".replace("-", "−").replace("inf", "∞")
+    return Row("log_odds", f"log-odds {tags[tag]}", None, texts=[signed(value) for value in odds])
 
 
 def _times(answer: WhyNot) -> str:
-    ratio = float(f"{2.718281828459045 ** min(answer.gap, 500.0):.2g}")
+    ratio = float(f"{math.exp(min(answer.gap, 500.0)):.2g}")
     return f"{ratio:,.0f}" if 10 <= ratio < 1e6 else f"{ratio:.2g}"
 
 
@@ -117,4 +112,4 @@ def _deciding(answer: WhyNot, words: Sequence[str], tags: Sequence[str]) -> str:
             f"{tags[ours[t - 1]]}→{tags[ours[t]]} over {tags[theirs[t - 1]]}→{tags[theirs[t]]} "
             f"at “{words[t]}”"
         )
-    return f"What weighs most is {what}: {term.value:.2f}."
+    return f"What weighs most is {what}: {score(term.value)}."

@@ -12,10 +12,12 @@ from pandas.io.formats.style import Styler
 
 from crfviz.chain.demonstrations.log_space import LogSumExp, Underflow
 from crfviz.chain.demonstrations.padded_batch import PaddedBatch
+from crfviz.views.numbers import count, rounding, score
+from crfviz.views.phrases import columns
+from crfviz.views.theme import INK
 
 SMALLEST = math.log(2.0**-149)  # of a float32, nats
 LIMITS = {"float32": "88.7 and below −103.97", "float64": "709.8 and below −745.13"}
-INK = "#7A7F87"  # readable on white and on black
 HEIGHT = 300  # pixels
 _PADDING_STYLE = "background-color: rgba(127, 127, 127, 0.25); font-style: italic"
 
@@ -44,10 +46,10 @@ def sum_line(found: LogSumExp) -> str:
     """The sum in one line."""
     if found.maximum == -math.inf:
         return "Every score is −∞: nothing arrives here, and the log of the sum is −∞."
-    return _minus(
-        f"max {found.maximum:.4f} + log(Σ exp(a − max)) = {found.maximum:.4f} + "
-        f"log {found.total:.6f} = {found.maximum:.4f} + {math.log(found.total):.6f} = "
-        f"{found.result:.6f}"
+    largest = score(found.maximum, 4)
+    return (
+        f"max {largest} + log(Σ exp(a − max)) = {largest} + log {found.total:.6f} = {largest} + "
+        f"{math.log(found.total):.6f} = {score(found.result, 6)}"
     )
 
 
@@ -63,11 +65,11 @@ def direct_line(found: LogSumExp, precision: str) -> str:
     else:
         error = abs(direct.result - found.result)
         lost = f"{direct.lost} of the terms become 0; " if direct.lost else "nothing is lost; "
-        off = f"off by {error:.0e}" if error else "exactly the same"
-        happened = f"{lost}log = {direct.result:.6f}, {off}"
-    return _minus(
+        off = f"off by {rounding(error)}" if error else "exactly the same"
+        happened = f"{lost}log = {score(direct.result, 6)}, {off}"
+    return (
         f"{precision} without the trick (exp leaves its range above {LIMITS[precision]}): "
-        f"{happened}. With it: {found.shifted[precision]:.6f}."
+        f"{happened}. With it: {score(found.shifted[precision], 6)}."
     )
 
 
@@ -113,7 +115,7 @@ def underflow_frame(found: Underflow, words: Sequence[str]) -> pd.DataFrame:
     """
     return pd.DataFrame(
         {
-            "word": [f"{t + 1} {word}" for t, word in enumerate(words)],
+            "word": columns(words),
             "log Σ α": found.log_sums,
             "Σ α, float32": found.products.astype(float),
             "cells lost": found.lost,
@@ -156,13 +158,13 @@ def batch_frame(
         rows.append(["1" if inside else "0" for inside in mask])
         rows.append(
             [
-                _value(a) if inside else f"= {_value(a)}"
+                score(a, 3) if inside else f"= {score(a, 3)}"
                 for a, inside in zip(alphas, mask, strict=True)
             ]
         )
         styles += [["" if inside else _PADDING_STYLE for inside in mask]] * 3
         names += [
-            f"{b + 1}: {batch.lengths[b]} word" + ("" if batch.lengths[b] == 1 else "s"),
+            f"{b + 1}: {count(batch.lengths[b], 'word')}",
             f"{b + 1}: mask",
             f"{b + 1}: α({tags[tag]})",
         ]
@@ -176,11 +178,10 @@ def batch_note(batch: PaddedBatch) -> str:
     """Whether the batch gives what the sentences give alone."""
     B, T, K = batch.emissions.shape
     padding = B * T - sum(batch.lengths)
-    largest = batch.largest_difference
     return (
         f"A batch of {B} × {T} × {K} numbers, {padding} of {B * T} columns are padding. Batch "
         f"against each sentence alone, every α and log Z: largest difference "
-        f"{'0' if largest == 0 else f'{largest:.0e}'.replace('-', '−')}."
+        f"{rounding(batch.largest_difference)}."
     )
 
 
@@ -198,12 +199,3 @@ def log_z_frame(batch: PaddedBatch) -> pd.DataFrame:
 
 def _finite(maximum: float) -> float:
     return maximum if maximum > -math.inf else 0.0
-
-
-def _value(value: float) -> str:
-    return "−∞" if value == -math.inf else _minus(f"{value:.3f}")
-
-
-def _minus(text: str) -> str:
-    """A true minus sign before digits."""
-    return text.replace("-", "−")

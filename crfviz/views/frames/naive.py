@@ -10,8 +10,9 @@ import pandas as pd
 
 from crfviz.chain.demonstrations.naive import FIRST, MOST_PATHS, Enumeration, written_count
 from crfviz.chain.potentials import Potentials
+from crfviz.views.numbers import rounding, score
+from crfviz.views.theme import INK
 
-INK = "#7A7F87"  # of the line that is Z: readable on white and on black
 HEIGHT = 300  # pixels
 
 
@@ -71,10 +72,10 @@ def sum_note(found: Enumeration) -> str:
         return f"All {found.num_paths:,} paths are forbidden: Z is 0 both ways."
     enough = int(found.curve.ranks[int((found.curve.running < 0.99).sum())])
     blocked = f" Forbidden: {found.forbidden:,}." if found.forbidden else ""
-    return _true_minus(
-        f"Summed one by one: log Z = {found.log_sum:.9f}; by the recursion: "
-        f"{found.log_partition:.9f}. Largest deviation, of log Z and of all marginals: "
-        f"{found.largest_deviation:.0e}. "
+    return (
+        f"Summed one by one: log Z = {score(found.log_sum, 9)}; by the recursion: "
+        f"{score(found.log_partition, 9)}. Largest deviation, of log Z and of all marginals: "
+        f"{rounding(found.largest_deviation)}. "
         f"The best {enough:,} or fewer paths hold 99 % of Z.{blocked}"
     )
 
@@ -93,7 +94,3 @@ def seconds(value: float) -> str:
     if value >= 1:
         return f"{value:.1f} s"
     return f"{value * 1e3:.1f} ms" if value >= 1e-3 else f"{value * 1e6:.0f} µs"
-
-
-def _true_minus(text: str) -> str:
-    return text.replace("-", "−")

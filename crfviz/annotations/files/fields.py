@@ -1,30 +1,30 @@
-"""What an exported sentence says besides its words and tags, so that it can be read back whole.
+"""What an exported sentence says, as the fields of a JSON object, and the sentence of such fields.
 
-Every format carries the same fields, in JSON: whose annotation it is, by which model, what was
-pinned, and what the file had before anybody labelled it. The revision and what can be undone stay
-in the store.
+Every format carries the same: text, words and tags, whose annotation it is, by which model, what
+was pinned, and what the file had before anybody labelled it. The revision and what can be undone
+stay in the store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, NoReturn
 
-from crfviz.annotations.records import STATES, Annotation, Item, Offsets
+from crfviz.annotations.records import STATES, Annotation, Item
 from crfviz.exceptions import FormatError, ShapeError
-from crfviz.text.columns import shown
 from crfviz.text.jsonl import strings
+from crfviz.text.lines import shown
+from crfviz.text.sentences import Offsets, words_at
 
 Pair = tuple[Item, Annotation]
 Fields = dict[str, Any]
-FileFormat = Literal["conllu", "columns", "jsonl", "spacy"]
-FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+ROWS = ("text", "tokens", "tags", "offsets", "proposed")  # what columns show outside of the fields
 
 
 @dataclass(frozen=True)
-class Found:
+class FileSentence:
     """One sentence of a file."""
 
     item: Item
@@ -33,19 +33,15 @@ class Found:
     lines: tuple[int, ...] = ()  # of the T words, where the format has one a line
 
 
-@dataclass(frozen=True)
-class Labels:
-    """The words and tags of an exported sentence, as its format shows them."""
-
-    text: str
-    offsets: Offsets  # T words
-    proposed: tuple[str, ...]  # T tags
-    final: tuple[str, ...]  # T tags
-
-
-def fields_of(item: Item, annotation: Annotation) -> Fields:
+def fields_of(pair: Pair) -> Fields:
     """The fields, ready for JSON; what says nothing is left out."""
+    item, annotation = pair
     fields: Fields = {
+        "text": item.text,
+        "tokens": words_at(item.text, annotation.offsets),
+        "tags": annotation.final,
+        "offsets": annotation.offsets,
+        "proposed": annotation.proposed,
         "document": item.document,
         "sentence": item.position + 1,
         "annotator": annotation.annotator,
@@ -65,21 +61,33 @@ def fields_of(item: Item, annotation: Annotation) -> Fields:
     return fields
 
 
-def restored(fields: Mapping[str, Any], labels: Labels, where: str) -> Found:
-    """The sentence and its annotation again; only the annotator must be there.
+def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSentence:
+    """The sentence and its annotation again; only tags, offsets and annotator must be there.
+
+    Args:
+        fields: as `fields_of` gives them; anybody may have written them.
+        text: of the sentence.
+        where: they stand, for messages.
 
     Raises:
         FormatError: a field has another type, or does not fit the sentence; says which.
     """
+    if not isinstance(text, str):
+        raise FormatError(f'{where}: expected a string in "text", got {shown(repr(text))}')
     read = _Reader(fields, where)
-    own = read.offsets("offsets_in_file", labels.offsets)
-    gold = read.tags("gold")
+    final = strings(fields.get("tags"), "tags", where)
+    proposed = strings(fields["proposed"], "proposed", where) if "proposed" in fields else final
+    offsets = offsets_of(fields.get("offsets"), where)
+    if "tokens" in fields:
+        check_words(text, offsets, strings(fields["tokens"], "tokens", where), where)
+    own = offsets_of(fields["offsets_in_file"], where) if "offsets_in_file" in fields else offsets
+    gold = None if fields.get("gold") is None else strings(fields["gold"], "gold", where)
     state = read.text("state", "done")
     if state not in STATES:
         raise FormatError(f"{where}: expected state {' or '.join(STATES)}, got {shown(state)}")
     try:
         item = Item(
-            text=labels.text,
+            text=text,
             offsets=own,
             gold=gold,
             document=read.text("document"),
@@ -88,9 +96,9 @@ def restored(fields: Mapping[str, Any], labels: Labels, where: str) -> Found:
         annotation = Annotation(
             item=0,
             annotator=read.text("annotator"),
-            offsets=labels.offsets,
-            proposed=labels.proposed,
-            final=labels.final,
+            offsets=offsets,
+            proposed=proposed,
+            final=final,
             pins=read.pins(),
             state=state,
             model=read.text("model"),
@@ -101,12 +109,42 @@ def restored(fields: Mapping[str, Any], labels: Labels, where: str) -> Found:
         )
     except ShapeError as error:
         raise FormatError(f"{where}: {error}") from error
-    return Found(item, annotation)
+    return FileSentence(item, annotation)
+
+
+def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) -> None:
+    """Refuse offsets that do not point at the words.
+
+    Raises:
+        FormatError: says at which they point.
+    """
+    there = words_at(text, offsets)
+    if there != tuple(tokens):
+        raise FormatError(
+            f"{where}: expected offsets that point at the tokens {shown(repr(list(tokens)))}, got "
+            f"those of {shown(repr(list(there)))}"
+        )
+
+
+def offsets_of(value: object, where: str) -> Offsets:
+    """Places of words out of JSON.
+
+    Raises:
+        FormatError: they are no list of pairs of whole numbers.
+    """
+    if not isinstance(value, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair)
+        for pair in value
+    ):
+        raise FormatError(
+            f"{where}: expected offsets such as [[0, 5], [6, 11]], got {shown(repr(value))}"
+        )
+    return tuple((start, end) for start, end in value)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Fields of a file that anybody may have written."""
+    """Fields that may be absent, with their types checked."""
 
     fields: Mapping[str, Any]
     where: str
@@ -122,13 +160,6 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
             self._refuse(name, "a number from 0")
         return value
-
-    def tags(self, name: str) -> tuple[str, ...] | None:
-        value = self.fields.get(name)
-        return None if value is None else strings(value, name, self.where)
-
-    def offsets(self, name: str, default: Offsets) -> Offsets:
-        return offsets(self.fields[name], self.where) if name in self.fields else default
 
     def pins(self) -> dict[int, str]:
         value = self.fields.get("pins", {})
@@ -152,19 +183,3 @@ class _Reader:
     def _refuse(self, name: str, expected: str) -> NoReturn:
         got = shown(repr(self.fields.get(name)))
         raise FormatError(f'{self.where}: expected {expected} in "{name}", got {got}')
-
-
-def offsets(value: object, where: str) -> Offsets:
-    """Places of words out of JSON.
-
-    Raises:
-        FormatError: they are no list of pairs of whole numbers.
-    """
-    if not isinstance(value, list) or not all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair)
-        for pair in value
-    ):
-        raise FormatError(
-            f"{where}: expected offsets such as [[0, 5], [6, 11]], got {shown(repr(value))}"
-        )
-    return tuple((start, end) for start, end in value)

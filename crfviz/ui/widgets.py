@@ -1,10 +1,11 @@
-"""The last resort when a part of a page fails: words for the reader, the trace for the log."""
+"""What pages of all kinds use: a guard around what may fail, and a button for files."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 from uuid import uuid4
 
 import streamlit as st
@@ -43,3 +44,25 @@ def guarded(what: str, *, again: bool = False) -> Iterator[None]:
             f"{plain(what)} could not be drawn (log id {number}). Your sentence and edits are "
             "kept: change them on the left, press Reset there, or go to another page."
         )
+
+
+def download(
+    label: str,
+    make: Callable[[], str | bytes],
+    file_name: str,
+    mime: str = "text/plain",
+    **options: Any,  # noqa: ANN401 - the widget's options
+) -> None:
+    """Draw the button.
+
+    The click must not run the page anew: Streamlit throws away the files of the run before, and a
+    browser that asks for one of these waits for ever.
+
+    Args:
+        label: of the button.
+        make: the content; called in another thread, outside of any session.
+        file_name: that the browser suggests.
+        mime: type of the content.
+        **options: handed to `st.download_button`.
+    """
+    st.download_button(label, make, file_name=file_name, mime=mime, on_click="ignore", **options)

@@ -1,9 +1,13 @@
-"""The transition matrix as a plain table."""
+"""The transitions as plain tables: every score, and what leaves each tag."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.gauge import leaving
 from crfviz.chain.weights import END, START
 from crfviz.exceptions import ShapeError
 
@@ -31,3 +35,21 @@ def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
     table[1:, :-1] = potentials.step(step).detach()
     names = potentials.tag_names
     return pd.DataFrame(table, index=[START, *names], columns=[*names, END])
+
+
+def leaving_frame(trained: Analysis, now: Analysis, tags: Sequence[str]) -> pd.DataFrame:
+    """Σ exp(score) of everything that may follow START and each tag: 1 in an HMM.
+
+    END is among it where the model has one, which is where its end scores are not all 0.
+
+    Args:
+        trained: the chain as trained.
+        now: the chain with the edits.
+        tags: K tag names.
+    """
+    columns = {"as trained": trained.potentials, "now": now.potentials}
+    with_end = bool((trained.potentials.end != 0).any())
+    values = {
+        name: leaving(potentials, with_end=with_end).numpy() for name, potentials in columns.items()
+    }
+    return pd.DataFrame(values, index=pd.Index([START, *tags], name="Σ exp of what follows"))
