@@ -12,11 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from crfviz.chain.homework.arithmetic import arithmetic
 from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
@@ -32,8 +30,8 @@ from crfviz.chain.homework.readings import (
     rounding_of,
     tolerance,
 )
-from crfviz.chain.potentials import Array, Potentials
-from crfviz.exceptions import CrfvizError, ShapeError
+from crfviz.chain.potentials import Array, ArrayLike, Potentials, as_numbers
+from crfviz.exceptions import CrfvizError
 
 MOST_UNKNOWN = 0.5  # of the cells: a bug that leaves more open explains nothing
 
@@ -65,7 +63,7 @@ class Checked:
     first_wrong: WrongCell | None  # None if the table is right
 
 
-def check_table(potentials: Potentials, kind: str, table: Any) -> WrongCell | None:  # noqa: ANN401 - whatever holds numbers
+def check_table(potentials: Potentials, kind: str, table: ArrayLike) -> WrongCell | None:
     """The first wrong cell of somebody's table, and the likely bug; None if the table is right.
 
     Right is what lies within the tolerance that the table's own rounding asks for, see
@@ -94,11 +92,11 @@ def check_table(potentials: Potentials, kind: str, table: Any) -> WrongCell | No
     return check(potentials, kind, table).first_wrong
 
 
-def check(potentials: Potentials, kind: str, table: Any) -> Checked:  # noqa: ANN401 - whatever holds numbers
+def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
     """Like `check_table`, with everything that a picture of it needs."""
     if kind not in KINDS:
         raise CrfvizError(f"expected one of the kinds {', '.join(KINDS)}, got {kind!r}")
-    values = _numbers(table)
+    values = as_numbers("the table", table).detach().numpy()
     ways = readings(kind, values.shape, potentials.num_tokens, potentials.num_tags)
     right = right_program(potentials, kind)
     rounding = rounding_of(values)
@@ -157,15 +155,11 @@ class Trial:
         self.given = given
         self.words = given[: self.num_tokens]
         self.choices = right.choices() if kind == BACKPOINTERS else None
-        self.expected = self._expected(right)
+        if self.choices is None:
+            self.expected = reading.shown(right.tables(kind))
+        else:
+            self.expected = right.printed(kind)
         self.ok = self.fit(right)
-
-    def _expected(self, right: Program) -> Array:
-        if self.choices is not None:
-            named: Array = self.choices.argmax(2).astype(float)
-            named[0] = -1.0
-            return named
-        return self.reading.shown(right.tables(self.kind))
 
     @property
     def solved(self) -> bool:
@@ -263,13 +257,3 @@ def _points(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
     above = np.concatenate([np.zeros_like(choices[:1]), choices])
     rows = np.concatenate([np.full_like(given[:1], np.nan), given])
     return pointer_fits(rows, above)[1:]
-
-
-def _numbers(table: Any) -> Array:  # noqa: ANN401 - whatever holds numbers
-    """A float64 copy."""
-    if isinstance(table, Tensor):
-        table = table.detach().cpu().numpy()
-    try:
-        return np.array(table, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ShapeError(f"the table must be numbers in rows of one length: {error}") from error

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import leaving
-from crfviz.chain.weights import END, START
+from crfviz.chain.weights import END, START, weight_matrix
 from crfviz.exceptions import ShapeError
 
 
@@ -29,12 +28,10 @@ def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
     steps = max(1, potentials.num_tokens - 1)
     if not 0 <= step < steps:
         raise ShapeError(f"step must be 0 to {steps - 1}, got {step}")
-    table = np.full((potentials.num_tags + 1, potentials.num_tags + 1), np.nan)
-    table[0, :-1] = potentials.start.detach()
-    table[1:, -1] = potentials.end.detach()
-    table[1:, :-1] = potentials.step(step).detach()
     names = potentials.tag_names
-    return pd.DataFrame(table, index=[START, *names], columns=[*names, END])
+    return pd.DataFrame(
+        weight_matrix(potentials, step).numpy(), index=[START, *names], columns=[*names, END]
+    )
 
 
 def leaving_frame(trained: Analysis, now: Analysis, tags: Sequence[str]) -> pd.DataFrame:
