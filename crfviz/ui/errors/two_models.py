@@ -9,7 +9,7 @@ import streamlit as st
 from crfviz.corpus.table import Row, Table
 from crfviz.corpus.tables.two_models import KINDS, comparison_tables
 from crfviz.exceptions import CrfvizError
-from crfviz.text.pretokenized import sentence_of
+from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.errors.lists import ANY, show_table
 from crfviz.ui.errors.runs import Analysed, analysed

@@ -8,11 +8,10 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from crfviz.taggers.bringing import keep
 from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SENTENCES, MOST_TAGS, Reading
 from crfviz.taggers.brought.files import understand_files
 from crfviz.taggers.brought.understood import Understood
-from crfviz.taggers.registry import load_tagger
+from crfviz.taggers.registry import keep, load_tagger
 from crfviz.taggers.user_models import own_models, remove_model
 from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
