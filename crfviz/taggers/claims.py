@@ -3,8 +3,6 @@
 Each kind of claim has a check that decides it with the tagger's potentials.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from crfviz.chain.constraints import illegal_positions

@@ -15,8 +15,6 @@ Source:
     section 4.5.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import math
