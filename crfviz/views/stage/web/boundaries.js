@@ -1,27 +1,27 @@
 // The words of a sentence as letters, with every place where a word can be cut or two can be joined.
 
-import { html, mark } from "./dom.js";
+import { button, describe, flag, html } from "./dom.js";
 
-export function drawBoundaries(sheet, data, caret, onChange) {
-  let number = -1;
-  const boundary = (of, at, label) => {
-    number += 1;
-    const own = number;
-    const made = html("button", { type: "button", class: at ? "cut" : "join", "data-boundary": own, "data-of": of, "data-at": at, tabindex: own === caret ? "0" : "-1", title: label, "aria-label": label });
-    mark(made, "data-caret", own === caret);
-    made.addEventListener("click", () => onChange(own));
+// `onChange` gets the number of a boundary; `caret` is that of the one that has the focus.
+export function drawBoundaries(sheet, { words }, caret, onChange) {
+  let count = 0;
+  const boundary = (of, at, text) => {
+    const own = count++;
+    const made = button("", () => onChange(own), { class: at ? "cut" : "join", tabindex: own === caret ? 0 : -1 });
+    flag(made, { boundary: own, of, at, caret: own === caret });
+    describe(made, text);
     return made;
   };
-  const words = data.words.map((word, t) => {
-    const letters = cutsOf(word).flatMap(([from, to], n) => [
-      ...(n ? [boundary(t, [...word.slice(0, from)].length, `Cut ${word} into ${word.slice(0, from)} and ${word.slice(from)}`)] : []),
-      html("span", { text: word.slice(from, to) }),
-    ]);
-    const parts = [html("span", { class: "letters", dir: "auto", "data-letters": t }, letters)];
-    if (t + 1 < data.words.length) parts.push(boundary(t, 0, `Join ${word} and ${data.words[t + 1]}`));
-    return html("span", { class: "piece" }, parts);
+  const pieces = words.map((word, t) => {
+    const letters = cutsOf(word).flatMap(([from, to], n) => {
+      const [before, after] = [word.slice(0, from), word.slice(from)];
+      const cut = n ? [boundary(t, [...before].length, `Cut ${word} into ${before} and ${after}`)] : [];
+      return [...cut, html("span", word.slice(from, to))];
+    });
+    const join = t + 1 < words.length ? [boundary(t, 0, `Join ${word} and ${words[t + 1]}`)] : [];
+    return html("span.piece", html("span.letters", { dir: "auto", "data-letters": t }, letters), join);
   });
-  sheet.replaceChildren(...words);
+  sheet.replaceChildren(...pieces);
 }
 
 // Start and end of each character that a person sees, as JavaScript counts; Python counts code points.
