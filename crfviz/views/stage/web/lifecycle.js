@@ -79,7 +79,7 @@ export class Stage {
     const chosen = Object.assign(this.chosen, changes);
     const model = compose(payload, { events: outbox.unanswered, chosen, before: this.model?.shown });
     model.inSight = chosen.preview ? frame.columnsInSight(payload.T, this.sizes) : { from: 0, to: payload.T };
-    this.select(model);
+    select(model, chosen);
     this.model = model;
     this.frame ??= buildFrame(this);
     this.draw();
@@ -97,13 +97,8 @@ export class Stage {
   // Draws what follows from what is pointed at; all numbers stay.
   reselect(changes) {
     Object.assign(this.chosen, changes);
-    this.select(this.model);
+    select(this.model, this.chosen);
     this.frame.update(this.model);
-  }
-
-  select(model) {
-    Object.assign(model, selection(model, this.chosen));
-    if (model.panels.stepper) this.chosen.cell = model.cell;
   }
 
   emit(events, changes = {}) {
@@ -135,4 +130,10 @@ export class Stage {
     this.width = this.root.clientWidth;
     this.draw();
   }
+}
+
+// Adds to the model what follows from what is chosen; a walk takes the cell along.
+function select(model, chosen) {
+  Object.assign(model, selection(model, chosen));
+  if (model.panels.stepper) chosen.cell = model.cell;
 }
