@@ -14,10 +14,8 @@ const LARGEST = 6; // of a matrix's range: a single huge edit must not bleach al
 // the model before all of them.
 function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
   const style = (name) => ({ style: `--tag:${colours[tags.indexOf(name)] ?? "currentColor"}` });
-  const [froms, tos] = [
-    [START, ...tags],
-    [...tags, END],
-  ];
+  const froms = [START, ...tags];
+  const tos = [...tags, END];
   const heads = tos.map((to) => html("div.matrix-head", style(to), html("span", to)));
   const rows = froms.map((from) => {
     const label = html("div.matrix-label", { title: `from ${from}`, ...style(from) }, from);

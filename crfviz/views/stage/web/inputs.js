@@ -65,10 +65,8 @@ export function sharesOf(sums, temperature) {
 export function litOf(model, { kind, temperature }, t, k) {
   const inputs = inputsOf(model, kind, t, k);
   if (inputs.length === 0 || inputs[0].tag === null) return null;
-  const shares = sharesOf(
-    inputs.map((input) => input.sum),
-    kind === "best" ? 0 : temperature,
-  );
+  const sums = inputs.map((input) => input.sum);
+  const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
   const byTag = new Map(inputs.map((input, i) => [input.tag, shares[i]]));
   return { t: kind === "beta" ? t + 1 : t - 1, table: kind, shares: byTag };
 }
@@ -91,18 +89,14 @@ export function tiesOf(model) {
 
 // `read` gets { kind } or { temperature }.
 export function buildInputs(model, read) {
-  const line = (kind) =>
-    html(
-      kind,
-      Array.from({ length: 5 }, () => html("span")),
-    );
+  const spans = () => HEADS.best.map(() => html("span"));
   const title = html("div.side-title");
   const kinds = Object.entries(KINDS).map(([kind, label]) =>
     button(label, () => read({ kind }), { "data-kind": kind }),
   );
   const formula = html("div.formula");
-  const head = line("div.candidate.candidate-head");
-  const rows = [null, ...model.tags].map(() => line("div.candidate"));
+  const head = html("div.candidate.candidate-head", spans());
+  const rows = [null, ...model.tags].map(() => html("div.candidate", spans()));
   const slider = html("input", { type: "range", min: 0, max: 1, step: 0.01, "data-temperature": "" });
   set(slider, "aria-label", "temperature, from maximum (0) to sum (1)");
   slider.addEventListener("input", () => read({ temperature: Number(slider.value) }));

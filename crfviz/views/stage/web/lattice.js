@@ -19,21 +19,8 @@ export function buildLattice(model, onPoint) {
   const lines = Object.fromEntries(LINES.map((name) => [name, svg(`path.line.${name}`, { fill: "none" })]));
   const nodes = grid(T, K, (t, k) => buildNode(model, t, k));
   const [ties, moves] = [svg("g.ties"), svg("g.moves")];
-  const columns = [
-    edges.map((column) => svg("g", column.filter(Boolean))),
-    nodes.map((column) =>
-      svg(
-        "g",
-        column.map((node) => node.group),
-      ),
-    ),
-    nodes.map((column) =>
-      svg(
-        "g",
-        column.map((node) => node.note),
-      ),
-    ),
-  ];
+  const [groups, notes] = ["group", "note"].map((part) => grid(T, K, (t, k) => nodes[t][k][part]));
+  const columns = [edges, groups, notes].map((cells) => cells.map((column) => svg("g", column.filter(Boolean))));
   const [below, ...above] = columns;
   const layers = [guides, below, ties, moves, Object.values(lines), above].flat(2);
   const picture = svg("svg.lattice-picture", { role: "group", "aria-label": "Viterbi lattice" }, layers);
@@ -112,11 +99,8 @@ function update(model, parts) {
   const row = (id) => model.rows.find((other) => other.id === id)?.tags;
   const differs = (tags) => (t) => !path || tags[t] !== path[t] || tags[t - 1] !== path[t - 1];
   const differing = (tags) => along(tags, xy, differs(tags));
-  set(
-    lines.best,
-    "d",
-    along(path, xy, (t) => t > revealed.from),
-  );
+  const known = (t) => t > revealed.from;
+  set(lines.best, "d", along(path, xy, known));
   set(lines.ghost, "d", differing(ghost?.path));
   set(lines.greedy, "d", revealed.from > 0 ? "" : differing(row(model.contrast)));
   set(lines.gold, "d", differing(row("gold")));

@@ -13,6 +13,7 @@ const TABLES = ["marginals", "alpha", "beta", "best"];
 // The payload of crfviz/views/stage/payload.py with its tables as typed arrays.
 export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
+  const tagId = (tag) => data.tags.indexOf(tag);
   const { edits, results, ruler, pile, gradient } = data;
   const trained = data.trained && {
     T,
@@ -30,9 +31,7 @@ export function decode(data) {
     perStep: Boolean(data.trained?.steps),
     edits: {
       transitions: new Map(edits.transitions.map(([from, to, value]) => [`${from},${to}`, value ?? -Infinity])),
-      emissions: new Map(
-        edits.emissions.map(([t, tag, value]) => [`${t},${data.tags.indexOf(tag)}`, value ?? -Infinity]),
-      ),
+      emissions: new Map(edits.emissions.map(([t, tag, value]) => [`${t},${tagId(tag)}`, value ?? -Infinity])),
       strength: edits.strength,
     },
     results: {
@@ -135,6 +134,7 @@ function unbounded({ label, low, high }) {
   return { label, low: low ?? -Infinity, high: high ?? Infinity };
 }
 
+// By weight, in the shape of a chain.
 function counts({ transitions, start, end }, read) {
   return { K: read(start).length, transitions: read(transitions), start: read(start), end: read(end) };
 }

@@ -7,12 +7,8 @@ import { marginalText, percent, probability } from "./numbers.js";
 // The tags of one word by marginal, largest first.
 export function buildBars(model) {
   const title = html("div.side-title");
-  const rows = model.tags.map(() =>
-    html(
-      "div.bar-row",
-      ["bar-name", "bar", "bar-number"].map((name) => html(`span.${name}`)),
-    ),
-  );
+  const bar = () => html("div.bar-row", html("span.bar-name"), html("span.bar"), html("span.bar-number"));
+  const rows = model.tags.map(bar);
   const foot = html("div.side-note.formula", { title: "p = exp(α + β − log Z)" });
   return {
     element: html("section.side-panel.bars", { "aria-live": "polite" }, title, rows, foot),

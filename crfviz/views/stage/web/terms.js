@@ -14,10 +14,7 @@ const SEEN = 5e-3; // terms below this are not written
 // The gap between two paths: a bar per word for the emission, and one for the step into it.
 export function buildTerms(model) {
   const title = html("div.side-title");
-  const head = html(
-    "div.term.term-head",
-    ["", "transition", "emission"].map((text) => html("span", text)),
-  );
+  const head = html("div.term.term-head", html("span"), html("span", "transition"), html("span", "emission"));
   const rows = [...model.words, "END"].map((word, t) => {
     const bars = [0, 1].map(() => html("span.term-bar", html("span.term-number")));
     return html("div.term", { "data-term": t }, html("span.term-word", { dir: "auto" }, word), bars);
