@@ -4,7 +4,7 @@ import { stepWithin } from "./compose.js";
 import { asking, view } from "./events.js";
 import { KINDS } from "./inputs.js";
 import { clamp } from "./numbers.js";
-import { tagAt, tagBeside } from "./selection.js";
+import { tagAt } from "./selection.js";
 
 const REST = 250; // milliseconds for which the focus rests on what is asked about
 const STEP_REST = 400; // milliseconds until the link follows the walk
@@ -20,8 +20,9 @@ export function go(stage, by) {
 
 // Up and down through the tags of the current column.
 export function climb(stage, by) {
-  const [t, k] = stage.model.cell;
-  select(stage, t, tagBeside(stage.model, k, by));
+  const { cell, order } = stage.model;
+  const [t, k] = cell;
+  select(stage, t, order[clamp(order.indexOf(k) + by, 0, order.length - 1)]);
 }
 
 // Tells Python which place the page shall speak of; the keyboard's focus has to rest there.

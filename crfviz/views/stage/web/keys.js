@@ -2,7 +2,6 @@
 
 import { ask, climb, go } from "./actions.js";
 import { ARROWS } from "./keyboard.js";
-import { tagBeside } from "./selection.js";
 
 const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1, Home: -Infinity, End: Infinity };
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role=combobox]";
@@ -36,5 +35,5 @@ function usesKey(control, key, root) {
 }
 
 function focusBeside({ model, frame }, [t, k], [dx, dy]) {
-  frame.focusNode(t + dx, tagBeside(model, k, dy));
+  frame.focusNode(t + dx, model.order[model.order.indexOf(k) + dy] ?? k);
 }

@@ -2,7 +2,6 @@
 // reader chose: { cell: [word, tag] or null, survivor: the same, reading: { kind, temperature }, step }.
 
 import { litOf, tiesOf } from "./inputs.js";
-import { clamp } from "./numbers.js";
 import { stepText } from "./texts.js";
 
 export function selection(model, { cell, survivor, reading, step }) {
@@ -26,11 +25,6 @@ export function tagAt({ results, K }, t) {
   let best = 0;
   for (let k = 1; k < K; k++) if (table[t * K + k] > table[t * K + best]) best = k;
   return best;
-}
-
-// The tag that stands `by` rows from tag k, among those that are shown; the outermost one where they end.
-export function tagBeside({ order }, k, by) {
-  return order[clamp(order.indexOf(k) + by, 0, order.length - 1)];
 }
 
 // The step of Viterbi at which the walk stands: forward over the columns, then back along the backpointers.
