@@ -2,14 +2,16 @@
 
 import streamlit as st
 
-from crfviz.ui import cached, frame, scenario
-from crfviz.ui.sidebar import sidebar
+from crfviz.ui import cached
+from crfviz.ui.session import current
+from crfviz.ui.shell import frame
+from crfviz.ui.shell.sidebar import sidebar
 
 st.set_page_config(page_title="crfviz", layout="wide", initial_sidebar_state=frame.SIDEBAR_WIDTH)
 frame.style()
 cached.warm_up()
 pages = frame.pages()
 page = st.navigation(pages, position="hidden")
-scenario.begin()
-sidebar(pages, scenario.publish(), page.url_path)
+current.begin()
+sidebar(pages, current.publish(), page.url_path)
 frame.run(page)

@@ -31,7 +31,7 @@ from meter import chromium
 from report import Figure, Machine, figure, machine, table
 from serving import App, running_app
 
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.store import open_store
 
 OUT = Path(__file__).with_name("annotating.json")
 ANNOTATORS = 20

@@ -11,7 +11,7 @@ from typing import Any
 
 from streamlit_session import Session
 
-from crfviz.annotations.store import Store
+from crfviz.annotations.store.store import Store
 
 MODEL = "upos-en"
 PACE = (0.7, 1.5)  # seconds between an answer and the next key, drawn anew for each

@@ -11,24 +11,22 @@ from collections.abc import Callable, Iterator
 import torch
 from report import Figure, figure
 
-from crfviz.chain.best_paths import best_path
-from crfviz.chain.conditioning import condition, pin_probability
-from crfviz.chain.counts import expected_counts
-from crfviz.chain.distribution import cumulated_mass, position_entropies
-from crfviz.chain.entities import entity_probability, entity_rivals, entity_shortcuts
-from crfviz.chain.flips import smallest_change_for, smallest_flips
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import best_path, viterbi
+from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
+from crfviz.chain.demonstrations.temperature import soft_forward
+from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
+from crfviz.chain.entities.probability import entity_probability, entity_rivals, entity_shortcuts
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.gradient import gradient_step
-from crfviz.chain.illegal_mass import constraint_effect, illegal_mass
-from crfviz.chain.influence import influence
-from crfviz.chain.k_best import k_best
-from crfviz.chain.pile import pile
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.strength import strength_intervals
-from crfviz.chain.temperature import soft_forward
-from crfviz.chain.tipping import tipping_points
-from crfviz.chain.viterbi import viterbi
-from crfviz.chain.why_not import why_not
+from crfviz.chain.questions.conditioning import condition, pin_probability
+from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
+from crfviz.chain.questions.gradient import expected_counts, gradient_step
+from crfviz.chain.questions.influence import influence
+from crfviz.chain.questions.strength import strength_intervals
+from crfviz.chain.questions.tipping import tipping_points
+from crfviz.chain.questions.why_not import why_not
+from crfviz.chain.sampling import pile
 from crfviz.taggers.occlusion import occlude
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.tokenizer import tokenize

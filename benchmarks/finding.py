@@ -1,4 +1,4 @@
-"""What the analysis of errors finds about one model on one file: the figures of the README's text.
+"""What the analysis of errors finds about one model on one file: the text in docs/measured.md.
 
 python benchmarks/finding.py --file test.conllu [--model upos-en]
 """
@@ -16,9 +16,9 @@ from typing import Any
 import gold_errors
 import torch
 
-from crfviz.corpus.analysis import full_record, tables_of
-from crfviz.corpus.results import run
-from crfviz.corpus.slices import IN_TRAINING, slice_table
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.corpus.tables.slices import IN_TRAINING, slice_table
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.formats import read_sentences
 

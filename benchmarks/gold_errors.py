@@ -23,7 +23,7 @@ from pathlib import Path
 import torch
 
 from crfviz.corpus.metrics import wilson
-from crfviz.corpus.results import run
+from crfviz.corpus.run.tagging import run
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import read_sentences

@@ -27,14 +27,18 @@ from typing import Any
 import torch
 
 from crfviz.chain.potentials import Potentials
-from crfviz.corpus.labelled import Sources
-from crfviz.corpus.perceptron_learner import decode_greedily, decode_viterbi
-from crfviz.corpus.perceptron_training import PerceptronRecipe, train_perceptron
-from crfviz.taggers.perceptron import PerceptronTagger
+from crfviz.corpus.training.labelled import Sources
+from crfviz.corpus.training.perceptron import (
+    PerceptronRecipe,
+    decode_greedily,
+    decode_viterbi,
+    train_perceptron,
+)
+from crfviz.taggers.perceptron.tagger import PerceptronTagger
 from crfviz.taggers.registry import SHIPPED
 from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence
-from crfviz.views.comparison import DIGITS, comparison_frame
+from crfviz.views.figures.models import DIGITS, comparison_frame
 
 DECODERS = {"greedy": decode_greedily, "viterbi": decode_viterbi}
 PASSES = 5  # over the test file
@@ -133,7 +137,8 @@ def _seconds(decode: Callable[..., list[int]], chains: Sequence[Potentials]) -> 
 
 
 def _parts(chain: Potentials) -> tuple[object, ...]:
-    return chain.arrays()
+    scores = (chain.emissions, chain.transitions, chain.start, chain.end)
+    return tuple(score.numpy() for score in scores)
 
 
 def _length(chain: Potentials) -> int:

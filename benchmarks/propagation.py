@@ -34,9 +34,9 @@ from numpy.typing import NDArray
 
 from crfviz.annotations.marking import mark_entity
 from crfviz.annotations.propagation import propose
-from crfviz.chain.best_paths import best_path
-from crfviz.chain.conditioning import condition
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.conditioning import condition
 from crfviz.corpus.metrics import percentiles, resampled
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.formats import read_sentences

@@ -26,18 +26,17 @@ from typing import Any
 
 import torch
 
-from crfviz.annotations.gains import Score, gain
-from crfviz.annotations.learning import METHODS, labelled, learn
+from crfviz.annotations.teaching.gains import Score, gain
+from crfviz.annotations.teaching.learning import METHODS, labelled, learn
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.corpus.batches import bucket, collate
-from crfviz.corpus.calibration import calibration_error, fit_temperature
 from crfviz.corpus.excerpts import excerpt_for, read_excerpt
-from crfviz.corpus.judging import constrained_crf
-from crfviz.corpus.recipe import Recipe
-from crfviz.taggers.network import Network
-from crfviz.taggers.neural import NeuralTagger
+from crfviz.corpus.metrics import calibration_error
+from crfviz.corpus.training.labelled import bucket, collate
+from crfviz.corpus.training.neural import constrained_crf, fit_temperature
+from crfviz.corpus.training.recipe import Recipe
+from crfviz.taggers.neural.network import Network
+from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
 from crfviz.taggers.registry import load_tagger
-from crfviz.taggers.storage import Stored, load_model, save_model
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import read_sentences
 from crfviz.text.schemes import OUTSIDE, repair
@@ -155,8 +154,8 @@ def measure(setting: Setting, method: str, size: int, recipe: Recipe) -> Figures
     network = learn(stored, taught, method, recipe, lambda *_: None)
     anew = replace(stored.config, temperature=_temperature(network, stored, setting.excerpt))
     with tempfile.TemporaryDirectory() as kept, tempfile.TemporaryDirectory() as fitted:
-        save_model(Path(kept), Stored(stored.config, stored.vocabulary, network))
-        save_model(Path(fitted), Stored(anew, stored.vocabulary, network))
+        save_model(Path(kept), NeuralModel(stored.config, stored.vocabulary, network))
+        save_model(Path(fitted), NeuralModel(anew, stored.vocabulary, network))
         after, other = NeuralTagger(Path(kept)), NeuralTagger(Path(fitted))
     on_taught = gain("taught", taught, before, after)
     on_test = gain("test", setting.test, before, after)
@@ -176,7 +175,7 @@ def _share(score: Score) -> float:
     return (score.entity_f1 or score.words).value
 
 
-def _temperature(network: Network, stored: Stored, sentences: Sequence[Sentence]) -> float:
+def _temperature(network: Network, stored: NeuralModel, sentences: Sequence[Sentence]) -> float:
     """As `train` fits it on dev."""
     tags = stored.config.tags
     batches = []

@@ -1,29 +1,27 @@
 """Linear-chain CRFs you can see: exact inference, pretrained taggers and figures."""
 
-from crfviz.chain.conditioning import condition, pin_probability
-from crfviz.chain.counts import expected_counts, observed_counts
 from crfviz.chain.crf import CRF
-from crfviz.chain.distribution import cumulated_mass, position_entropies
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.max_marginal import max_marginal
+from crfviz.chain.decoding.viterbi import Viterbi, viterbi
+from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
+from crfviz.chain.demonstrations.temperature import soft_forward
 from crfviz.chain.edits import Edits
-from crfviz.chain.entities import entity_probability, entity_rivals, entity_shortcuts
-from crfviz.chain.flips import smallest_change_for, smallest_flips
+from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
+from crfviz.chain.entities.probability import entity_probability, entity_rivals, entity_shortcuts
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
-from crfviz.chain.gradient import gradient_step
-from crfviz.chain.greedy import greedy
-from crfviz.chain.homework import check_table
-from crfviz.chain.homework_trial import WrongCell
-from crfviz.chain.illegal_mass import constraint_effect, illegal_mass
-from crfviz.chain.influence import influence
-from crfviz.chain.k_best import k_best
-from crfviz.chain.max_marginal import max_marginal
+from crfviz.chain.homework.check import WrongCell, check_table
 from crfviz.chain.paths import Path
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.conditioning import condition, pin_probability
+from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
+from crfviz.chain.questions.gradient import expected_counts, gradient_step, observed_counts
+from crfviz.chain.questions.influence import influence
+from crfviz.chain.questions.strength import strength_intervals
+from crfviz.chain.questions.tipping import tipping_points
+from crfviz.chain.questions.why_not import why_not
 from crfviz.chain.sampling import sample
-from crfviz.chain.strength import strength_intervals
-from crfviz.chain.temperature import soft_forward
-from crfviz.chain.tipping import tipping_points
-from crfviz.chain.viterbi import Viterbi, viterbi
-from crfviz.chain.why_not import why_not
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -35,8 +33,7 @@ from crfviz.exceptions import (
     UnknownObservationError,
     UnknownTagError,
 )
-from crfviz.taggers.bringing import bring
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.registry import bring, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
 

@@ -1,8 +1,8 @@
 """The command line: `python -m crfviz train | evaluate | tag | teach | annotations`.
 
 Each command is a module with `add_arguments(parser)` and `main(options) -> int`, imported when it
-is asked for: in `crfviz.corpus` or `crfviz.annotations`, or in `crfviz.views` if it draws. Errors
-that a person can act on go to standard error, with exit code 2.
+is asked for, in `crfviz.commands`. Errors that a person can act on go to standard error, with exit
+code 2.
 """
 
 import argparse
@@ -14,12 +14,12 @@ from importlib import import_module
 from crfviz.exceptions import CrfvizError
 
 COMMANDS = {  # name: module, what it does
-    "train": ("crfviz.corpus.training", "train a tagger on tagged files"),
-    "evaluate": ("crfviz.views.evaluate", "measure a tagger on a tagged file"),
-    "lexicon": ("crfviz.corpus.training_words", "note the words of the training in a model folder"),
-    "tag": ("crfviz.corpus.tagging", "tag sentences by every decoder"),
-    "annotations": ("crfviz.annotations.command", "export, import or count annotations"),
-    "teach": ("crfviz.annotations.teach_command", "let a tagger learn from finished sentences"),
+    "train": ("crfviz.commands.train", "train a tagger on tagged files"),
+    "evaluate": ("crfviz.commands.evaluate", "measure a tagger on a tagged file"),
+    "lexicon": ("crfviz.commands.lexicon", "note the words of the training in a model folder"),
+    "tag": ("crfviz.commands.tag", "tag sentences by every decoder"),
+    "annotations": ("crfviz.commands.annotations", "export, import or count annotations"),
+    "teach": ("crfviz.commands.teach", "let a tagger learn from finished sentences"),
 }
 
 

@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from crfviz.ui.annotation_add import add_panel
-from crfviz.ui.annotation_agreement import agreement_panel
-from crfviz.ui.annotation_desk import show_desk
-from crfviz.ui.annotation_export import export_panel
-from crfviz.ui.annotation_learning import learning_panel
-from crfviz.ui.annotation_queue import choose_queue
-from crfviz.ui.annotation_store import choose_document
-from crfviz.ui.annotator import annotator
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.guard import guarded
-from crfviz.ui.scenario import need_frame
+from crfviz.ui.annotate.add import add_panel
+from crfviz.ui.annotate.agreement import agreement_panel
+from crfviz.ui.annotate.desk import show_desk
+from crfviz.ui.annotate.export import export_panel
+from crfviz.ui.annotate.learning import learning_panel
+from crfviz.ui.annotate.queue import choose_queue
+from crfviz.ui.annotate.store import choose_document
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
+from crfviz.ui.shell.sidebar import annotator
+from crfviz.ui.widgets import guarded
 
 PARTS = {
     "label": "Label",
@@ -22,21 +22,13 @@ PARTS = {
     "learn": "Learn",
 }
 
-need_frame()
-title, parts, documents, orders = st.columns([1.1, 3.4, 1.6, 1.2], vertical_alignment="center")
-title.title("Annotate")
+_, parts, documents, orders = header("Annotate", 1.1, 3.4, 1.6, 1.2)
 with guarded("Annotate", again=True):
     with documents:
         document = choose_document()
     with parts:
-        part = bound_buttons(
-            "Part",
-            "part",
-            list(PARTS) if document else ["add"],
-            "label" if document else "add",
-            format_func=PARTS.get,
-            label_visibility="collapsed",
-        )
+        possible = PARTS if document else {"add": PARTS["add"]}
+        part = bound_tabs("Part", "part", possible, "label" if document else "add")
     who = annotator()
     if who is None:
         st.info("Log in on the left: annotations are kept under your name.")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.bring_panel import (
+from crfviz.ui.panels.bring import (
     may_bring,
     own_panel,
     show_understood,
@@ -11,11 +11,10 @@ from crfviz.ui.bring_panel import (
     uploaded_files,
     use_button,
 )
-from crfviz.ui.scenario import need_frame
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 
-need_frame()
-st.title("Bring your own")
+header("Bring your own")
 st.caption("A model that is brought is kept by this server: whoever can open it sees and uses it.")
 if may_bring():
     files = uploaded_files()

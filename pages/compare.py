@@ -2,20 +2,21 @@
 
 import streamlit as st
 
-from crfviz.ui.bound import bound_buttons
+from crfviz.ui.panels.compare import choose_sides, show_figures
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene, scene_of
-from crfviz.ui.side_panel import choose_sides, show_figures
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
-from crfviz.views.rows import decoder_rows
-from crfviz.views.side_by_side import (
-    change_table,
+from crfviz.views.stage.parts import Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.side_by_side import (
+    change_grid,
     compare,
     comparison_note,
     comparison_rows,
     incomparable_note,
 )
-from crfviz.views.stage.parts import Panels
 
 TAGS_LEGEND = (
     "red dashes: B differs from A · ≠ n: n decoders differ · Δ: share of probability that moves"
@@ -25,19 +26,11 @@ LATTICE_LEGEND = (
 )
 VIEWS = {"tags": "tags and marginals", "lattices": "both lattices"}
 
-head, left, right, choice = st.columns([1.1, 2, 2, 1.9], vertical_alignment="center")
-head.title("Compare")
+_, left, right, choice = header("Compare", 1.1, 2, 2, 1.9)
 current = scene()
 first, second = choose_sides(left, right)
 with choice:
-    view = bound_buttons(
-        "Show",
-        "pair",
-        list(VIEWS),
-        "tags",
-        format_func=VIEWS.get,
-        label_visibility="collapsed",
-    )
+    view = bound_tabs("Show", "pair", VIEWS, "tags")
 a, b = scene_of(first.scenario), scene_of(second.scenario)
 for note in filter(None, [first.note, second.note]):
     st.caption(plain(note))
@@ -48,29 +41,26 @@ else:
     words = incomparable_note((a.model, a.tags), (b.model, b.tags), same_words=a.words == b.words)
 show_figures(a, b, words)
 if both is not None and view == "tags":
-    rows, table = comparison_rows(both, current.rows, a.gold), change_table(both)
-    show_stage(
-        a,
-        Panels(["strips", table.name], compact=True),
-        key="compare",
-        rows=rows,
-        tables=[table],
+    grid = change_grid(both)
+    picture = Picture(
+        ["strips", grid.name],
+        comparison_rows(both, current.rows, a.gold),
+        [grid],
+        compact=True,
         reference="none",
         title="",
         legend=TAGS_LEGEND,
-        other=b if both.in_order else None,
     )
-    table_twin(a, rows=rows, tables=[table])
+    show_stage(a, picture, key="compare", other=b if both.in_order else None)
+    table_twin(a, picture)
     st.stop()
 aligned = both is not None and both.in_order
-panels = Panels(["lattice" if view == "lattices" else "strips"], compact=True)
 for which, side, other, label in (("A", a, b, first.label), ("B", b, a, second.label)):
-    show_stage(
-        side,
-        panels,
-        key=f"compare.{which}",
-        rows=decoder_rows(side.now, which=current.rows) if view == "tags" else (),
+    picture = Picture(
+        ["lattice" if view == "lattices" else "strips"],
+        decoder_rows(side.now, which=current.rows) if view == "tags" else (),
+        compact=True,
         title=f"{which}: {label}",
         legend=LATTICE_LEGEND if aligned and which == "B" else "",
-        other=other if aligned else None,
     )
+    show_stage(side, picture, key=f"compare.{which}", other=other if aligned else None)

@@ -2,25 +2,23 @@
 
 import streamlit as st
 
-from crfviz.ui.constraint_panel import constraint_panel, trained_free
-from crfviz.ui.entity_choice import chosen_entity
-from crfviz.ui.open_bio import offer_bio
+from crfviz.ui.panels.compare import SCORES_ONLY
+from crfviz.ui.panels.entities import chosen_entity, constraint_panel, offer_bio, trained_free
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.side_panel import SCORES_ONLY
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
-from crfviz.views.constraint_rows import FREE, constraint_rows
-from crfviz.views.entity import entity_panel
 from crfviz.views.explanation import explain
-from crfviz.views.stage.parts import Panels
+from crfviz.views.stage.entity import entity_panel
+from crfviz.views.stage.parts import Picture
+from crfviz.views.strips.decoders import FREE, constraint_rows
 
 LEGEND = (
     "✗ breaks BIO · red dashes: differs from Viterbi without the rules · to choose an entity click "
     "its first word, then its last; Shift+arrows stretch it"
 )
 
-head, figures = st.columns([1, 4])
-head.title("Entities")
+head, figures = header("Entities", 1, 4, align="top")
 current = scene()
 if current.scheme != "BIO":
     offer_bio(current)
@@ -38,7 +36,7 @@ rows = constraint_rows(
 best = current.now.viterbi
 if best is None:
     note = explain(current.now, current.words, current.tags)
-    show_stage(current, Panels(["strips"]), key="entities", rows=rows, reference=FREE, note=note)
+    show_stage(current, Picture(["strips"], rows, reference=FREE, note=note), key="entities")
     st.stop()
 if not current.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
@@ -49,14 +47,8 @@ panel = entity_panel(
     path=best.path,
     trained=current.trained.potentials if current.edited else None,
 )
-show_stage(
-    current,
-    Panels(["strips", "spans"], side="entity"),
-    key="entities",
-    rows=rows,
-    reference=FREE,
-    entity=panel,
-    note=panel.note,
-    legend=LEGEND,
+picture = Picture(
+    ["strips", "spans"], rows, side=panel, reference=FREE, note=panel.note, legend=LEGEND
 )
-table_twin(current, rows=rows)
+show_stage(current, picture, key="entities")
+table_twin(current, picture)

@@ -1,14 +1,12 @@
 """The whole chain on one screen: what each decoder chooses, why they differ, and the lattice."""
 
-import streamlit as st
-
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.question import place
 from crfviz.ui.scene import scene
+from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain, explain_edits
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
+from crfviz.views.stage.parts import Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.grids import marginal_grid
 
 LEGEND = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
 CONTRASTS = {
@@ -16,22 +14,20 @@ CONTRASTS = {
     "gold": "where gold goes another way",
 }
 
-st.title("Explore")
+header("Explore")
 current = scene()
-rows = decoder_rows(current.now, which=current.rows, gold=current.gold)
 note = explain(current.now, current.words, current.tags)
 if current.edited and current.now.viterbi is not None:
     note = f"{explain_edits(current.trained, current.now, current.words, current.tags)} {note}"
 marked = current.scenario.right and "gold" in current.rows  # as links from Model errors do
 contrast = "gold" if marked else "left_to_right"
-show_stage(
-    current,
-    Panels(["strips", "lattice"]),
-    key="explore",
-    rows=rows,
+picture = Picture(
+    ["strips", "lattice"],
+    decoder_rows(current.now, which=current.rows, gold=current.gold),
     contrast=contrast,
-    asked=place(current, "at"),
+    asked=current.place("at"),
     note=note,
     legend=LEGEND + CONTRASTS[contrast],
 )
-table_twin(current, rows=rows, tables=[marginal_table(current.now, None)], save=True)
+show_stage(current, picture, key="explore")
+table_twin(current, picture, grids=[marginal_grid(current.now, None)], save=True)

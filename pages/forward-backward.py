@@ -1,52 +1,41 @@
 """The sums over all paths: alpha, beta, and Z at every position."""
 
-import streamlit as st
-
-from crfviz.ui.bound import bound_buttons
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
-from crfviz.views.consistency_rows import consistency_note, consistency_rows
-from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import CONVENTIONS, SWEEP_DISPLAYS, alpha_table, beta_table
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
+from crfviz.views.stage.parts import Cell, Picture
+from crfviz.views.strips.grids import (
+    CONVENTIONS,
+    SWEEP_DISPLAYS,
+    alpha_grid,
+    beta_grid,
+    consistency_note,
+    consistency_rows,
+)
 
 LEGEND = (
     "Σ α, float32: the same recursion without logarithms, the weights of each step scaled to sum "
     "to 1; the numbers only shrink, and a cell is lost when its product becomes 0"
 )
 
-title, left, right = st.columns([2, 2, 3], vertical_alignment="center")
-title.title("Forward–backward")
+_, left, right = header("Forward–backward", 2, 2, 3)
 current = scene()
 with left:
-    display = bound_buttons(
-        "Numbers",
-        "sweep",
-        list(SWEEP_DISPLAYS),
-        "log",
-        format_func=SWEEP_DISPLAYS.get,
-        label_visibility="collapsed",
-    )
+    display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log")
 with right:
-    convention = bound_buttons(
-        "Convention",
-        "alpha",
-        list(CONVENTIONS),
-        "included",
-        format_func=CONVENTIONS.get,
-        label_visibility="collapsed",
-    )
-tables = [
-    with_ghost(current, lambda analysis: alpha_table(analysis, display, convention)),
-    with_ghost(current, lambda analysis: beta_table(analysis, display)),
+    convention = bound_tabs("Convention", "alpha", CONVENTIONS, "included")
+grids = [
+    with_ghost(current, lambda analysis: alpha_grid(analysis, display, convention)),
+    with_ghost(current, lambda analysis: beta_grid(analysis, display)),
 ]
-rows = consistency_rows(current.now)
-show_stage(
-    current,
-    Panels(["alpha", "beta", "strips"], side="cell"),
-    key="forward-backward",
-    rows=rows,
-    tables=tables,
+picture = Picture(
+    ["alpha", "beta", "strips"],
+    consistency_rows(current.now),
+    grids,
+    side=Cell(),
     note=consistency_note(current.now),
     legend=LEGEND,
 )
-table_twin(current, rows=rows, tables=tables)
+show_stage(current, picture, key="forward-backward")
+table_twin(current, picture)

@@ -2,37 +2,36 @@
 
 import streamlit as st
 
+from crfviz.ui.panels.shifts import shift_panel
+from crfviz.ui.panels.weights import weight_display
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.shift_panel import shift_panel
-from crfviz.ui.weight_display import weight_display
-from crfviz.views.gauge import leaving_frame, verdict
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
+from crfviz.ui.shell.frame import header
+from crfviz.views.explanation import verdict
+from crfviz.views.frames.chains import leaving_frame
+from crfviz.views.stage.parts import Matrix, Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.grids import marginal_grid
 
 STEPS = (
     "An HMM multiplies probabilities; their logarithms are the scores of a CRF. A CRF divides by "
     "Z: its scores need no rows that sum to 1, and many tables say the same."
 )
 
-title, choice = st.columns([1, 3], vertical_alignment="center")
-title.title("HMM as CRF")
+_, choice = header("HMM as CRF", 1, 3)
 current = scene()
 with choice:
     display = weight_display(current)
 st.caption(STEPS if current.of_probabilities else f"{STEPS} This model was never an HMM.")
-rows = decoder_rows(current.now, which=["viterbi", "max_marginal"])
-table = marginal_table(current.now, None)
-show_stage(
-    current,
-    Panels(["strips", table.name], side="matrix"),
-    key="hmm-as-crf",
-    rows=rows,
-    tables=[table],
+grid = marginal_grid(current.now, None)
+picture = Picture(
+    ["strips", grid.name],
+    decoder_rows(current.now, which=["viterbi", "max_marginal"]),
+    [grid],
+    side=Matrix(display),
     note=verdict(current.trained, current.now, current.words, current.tags),
-    display=display,
 )
+show_stage(current, picture, key="hmm-as-crf")
 shifts, sums = st.columns([5, 3])
 with shifts:
     st.subheader("Shifts that change nothing")
@@ -41,4 +40,4 @@ with sums:
     st.subheader("What leaves each tag")
     frame = leaving_frame(current.trained, current.now, current.tags)
     st.dataframe(frame.style.format("{:.4g}", na_rep="–"), height=145)
-table_twin(current, rows=rows, tables=[table])
+table_twin(current, picture)

@@ -2,27 +2,20 @@
 
 import streamlit as st
 
-from crfviz.chain.homework import check
-from crfviz.chain.homework_programs import ALPHA, KINDS
+from crfviz.chain.homework.check import check
+from crfviz.chain.homework.programs import ALPHA
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.homework_panel import show_checked, table_box
+from crfviz.ui.panels.homework import show_checked, table_box
 from crfviz.ui.scene import scene
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
-from crfviz.views.homework import KIND_NAMES
+from crfviz.views.frames.homework import KIND_NAMES
 
-title, choice = st.columns([1, 3], vertical_alignment="center")
-title.title("Homework")
+_, choice = header("Homework", 1, 3)
 current = scene()
 with choice:
-    kind = bound_buttons(
-        "Table of",
-        "kind",
-        KINDS,
-        ALPHA,
-        format_func=KIND_NAMES.get,
-        label_visibility="collapsed",
-    )
+    kind = bound_tabs("Table of", "kind", KIND_NAMES, ALPHA)
 try:
     table = table_box(current, kind)
     if table is not None:

@@ -1,38 +1,29 @@
 """One gradient step: mark the right tags, see what the CRF layer would learn from them."""
 
-import streamlit as st
-
-from crfviz.ui.lesson import controls, lesson
+from crfviz.ui.panels.learning_step import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Gradient, Panels, Row
+from crfviz.ui.shell.frame import header
+from crfviz.views.stage.parts import Gradient, Picture, Row
+from crfviz.views.strips.decoders import decoder_rows
 
 LEGEND = (
     "click a tag in the lattice, or press Enter on it: it is right · green: where the right tags "
     "leave the Viterbi path"
 )
 
-title, actions = st.columns([1, 4], vertical_alignment="center")
-title.title("Learn")
+_, actions = header("Learn", 1, 4)
 current = scene()
 learnt = lesson(current)
 with actions:
     controls(learnt)
-rows = [
-    *decoder_rows(current.now, which=["viterbi"]),
-    Row("gold", "right tags", learnt.right),
-]
-show_stage(
-    current,
-    Panels(["strips", "lattice"], side="gradient"),
-    key="learn",
-    rows=rows,
+picture = Picture(
+    ["strips", "lattice"],
+    [*decoder_rows(current.now, which=["viterbi"]), Row("gold", "right tags", learnt.right)],
+    side=Gradient(learnt.step),
     asks="right",
-    gradient=None
-    if learnt.step is None
-    else Gradient(learnt.step.observed, learnt.step.difference),
     note=learnt.note,
     legend=LEGEND,
 )
-table_twin(current, rows=rows)
+show_stage(current, picture, key="learn")
+table_twin(current, picture)

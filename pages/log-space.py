@@ -1,10 +1,9 @@
 """Log space and batching: what logarithms save, and how a padded batch is held still."""
 
-import streamlit as st
-
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.log_space_panel import batch_panel, sum_panel, underflow_panel
+from crfviz.ui.panels.log_space import batch_panel, sum_panel, underflow_panel
 from crfviz.ui.scene import scene
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
 
 PARTS = {
     "sum": ("log-sum-exp of one cell", sum_panel),
@@ -12,16 +11,10 @@ PARTS = {
     "batch": ("a padded batch", batch_panel),
 }
 
-title, choice = st.columns([1, 3], vertical_alignment="center")
-title.title("Log space")
+_, choice = header("Log space", 1, 3)
 current = scene()
 with choice:
-    part = bound_buttons(
-        "Part",
-        "log_space",
-        list(PARTS),
-        "sum",
-        format_func=lambda name: PARTS[name][0],
-        label_visibility="collapsed",
+    part = bound_tabs(
+        "Part", "log_space", {name: label for name, (label, _) in PARTS.items()}, "sum"
     )
 PARTS[part][1](current)

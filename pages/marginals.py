@@ -2,31 +2,29 @@
 
 import streamlit as st
 
-from crfviz.ui.pair_panel import pair_panel
+from crfviz.ui.panels.pair import pair_panel
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
-from crfviz.ui.scenario import set_view_option, view_option
 from crfviz.ui.scene import scene
-from crfviz.views.path_rows import best_rows, entropy_note, sample_rows, trained_rows
-from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
+from crfviz.ui.session.current import number_option, set_view_option
+from crfviz.ui.shell.frame import header
+from crfviz.views.stage.parts import Bars, Picture
+from crfviz.views.strips.grids import marginal_grid
+from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows
 
-st.title("Marginals")
+header("Marginals")
 current = scene()
-chosen = view_option("draw", "0")
-draw = int(chosen) if chosen.isdecimal() and len(chosen) < 10 else 0
+draw = number_option("draw", 0, 0, 999_999_999)
 before = trained_rows(current.trained) if current.edited else []
-rows = [*before, *best_rows(current.now, 5), *sample_rows(current.now, 10, seed=draw)]
-tables = [with_ghost(current, lambda analysis: marginal_table(analysis, analysis.max_marginal))]
-show_stage(
-    current,
-    Panels(["marginals", "strips"], side="bars"),
-    key="marginals",
-    rows=rows,
-    tables=tables,
+picture = Picture(
+    ["marginals", "strips"],
+    [*before, *best_rows(current.now, 5), *sample_rows(current.now, 10, seed=draw)],
+    [with_ghost(current, lambda analysis: marginal_grid(analysis, analysis.max_marginal))],
+    side=Bars(),
     reference="best_1",
     note=entropy_note(current.now),
     legend="red dashes: differs from the best path · point at a word for its bars",
 )
+show_stage(current, picture, key="marginals")
 st.button("Draw ten other samples", on_click=set_view_option, args=("draw", str(draw + 1), "0"))
-table_twin(current, rows=rows, tables=tables)
+table_twin(current, picture)
 pair_panel(current)

@@ -2,19 +2,18 @@
 
 import streamlit as st
 
-from crfviz.corpus.report import notes
+from crfviz.corpus.tables.report import notes
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.error_mapping import mapped_sentences
-from crfviz.ui.error_panels import downloads, questions
-from crfviz.ui.error_runs import analysed, link_notes
-from crfviz.ui.error_source import choose_source
-from crfviz.ui.scenario import need_frame, scenario
-from crfviz.ui.words import count, plain
+from crfviz.ui.errors.questions import downloads, questions
+from crfviz.ui.errors.runs import analysed, link_notes
+from crfviz.ui.errors.source import choose_source, mapped_sentences
+from crfviz.ui.session.current import scenario
+from crfviz.ui.shell.frame import header
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count, per_cent
 
-need_frame()
-head, choice = st.columns([1, 2], vertical_alignment="center")
-head.title("Model errors")
+_, choice = header("Model errors", 1, 2)
 if not cached.models():
     st.info("There is no model. `python -m crfviz train` makes one.")
     st.stop()
@@ -34,8 +33,8 @@ viterbi = found.record["viterbi"]
 st.markdown(
     f"**{plain(tagger.name)}** on {plain(source.name)}: "
     f"{count(found.record['sentences'], 'sentence')}, {count(found.record['tokens'], 'word')}; "
-    f"**{100 * viterbi['token_accuracy']:.2f} %** of words and "
-    f"**{100 * viterbi['sentence_accuracy']:.2f} %** of sentences right; "
+    f"**{per_cent(viterbi['token_accuracy'])}** of words and "
+    f"**{per_cent(viterbi['sentence_accuracy'])}** of sentences right; "
     f"{count(wrong['total'], 'error')} in {count(wrong['sentences'], 'sentence')}."
 )
 if not tagger.probabilistic:

@@ -2,15 +2,20 @@
 
 import streamlit as st
 
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.cards import cards, comparison
-from crfviz.ui.scenario import scenario
+from crfviz.ui.panels.cards import cards, comparison
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import scenario
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
-from crfviz.views.cards import MEASURES, evaluation_frame, evaluation_table
-from crfviz.views.comparison import DIGITS
-from crfviz.views.evaluation_figures import decoder_chart
+from crfviz.views.figures.models import (
+    DIGITS,
+    MEASURES,
+    decoder_chart,
+    evaluation_frame,
+    evaluation_table,
+)
 
-st.title("Models")
+header("Models")
 known = cards()
 frame = evaluation_frame({card.model: card.evaluations for card in known})
 if frame.empty:
@@ -19,9 +24,8 @@ else:
     measure = bound_buttons(
         "Share of",
         "measure",
-        [name for name in MEASURES if frame[name].notna().any()],
+        {name: text for name, text in MEASURES.items() if frame[name].notna().any()},
         "token_accuracy",
-        format_func=MEASURES.__getitem__,
     )
     st.altair_chart(
         decoder_chart(frame, measure),

@@ -2,17 +2,15 @@
 
 import streamlit as st
 
-from crfviz.ui.naive_panel import chosen_words, enumeration
+from crfviz.ui.panels.naive import chosen_words, enumeration
 from crfviz.ui.scene import scene
-from crfviz.views.naive import listing_note, path_frame, running_chart, seconds, sum_note
+from crfviz.ui.shell.frame import header
+from crfviz.views.frames.naive import listing_note, path_frame, running_chart, seconds, sum_note
 
-title, paths, steps, slow, fast, choice = st.columns(
-    [2.2, 1.5, 1.5, 1.6, 1.6, 1.6], vertical_alignment="center"
-)
-title.title("Naive way")
+_, paths, steps, slow, fast, choice = header("Naive way", 2.2, 1.5, 1.5, 1.6, 1.6, 1.6)
 current = scene()
 words = chosen_words(current, choice)
-found = enumeration(current, words)
+found = enumeration(current.scenario, words)
 K = len(current.tags)
 paths.metric("paths, K^T", f"{found.num_paths:,}")
 steps.metric("steps, T·K²", f"{words * K * K:,}")

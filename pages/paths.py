@@ -2,40 +2,25 @@
 
 import streamlit as st
 
-from crfviz.ui.bound import bound_buttons
-from crfviz.ui.paths_panel import SHOWS, picture
+from crfviz.ui.panels.paths import SHOWS
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.views.path_rows import entropy_note
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Panels
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
+from crfviz.views.stage.parts import Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.paths import entropy_note
 
-title, choice, controls = st.columns([2, 6, 12], vertical_alignment="center")
-title.title("Paths")
+_, choice, controls = header("Paths", 2, 6, 12)
 current = scene()
 with choice:
-    show = bound_buttons(
-        "Show",
-        "paths",
-        list(SHOWS),
-        "best",
-        format_func=SHOWS.get,
-        label_visibility="collapsed",
-    )
+    show = bound_tabs("Show", "paths", {name: each.label for name, each in SHOWS.items()}, "best")
 if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])
-    note = entropy_note(current.now)
-    show_stage(current, Panels(["strips", "lattice"]), key="paths", rows=rows, note=note)
+    picture = Picture(["strips", "lattice"], rows, note=entropy_note(current.now))
+    show_stage(current, picture, key="paths")
     st.stop()
 with controls:
-    drawn = picture(current, show)
-show_stage(
-    current,
-    Panels(drawn.main),
-    key="paths",
-    rows=drawn.rows,
-    tables=drawn.tables,
-    changeable=False,
-    **drawn.parts,
-)
-table_twin(current, rows=drawn.rows, tables=[*drawn.tables, *drawn.twin])
+    drawn = SHOWS[show].draw(current)
+show_stage(current, drawn.picture, key="paths")
+table_twin(current, drawn.picture, grids=drawn.twin)

@@ -2,44 +2,39 @@
 
 import streamlit as st
 
+from crfviz.ui.panels.weights import chosen_ruler, flip_marks, weight_display
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.question import chosen_ruler, flip_marks
 from crfviz.ui.scene import scene
-from crfviz.ui.weight_display import weight_display
+from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain, explain_edits
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Panels
-from crfviz.views.tables import marginal_table
-from crfviz.views.transition_frame import transition_frame
+from crfviz.views.frames.chains import transition_frame
+from crfviz.views.stage.parts import Matrix, Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.grids import marginal_grid
 
 HINT = (
     "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "
     "-\u2060inf forbids the step."
 )
 
-title, choice = st.columns([1, 3], vertical_alignment="center")
-title.title("Transitions")
+_, choice = header("Transitions", 1, 3)
 current = scene()
 with choice:
     display = weight_display(current)
 before = current.trained if current.edited else None
-rows = decoder_rows(current.now, which=current.rows, gold=current.gold, trained=before)
 note = (
     explain_edits(current.trained, current.now, current.words, current.tags)
     if current.edited
     else explain(current.now, current.words, current.tags)
 )
-show_stage(
-    current,
-    Panels(["strips", "lattice"], side="matrix"),
-    key="transitions",
-    rows=rows,
+picture = Picture(
+    ["strips", "lattice"],
+    decoder_rows(current.now, which=current.rows, gold=current.gold, trained=before),
+    side=Matrix(display, chosen_ruler(current), flip_marks(current)),
     note=note,
     hint=HINT,
-    ruler=chosen_ruler(current),
-    marks=flip_marks(current),
-    display=display,
     legend="rings: marginals as trained, the change in brackets" if current.edited else "",
 )
-if table_twin(current, rows=rows, tables=[marginal_table(current.now, None)]):
+show_stage(current, picture, key="transitions")
+if table_twin(current, picture, grids=[marginal_grid(current.now, None)]):
     st.dataframe(transition_frame(current.now.potentials))

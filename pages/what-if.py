@@ -3,11 +3,12 @@
 import streamlit as st
 
 from crfviz.exceptions import CrfvizError
+from crfviz.ui.panels.what_if import choose_change, show_changed, show_numbers, tried, ways_on
 from crfviz.ui.scene import scene
-from crfviz.ui.what_if_panel import choose_change, show_changed, show_numbers, tried, ways_on
+from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 
-st.title("What if")
+header("What if")
 current = scene()
 try:
     every = tried(current.scenario)

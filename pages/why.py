@@ -2,29 +2,28 @@
 
 import streamlit as st
 
-from crfviz.ui.flips_panel import flips_panel
+from crfviz.ui.panels.why import flips_panel, pin_panel, question, trained_answer, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin
-from crfviz.ui.pin_panel import pin_panel, unpin_button
-from crfviz.ui.question import question, trained_answer
 from crfviz.ui.scene import scene
-from crfviz.views.distribution_rows import entropy_row
+from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain
-from crfviz.views.rows import decoder_rows
-from crfviz.views.stage.parts import Panels
-from crfviz.views.why import log_odds_row, why_note, why_row, why_terms
+from crfviz.views.stage.parts import Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.paths import entropy_row
+from crfviz.views.strips.why import log_odds_row, why_gap, why_note, why_row
 
 LEGEND = (
     "click a tag in the lattice to ask for it · thick line: best path · red dashes: the best path "
     "with that tag"
 )
 
-st.title("Why this tag")
+header("Why this tag")
 current = scene()
 asked = question(current)
 rows = decoder_rows(current.now, which=["viterbi", "gold"], gold=current.gold)
 if asked is None:
     note = explain(current.now, current.words, current.tags)
-    show_stage(current, Panels(["strips", "lattice"]), key="why", rows=rows, note=note)
+    show_stage(current, Picture(["strips", "lattice"], rows, note=note), key="why")
     unpin_button(current)
     st.stop()
 about = (asked.position, asked.tag, current.words, current.tags)
@@ -34,18 +33,17 @@ rows = [
     log_odds_row(current.now, asked.tag, current.tags),
     entropy_row(current.now),
 ]
-show_stage(
-    current,
-    Panels(["strips", "lattice"], side="terms"),
-    key="why",
-    rows=rows,
+picture = Picture(
+    ["strips", "lattice"],
+    rows,
+    side=why_gap(asked.answer, *about, trained_answer(current, asked)),
     contrast="why",
     asks="at",
     asked=(asked.position, asked.tag),
-    terms=why_terms(asked.answer, *about, trained_answer(current, asked)),
     note=why_note(asked.answer, *about),
     legend=LEGEND,
 )
+show_stage(current, picture, key="why")
 pin_panel(current, asked)
-table_twin(current, rows=rows)
+table_twin(current, picture)
 flips_panel(current, asked)

@@ -12,7 +12,7 @@ from streamlit.runtime.state import session_state_proxy
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
-from crfviz.ui.session import KEPT
+from crfviz.ui.session.kept import KEPT
 from tests.postgres import Cluster
 
 settings.register_profile("dev", max_examples=50, deadline=None)

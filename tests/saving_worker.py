@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from crfviz.annotations.records import Annotation, Step
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import ConflictError
 
 TEXT = "Kim saw Oslo"

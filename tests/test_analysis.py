@@ -6,12 +6,12 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.max_marginal import max_marginal
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.greedy import greedy
-from crfviz.chain.max_marginal import max_marginal
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from tests import oracle
 from tests.strategies import chains, fewer_examples
 
@@ -36,6 +36,7 @@ def test_every_part_is_what_its_own_function_gives(potentials):
     assert analysis.left_to_right == greedy(potentials, "left_to_right")
     if oracle.best_score(potentials) == -INF:
         assert (analysis.viterbi, analysis.max_marginal) == (None, None)
+        assert (analysis.paths["viterbi"], analysis.paths["max_marginal"]) == (None, None)
         return
     best = viterbi(potentials)
     assert analysis.viterbi.path == best.path
@@ -44,6 +45,12 @@ def test_every_part_is_what_its_own_function_gives(potentials):
     assert same(analysis.best, best.best)
     assert same(analysis.backpointers, best.backpointers)
     assert analysis.max_marginal == max_marginal(potentials)
+    assert analysis.paths == {
+        "greedy": analysis.greedy,
+        "left_to_right": analysis.left_to_right,
+        "viterbi": best.path,
+        "max_marginal": analysis.max_marginal,
+    }
 
 
 @fewer_examples

@@ -5,9 +5,9 @@ from sqlalchemy import create_engine
 
 from crfviz.annotations import labelling
 from crfviz.annotations.labelling import Desk
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui import annotation_store
+from crfviz.ui.annotate import store as annotation_store
 from tests.test_app import app, button  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.app
@@ -180,6 +180,6 @@ def test_a_model_that_cannot_score_the_sentence_is_a_message(app, store):  # noq
 
 
 def _items(*sentences):
-    from crfviz.annotations.importing import read_items
+    from crfviz.annotations.files.importing import read_items
 
     return read_items("\n".join(sentences).encode(), "dogs").items

@@ -8,7 +8,7 @@ import pytest
 
 from crfviz.__main__ import main
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.store import open_store
 
 WORDS = ((0, 3), (4, 8))
 ITEMS = [Item("Kim left", WORDS), Item("Who came", WORDS, ("PRON", "VERB"))]

@@ -1,8 +1,10 @@
 """Where the store is, how it is opened, and how an older one becomes a new one."""
 
+import json
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,13 +16,16 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
-from crfviz.annotations.database import database_url
+from crfviz.annotations.files.exporting import SUFFIXES, render
+from crfviz.annotations.files.importing import keep, read_items
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.schema import TABLES, VERSION, VERSION_TABLE
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.database import database_url
+from crfviz.annotations.store.schema import TABLES, VERSION, VERSION_TABLE
+from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import StoreError
 
-DUMP = Path(__file__).parent / "fixtures" / "annotations" / "version_1.sql"
+FIXTURES = Path(__file__).parent / "fixtures" / "annotations"
+DUMP = FIXTURES / "version_1.sql"
 OFFSETS = ((0, 4), (5, 6))
 
 
@@ -53,7 +58,7 @@ def old_server(cluster):
 
 def scripts(connection=None):
     config = Config(attributes={"connection": connection})
-    config.set_main_option("script_location", "crfviz.annotations:migrations")
+    config.set_main_option("script_location", "crfviz.annotations.store:migrations")
     return config
 
 
@@ -92,6 +97,57 @@ def test_a_file_of_version_1_is_migrated_with_all_its_rows(old):
         ("2",)
     ]
     check_old_again.close()
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    """A store that crfviz wrote before its modules were laid out anew.
+
+    Two documents and one that was removed, two annotators, sentences that are accepted, corrected,
+    undone and reopened, entities and words split in another way; tests/fixtures/annotations holds
+    its records and exports as they were then.
+    """
+    connection = sqlite3.connect(tmp_path / "labelled.db")
+    connection.executescript((FIXTURES / "version_2.sql").read_text(encoding="utf-8"))
+    connection.close()
+    with open_store(f"sqlite:///{tmp_path}/labelled.db") as store:
+        yield store
+
+
+def test_every_record_of_an_older_crfviz_is_read(labelled):
+    names = [document.name for document in labelled.documents()]
+    annotators = labelled.annotators()
+    records = {
+        "documents": [asdict(document) for document in labelled.documents()],
+        "items": {name: [asdict(item) for item in labelled.items(name)] for name in names},
+        "annotations": [asdict(annotation) for _, annotation in labelled.annotations()],
+        "annotators": annotators,
+        "progress": {
+            name: {who: asdict(labelled.progress(name, who)) for who in labelled.annotators(name)}
+            for name in names
+        },
+    }
+    text = (FIXTURES / "version_2.records.json").read_text(encoding="utf-8")
+    assert json.loads(json.dumps(records, default=datetime.isoformat)) == json.loads(text)
+
+
+@pytest.mark.parametrize("file_format", SUFFIXES)
+def test_exports_are_those_of_an_older_crfviz_byte_by_byte(labelled, file_format, tmp_path):
+    then = (FIXTURES / f"version_2{SUFFIXES[file_format]}").read_bytes()
+    assert render(labelled.annotations(), file_format).encode() == then
+    read = read_items(then, "a file")
+    assert read.problems == ()
+    with open_store(f"sqlite:///{tmp_path}/again.db") as again:
+        assert keep(again, read) == ["news.txt", "tweets.conll"]
+        assert render(again.annotations(), file_format).encode() == then
+
+
+def test_work_goes_on_in_the_store_of_an_older_crfviz(labelled):
+    _, begun = labelled.annotations(state="open")[0]
+    assert labelled.save(begun).revision == begun.revision + 1
+    assert labelled.add("gone.txt", [Item("Back", ((0, 4),))]) == "gone.txt"
+    ids = [number for name in ("news.txt", "tweets.conll") for number in labelled.item_ids(name)]
+    assert labelled.item_ids("gone.txt")[0] > max(ids)
 
 
 def test_a_server_of_version_1_is_migrated_with_all_its_rows(old_server):

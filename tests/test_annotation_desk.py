@@ -6,14 +6,14 @@ import pytest
 
 from crfviz.annotations.queue import Doubt
 from crfviz.annotations.records import Item
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import StoreError
-from crfviz.ui import annotation_desk as desk
 from crfviz.ui import cached
-from crfviz.ui import scenario as session
-from crfviz.ui.annotation_queue import Queue
-from crfviz.ui.session import keep, of_session
-from crfviz.ui.state import Scenario
+from crfviz.ui.annotate import desk
+from crfviz.ui.annotate.queue import Queue
+from crfviz.ui.session import current as session
+from crfviz.ui.session.kept import keep, of_session
+from crfviz.ui.state.scenario import Scenario
 from tests.fake_tagger import FakeTagger
 
 pytestmark = pytest.mark.usefixtures("asked_again")  # no step may be cut short
@@ -69,7 +69,7 @@ def page(tmp_path, monkeypatch):
     store.add("dogs.txt", [Item("dogs run home", OFFSETS) for _ in range(3)])
     keep("scenario", Scenario("fake", ""))
     monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)
-    for kept in (cached.proposal, cached._scores):  # other tests call other taggers "fake", too
+    for kept in (cached.proposal, cached.word_scores):  # other tests call other taggers "fake", too
         kept.clear()
     monkeypatch.setattr(desk, "_version", lambda _: "v1")
     monkeypatch.setattr(desk, "store", lambda: store)

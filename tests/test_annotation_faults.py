@@ -19,11 +19,11 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from crfviz.annotations import database
-from crfviz.annotations import store as store_module
-from crfviz.annotations.database import database_url, transaction
 from crfviz.annotations.records import Item
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store import database
+from crfviz.annotations.store import store as store_module
+from crfviz.annotations.store.database import database_url, transaction
+from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import ConflictError, StoreError
 from tests.saving_worker import OFFSETS, TEXT, correction, work
 

@@ -12,13 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.training import Example
 
-from crfviz.annotations.decoding import INPUT_FORMATS
-from crfviz.annotations.exporting import render, rendered
-from crfviz.annotations.file_records import FILE_FORMATS
-from crfviz.annotations.importing import MAX_BYTES, read_items
-from crfviz.annotations.keeping import keep
+from crfviz.annotations.files.exporting import FILE_FORMATS, render, rendered
+from crfviz.annotations.files.importing import INPUT_FORMATS, MAX_BYTES, keep, read_items
 from crfviz.annotations.records import STATES, Annotation, Item
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import FormatError
 from crfviz.text.formats import parse_sentences
 

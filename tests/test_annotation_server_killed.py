@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from benchmarks.serving import running_app
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.store import open_store
 
 ROUNDS = 100
 AT_ONCE = 2  # servers, each with a store of its own

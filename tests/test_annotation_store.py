@@ -9,7 +9,7 @@ from threading import Barrier, Thread
 import pytest
 
 from crfviz.annotations.records import Annotation, Item, Step
-from crfviz.annotations.store import Progress, open_store
+from crfviz.annotations.store.store import Progress, open_store
 from crfviz.exceptions import ConflictError, StoreError
 
 TEXT = "Kim saw Oslo"

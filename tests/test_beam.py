@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from crfviz.chain.beam import beam
-from crfviz.chain.greedy import greedy
+from crfviz.chain.decoding.beam import beam
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import CrfvizError
 from tests import oracle
 from tests.strategies import chains

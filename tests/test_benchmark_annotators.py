@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.serving import running_app
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.store import open_store
 
 ANNOTATORS = 5
 SECONDS = 6.0

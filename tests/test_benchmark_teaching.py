@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from crfviz.annotations.learning import METHODS
+from crfviz.annotations.teaching.learning import METHODS
 from crfviz.text.sentences import Sentence
 from tests.tiny_tagger import save_tiny
 

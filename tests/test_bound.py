@@ -4,8 +4,8 @@ import pytest
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from crfviz.ui.bound import bound_draft
-from crfviz.ui.session import draft, forget, messages, say
+from crfviz.ui.session.bound import bound_draft
+from crfviz.ui.session.kept import draft, forget, messages, say
 
 
 class Widget:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from crfviz.taggers.brought.understood import are_bio
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.user_models import new_model, own_models
-from crfviz.views.brought import axis_line, facts_frame
+from crfviz.text.schemes import could_be_bio
+from crfviz.views.frames.chains import axis_line, facts_frame
 from tests.brought import DOG, TRANSITIONS, as_json, understand
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -106,7 +106,7 @@ def test_a_single_word_with_steps_has_no_transitions_to_show():
     [("O B-X I-X", True), ("O", False), ("B-X I-X", False), ("O B-X NOUN", False)],
 )
 def test_bio_tags_are_known(tags, are):
-    assert are_bio(tags.split()) == are
+    assert could_be_bio(tags.split()) == are
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import numpy as np
 import pycrfsuite
 import pytest
 
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.crfsuite_file import read_crfsuite
 from tests.brought import as_json, understand

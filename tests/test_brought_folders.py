@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from crfviz.exceptions import FormatError, ModelError, UnknownObservationError
-from crfviz.taggers.arrays import read_arrays, write_arrays
-from crfviz.taggers.brought.limits import MOST_MEMBERS
-from crfviz.taggers.examples import holds
-from crfviz.taggers.imported import ImportedTagger
+from crfviz.taggers.brought.draft import MOST_MEMBERS
+from crfviz.taggers.brought.tagger import ImportedTagger
+from crfviz.taggers.claims import holds
 from crfviz.taggers.registry import SHIPPED, list_taggers, load_tagger
+from crfviz.taggers.storage import read_arrays, write_arrays
 from crfviz.taggers.user_models import new_model
 from tests.brought import DOG, FALLS, TAGS, TRANSITIONS, as_json, as_zip, understand, zipped_tiny
 from tests.tiny_tagger import save_tiny

@@ -11,8 +11,8 @@ import torchcrf
 from safetensors.torch import save
 
 from crfviz.chain.crf import CRF
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import FormatError
 from tests.brought import TAGS, TRANSITIONS, as_checkpoint, as_json, as_npz, as_zip, understand
 

@@ -11,8 +11,8 @@ import pytest
 
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.limits import MOST_SENTENCES, MOST_TAGS, MOST_WORDS
-from crfviz.taggers.imported import ImportedTagger
+from crfviz.taggers.brought.draft import MOST_SENTENCES, MOST_TAGS, MOST_WORDS
+from crfviz.taggers.brought.tagger import ImportedTagger
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from tests import oracle
 from tests.brought import DOG, FALLS, TAGS, TRANSITIONS, as_json, as_npz, as_zip, understand

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from crfviz.__main__ import COMMANDS, main
-from crfviz.corpus.tagging import printable, tagged
+from crfviz.commands.tag import printable, tagged
 from tests.fake_tagger import FakeTagger
 from tests.tiny_tagger import save_tiny
 

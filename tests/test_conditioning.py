@@ -7,9 +7,9 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crfviz.chain.conditioning import condition, forbid, pin_probability
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.conditioning import condition, forbid, pin_probability
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from tests import oracle
 from tests.strategies import chains, fewer_examples

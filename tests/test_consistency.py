@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.consistency import consistency, float32_products, forward_messages
+from crfviz.chain.demonstrations.log_space import consistency, float32_products, forward_messages
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from tests import oracle

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.constraints import bio_rules, constrain, illegal_positions
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 

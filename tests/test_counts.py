@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import assume, given
 
-from crfviz.chain.counts import expected_counts, observed_counts
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
+from crfviz.chain.questions.gradient import expected_counts, observed_counts
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from tests import oracle
 from tests.strategies import chains, fewer_examples

@@ -7,9 +7,9 @@ import torch
 import torchcrf
 
 from crfviz.chain.crf import CRF
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.distribution import cumulated_mass, position_entropies
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.k_best import k_best
 from crfviz.chain.potentials import Potentials
 from tests import oracle
 from tests.strategies import chains

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.entities import (
+from crfviz.chain.entities.probability import (
     entity_probability,
     entity_rivals,
     entity_shortcuts,

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crfviz import load_tagger
-from crfviz.chain.entities import entity_probability
-from crfviz.chain.illegal_mass import illegal_mass
+from crfviz.chain.entities.illegal_mass import illegal_mass
+from crfviz.chain.entities.probability import entity_probability
 
 pytestmark = pytest.mark.app
 

@@ -10,13 +10,14 @@ from scipy.stats import binomtest
 from seqeval.metrics import f1_score
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from crfviz.corpus.analysis import full_record, tables_of
-from crfviz.corpus.decoder_comparison import mcnemar
-from crfviz.corpus.error_totals import conll
-from crfviz.corpus.results import EVERY_DECODER, run
-from crfviz.corpus.slices import dimensions_of, slice_table
-from crfviz.corpus.tables import as_csv
-from crfviz.corpus.tag_scores import confusion
+from crfviz.corpus.metrics import mcnemar
+from crfviz.corpus.run.results import EVERY_DECODER
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.table import as_csv
+from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.corpus.tables.errors import conll
+from crfviz.corpus.tables.slices import dimensions_of, slice_table
+from crfviz.corpus.tables.tags import confusion
 from crfviz.text.sentences import Sentence
 from tests import oracle
 from tests.fake_tagger import FakeTagger

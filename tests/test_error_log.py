@@ -4,13 +4,13 @@ import random
 
 import pytest
 
-from crfviz.corpus.analysis import full_record, tables_of
-from crfviz.corpus.entity_suspects import judge_entities
-from crfviz.corpus.report import notes
-from crfviz.corpus.results import run
-from crfviz.corpus.smallest import Smallest
+from crfviz.corpus.run.errors import judge_entities
+from crfviz.corpus.run.results import Smallest
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.corpus.tables.report import notes
 from crfviz.text.sentences import Sentence
-from crfviz.views.error_report import html_report
+from crfviz.views.figures.error_report import html_report
 from tests import oracle
 from tests.test_error_analysis import NER, NER_SENTENCES, POS, POS_SENTENCES
 

@@ -3,9 +3,18 @@ import math
 
 import pytest
 
-from crfviz.corpus.card import BEGIN, END, read_evaluations, record_evaluation
-from crfviz.corpus.report import as_markdown, as_record, as_text
-from crfviz.corpus.scores import DECODERS, evaluate
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.decoders import DECODERS, decoder_scores
+from crfviz.corpus.tables.reliability import judged
+from crfviz.corpus.tables.report import (
+    BEGIN,
+    END,
+    as_markdown,
+    as_record,
+    as_text,
+    read_evaluations,
+    record_evaluation,
+)
 from crfviz.exceptions import FormatError, ModelError, NoPathError, UnknownTagError
 from crfviz.text.sentences import Sentence
 from tests import oracle
@@ -35,6 +44,13 @@ PEOPLE_SENTENCES = [
     Sentence(("Jr", "runs"), ("B-PER", "O")),
     Sentence(("runs", "runs"), ("O", "O")),
 ]
+
+
+def evaluate(tagger, sentences):
+    """The scores of each decoder."""
+    results = run(tagger, sentences)
+    gold = results.names(results.gold)
+    return {name: decoder_scores(results, name, gold) for name in DECODERS}
 
 
 def independent(chain):
@@ -77,7 +93,7 @@ def test_every_decoder_is_scored_as_enumeration_decodes(decoder):
         agree = [LETTERS.tags[k] == tag for k, tag in zip(path, sentence.tags, strict=True)]
         right += sum(agree)
         whole += all(agree)
-    scores = evaluate(LETTERS, LETTER_SENTENCES).decoders[decoder]
+    scores = evaluate(LETTERS, LETTER_SENTENCES)[decoder]
     assert scores.accuracy.tokens.value == pytest.approx(right / 9, abs=1e-12)
     assert scores.accuracy.sentences.value == pytest.approx(whole / 4, abs=1e-12)
     assert scores.accuracy.tokens.low < right / 9 < scores.accuracy.tokens.high
@@ -86,9 +102,7 @@ def test_every_decoder_is_scored_as_enumeration_decodes(decoder):
 
 
 def test_the_decoders_of_the_example_do_disagree():
-    values = {
-        s.accuracy.tokens.value for s in evaluate(LETTERS, LETTER_SENTENCES).decoders.values()
-    }
+    values = {s.accuracy.tokens.value for s in evaluate(LETTERS, LETTER_SENTENCES).values()}
     assert len(values) > 1
 
 
@@ -101,9 +115,13 @@ def test_calibration_is_that_of_enumerated_probabilities():
             words.append((oracle.marginals(chain)[t, k], k == gold[t]))
         path = oracle.allowed(chain)[0][0]
         sentences.append((oracle.probability(chain, path), list(path) == gold))
-    evaluation = evaluate(LETTERS, LETTER_SENTENCES)
-    assert evaluation.ece == pytest.approx(plain_calibration_error(words), abs=1e-9)
-    assert evaluation.sequence_ece == pytest.approx(plain_calibration_error(sentences), abs=1e-9)
+    results = run(LETTERS, LETTER_SENTENCES)
+    found = judged(results)
+    assert found["words"].ece == pytest.approx(plain_calibration_error(words), abs=1e-9)
+    assert found["sentences"].ece == pytest.approx(plain_calibration_error(sentences), abs=1e-9)
+    record = as_record(results, "x")
+    assert record["ece"] == pytest.approx(plain_calibration_error(words), abs=1e-6)
+    assert record["sequence_ece"] == pytest.approx(plain_calibration_error(sentences), abs=1e-6)
 
 
 def plain_calibration_error(pairs):
@@ -114,7 +132,7 @@ def plain_calibration_error(pairs):
 
 
 def test_greedy_breaks_bio_and_viterbi_does_not():
-    decoders = evaluate(PEOPLE, PEOPLE_SENTENCES).decoders
+    decoders = evaluate(PEOPLE, PEOPLE_SENTENCES)
     assert {name: scores.invalid_bio for name, scores in decoders.items()} == {
         "independent": 1,  # the sentence that begins with Jr
         "left_to_right": 1,  # on the scores as trained, which have no rules
@@ -126,11 +144,9 @@ def test_greedy_breaks_bio_and_viterbi_does_not():
 
 
 def test_batches_are_as_good_as_one(monkeypatch):
-    whole = as_record(evaluate(PEOPLE, PEOPLE_SENTENCES), "x")
-    monkeypatch.setattr("crfviz.corpus.results.SENTENCES_AT_ONCE", 1)
-    assert without_seconds(as_record(evaluate(PEOPLE, PEOPLE_SENTENCES), "x")) == without_seconds(
-        whole
-    )
+    whole = as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")
+    monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 1)
+    assert without_seconds(as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")) == without_seconds(whole)
 
 
 def without_seconds(value):
@@ -161,7 +177,7 @@ def test_a_wall_of_forbidden_tags_is_an_error():
 
 
 def test_the_record_has_the_agreed_keys_and_is_plain_json():
-    record = as_record(evaluate(LETTERS, LETTER_SENTENCES), "folder/file.conllu")
+    record = as_record(run(LETTERS, LETTER_SENTENCES), "folder/file.conllu")
     assert json.loads(json.dumps(record)) == record
     assert (record["model"], record["file"]) == ("fake", "folder/file.conllu")
     assert (record["sentences"], record["tokens"]) == (4, 9)
@@ -178,7 +194,7 @@ def test_the_record_has_the_agreed_keys_and_is_plain_json():
 
 
 def test_the_record_of_a_bio_tagger_has_entity_scores():
-    viterbi = as_record(evaluate(PEOPLE, PEOPLE_SENTENCES), "x")["viterbi"]
+    viterbi = as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")["viterbi"]
     assert viterbi["entity_f1"] == 1.0
     assert viterbi["entity_f1_by_type"] == {"PER": 1.0}
     assert viterbi["entity_f1_interval"][1] == 1.0
@@ -186,7 +202,7 @@ def test_the_record_of_a_bio_tagger_has_entity_scores():
 
 
 def test_the_printed_table_is_aligned():
-    lines = as_text(as_record(evaluate(LETTERS, LETTER_SENTENCES), "letters")).splitlines()
+    lines = as_text(as_record(run(LETTERS, LETTER_SENTENCES), "letters")).splitlines()
     assert lines[0] == "fake on letters: 4 sentences, 9 words"
     header, *rows = lines[2:7]
     assert [row.split("  ")[0] for row in rows] == [
@@ -201,14 +217,14 @@ def test_the_printed_table_is_aligned():
 
 
 def test_the_printed_table_of_a_bio_tagger_counts_what_breaks_bio():
-    text = as_text(as_record(evaluate(PEOPLE, PEOPLE_SENTENCES), "people"))
+    text = as_text(as_record(run(PEOPLE, PEOPLE_SENTENCES), "people"))
     assert "sentences that break BIO" in text
     assert "Viterbi F1 by type: PER 100.0." in text
     assert "scores as trained" in text
 
 
 def figures(tagger, sentences, file="folder/file"):
-    return as_record(evaluate(tagger, sentences), file)
+    return as_record(run(tagger, sentences), file)
 
 
 def test_figures_go_between_the_markers_of_the_card(tmp_path):

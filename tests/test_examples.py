@@ -2,7 +2,7 @@
 
 import pytest
 
-from crfviz.taggers.examples import holds
+from crfviz.taggers.claims import holds
 from crfviz.taggers.registry import list_taggers, load_tagger
 
 NAMES = [

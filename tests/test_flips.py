@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.flips import smallest_change_for, smallest_flips
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.tipping import tipping_points
-from crfviz.chain.viterbi import viterbi
+from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
+from crfviz.chain.questions.tipping import tipping_points
 from crfviz.chain.weights import value_of
 from crfviz.exceptions import CrfvizError, NoPathError, ShapeError, UnknownTagError
 from tests import oracle

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain import recursions
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward, log_partition, normalise
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from tests import oracle
 from tests.icecream import ice_cream
 from tests.strategies import chains, fewer_examples

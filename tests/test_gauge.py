@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.gauge import compare, leaving, shift_tag, shift_word
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.gauge import compare, leaving, shift_tag, shift_word
 from crfviz.exceptions import CrfvizError
 from tests import oracle
 from tests.icecream import ice_cream

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from crfviz.chain import recursions
 from crfviz.chain.crf import CRF
-from crfviz.chain.gradient import gradient_step
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.gradient import gradient_step
 from crfviz.exceptions import CrfvizError, NoPathError, ScoreError, ShapeError, UnknownTagError
 from tests import oracle
 from tests.strategies import chains, fewer_examples

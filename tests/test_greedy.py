@@ -6,9 +6,9 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.greedy import greedy
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import CrfvizError
 from tests.strategies import chains, fewer_examples
 

@@ -10,16 +10,14 @@ import torch
 from hmmlearn.hmm import CategoricalHMM
 
 from crfviz.__main__ import main
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.viterbi import viterbi
-from crfviz.corpus.hmm_training import HmmRecipe, count
+from crfviz.corpus.training.hmm import HmmRecipe, count
 from crfviz.exceptions import EmptySentenceError, ModelError
-from crfviz.taggers.arrays import read_arrays, write_arrays
-from crfviz.taggers.hidden_markov import HiddenMarkov
-from crfviz.taggers.hmm import HmmTagger
-from crfviz.taggers.hmm_estimate import Smoothing, estimate
-from crfviz.taggers.hmm_storage import load_hmm, save_hmm
-from crfviz.taggers.hmm_words import ANY, Events, class_names, parent
+from crfviz.taggers.hmm.estimate import ANY, Events, Smoothing, class_names, estimate, parent
+from crfviz.taggers.hmm.tagger import HmmTagger, load_hmm, save_hmm
+from crfviz.taggers.storage import read_arrays, write_arrays
+from crfviz.taggers.textbook.markov import HiddenMarkov
 from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.homework import check, check_table
-from crfviz.chain.homework_bugs import CATALOGUE
-from crfviz.chain.homework_programs import KINDS
+from crfviz.chain.homework.bugs import CATALOGUE
+from crfviz.chain.homework.check import check, check_table
+from crfviz.chain.homework.programs import KINDS
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import CrfvizError, ShapeError
 from tests.icecream import ice_cream
 from tests.student import BUGS, Student

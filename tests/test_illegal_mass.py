@@ -7,9 +7,9 @@ import torch
 from hypothesis import given
 
 from crfviz.chain.constraints import constrain
-from crfviz.chain.illegal_mass import constraint_effect, illegal_mass
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import NoPathError
 from tests import oracle
 from tests.bio import bio_chains, is_legal

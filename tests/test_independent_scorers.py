@@ -14,8 +14,8 @@ from seqeval.metrics import precision_score, recall_score
 from seqeval.scheme import IOB2
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 
-from crfviz.corpus.analysis import full_record, tables_of
-from crfviz.corpus.results import run
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import SentenceFile
 

@@ -7,10 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.influence import influence
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
+from crfviz.chain.questions.influence import influence
 from crfviz.exceptions import CrfvizError, NoPathError, ShapeError, UnknownTagError
 from tests import oracle
 from tests.icecream import COLD, HOT, ice_cream

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.intervals import Interval, Line, Piece, crossing, intervals, pieces
+from crfviz.chain.questions.tipping import Interval, Line, Piece, crossing, intervals, pieces
 
 INF = math.inf
 NUMBERS = st.integers(-20, 20).map(lambda number: number / 4)

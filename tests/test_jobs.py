@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from crfviz.annotations.jobs import Job, Jobs
-from crfviz.annotations.lesson import Lesson, taught_of
-from crfviz.annotations.teach_command import start_teaching
-from crfviz.annotations.teaching import teach
+from crfviz.annotations.teaching.lesson import Lesson, taught_of
+from crfviz.annotations.teaching.teach import start_teaching, teach
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import list_taggers
 from crfviz.text.sentences import Sentence

@@ -8,9 +8,9 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crfviz.chain.k_best import k_best
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import CrfvizError, NoPathError
 from tests import oracle
 from tests.icecream import ice_cream

@@ -7,11 +7,11 @@ import torch
 
 from crfviz.chain import recursions
 from crfviz.chain.edits import Edits
-from crfviz.chain.gradient import gradient_step
+from crfviz.chain.questions.gradient import gradient_step
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui.lesson import step_size
-from crfviz.ui.url import decode
+from crfviz.ui.panels.learning_step import step_size
+from crfviz.ui.state.link import decode
 from tests.test_app import app  # noqa: F401 - a fixture
 
 PAGE = "pages/learn.py"

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfviz.chain.demonstrations.log_space import cell_inputs, log_sum_exp, underflow
+from crfviz.chain.demonstrations.padded_batch import padded_batch
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.log_space import cell_inputs, log_sum_exp, underflow
-from crfviz.chain.padded_batch import padded_batch
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from tests import oracle

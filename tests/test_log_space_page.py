@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from crfviz.chain.demonstrations.log_space import log_sum_exp, underflow
+from crfviz.chain.demonstrations.padded_batch import padded_batch
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.log_space import log_sum_exp, underflow
-from crfviz.chain.padded_batch import padded_batch
 from crfviz.taggers.registry import load_tagger
-from crfviz.views.log_space import (
+from crfviz.views.frames.log_space import (
     batch_frame,
     batch_note,
     direct_line,

@@ -6,9 +6,9 @@ import pytest
 import torch
 from hypothesis import assume, given
 
-from crfviz.chain.max_marginal import likeliest, max_marginal
+from crfviz.chain.decoding.max_marginal import likeliest, max_marginal
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import NoPathError
 from tests import oracle
 from tests.strategies import chains

@@ -9,8 +9,7 @@ from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.scheme import IOB2
 from sklearn.metrics import accuracy_score
 
-from crfviz.corpus.calibration import calibration_error
-from crfviz.corpus.metrics import accuracy, entity_scores, wilson
+from crfviz.corpus.metrics import accuracy, calibration_error, entity_scores, wilson
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
@@ -81,6 +80,8 @@ def test_entity_scores_are_those_of_seqeval_in_strict_mode(pair):
     ):
         assert rate.value == pytest.approx(metric(gold, guess, **strict), abs=1e-12)
         assert 0.0 <= rate.low <= rate.high <= 1.0
+    by_type = f1_score(gold, guess, average=None, **strict)  # types by name
+    assert list(found.f1_by_type.values()) == pytest.approx(by_type.tolist(), abs=1e-12)
 
 
 def test_no_entity_anywhere_is_zero():

@@ -6,14 +6,14 @@ import pytest
 from scipy.stats import binomtest
 
 from crfviz.__main__ import main
-from crfviz.corpus.model_comparison import (
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.table import rounded
+from crfviz.corpus.tables.two_models import (
     comparison_tables,
     comparison_text,
     disagreements,
     model_table,
 )
-from crfviz.corpus.results import run
-from crfviz.corpus.tables import rounded
 from crfviz.exceptions import ShapeError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.text.formats import SentenceFile

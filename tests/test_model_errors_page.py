@@ -7,17 +7,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crfviz.corpus.excerpts import EXCERPTS
-from crfviz.corpus.model_comparison import comparison_tables
-from crfviz.corpus.results import run
-from crfviz.corpus.tables import rounded
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.table import rounded
+from crfviz.corpus.tables.two_models import comparison_tables
 from crfviz.exceptions import FormatError
 from crfviz.taggers.registry import SHIPPED, load_tagger
-from crfviz.text.formats import decoded, read_sentences
+from crfviz.text.formats import read_sentences
+from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
-from crfviz.ui.error_panels import PANELS
-from crfviz.ui.error_runs import _links
-from crfviz.ui.error_source import Source, _check, excerpt_of, renamed
-from crfviz.views.error_figures import confusion_chart
+from crfviz.ui.errors.questions import PANELS
+from crfviz.ui.errors.runs import _links
+from crfviz.ui.errors.source import Source, _check, excerpt_of, renamed
+from crfviz.views.figures.errors import confusion_chart
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = "pages/model-errors.py"
@@ -73,7 +74,7 @@ def test_the_list_of_errors_can_be_filtered(app):
 
 @pytest.mark.app
 def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
-    import crfviz.ui.error_runs as runs
+    import crfviz.ui.errors.runs as runs
 
     monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-was-stopped")
     open_page(app, model="upos-en", **{"v.stopped": "a-run-that-was-stopped"})
@@ -162,7 +163,7 @@ def test_the_matrix_shows_what_is_wrong_and_takes_clicks():
 
 @pytest.mark.app
 def test_handles_are_joined_where_the_reader_wants_it(app):
-    import crfviz.ui.error_source as sources
+    import crfviz.ui.errors.source as sources
 
     text = b"@\tB-PER\nbob\tI-PER\nruns\tO\n\nHi\tO\n"
     digest = sources._kept().add("tweets.conll", text).digest
@@ -176,7 +177,7 @@ def test_handles_are_joined_where_the_reader_wants_it(app):
 
 @pytest.mark.app
 def test_long_sentences_and_missing_links_are_said(app):
-    import crfviz.ui.error_source as sources
+    import crfviz.ui.errors.source as sources
 
     words = [*["the"] * 121, "@@"]
     lines = "\n".join(f"{word}\tVERB" for word in words)

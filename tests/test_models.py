@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from crfviz.chain.constraints import illegal_positions
-from crfviz.chain.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.taggers.neural.tagger import FILES
 from crfviz.taggers.registry import SHIPPED, load_tagger
-from crfviz.taggers.storage import FILES
 from crfviz.text.formats import read_sentences
 from crfviz.text.tokenizer import tokenize
 

@@ -6,9 +6,8 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.naive import (
+from crfviz.chain.demonstrations.naive import (
     enumerate_paths,
-    first_words,
     num_paths,
     words_that_fit,
     written_count,
@@ -65,18 +64,6 @@ def test_the_list_has_its_first_and_its_last():
     assert listed.ranks.tolist() == [*range(1, 51), *range(1020, 1025)]
 
 
-@given(chains(min_tokens=2))
-def test_the_first_words_are_a_chain_of_their_own(potentials):
-    shorter = first_words(potentials, potentials.num_tokens - 1)
-    assert shorter.num_tokens == potentials.num_tokens - 1
-    path = [0] * shorter.num_tokens
-    step = shorter.transitions if shorter.transitions.dim() == 2 else None
-    score = shorter.start[0] + shorter.end[0] + potentials.emissions[:-1, 0].sum()
-    for t in range(shorter.num_tokens - 1):
-        score = score + (step if step is not None else potentials.transitions[t])[0, 0]
-    assert shorter.score(path) == pytest.approx(score.item(), abs=1e-9)
-
-
 def test_nothing_allowed_sums_to_nothing():
     found = enumerate_paths(Potentials(torch.zeros(3, 2), torch.full((2, 2), -INF)))
     assert (found.forbidden, found.log_sum, found.largest_deviation) == (8, -INF, 0.0)
@@ -88,7 +75,7 @@ def test_more_than_a_million_paths_are_refused_with_the_number():
     with pytest.raises(CrfvizError, match="24,137,569"):
         enumerate_paths(potentials)
     assert words_that_fit(potentials) == 4
-    assert num_paths(first_words(potentials, 4)) == 83_521
+    assert num_paths(potentials.first_words(4)) == 83_521
     assert written_count(Potentials(torch.zeros(120, 17), torch.zeros(17, 17))) == "4.5e147"
     assert 4.45e147 < 17**120 < 4.55e147
 

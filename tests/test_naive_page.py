@@ -5,10 +5,17 @@ import math
 import pytest
 import torch
 
-from crfviz.chain.naive import enumerate_paths
+from crfviz.chain.demonstrations.naive import enumerate_paths
 from crfviz.chain.potentials import Potentials
 from crfviz.taggers.registry import load_tagger
-from crfviz.views.naive import listing_note, path_frame, refusal, running_chart, seconds, sum_note
+from crfviz.views.frames.naive import (
+    listing_note,
+    path_frame,
+    refusal,
+    running_chart,
+    seconds,
+    sum_note,
+)
 from tests import oracle
 from tests.test_app import app, assert_sound  # noqa: F401 - a fixture
 

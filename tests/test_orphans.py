@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given
 
-from crfviz.chain.orphans import lift
+from crfviz.chain.entities.probability import lift
 from crfviz.chain.potentials import Potentials
 from tests import oracle
 from tests.bio import bio_chains, entities
@@ -14,7 +14,7 @@ from tests.bio import bio_chains, entities
 @given(bio_chains(max_tokens=3))
 def test_every_path_is_there_once_with_its_score(chain):
     lifted = lift(chain)
-    large = Potentials(lifted.emissions, lifted.transitions, lifted.start, lifted.end)
+    large = Potentials(lifted.emissions, lifted.steps, lifted.start, lifted.end)
     inside = [k for k, name in enumerate(chain.tags) if name.startswith("I-")]
     source = [*range(chain.num_tags), *inside]
     found = {}
@@ -32,6 +32,8 @@ def test_every_path_is_there_once_with_its_score(chain):
 
 
 def test_tags_that_are_not_bio_are_outside():
-    lifted = lift(Potentials([[0.0, 1.0]], [[0.0, 0.0], [0.0, -math.inf]], tags=["NOUN", "INTJ"]))
+    lifted = lift(
+        Potentials([[0.0, 1.0]] * 2, [[0.0, 0.0], [0.0, -math.inf]], tags=["NOUN", "INTJ"])
+    )
     assert lifted.in_entity == [False, False]
-    assert lifted.transitions.tolist() == [[0.0, 0.0], [0.0, -math.inf]]
+    assert lifted.steps.tolist() == [[[0.0, 0.0], [0.0, -math.inf]]]

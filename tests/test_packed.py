@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.edits import END, START
-from crfviz.ui.packed import FEW, pack, unpack
+from crfviz.chain.weights import END, START
+from crfviz.ui.state.link_matrix import FEW, pack, unpack
 
 TAGS = [f"T{k}" for k in range(12)]
 moves = st.tuples(st.sampled_from([START, END, *TAGS]), st.sampled_from([*TAGS, START, END]))

@@ -6,8 +6,8 @@ from itertools import pairwise, product
 import pytest
 import torch
 
+from crfviz.chain.demonstrations.distribution import pair_marginals
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.pairs import pair_marginals
 from crfviz.chain.potentials import Potentials
 
 

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 from crfviz.__main__ import main
-from crfviz.corpus.perceptron_learner import Learner, Numbered, decode_greedily, decode_viterbi
-from crfviz.taggers.perceptron_storage import Perceptron
+from crfviz.corpus.training.perceptron import (
+    Known,
+    Learner,
+    Numbered,
+    decode_greedily,
+    decode_viterbi,
+)
 from crfviz.taggers.registry import load_tagger
 
 K = 3
@@ -92,10 +97,7 @@ class Plain:
 
 def averaged(learner):
     nothing = np.zeros(0, dtype=np.float32)
-    known = Perceptron(
-        tuple("abc"), "viterbi", nothing, nothing, nothing, nothing, nothing, nothing, nothing
-    )
-    return learner.average(known)
+    return learner.average(Known(tuple("abc"), "viterbi", nothing, nothing))
 
 
 @pytest.mark.parametrize("updates", ["viterbi", "greedy"])

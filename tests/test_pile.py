@@ -6,8 +6,8 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.pile import largest_gap, pile
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.sampling import largest_gap, pile
 from crfviz.exceptions import CrfvizError, NoPathError
 from tests import oracle
 from tests.strategies import chains, fewer_examples

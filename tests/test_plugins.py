@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from crfviz.chain.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import list_taggers, load_tagger

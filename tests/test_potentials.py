@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.potentials import LARGEST, Potentials
+from crfviz.chain.potentials import LARGEST, Potentials, require_number
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -216,3 +216,61 @@ def test_score_of_a_path_that_is_none():
         small().score([0, 1])
     with pytest.raises(UnknownTagError, match="got 'VERB'"):
         small().score(["DET", "VERB", "DET"])
+
+
+@given(chains(min_tokens=2))
+def test_the_first_words_are_a_chain_of_their_own(potentials):
+    shorter = potentials.first_words(potentials.num_tokens - 1)
+    assert shorter.num_tokens == potentials.num_tokens - 1
+    path = [0] * shorter.num_tokens
+    step = shorter.transitions if shorter.transitions.dim() == 2 else None
+    score = shorter.start[0] + shorter.end[0] + potentials.emissions[:-1, 0].sum()
+    for t in range(shorter.num_tokens - 1):
+        score = score + (step if step is not None else potentials.transitions[t])[0, 0]
+    assert shorter.score(path) == pytest.approx(score.item(), abs=1e-9)
+
+
+@given(chains())
+def test_there_is_a_matrix_for_each_step(potentials):
+    given = potentials.transitions
+    assert potentials.steps.shape == (potentials.num_tokens - 1, *given.shape[-2:])
+    assert potentials.homogeneous == (given.dim() == 2)
+    for t, step in enumerate(potentials.steps):
+        expected = given if given.dim() == 2 else given[t]
+        assert torch.equal(step, expected)
+        assert torch.equal(potentials.step(t), expected)
+
+
+def test_a_single_word_has_the_matrix_of_all_steps_or_none():
+    assert Potentials([[0.0]], [[2.0]]).step(0).tolist() == [[2.0]]
+    assert Potentials([[0.0]], torch.zeros(0, 1, 1)).step(0).isnan().all()
+
+
+THREE_WORDS = Potentials(torch.zeros(3, 2), torch.zeros(2, 2))
+
+
+@pytest.mark.parametrize("position", [2, np.int64(2), torch.tensor(2)])
+def test_whole_numbers_are_positions(position):
+    assert THREE_WORDS.position(position) == 2
+
+
+@pytest.mark.parametrize("position", [-1, 3, 1.0, "1", None])
+def test_other_things_are_not(position):
+    with pytest.raises(ShapeError, match=f"position must be 0 to 2, got {position!r}"):
+        THREE_WORDS.position(position)
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2.0)])
+def test_finite_numbers_pass(value):
+    assert require_number("size", value) == 2.0
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "2", None, [2.0]])
+def test_anything_else_is_no_number(value):
+    with pytest.raises(CrfvizError, match="size must be a finite number, got"):
+        require_number("size", value)
+
+
+def test_a_bound_is_in_the_message():
+    with pytest.raises(CrfvizError, match="size must be a finite number of at least 0, got -1"):
+        require_number("size", -1, at_least=0.0)

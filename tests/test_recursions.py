@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crfviz.chain import recursions
 from tests import oracle
 from tests.strategies import chains, fewer_examples
+from tests.weights import lines, uses
 
 INF = math.inf
 
@@ -176,3 +177,35 @@ def test_numpy_arrays_come_back_as_numpy_arrays():
     table = recursions.forward(np.zeros((3, 2)), np.zeros((2, 2)), np.zeros(2))
     assert isinstance(table, np.ndarray)
     assert table.shape == (3, 2)
+
+
+@given(chains(max_tokens=5, max_tags=4), st.data())
+def test_best_by_uses_equals_enumeration(potentials, data):
+    tags = st.integers(0, potentials.num_tags - 1)
+    before, after = data.draw(tags), data.draw(tags)
+    expected = lines(potentials, ("transition", before, after))
+    found = recursions.best_by_uses(*potentials.arrays(), before, after).tolist()
+    assert len(found) == potentials.num_tokens
+    for count, score in enumerate(found):
+        assert score == pytest.approx(expected.get(count, -math.inf), abs=1e-9)
+
+
+@given(chains(max_tokens=4, max_tags=3), st.floats(-10, 10))
+def test_best_with_change_equals_enumeration(potentials, change):
+    if not potentials.homogeneous:
+        return
+    moves = np.argwhere(np.ones((potentials.num_tags,) * 2))
+    emissions, _, start, end = potentials.arrays()
+    changes = np.full(len(moves), change)
+    matrix = potentials.transitions.numpy()
+    found = recursions.best_with_change(emissions, matrix, start, end, moves, changes)
+    for (before, after), score, count in zip(moves.tolist(), found.score, found.uses, strict=True):
+        value = potentials.transitions[before, after].item() + change
+        best = oracle.best_score(potentials.with_transition(before, after, value))
+        assert score == pytest.approx(best, abs=1e-9)
+        if best > -math.inf:
+            counts = {
+                uses(("transition", before, after), path)
+                for path in oracle.best_paths(potentials.with_transition(before, after, value))
+            }
+            assert count in counts

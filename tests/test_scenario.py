@@ -5,12 +5,14 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import ModelError
 from crfviz.ui import cached
-from crfviz.ui import scenario as session
-from crfviz.ui.session import forget, last_event, messages, say
-from crfviz.ui.state import Scenario
+from crfviz.ui.session import current as session
+from crfviz.ui.session.kept import forget, last_event, messages, say
+from crfviz.ui.shell import frame
+from crfviz.ui.state.scenario import Scenario
 
 pytestmark = pytest.mark.usefixtures("asked_again")  # no change may be cut short
 
@@ -287,12 +289,15 @@ def test_a_page_without_its_frame_begins_again(monkeypatch):
     def rerun():
         raise Again
 
+    titles = []
     monkeypatch.setattr(st, "rerun", rerun)
-    monkeypatch.setattr(session.PagesManager, "uses_pages_directory", True)
+    monkeypatch.setattr(st, "title", titles.append)
+    monkeypatch.setattr(frame.PagesManager, "uses_pages_directory", True)
     with pytest.raises(Again):
-        session.need_frame()
-    assert session.PagesManager.uses_pages_directory is False
-    session.need_frame()
+        frame.header("Explore")
+    assert frame.PagesManager.uses_pages_directory is False
+    frame.header("Explore")
+    assert titles == ["Explore"]
 
 
 @pytest.mark.usefixtures("begun")

@@ -10,10 +10,10 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.strength import strength_intervals
-from crfviz.chain.viterbi import viterbi
+from crfviz.chain.questions.strength import strength_intervals
 from crfviz.exceptions import CrfvizError, NoPathError
 from tests import oracle
 from tests.strategies import chains, fewer_examples

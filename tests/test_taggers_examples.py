@@ -5,7 +5,8 @@ import pytest
 
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import ModelError
-from crfviz.taggers.examples import CHECKS, Example, holds, read_examples, write_examples
+from crfviz.taggers.claims import CHECKS, holds
+from crfviz.taggers.examples import KINDS, Example, read_examples, write_examples
 
 LINE = {
     "text": "a b",
@@ -120,6 +121,7 @@ def test_an_unknown_kind_cannot_be_decided():
 
 
 def test_every_kind_has_a_check():
+    assert tuple(CHECKS) == KINDS
     assert {kind for kind in CHECKS if kind.endswith("differs")} == {
         "greedy_differs",
         "left_to_right_differs",

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from crfviz.taggers.network import ARCHITECTURES, Network, initialise
-from crfviz.taggers.vocabulary import build_vocabulary
+from crfviz.taggers.neural.network import ARCHITECTURES, Network, initialise
+from crfviz.taggers.neural.vocabulary import build_vocabulary
 from tests.tiny_tagger import SENTENCES, SIZES
 
 VOCABULARY = build_vocabulary(SENTENCES, min_words=1, min_characters=1)

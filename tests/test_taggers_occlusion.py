@@ -7,11 +7,10 @@ import torch
 
 from crfviz.exceptions import CrfvizError, EmptySentenceError, UnknownTagError
 from crfviz.taggers.features import SHAPES, shape
-from crfviz.taggers.neural import NeuralTagger
+from crfviz.taggers.neural.tagger import NeuralTagger, load_model
+from crfviz.taggers.neural.vocabulary import BEGIN, END, UNKNOWN
 from crfviz.taggers.occlusion import HIDDEN, ROUNDING, occlude
 from crfviz.taggers.registry import SHIPPED, load_tagger
-from crfviz.taggers.storage import load_model
-from crfviz.taggers.vocabulary import BEGIN, END, UNKNOWN
 from tests.fake_tagger import FakeTagger
 from tests.tiny_tagger import save_tiny
 

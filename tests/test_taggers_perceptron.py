@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 from crfviz.exceptions import EmptySentenceError, ModelError
-from crfviz.taggers.arrays import read_arrays, write_arrays
-from crfviz.taggers.perceptron import PerceptronTagger
-from crfviz.taggers.perceptron_features import NUM_FEATURES, feature_keys, rows_of, word_keys
-from crfviz.taggers.perceptron_storage import Perceptron, load_perceptron, save_perceptron
+from crfviz.taggers.perceptron.features import NUM_FEATURES, feature_keys, rows_of, word_keys
+from crfviz.taggers.perceptron.tagger import (
+    Perceptron,
+    PerceptronTagger,
+    load_perceptron,
+    save_perceptron,
+)
+from crfviz.taggers.storage import read_arrays, write_arrays
 
 WORDS = ["The", "dogs", "ran", "to", "@bob", "."]
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from crfviz.exceptions import CrfvizError, ModelError
-from crfviz.taggers.device import choose_device
+from crfviz.taggers.neural.tagger import choose_device
 from crfviz.taggers.registry import SHIPPED, list_taggers, load_tagger
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
 from tests.tiny_tagger import save_tiny

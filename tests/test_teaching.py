@@ -9,20 +9,21 @@ import pytest
 import torch
 import torchcrf
 
-from crfviz.annotations import teach_command, teaching
-from crfviz.annotations.gains import gain
-from crfviz.annotations.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, learn
-from crfviz.annotations.lesson import Lesson
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.teaching import finished, hold_out, teach, teachable
+from crfviz.annotations.teaching import teach as teaching
+from crfviz.annotations.teaching.gains import gain
+from crfviz.annotations.teaching.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, learn
+from crfviz.annotations.teaching.lesson import Lesson
+from crfviz.annotations.teaching.teach import finished, hold_out, teach, teachable
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
+from crfviz.commands import teach as teach_command
 from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.exceptions import CrfvizError, FormatError, ModelError, UnknownTagError
 from crfviz.taggers.lexicon import read_lexicon
+from crfviz.taggers.neural.tagger import load_model
 from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.taggers.storage import load_model
-from crfviz.text.formats import write_sentences
+from crfviz.text.formats import render_sentences
 from crfviz.text.sentences import Sentence
 from tests import oracle
 from tests.fake_tagger import FakeTagger
@@ -308,7 +309,7 @@ def test_numbers_out_of_range_are_named(name, value):
 
 def test_the_command_teaches_and_prints_what_was_gained(own, tiny, tmp_path, capsys):
     file = tmp_path / "done.jsonl"
-    write_sentences(file, SENTENCES, "jsonl")
+    file.write_text(render_sentences(SENTENCES, "jsonl"), encoding="utf-8")
     parser = argparse.ArgumentParser()
     teach_command.add_arguments(parser)
     options = parser.parse_args([str(file), "--model", str(tiny), "--held-out", "0"])

@@ -9,10 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfviz.chain.demonstrations.temperature import smooth_maximum, soft_forward
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import forward, maximum
-from crfviz.chain.temperature import smooth_maximum, soft_forward
 from crfviz.exceptions import CrfvizError
 from tests import oracle
 from tests.strategies import chains, fewer_examples

@@ -16,8 +16,8 @@ from crfviz.text.formats import (
     parse_sentences,
     read_sentences,
     render_sentences,
-    write_sentences,
 )
+from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 
 EXCERPT = Path(__file__).parent / "fixtures" / "ewt" / "test_excerpt.conllu"
@@ -209,7 +209,7 @@ def test_what_was_written_is_read_again(file_format, tmp_path):
         Sentence(("so",), ("O",)),
     ]
     path = tmp_path / "file"
-    write_sentences(path, sentences, file_format)
+    path.write_bytes(render_sentences(sentences, file_format).encode())
     assert read_sentences(path, file_format=file_format) == sentences
     if file_format != "conllu-xpos":
         lines = path.read_text(encoding="utf-8").split("\n")
@@ -263,15 +263,20 @@ def test_line_breaks_of_the_raw_text_become_blanks():
     assert parse_sentences(text)[0].text == "a b"
 
 
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbfa\xff\tX\n", b"a\xff\tX\n"])
+def test_a_byte_that_is_no_text_is_named_behind_a_byte_order_mark_too(content, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match="line 1: expected UTF-8 text, got byte 0xff"):
+        read_sentences(path)
+    with pytest.raises(FormatError, match="a, line 1: expected UTF-8 text, got byte 0xff"):
+        decoded(content, name="a")
+
+
 @given(st.text())
 def test_any_text_is_read_or_refused(text):
     with contextlib.suppress(FormatError):
         assert all(sentence.tokens for sentence in parse_sentences(text))
-
-
-def test_half_a_character_cannot_be_written(tmp_path):
-    with pytest.raises(FormatError, match="cannot be written as UTF-8"):
-        write_sentences(tmp_path / "file", [Sentence(("\ud83d",))], "jsonl")
 
 
 def test_a_file_is_read_anew_each_time_and_a_sentence_at_a_time(tmp_path):

@@ -6,12 +6,12 @@ import math
 import pytest
 import torch
 
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward, normalise
-from crfviz.chain.k_best import k_best
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import EmptySentenceError, ModelError, UnknownObservationError
 from crfviz.taggers.registry import SHIPPED, load_tagger
-from crfviz.taggers.textbook import TextbookTagger
+from crfviz.taggers.textbook.tagger import TextbookTagger
 from tests.icecream import DIARY, ice_cream
 
 FILES = sorted((SHIPPED / "textbook").glob("*.json"))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from crfviz.chain.ties import TOLERANCE, lowest_best, near_best
+from crfviz.chain.recursions import TOLERANCE, lowest_best, near_best
 
 INF = torch.inf
 

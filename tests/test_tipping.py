@@ -9,9 +9,9 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.tipping import tipping_points
-from crfviz.chain.viterbi import viterbi
+from crfviz.chain.questions.tipping import tipping_points
 from crfviz.exceptions import CrfvizError, NoPathError, ShapeError, UnknownTagError
 from tests import oracle
 from tests.strategies import chains, fewer_examples

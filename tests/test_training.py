@@ -13,18 +13,31 @@ import torch
 from safetensors.torch import load_file
 
 from crfviz.chain.crf import CRF
-from crfviz.corpus import training
-from crfviz.corpus.batches import NO_TAG, Labelled, bucket, collate
-from crfviz.corpus.calibration import calibration_error, fit_temperature, scaled
-from crfviz.corpus.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from crfviz.corpus.judging import constrained_crf, entity_f1
-from crfviz.corpus.labelled import Sources, order_tags, read_corpus
-from crfviz.corpus.optimisation import Run, TrainingNoise
-from crfviz.corpus.recipe import RECIPES, Recipe
+from crfviz.commands import train as training
+from crfviz.corpus.metrics import calibration_error, entity_f1
+from crfviz.corpus.training import neural
+from crfviz.corpus.training.labelled import (
+    NO_TAG,
+    Labelled,
+    Sources,
+    bucket,
+    collate,
+    order_tags,
+    read_corpus,
+)
+from crfviz.corpus.training.neural import constrained_crf, fit_temperature, scaled
+from crfviz.corpus.training.optimisation import (
+    Checkpoint,
+    Run,
+    TrainingNoise,
+    read_checkpoint,
+    write_checkpoint,
+)
+from crfviz.corpus.training.recipe import RECIPES, Recipe
 from crfviz.exceptions import CrfvizError, FormatError, ModelError
-from crfviz.taggers.network import Sizes
-from crfviz.taggers.neural import NeuralTagger
-from crfviz.taggers.vocabulary import UNKNOWN, build_vocabulary
+from crfviz.taggers.neural.network import Sizes
+from crfviz.taggers.neural.tagger import NeuralTagger
+from crfviz.taggers.neural.vocabulary import UNKNOWN, build_vocabulary
 
 ROOT = Path(__file__).parents[1]
 WORDS = {"DET": ["the", "a", "this"], "NOUN": ["dog", "cat", "tree"], "VERB": ["sees", "eats"]}
@@ -77,14 +90,14 @@ class Killed(BaseException):
 
 def kill_after(monkeypatch, epochs):
     """Let the run die after its checkpoint of this many epochs was written."""
-    write = training.write_checkpoint
+    write = neural.write_checkpoint
 
     def write_and_die(path, checkpoint):
         write(path, checkpoint)
         if checkpoint.epoch == epochs:
             raise Killed
 
-    monkeypatch.setattr(training, "write_checkpoint", write_and_die)
+    monkeypatch.setattr(neural, "write_checkpoint", write_and_die)
 
 
 @pytest.mark.parametrize("architecture", sorted(RECIPES))
@@ -159,7 +172,7 @@ def test_training_leaves_the_global_generator_alone(files, tmp_path):
 @pytest.mark.slow
 def test_a_run_that_is_really_killed_goes_on(files, tmp_path):
     code = (
-        "import argparse, sys; from crfviz.corpus import training as t;"
+        "import argparse, sys; from crfviz.commands import train as t;"
         "p = argparse.ArgumentParser(); t.add_arguments(p); t.main(p.parse_args())"
     )
     train, dev = files
@@ -173,7 +186,7 @@ def test_a_run_that_is_really_killed_goes_on(files, tmp_path):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     subprocess.run(command("straight"), env=environment, check=True, capture_output=True)
     with subprocess.Popen(command("killed"), env=environment, stderr=subprocess.DEVNULL) as process:
-        checkpoint = tmp_path / "killed-run" / training.CHECKPOINT_FILE
+        checkpoint = tmp_path / "killed-run" / neural.CHECKPOINT_FILE
         while not checkpoint.exists() and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)

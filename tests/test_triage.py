@@ -6,17 +6,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crfviz.chain.best_paths import best_path
+from crfviz.chain.decoding.viterbi import best_path, viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.triage import (
+from crfviz.chain.questions.triage import (
     NEAR_TIE,
     changed,
     put_right,
-    smallest_change,
     triage,
     wrong_runs,
 )
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import ShapeError
 from tests import oracle
 from tests.strategies import chains
@@ -42,6 +40,11 @@ def least(chain, target, part):
         if path != target
     ]
     return max([0.0, *ratios])
+
+
+def smallest_change(chain, target, part):
+    """The change that the verdict names."""
+    return getattr(triage(chain, target, best_path(chain)), f"{part}_change")
 
 
 @st.composite

@@ -6,12 +6,13 @@ import pytest
 import torch
 
 from crfviz.annotations.propagation import propose
-from crfviz.chain.edits import START, Edits
-from crfviz.chain.strength import strength_intervals
+from crfviz.chain.edits import Edits
+from crfviz.chain.questions.strength import strength_intervals
+from crfviz.chain.weights import START
 from crfviz.exceptions import ModelError, UnknownTagError
 from crfviz.ui import cached
-from crfviz.ui.state import MAX_WORDS, Scenario
-from crfviz.views.ruler import ruler
+from crfviz.ui.state.scenario import MAX_WORDS, Scenario
+from crfviz.views.stage.ruler import ruler
 from tests.tiny_tagger import save_tiny
 
 EDITS = Edits({("NOUN", "VERB"): -torch.inf, (START, "X"): 0.1 + 0.2}, {(1, "X"): 2.5}, 0.5)

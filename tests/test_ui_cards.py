@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.tagger import read_card
-from crfviz.ui import cached, cards
+from crfviz.taggers.folder import read_card
+from crfviz.ui import cached
+from crfviz.ui.panels import cards
 
 
 @pytest.fixture
@@ -22,7 +23,6 @@ def folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr(cached, "tagger", load)
     monkeypatch.setattr(cached, "models", lambda: ["tiny", "broken"])
-    monkeypatch.setattr(cards, "need_frame", lambda: None)
     return tagger.folder
 
 

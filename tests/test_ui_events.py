@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.edits import END, START, Edits
-from crfviz.ui.events import RefusedError, apply_event, new_events
-from crfviz.ui.state import Scenario
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
+from crfviz.ui.state.events import RefusedError, apply_event, new_events
+from crfviz.ui.state.scenario import Scenario
 
 TAGS = ("DET", "NOUN")
 EDITED = Edits({("DET", "NOUN"): 1.0}, {(3, "NOUN"): 2.0})

@@ -7,17 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.edits import Edits
-from crfviz.ui.events import RefusedError
-from crfviz.ui.snapshot_link import (
+from crfviz.ui.state.events import RefusedError
+from crfviz.ui.state.link import LONGEST_LINK, Link
+from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.state.snapshots import (
+    LONGEST_NAME,
+    MOST_SNAPSHOTS,
     PARAMETER,
+    Shelf,
+    Snapshot,
     linked_snapshots,
     query,
     with_snapshots,
     without_snapshots,
 )
-from crfviz.ui.snapshots import LONGEST_NAME, MOST_SNAPSHOTS, Shelf, Snapshot
-from crfviz.ui.state import Scenario
-from crfviz.ui.url import LONGEST_LINK, Link
 
 STATE = Scenario(
     "upos", "He runs .", Edits({("A", "B"): 1.5}, {(1, "A"): -2.0}, 0.5), {0: "B"},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.ui.words import clean, count, plain, quote
+from crfviz.ui.words import clean, plain, quote
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,3 @@ def test_a_quote_is_short():
     assert quote("x" * 40) == f"“{'x' * 40}”"
     assert quote("x" * 41) == f"“{'x' * 39}…”"
     assert quote("a\nb") == "“a b”"
-
-
-def test_one_thing_is_not_many():
-    assert [count(number, "edit") for number in (0, 1, 2)] == ["0 edits", "1 edit", "2 edits"]
-    assert count(17500, "sentence") == "17,500 sentences"

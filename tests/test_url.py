@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.edits import END, START, Edits
-from crfviz.ui import url
-from crfviz.ui.state import MAX_CHARACTERS, MAX_SCORE, MAX_STEP, MAX_WORDS, Scenario
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
+from crfviz.ui.state import link as url
+from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_SCORE, MAX_STEP, MAX_WORDS, Scenario
 from crfviz.ui.words import clean
 
 MODELS = ["tiny", "other.model"]
@@ -174,9 +175,9 @@ def test_edits_too_many_for_a_link_are_left_out_whole():
 
 @given(scenarios)
 def test_changes_alone_can_be_read_back(scenario):
-    changed, pins = url.decode_changes(url.encode_changes(scenario))
-    assert changed == scenario.edits
-    assert pins == scenario.pins
+    changed = decode(url.encode_changes(scenario)).scenario
+    assert changed.edits == scenario.edits
+    assert changed.pins == scenario.pins
 
 
 def test_no_changes_are_an_empty_text():

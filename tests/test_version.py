@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
+from crfviz.taggers.folder import DIGITS, version_of
 from crfviz.taggers.registry import SHIPPED
-from crfviz.taggers.version import LENGTH, version_of
 from tests.fake_tagger import FakeTagger
 
 NAME = "upos-en-contextfree"
@@ -21,7 +21,7 @@ def tagger(tmp_path):
 def test_it_goes_by_what_the_folder_holds(tagger):
     shipped = version_of(FakeTagger(["X"], {}, folder=SHIPPED / NAME))
     assert version_of(tagger) == shipped
-    assert len(shipped) == LENGTH
+    assert len(shipped) == DIGITS
 
 
 @pytest.mark.parametrize("name", ["README.md", "evaluation.json", "lexicon.json"])

@@ -3,11 +3,10 @@
 import pandas as pd
 import pytest
 
-from crfviz.corpus.report import TITLES
-from crfviz.views.cards import (
+from crfviz.corpus.tables.decoders import TITLES
+from crfviz.ui.panels.cards import card_body, card_summary
+from crfviz.views.figures.models import (
     MEASURES,
-    card_body,
-    card_summary,
     evaluation_frame,
     evaluation_table,
 )

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from crfviz.taggers.registry import SHIPPED
-from crfviz.ui import cards
-from crfviz.views.comparison import DIGITS, PUBLISHED_DATA, comparison_frame
+from crfviz.ui.panels import cards
+from crfviz.views.figures.models import DIGITS, PUBLISHED_DATA, comparison_frame
 
 REPORT = json.loads((SHIPPED / "upos-en-perceptron" / "comparison.json").read_text())
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import assume, given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.consistency_rows import consistency_note, consistency_rows
+from crfviz.views.strips.grids import consistency_note, consistency_rows
 from tests import oracle
 from tests.strategies import chains, fewer_examples
 

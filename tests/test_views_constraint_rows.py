@@ -4,11 +4,10 @@ import math
 
 import torch
 
-from crfviz.chain.analysis import analyse
-from crfviz.chain.illegal_mass import ConstraintEffect, constraint_effect
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.entities.illegal_mass import ConstraintEffect, constraint_effect
 from crfviz.chain.potentials import Potentials
-from crfviz.views.constraint_rows import FREE, LEGAL, constraint_note, constraint_rows
-from crfviz.views.rows import LABELS
+from crfviz.views.strips.decoders import FREE, LABELS, LEGAL, constraint_note, constraint_rows
 
 TAGS = ["O", "B-PER", "I-PER"]
 WORDS = ["Ada", "Byron"]

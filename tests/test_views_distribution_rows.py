@@ -7,15 +7,15 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
-from crfviz.chain.influence import NOTICEABLE, influence
-from crfviz.chain.k_best import k_best
-from crfviz.chain.pile import pile
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.potentials import Potentials
-from crfviz.views.distribution_rows import (
-    change_table,
+from crfviz.chain.questions.influence import NOTICEABLE, influence
+from crfviz.chain.sampling import pile
+from crfviz.views.strips.paths import (
+    change_grid,
     entropy_row,
-    frequency_table,
+    frequency_grid,
     gap_row,
     pile_note,
     ranked_note,
@@ -91,7 +91,7 @@ def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
     said = pile_note(samples, analysis, words, tags)
     gap, tag, number, used, marginal = re.fullmatch(
         r"After 4 samples the largest gap between the share of samples and the marginal is "
-        r"([\d.]+): T(\d) at (\d) “w\d” in (\d) of 4, marginal ([\d.]+)\.",
+        r"([\d.]+): T(\d) at (\d) “w\d” in (\d) of 4, marginal (\d[\d.e-]*)\.",
         said,
     ).groups()
     place = (int(number) - 1, int(tag))
@@ -100,7 +100,7 @@ def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
     assert int(used) == sum(path[place[0]] == place[1] for path in paths)
     assert float(marginal) == pytest.approx(marginals.get(place, 0.0), abs=5.1e-5)
     assert sample_row(samples).tags == paths[-1]
-    assert frequency_table(samples).values.sum().item() == pytest.approx(len(words))
+    assert frequency_grid(samples).values.sum().item() == pytest.approx(len(words))
 
 
 def test_before_the_first_sample_there_is_nothing_to_compare():
@@ -108,12 +108,12 @@ def test_before_the_first_sample_there_is_nothing_to_compare():
     assert sample_row(samples) is None
     assert gap_row(samples, analysis).texts == ["–"] * 9
     assert pile_note(samples, analysis, WORDS, TAGS).startswith("No sample yet")
-    assert frequency_table(samples).values.tolist() == [[0.0, 0.0]] * 9
+    assert frequency_grid(samples).values.tolist() == [[0.0, 0.0]] * 9
 
 
 def test_the_reach_is_drawn_and_said():
     found = influence(STAY, 4, 1.0, 0)
-    row, table = reach_row(found), change_table(found)
+    row, table = reach_row(found), change_grid(found)
     assert row.shares[4] == 1.0
     assert row.shares == sorted(row.shares[:5]) + sorted(row.shares[5:], reverse=True)
     assert float(row.titles[4].split()[0]) == pytest.approx(found.reach[4].item(), abs=1e-6)
@@ -136,4 +136,4 @@ def test_a_nudge_that_nobody_else_notices():
         "A at 2 “w1” nudged by −2 nats moves 0.381 of that word’s probability; at no other word "
         "does it move 0.01 or more."
     )
-    assert change_table(influence(alone, 1, 0.0, 0)).scale == 1.0
+    assert change_grid(influence(alone, 1, 0.0, 0)).scale == 1.0

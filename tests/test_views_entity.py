@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.best_paths import best_path
-from crfviz.chain.entities import entity_types
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.entities.probability import entity_types
 from crfviz.chain.potentials import Potentials
-from crfviz.views.entity import MOST_RIVALS, entity_panel, path_entities
+from crfviz.views.stage.entity import MOST_RIVALS, entity_panel, path_entities
 from tests import oracle
 from tests.bio import bio_chains, entities
 

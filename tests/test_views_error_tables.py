@@ -2,11 +2,11 @@ import re
 
 import pytest
 
-from crfviz.corpus.analysis import full_record, tables_of
-from crfviz.corpus.results import run
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.text.sentences import Sentence
-from crfviz.views.error_report import html_report
-from crfviz.views.error_tables import ABOUT, error_frame, formats
+from crfviz.views.figures.error_report import html_report
+from crfviz.views.frames.errors import ABOUT, error_frame, formats
 from tests.fake_tagger import FakeTagger
 
 TAGGER = FakeTagger(["X", "Y"], {"a": {"X": 1.0}, "<script>x()</script>": {"Y": 1.0}})

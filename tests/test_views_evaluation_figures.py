@@ -3,9 +3,8 @@
 import pandas as pd
 import pytest
 
-from crfviz.corpus.report import TITLES
-from crfviz.views.cards import MEASURES, evaluation_frame
-from crfviz.views.evaluation_figures import decoder_chart
+from crfviz.corpus.tables.decoders import TITLES
+from crfviz.views.figures.models import MEASURES, decoder_chart, evaluation_frame
 
 
 def evaluation(value):

@@ -9,7 +9,7 @@ import torch
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
 from crfviz.views.explanation import explain, explain_edits
 from tests import oracle

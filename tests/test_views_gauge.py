@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
-from crfviz.chain.gauge import shift_tag, shift_word
-from crfviz.views.explanation import explain_edits
-from crfviz.views.gauge import leaving_frame, verdict
+from crfviz.chain.questions.gauge import shift_tag, shift_word
+from crfviz.views.explanation import explain_edits, verdict
+from crfviz.views.frames.chains import leaving_frame
 from tests.icecream import DIARY, ice_cream
 
 TRAINED = analyse(ice_cream())

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from crfviz.chain.homework import check
-from crfviz.chain.homework_bugs import known_bugs
-from crfviz.chain.homework_examples import example_table
-from crfviz.chain.homework_programs import KINDS
+from crfviz.chain.homework.bugs import example_table, known_bugs
+from crfviz.chain.homework.check import check
+from crfviz.chain.homework.programs import KINDS
 from crfviz.exceptions import CrfvizError
 from crfviz.text.number_tables import parse_number_table
-from crfviz.views.homework import as_text, compared, how_read, likely_bug, verdict
+from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
 from tests.student import Student
 from tests.test_homework import random_chain
 

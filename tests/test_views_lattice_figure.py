@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.lattice_figure import LARGEST_NODE, lattice_figure, lattice_html
+from crfviz.views.figures.lattice import LARGEST_NODE, lattice_figure, lattice_html
 
 TAGS = ("DET", "NOUN", "VERB")
 WORDS = ("the", "dog", "the")

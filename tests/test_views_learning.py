@@ -2,9 +2,9 @@
 
 import math
 
-from crfviz.chain.gradient import gradient_step
 from crfviz.chain.potentials import Potentials
-from crfviz.views.learning import step_note
+from crfviz.chain.questions.gradient import gradient_step
+from crfviz.views.explanation import step_note
 from tests import oracle
 
 COIN = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])

@@ -2,7 +2,7 @@
 
 import math
 
-from crfviz.views.occlusion_rows import (
+from crfviz.views.strips.occlusion import (
     Watched,
     occlusion_frame,
     occlusion_note,

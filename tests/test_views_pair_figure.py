@@ -7,10 +7,10 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 
+from crfviz.chain.demonstrations.distribution import pair_marginals
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.pairs import pair_marginals
 from crfviz.chain.potentials import Potentials
-from crfviz.views.pair_figure import pair_frame, pair_heatmap
+from crfviz.views.figures.pair import pair_frame, pair_heatmap
 from tests import oracle
 from tests.strategies import chains
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import assume, given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.path_rows import best_rows, entropy_note, sample_rows
+from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows
 from tests import oracle
 from tests.strategies import chains, fewer_examples
 

@@ -12,16 +12,22 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
-from crfviz.chain.gradient import gradient_step
-from crfviz.chain.pile import pile
 from crfviz.chain.potentials import Potentials
-from crfviz.views.entity import entity_panel
-from crfviz.views.rows import LABELS, backpointer_rows, decoder_rows
-from crfviz.views.stage.parts import Gradient, Panels, Row, Stage, Table
+from crfviz.chain.questions.gradient import gradient_step
+from crfviz.chain.sampling import pile
+from crfviz.views.stage.entity import entity_panel
+from crfviz.views.stage.parts import Cell, Gradient, Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
-from crfviz.views.tables import alpha_table, best_table, beta_table, emission_table, marginal_table
+from crfviz.views.strips.decoders import LABELS, backpointer_rows, decoder_rows
+from crfviz.views.strips.grids import (
+    alpha_grid,
+    best_grid,
+    beta_grid,
+    emission_grid,
+    marginal_grid,
+)
 from tests.strategies import chains, fewer_examples
 
 INF = math.inf
@@ -30,28 +36,29 @@ NOTHING = Potentials(torch.full((3, 2), -INF), torch.full((2, 2), -INF), [-INF] 
 
 
 def stage_of(potentials, edits=None, **parts):
-    """A stage with all that a page can put on it."""
+    """A chain and all that a page can put on the stage; `parts` replaces fields of both."""
     edits = edits or Edits()
     trained = analyse(potentials)
     now = analyse(edits.apply(potentials)) if edits else trained
     words = [f"w{t}" for t in range(potentials.num_tokens)]
     tags = list(potentials.tag_names)
-    tables = [
-        emission_table(now, "score"),
-        alpha_table(now, "log", "message"),
-        alpha_table(now, "probability", "included"),
-        marginal_table(now, now.max_marginal),
-        best_table(now),
+    grids = [
+        emission_grid(now, "score"),
+        alpha_grid(now, "log", "message"),
+        alpha_grid(now, "probability", "included"),
+        marginal_grid(now, now.max_marginal),
+        best_grid(now),
     ]
     rows = [*decoder_rows(now, which=list(LABELS), trained=trained), *backpointer_rows(now, tags)]
-    panels = Panels(["strips", "lattice", "emissions"], side="cell", stepper=True)
-    stage = Stage(words, tags, trained, now, edits, panels, rows=rows, tables=tables)
-    return replace(stage, **parts)
+    subject = Subject(words, tags, trained, now, edits)
+    picture = Picture(["strips", "lattice", "emissions"], rows, grids, side=Cell(), stepper=True)
+    of_subject = {name: parts.pop(name) for name in [*parts] if hasattr(subject, name)}
+    return replace(subject, **of_subject), replace(picture, **parts)
 
 
-def received(stage):
+def received(stage, ack=0):
     """The payload as it comes out of the wire, and nothing but strict JSON went in."""
-    return json.loads(json.dumps(payload(stage), allow_nan=False))
+    return json.loads(json.dumps(payload(*stage, ack), allow_nan=False))
 
 
 def decoded(text, code="d"):
@@ -83,22 +90,22 @@ def assert_arrives(text, table):
 
 @given(chains(max_tokens=5, max_tags=4))
 def test_every_table_arrives_to_the_last_bit(potentials):
-    stage = stage_of(potentials)
-    data = received(stage)
+    subject, picture = stage_of(potentials)
+    data = received((subject, picture))
     for name in ("emissions", "start", "end"):
         assert_arrives(data["trained"][name], getattr(potentials, name))
     sent = transitions_of(data["trained"], potentials.num_tokens)
     assert bits(sent) == bits(potentials.transitions.flatten().tolist())
-    assert_arrives(data["results"]["marginals"], stage.now.forward_backward.marginals)
-    assert_arrives(data["results"]["best"], stage.now.best)
-    assert_arrives(data["results"]["alpha"], stage.now.forward_backward.log_alpha)
-    assert_arrives(data["results"]["beta"], stage.now.forward_backward.log_beta)
+    assert_arrives(data["results"]["marginals"], subject.now.forward_backward.marginals)
+    assert_arrives(data["results"]["best"], subject.now.best)
+    assert_arrives(data["results"]["alpha"], subject.now.forward_backward.log_alpha)
+    assert_arrives(data["results"]["beta"], subject.now.forward_backward.log_beta)
     pointers = decoded(data["results"]["backpointers"], "h")
-    assert list(pointers) == stage.now.reached_backpointers.flatten().tolist()
-    for sent, table in zip(data["tables"], stage.tables, strict=True):
+    assert list(pointers) == subject.now.reached_backpointers.flatten().tolist()
+    for sent, table in zip(data["tables"], picture.grids, strict=True):
         if table.editable:  # the stage draws the emissions that it has already
             assert sent["values"] is None
-            assert torch.equal(table.values, stage.now.potentials.emissions)
+            assert torch.equal(table.values, subject.now.potentials.emissions)
         else:
             assert_arrives(sent["values"], table.values)
 
@@ -106,10 +113,10 @@ def test_every_table_arrives_to_the_last_bit(potentials):
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
 def test_what_is_minus_infinity_is_none_outside_the_tables(potentials):
-    stage = stage_of(potentials)
-    data = received(stage)
-    results, tables = data["results"], stage.now.forward_backward
-    best = stage.now.viterbi
+    subject, picture = stage_of(potentials)
+    data = received((subject, picture))
+    results, tables = data["results"], subject.now.forward_backward
+    best = subject.now.viterbi
     if best is None:
         assert (results["log_partition"], results["score"], results["path"]) == (None, None, None)
         assert [row["tags"] for row in data["rows"] if row["id"] == "viterbi"] == [None]
@@ -122,16 +129,16 @@ def test_what_is_minus_infinity_is_none_outside_the_tables(potentials):
 @given(chains(max_tokens=4, max_tags=3), st.floats(0, 2))
 def test_edits_and_the_chain_under_them_travel_together(potentials, strength):
     edits = Edits(strength=strength).with_emission(0, "0", -INF).with_transition("0", "END", 2.5)
-    stage = stage_of(potentials, edits)
-    data = received(stage)
+    subject, picture = stage_of(potentials, edits)
+    data = received((subject, picture))
     assert data["edits"] == {
         "transitions": [["0", "END", 2.5]],
         "emissions": [[0, "0", None]],
         "strength": strength,
     }
     assert_arrives(data["trained"]["emissions"], potentials.emissions)
-    assert_arrives(data["results"]["marginals"], stage.now.forward_backward.marginals)
-    trained = stage.trained
+    assert_arrives(data["results"]["marginals"], subject.now.forward_backward.marginals)
+    trained = subject.trained
     assert "marginals" not in data["ghost"]  # the browser works them out
     if trained.viterbi is None:
         assert (data["ghost"]["path"], data["ghost"]["probability"]) == (None, 0.0)
@@ -183,8 +190,8 @@ def test_tables_that_are_not_laid_out_in_rows_are_sent_in_rows():
     data = received(stage_of(Potentials(across, torch.arange(4.0).reshape(2, 2).T)))
     assert decoded(data["trained"]["emissions"]) == (0, 3, 1, 4, 2, 5)
     assert decoded(data["trained"]["transitions"]) == (0, 2, 1, 3)
-    table = Table("x", "x", across, 1.0)
-    (sent,) = received(stage_of(CHAIN, tables=[table]))["tables"]
+    grid = Grid("x", "x", across, 1.0)
+    (sent,) = received(stage_of(CHAIN, grids=[grid]))["tables"]
     assert decoded(sent["values"]) == (0, 3, 1, 4, 2, 5)
 
 
@@ -206,7 +213,7 @@ def test_there_is_a_ghost_only_where_something_is_edited():
 
 
 def test_the_sweep_tables_travel_only_for_the_panel_that_explains_a_cell():
-    without = received(stage_of(CHAIN, panels=Panels(["lattice"])))
+    without = received(stage_of(CHAIN, main=["lattice"], side=None, stepper=False))
     assert {without["results"][name] for name in ("alpha", "beta", "best")} == {None}
     expected = {"main": ["lattice"], "side": None, "stepper": False, "compact": False}
     assert without["panels"] == expected
@@ -231,7 +238,7 @@ def test_rows_and_tables_keep_what_they_say():
         titles=("1st", "2nd"),
         columns=("1.", "0.5"),
     )
-    table = Table("t", "a table", torch.ones(2, 2), 2.0, 3, "probability", outlined=(1, 0))
+    grid = Grid("t", "a table", torch.ones(2, 2), 2.0, 3, "probability", outlined=(1, 0))
     texts = {
         "reference": "x",
         "contrast": "y",
@@ -240,8 +247,8 @@ def test_rows_and_tables_keep_what_they_say():
         "hint": "h",
         "asks": "at",
     }
-    stage = stage_of(CHAIN, rows=[row], tables=[table], step=3, ack=7, asked=(1, 0), **texts)
-    data = received(stage)
+    stage = stage_of(CHAIN, rows=[row], grids=[grid], step=3, asked=(1, 0), **texts)
+    data = received(stage, ack=7)
     assert data["rows"] == [
         {
             "id": "x",
@@ -287,11 +294,13 @@ def test_a_pile_of_samples_arrives_without_the_moves_that_nobody_makes():
 
 def test_the_counts_of_a_gradient_arrive_to_the_last_bit():
     step = gradient_step(CHAIN, ["B", "A"], 1.0)
-    data = received(stage_of(CHAIN, gradient=Gradient(step.observed, step.difference)))["gradient"]
+    data = received(stage_of(CHAIN, side=Gradient(step)))["gradient"]
     for part in ("transitions", "start", "end"):
         assert_arrives(data["difference"][part], getattr(step.difference, part))
         counted = getattr(step.observed, part).flatten().tolist()
         assert list(decoded(data["observed"][part], "h")) == counted
+    nothing = received(stage_of(CHAIN, side=Gradient(None)))
+    assert (nothing["gradient"], nothing["panels"]["side"]) == (None, "gradient")
     assert received(stage_of(CHAIN))["gradient"] is None
 
 
@@ -310,26 +319,23 @@ def test_faults_and_the_entity_travel_where_there_are_some():
     panel = entity_panel(chain, ("X", 0, 1), ["a", "b"], path=[1, 2])
     rows = [Row("x", "a", (2, 0), faults=[0]), Row("y", "b", (0, 0))]
     analysis = analyse(chain)
-    stage = Stage(
-        ["a", "b"], chain.tag_names, analysis, analysis, Edits(), Panels(["spans"]), rows=rows,
-        entity=panel,
-    )  # fmt: skip
-    data = received(stage)
+    subject = Subject(["a", "b"], chain.tag_names, analysis, analysis)
+    data = received((subject, Picture(["spans"], rows, side=panel)))
     assert [row.get("faults") for row in data["rows"]] == [[0], None]
     assert data["entity"]["probability"] == pytest.approx(1 / 9, abs=1e-12)
     assert data["entity"]["hypotheses"][0]["relation"] == "none"
 
 
 def test_ghosts_travel_only_while_edits_are_active():
-    table = replace(marginal_table(analyse(CHAIN), None), trained=torch.zeros(2, 2))
+    grid = replace(marginal_grid(analyse(CHAIN), None), trained=torch.zeros(2, 2))
     rows = decoder_rows(analyse(CHAIN), which=list(LABELS))
     plain = received(stage_of(CHAIN, rows=rows))
     assert plain["ghost"] is None
     assert all("trained" not in part for part in [*plain["rows"], *plain["tables"]])
     edits = Edits(transitions={("A", "A"): -9.0, ("B", "B"): 9.0})
-    stage = stage_of(CHAIN, edits, rows=rows, tables=[table], changeable=False)
-    data = received(stage)
-    before = stage.trained
+    subject, picture = stage_of(CHAIN, edits, rows=rows, grids=[grid], changeable=False)
+    data = received((subject, picture))
+    before = subject.trained
     for name, expected in [
         ("marginals", before.forward_backward.marginals),
         ("alpha", before.forward_backward.log_alpha),
@@ -353,13 +359,11 @@ def test_an_edit_of_twelve_words_stays_small_with_all_ghosts():
     )
     edits = Edits(strength=0.5)
     now, trained = analyse(edits.apply(chain)), analyse(chain)
-    tables = [
+    grids = [
         replace(make(now), trained=make(trained).values)
-        for make in (lambda a: alpha_table(a, "log", "included"), lambda a: beta_table(a, "log"))
+        for make in (lambda a: alpha_grid(a, "log", "included"), lambda a: beta_grid(a, "log"))
     ]
-    stage = Stage(
-        ["word"] * 12, chain.tag_names, trained, now, edits,
-        Panels(["alpha", "beta", "strips"], side="cell"),
-        rows=decoder_rows(now, which=list(LABELS)), tables=tables,
-    )  # fmt: skip
-    assert len(json.dumps(payload(stage))) < 45_000
+    subject = Subject(["word"] * 12, chain.tag_names, trained, now, edits)
+    rows = decoder_rows(now, which=list(LABELS))
+    picture = Picture(["alpha", "beta", "strips"], rows, grids, side=Cell())
+    assert len(json.dumps(payload(subject, picture))) < 45_000

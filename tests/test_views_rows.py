@@ -6,9 +6,9 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.rows import LABELS, backpointer_rows, decoder_rows
+from crfviz.views.strips.decoders import LABELS, backpointer_rows, decoder_rows
 from tests.strategies import chains, fewer_examples
 
 INF = math.inf

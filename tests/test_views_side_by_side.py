@@ -7,11 +7,11 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.rows import LABELS
-from crfviz.views.side_by_side import (
-    change_table,
+from crfviz.views.strips.decoders import LABELS
+from crfviz.views.strips.side_by_side import (
+    change_grid,
     compare,
     comparison_note,
     comparison_rows,
@@ -74,7 +74,7 @@ def test_changes_and_distances_equal_enumeration(order):
         half = math.fsum(abs(after[t, tag] - before[t, tag]) for tag in TAGS) / 2
         assert both.distances()[t] == pytest.approx(half, abs=1e-9)
     assert both.in_order == (order == [0, 1, 2])
-    assert torch.equal(change_table(both).values, both.change())
+    assert torch.equal(change_grid(both).values, both.change())
 
 
 def test_rows_of_the_second_are_in_the_tags_of_the_first():
@@ -110,7 +110,7 @@ def test_a_chain_against_itself_has_no_difference(potentials):
     assert set(rows["differences"].texts) == {"="}
     note = comparison_note(both, words, named.tag_names)
     assert ("are the same" in note) or ("No tag sequence is allowed on A and B" in note)
-    assert change_table(both).label.endswith("nowhere more than 0.005")
+    assert change_grid(both).label.endswith("nowhere more than 0.005")
 
 
 def test_the_note_says_where_viterbi_differs_and_where_marginals_move_most():
@@ -152,7 +152,7 @@ def test_scores_of_two_models_are_not_subtracted():
     line = difference_line(one, two, same_scale=False)
     assert line.startswith("p(best) ")
     assert "two scales" in line
-    assert "log Z ±0" in difference_line(one, one, same_scale=True)
+    assert "log Z 0 · best score 0" in difference_line(one, one, same_scale=True)
 
 
 def test_without_a_path_there_is_nothing_to_compute():

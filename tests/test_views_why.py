@@ -5,11 +5,11 @@ import math
 import pytest
 from hypothesis import given
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.why_not import why_not
-from crfviz.views.ruler import ruler
-from crfviz.views.why import likeliest_loser, log_odds_row, why_note, why_row, why_terms
+from crfviz.chain.questions.why_not import why_not
+from crfviz.views.stage.ruler import ruler
+from crfviz.views.strips.why import likeliest_loser, log_odds_row, why_gap, why_note, why_row
 from tests import oracle
 from tests.strategies import chains
 
@@ -43,7 +43,7 @@ def test_the_bars_add_up_to_the_gap(potentials):
     answer = why_not(potentials, position, tag)
     names = [str(k) for k in range(potentials.num_tags)]
     words = [str(t) for t in range(potentials.num_tokens)]
-    terms = why_terms(answer, position, tag, words, names)
+    terms = why_gap(answer, position, tag, words, names)
     assert sum(terms.emissions) + sum(terms.transitions) == pytest.approx(answer.gap, abs=1e-9)
     assert len(terms.transitions) == len(terms.emissions) + 1
 
@@ -61,7 +61,7 @@ def test_the_sentence_names_the_gap_the_ratio_and_the_largest_term():
 def test_a_chosen_tag_is_called_chosen():
     answer = why_not(CHAIN, 1, "NOUN")
     assert "is on the best path" in why_note(answer, 1, 1, WORDS, TAGS)
-    assert why_terms(answer, 1, 1, WORDS, TAGS).title == "NOUN at “dog” is chosen"
+    assert why_gap(answer, 1, 1, WORDS, TAGS).title == "NOUN at “dog” is chosen"
     assert list(why_row(answer, 1, 1, TAGS).tags) == answer.best
 
 
@@ -83,8 +83,8 @@ def test_start_and_end_have_rulers_too(move):
 def test_the_trained_terms_come_along_where_there_are_edits():
     now = CHAIN.with_transition(0, 1, -3.0)
     before, answer = why_not(CHAIN, 1, 2), why_not(now, 1, 2)
-    assert why_terms(answer, 1, 2, WORDS, TAGS).trained is None
-    emissions, transitions = why_terms(answer, 1, 2, WORDS, TAGS, before).trained
+    assert why_gap(answer, 1, 2, WORDS, TAGS).trained is None
+    emissions, transitions = why_gap(answer, 1, 2, WORDS, TAGS, before).trained
     assert sum(emissions) + sum(transitions) == pytest.approx(before.gap, abs=1e-9)
 
 

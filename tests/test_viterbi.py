@@ -7,9 +7,9 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from crfviz.chain.decoding.viterbi import best_path, best_through, viterbi
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import NoPathError
 from tests import oracle
 from tests.icecream import ice_cream
@@ -149,3 +149,29 @@ def test_ten_thousand_words():
     assert best.path == [1] * 10_000
     assert best.score == 1e7
     assert not best.ties
+
+
+@given(chains())
+def test_the_path_is_viterbis(potentials):
+    try:
+        expected = viterbi(potentials).path
+    except NoPathError as error:
+        with pytest.raises(NoPathError, match=str(error)):
+            best_path(potentials)
+    else:
+        assert best_path(potentials) == expected
+
+
+def test_a_tie_that_differs_in_the_last_bit_goes_to_the_lowest_tag():
+    assert best_path(ice_cream()) == viterbi(ice_cream()).path
+    assert viterbi(ice_cream()).ties
+
+
+@given(chains(max_tokens=5, max_tags=4))
+def test_best_through_equals_enumeration(potentials):
+    through = best_through(potentials)
+    paths = oracle.paths(potentials)
+    for t in range(potentials.num_tokens):
+        for k in range(potentials.num_tags):
+            expected = max(score for path, score in paths.items() if path[t] == k)
+            assert through[t, k].item() == pytest.approx(expected, abs=1e-9)

@@ -7,9 +7,9 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
-from crfviz.chain.why_not import Term, why_not
+from crfviz.chain.questions.why_not import Term, why_not
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from tests import oracle
 from tests.strategies import chains, fewer_examples

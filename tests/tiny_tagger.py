@@ -2,10 +2,9 @@
 
 import torch
 
-from crfviz.taggers.config import Config
-from crfviz.taggers.network import Network, Sizes, initialise
-from crfviz.taggers.storage import Stored, save_model
-from crfviz.taggers.vocabulary import build_vocabulary
+from crfviz.taggers.neural.network import Network, Sizes, initialise
+from crfviz.taggers.neural.tagger import Config, NeuralModel, save_model
+from crfviz.taggers.neural.vocabulary import build_vocabulary
 
 SENTENCES = [["He", "runs", "to", "Paris", "."], ["@bob", "sees", "2", "dogs"], ["Run", "!"]]
 SIZES = Sizes(word=6, character=4, filters=3, shape=2, hidden=5)
@@ -17,5 +16,5 @@ def save_tiny(folder, *, architecture="bilstm", tags=("NOUN", "VERB", "X"), sche
     network = Network(architecture, SIZES, vocabulary, len(tags))
     initialise(network, torch.Generator().manual_seed(1))
     config = Config(architecture, tuple(tags), scheme, temperature=1.5, sizes=SIZES)
-    save_model(folder, Stored(config, vocabulary, network))
+    save_model(folder, NeuralModel(config, vocabulary, network))
     return folder

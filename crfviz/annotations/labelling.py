@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 from crfviz.annotations.marking import join_words, mark_entity, set_tag, split_word
 from crfviz.annotations.propagation import Proposal, propose
-from crfviz.annotations.records import Annotation, Item, Offsets, Step, words_at
+from crfviz.annotations.records import Annotation, Item, Step
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
+from crfviz.text.sentences import Offsets, words_at
 
 MOST_STEPS = 50  # that can be undone
 LONGEST_PAUSE = 60.0  # seconds; more between two steps is a break, not work

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from crfviz.annotations.records import Offsets
 from crfviz.exceptions import ShapeError
-from crfviz.text.schemes import OUTSIDE, continues, split_tag
+from crfviz.text.schemes import OUTSIDE, begin, continues, inside, is_begin, is_inside, split_tag
+from crfviz.text.sentences import Offsets
 
 Pins = Mapping[int, str]
 
@@ -32,7 +32,7 @@ def mark_entity(pins: Pins, first: int, last: int, kind: str) -> dict[int, str]:
                 del kept[position]
     if not kind:
         return set_tag(kept, first, last, OUTSIDE)
-    return {**set_tag(kept, first, last, f"I-{kind}"), first: f"B-{kind}"}
+    return {**set_tag(kept, first, last, inside(kind)), first: begin(kind)}
 
 
 def ends(pins: Pins, length: int) -> list[tuple[int, str]]:
@@ -43,7 +43,7 @@ def ends(pins: Pins, length: int) -> list[tuple[int, str]]:
         length: T words.
     """
     return [
-        (position + 1, f"I-{kind}")
+        (position + 1, inside(kind))
         for position, tag in sorted(pins.items())
         if (kind := split_tag(tag)[1]) and position + 1 < length and position + 1 not in pins
     ]
@@ -76,7 +76,7 @@ def split_word(
     prefix, kind = split_tag(pins.get(word, ""))
     if prefix:
         moved[word] = pins[word]
-        moved[word + 1] = f"I-{kind}" if kind else OUTSIDE
+        moved[word + 1] = inside(kind) if kind else OUTSIDE
     return (*offsets[:word], *halves, *offsets[word + 1 :]), moved
 
 
@@ -102,16 +102,16 @@ def join_words(offsets: Offsets, pins: Pins, word: int) -> tuple[Offsets, dict[i
 def _marked(pins: Pins) -> Iterator[tuple[int, int]]:
     """First and last word of the entities that the pins hold."""
     for start in sorted(pins):
-        if pins[start].startswith("B-"):
+        if is_begin(pins[start]):
             end = start
-            while pins.get(end + 1) == f"I-{pins[start][2:]}":
+            while pins.get(end + 1) == inside(split_tag(pins[start])[1]):
                 end += 1
             yield start, end
 
 
 def _drop_rest(pins: dict[int, str], position: int) -> None:
     """Take away the I- tags from a position on, whose beginning is gone."""
-    while pins.get(position, "").startswith("I-"):
+    while is_inside(pins.get(position, "")):
         del pins[position]
         position += 1
 

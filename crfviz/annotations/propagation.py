@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from crfviz.annotations.marking import ends
-from crfviz.chain.best_paths import best_path
-from crfviz.chain.conditioning import condition, restrict
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.conditioning import condition, restrict
 from crfviz.exceptions import NoPathError
 from crfviz.text.schemes import is_bio
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from crfviz.chain.best_paths import best_path
+from crfviz.chain.decoding.k_best import margin
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.k_best import margin
 from crfviz.chain.potentials import Potentials
 
 Order = Literal["file", "entropy", "margin", "corrections"]

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from crfviz.exceptions import ShapeError
+from crfviz.text.sentences import Offsets, words_at
 
-Offsets = tuple[tuple[int, int], ...]  # one (start, end) per word: characters into the text
 State = Literal["open", "done"]
 STATES: tuple[State, ...] = get_args(State)
 
@@ -89,11 +89,6 @@ class Annotation:
             raise ShapeError(
                 f"pins must lie in 0 to {len(self.offsets) - 1}, got position {outside[0]}"
             )
-
-
-def words_at(text: str, offsets: Offsets) -> tuple[str, ...]:
-    """The words of a text at the given places."""
-    return tuple(text[start:end] for start, end in offsets)
 
 
 def check_offsets(text: str, offsets: Offsets) -> None:

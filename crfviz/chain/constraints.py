@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.potentials import Potentials
+from crfviz.text.schemes import OUTSIDE, may_follow
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +32,8 @@ def bio_rules(tags: Sequence[str]) -> BioRules:
         [True, True, False]
     """
     return BioRules(
-        transitions=torch.tensor([[_may_follow(before, tag) for tag in tags] for before in tags]),
-        start=torch.tensor([_may_follow("O", tag) for tag in tags]),
+        transitions=torch.tensor([[may_follow(tag, before) for tag in tags] for before in tags]),
+        start=torch.tensor([may_follow(tag, OUTSIDE) for tag in tags]),
     )
 
 
@@ -53,10 +54,5 @@ def illegal_positions(tags: Sequence[str]) -> list[int]:
         >>> illegal_positions(["I-PER", "O", "B-LOC", "I-PER"])
         [0, 3]
     """
-    before = ["O", *tags]
-    return [t for t, tag in enumerate(tags) if not _may_follow(before[t], tag)]
-
-
-def _may_follow(before: str, tag: str) -> bool:
-    prefix, _, kind = tag.partition("-")
-    return prefix != "I" or before in (f"B-{kind}", f"I-{kind}")
+    before = [OUTSIDE, *tags]
+    return [t for t, tag in enumerate(tags) if not may_follow(tag, before[t])]

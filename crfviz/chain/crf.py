@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from crfviz.chain import recursions
 from crfviz.chain.forward_backward import normalise
-from crfviz.chain.ties import lowest_best
+from crfviz.chain.recursions import lowest_best
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,

@@ -7,18 +7,11 @@ edits, and before and after are always both there.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import torch
-from torch import Tensor
-
 from crfviz.chain.potentials import LARGEST, Potentials
+from crfviz.chain.weights import END, START, Cell, Move, weight_matrix, weight_of, with_weight
 from crfviz.exceptions import ScoreError, ShapeError
 
-START = "START"  # as "from" it means the start scores, even if there is a tag of that name
-END = "END"  # as "to" it means the end scores, likewise
 DECIMALS = 6  # of scores that nobody typed
-
-Move = tuple[str, str]  # tag names, from and to
-Cell = tuple[int, str]  # position and tag name
 
 
 @dataclass(frozen=True)
@@ -73,11 +66,11 @@ class Edits:
         Raises:
             ShapeError: the chains have a transition matrix for each step.
         """
-        if now.transitions.dim() != 2 or wanted.transitions.dim() != 2:
+        if not (now.homogeneous and wanted.homogeneous):
             raise ShapeError("edits speak of one transition matrix, not of one for each step")
         sources, targets = [START, *now.tag_names], [*now.tag_names, END]
-        found, goal = _matrix(now), _matrix(wanted)
-        moved = (goal - found).abs() >= 0.5 * 10**-DECIMALS  # False where both are -inf: NaN
+        held, goal = weight_matrix(now), weight_matrix(wanted)
+        moved = (goal - held).abs() >= 0.5 * 10**-DECIMALS  # not where both are -inf: NaN
         cells = {
             (sources[i], targets[j]): round(goal[i, j].item(), DECIMALS)
             for i, j in moved.nonzero().tolist()
@@ -102,21 +95,9 @@ class Edits:
             UnknownTagError: an edit names a tag that the chain does not have.
         """
         edited = potentials.scale_transitions(self.strength)
-        for (from_tag, to_tag), score in self.transitions.items():
-            if from_tag == START:
-                edited = edited.with_start(to_tag, score)
-            elif to_tag == END:
-                edited = edited.with_end(from_tag, score)
-            else:
-                edited = edited.with_transition(from_tag, to_tag, score)
+        for move, score in self.transitions.items():
+            edited = with_weight(edited, weight_of(move), score)
         for (position, tag), score in self.emissions.items():
             if position < edited.num_tokens:
                 edited = edited.with_emission(position, tag, score)
         return edited
-
-
-def _matrix(chain: Potentials) -> Tensor:
-    """(K+1, K+1): start scores on top, end scores at the right, 0 for START to END."""
-    top = torch.cat([chain.start, chain.start.new_zeros(1)])
-    rest = torch.cat([chain.transitions, chain.end[:, None]], dim=1)
-    return torch.cat([top[None], rest]).detach()

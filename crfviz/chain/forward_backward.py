@@ -36,10 +36,10 @@ def forward_backward(potentials: Potentials) -> ForwardBackward:
         >>> forward_backward(coin).marginals.tolist()
         [[0.5, 0.5], [0.5, 0.5]]
     """
-    emissions, transitions, start, end = potentials.arrays()
-    alpha = recursions.forward(emissions, transitions, start)
-    beta = recursions.backward(emissions, transitions, end)
-    edges = alpha[:-1, :, None] + transitions + (emissions + beta)[1:, None, :]  # (T-1, K, K)
+    emissions, steps, start, end = potentials.arrays()
+    alpha = recursions.forward(emissions, steps, start)
+    beta = recursions.backward(emissions, steps, end)
+    edges = alpha[:-1, :, None] + steps + (emissions + beta)[1:, None, :]  # (T-1, K, K)
     marginals = normalise(torch.from_numpy(alpha + beta))
     edge_marginals = normalise(torch.from_numpy(edges).flatten(-2)).view(edges.shape)
     return ForwardBackward(
@@ -54,8 +54,8 @@ def forward_backward(potentials: Potentials) -> ForwardBackward:
 
 def log_partition(potentials: Potentials) -> float:
     """Log Z alone, in nats; -inf if no path is allowed."""
-    emissions, transitions, start, end = potentials.arrays()
-    alpha = recursions.forward(emissions, transitions, start)
+    emissions, steps, start, end = potentials.arrays()
+    alpha = recursions.forward(emissions, steps, start)
     return float(recursions.logsumexp(alpha[-1] + end, -1))
 
 

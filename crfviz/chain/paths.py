@@ -1,11 +1,14 @@
-"""A tag sequence with its score, and the error where there is none."""
+"""A tag sequence with its score, term by term, and the error where there is none."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import NoPathError
 
 
@@ -41,3 +44,77 @@ def require_path(prefixes: Tensor, final: Tensor) -> None:
         raise NoPathError(
             "every path is forbidden: no tag that can be reached may end the sentence"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What a path's score is made of, in nats."""
+
+    emissions: Array  # (T,)
+    transitions: Array  # (T+1,) start first, end last, and between them the T-1 steps
+
+    def all(self) -> list[float]:
+        """The 2T+1 terms in one list: emissions, start, steps, end."""
+        return [*self.emissions.tolist(), *self.transitions.tolist()]
+
+    @property
+    def score(self) -> float:
+        """Their sum, rounded once; -inf for a forbidden path."""
+        return math.fsum(self.all())
+
+
+def terms(potentials: Potentials, path: Sequence[int]) -> Terms:
+    """The terms of a path of tag ids; -inf where it is forbidden."""
+    emissions, steps, start, end = potentials.arrays()
+    tags = np.asarray(path)
+    moves = steps[np.arange(len(tags) - 1), tags[:-1], tags[1:]]
+    return Terms(
+        emissions=emissions[np.arange(len(tags)), tags],
+        transitions=np.concatenate([start[tags[:1]], moves, end[tags[-1:]]]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Lead:
+    """What one path has that another lacks, in nats: positive where it speaks for the first.
+
+    The other path may be forbidden: then it is infinite. Sums are rounded once, so that for the
+    same two paths they have the same bits.
+    """
+
+    winner: Terms
+    rival: Terms
+
+    @property
+    def total(self) -> float:
+        """Score of the first path less that of the other."""
+        return _less(self.winner.all(), self.rival.all())
+
+    @property
+    def emission(self) -> float:
+        """What the words say for the first path."""
+        return _less(self.winner.emissions, self.rival.emissions)
+
+    @property
+    def transition(self) -> float:
+        """What start, steps and end say for it."""
+        return _less(self.winner.transitions, self.rival.transitions)
+
+    @property
+    def emission_terms(self) -> Array:
+        """(T,) what each word says for it."""
+        return self.winner.emissions - self.rival.emissions
+
+    @property
+    def transition_terms(self) -> Array:
+        """(T+1,) what each step says for it: start first, end last."""
+        return self.winner.transitions - self.rival.transitions
+
+
+def lead(potentials: Potentials, winner: Sequence[int], rival: Sequence[int]) -> Lead:
+    """What an allowed path has over another one, both of tag ids."""
+    return Lead(terms(potentials, winner), terms(potentials, rival))
+
+
+def _less(first: Iterable[float], second: Iterable[float]) -> float:
+    return math.fsum([*first, *(-term for term in second)])

@@ -4,9 +4,11 @@ A path y has the score start[y_1] + Σ_t emissions[t, y_t] + Σ_t transitions[y_
 end[y_T], in nats. Transitions are [from, to]. -inf means forbidden, and nothing else does.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from numbers import Real
 from operator import index
 from typing import Any
 
@@ -71,7 +73,7 @@ class Potentials:
         tags: Sequence[str] | None = None,
         tokens: Sequence[str] | None = None,
     ) -> None:
-        scores = _numbers("emissions", emissions)
+        scores = as_numbers("emissions", emissions)
         if scores.dim() > 0 and scores.shape[0] == 0:
             raise EmptySentenceError("expected a sentence of at least one word, got none")
         if scores.dim() != 2 or scores.shape[1] == 0:
@@ -80,9 +82,9 @@ class Potentials:
         zeros = scores.new_zeros(num_tags)
         fields = {
             "emissions": scores,
-            "transitions": _numbers("transitions", transitions),
-            "start": zeros if start is None else _numbers("start", start),
-            "end": zeros if end is None else _numbers("end", end),
+            "transitions": as_numbers("transitions", transitions),
+            "start": zeros if start is None else as_numbers("start", start),
+            "end": zeros if end is None else as_numbers("end", end),
             "tags": None if tags is None else tuple(tags),
             "tokens": None if tokens is None else tuple(tokens),
         }
@@ -108,11 +110,41 @@ class Potentials:
         """K names, in id order: `tags`, or the ids as text where there are none."""
         return tuple(map(str, range(self.num_tags))) if self.tags is None else self.tags
 
+    @property
+    def homogeneous(self) -> bool:
+        """Whether all steps share one matrix of transitions."""
+        return self.transitions.dim() == 2
+
+    @property
+    def steps(self) -> Tensor:
+        """(T-1, K, K) one matrix for each step, whatever was given; a view, only to be read."""
+        return self.transitions.expand(self.num_tokens - 1, -1, -1)
+
+    def step(self, t: int) -> Tensor:
+        """(K, K) transitions from word t to word t+1.
+
+        Where each step has its own matrix and there is a single word, there is none: it is NaN.
+        """
+        if self.homogeneous:
+            return self.transitions
+        if self.num_tokens == 1:
+            return self.transitions.new_full((self.num_tags, self.num_tags), torch.nan)
+        return self.transitions[t]
+
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Emissions, transitions, start and end as NumPy views for the loops; only to be read."""
-        scores = (self.emissions, self.transitions, self.start, self.end)
-        emissions, transitions, start, end = (tensor.detach().numpy() for tensor in scores)
-        return emissions, transitions, start, end
+        """Emissions, steps, start and end as NumPy views for the loops; only to be read."""
+        scores = (self.emissions, self.steps, self.start, self.end)
+        emissions, steps, start, end = (tensor.detach().numpy() for tensor in scores)
+        return emissions, steps, start, end
+
+    def first_words(self, n: int) -> "Potentials":
+        """The chain of the first `n` words, which may end there like any other."""
+        return replace(
+            self,
+            emissions=self.emissions[:n],
+            transitions=self.transitions if self.homogeneous else self.transitions[: n - 1],
+            tokens=None if self.tokens is None else self.tokens[:n],
+        )
 
     def tag_id(self, tag: Tag) -> int:
         """The id of a tag given by name or by id.
@@ -129,6 +161,21 @@ class Potentials:
             f" or an id from 0 to {self.num_tags - 1}, got {tag!r}"
         )
 
+    def position(self, position: int) -> int:
+        """The position of a word as a plain integer.
+
+        Raises:
+            ShapeError: it is not a whole number from 0 to T-1.
+        """
+        last = self.num_tokens - 1
+        try:
+            number = index(position)
+        except TypeError:
+            raise ShapeError(f"position must be 0 to {last}, got {position!r}") from None
+        if not 0 <= number <= last:
+            raise ShapeError(f"position must be 0 to {last}, got {number}")
+        return number
+
     def with_transition(self, from_tag: Tag, to_tag: Tag, score: float) -> "Potentials":
         """The same with another score for one transition, at every step."""
         cell = (..., self.tag_id(from_tag), self.tag_id(to_tag))
@@ -136,7 +183,7 @@ class Potentials:
 
     def with_emission(self, position: int, tag: Tag, score: float) -> "Potentials":
         """The same with another score for one tag at one word."""
-        return self._with("emissions", (self._position(position), self.tag_id(tag)), score)
+        return self._with("emissions", (self.position(position), self.tag_id(tag)), score)
 
     def with_start(self, tag: Tag, score: float) -> "Potentials":
         """The same with another score for beginning with `tag`."""
@@ -151,7 +198,7 @@ class Potentials:
         emissions = self.emissions.clone()
         for position, tag in pins.items():
             others = torch.arange(self.num_tags) != self.tag_id(tag)
-            emissions[self._position(position), others] = -torch.inf
+            emissions[self.position(position), others] = -torch.inf
         return replace(self, emissions=emissions)
 
     def scale_transitions(self, strength: float) -> "Potentials":
@@ -175,8 +222,8 @@ class Potentials:
             end=scaled(self.end),
         )
 
-    def score(self, path: Sequence[Tag]) -> float:
-        """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden.
+    def path(self, path: Sequence[Tag]) -> list[int]:
+        """The ids of a path of T tags, by id or by name.
 
         Raises:
             ShapeError: `path` has not T tags.
@@ -184,7 +231,16 @@ class Potentials:
         """
         if len(path) != self.num_tokens:
             raise ShapeError(f"path must have {self.num_tokens} tags, got {len(path)}")
-        tags = torch.tensor([self.tag_id(tag) for tag in path])
+        return [self.tag_id(tag) for tag in path]
+
+    def score(self, path: Sequence[Tag]) -> float:
+        """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden.
+
+        Raises:
+            ShapeError: `path` has not T tags.
+            UnknownTagError: the chain does not have one of the tags.
+        """
+        tags = torch.tensor(self.path(path))
         with torch.no_grad():
             scores = (self.emissions, self.transitions, self.start, self.end)
             return recursions.path_score(*scores, tags).item()
@@ -194,11 +250,6 @@ class Potentials:
         scores[cell] = score
         changes: dict[str, Any] = {name: scores}
         return replace(self, **changes)
-
-    def _position(self, position: int) -> int:
-        if not 0 <= position < self.num_tokens:
-            raise ShapeError(f"position must be 0 to {self.num_tokens - 1}, got {position}")
-        return position
 
     def _check_shapes(self) -> None:
         T, K = self.emissions.shape
@@ -234,7 +285,20 @@ class Potentials:
             )
 
 
-def _numbers(name: str, values: ArrayLike) -> Tensor:
+def require_number(name: str, value: object, at_least: float = -math.inf) -> float:
+    """A finite number as a plain float.
+
+    Raises:
+        CrfvizError: it is no number, NaN, infinite, or less than `at_least`.
+    """
+    number = float(value) if isinstance(value, Real) else math.nan  # a text is no number
+    if math.isfinite(number) and number >= at_least:
+        return number
+    bound = "" if at_least == -math.inf else f" of at least {at_least:g}"
+    raise CrfvizError(f"{name} must be a finite number{bound}, got {value!r}")
+
+
+def as_numbers(name: str, values: ArrayLike) -> Tensor:
     """A float64 copy on the CPU; a tensor that wants a gradient stays connected to it."""
     if isinstance(values, Tensor):
         wanted = values if values.requires_grad else values.detach()

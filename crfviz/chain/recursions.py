@@ -13,10 +13,17 @@ the column before it, so the last one always holds the result. All functions can
 and no gradient is NaN where scores are -inf. `forward` and `backward` also take one sentence as
 NumPy arrays, without mask and gradient: the same loop at a third of the time a step.
 
+Two products that are equal on paper differ in the last bit once they are sums of float64 logarithms
+taken in another order (the ice-cream diary of Eisner, 2002, has two best paths that differ so).
+Scores that are closer than `TOLERANCE`, relative to the best one, are therefore a tie, and a tie
+goes to the lowest tag id. A sum of T rounded terms is off by about T * 1e-16 of its size, so the
+tolerance holds for sentences of some thousand words; in float32 it finds exact ties only.
+
 Source: Sutton and McCallum, "An Introduction to Conditional Random Fields" (2012), section 4.1.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -24,9 +31,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.ties import lowest_best
+TOLERANCE = 1e-12  # times the size of the best score; scores below 1 count as 1
 
 Array = TypeVar("Array", Tensor, NDArray[np.float64])
+Ids = NDArray[np.int64]
+Scores = NDArray[np.float64]
+Tags = TypeVar("Tags", int, Tensor)  # one tag, or N of them
 
 
 def logsumexp(scores: Array, dim: int) -> Array:
@@ -45,6 +55,17 @@ def maximum(scores: Array, dim: int) -> Array:
     if not isinstance(scores, Tensor):
         return np.asarray(np.maximum.reduce(scores, dim))
     return scores.amax(dim)
+
+
+def near_best(scores: Tensor, dim: int) -> Tensor:
+    """True where a score along `dim` ties with the best one, in the shape of `scores`."""
+    best = scores.amax(dim, keepdim=True)
+    return scores >= best - TOLERANCE * best.abs().clamp(min=1.0)
+
+
+def lowest_best(scores: Tensor, dim: int) -> Tensor:
+    """The lowest index along `dim` whose score ties with the best one; 0 where all are -inf."""
+    return near_best(scores, dim).to(torch.uint8).argmax(dim)
 
 
 def forward(
@@ -75,14 +96,21 @@ def forward(
     return _table(table)
 
 
-def backward(emissions: Array, transitions: Array, end: Array, mask: Tensor | None = None) -> Array:
-    """Table of all suffixes: β_t(j), in nats.
+def backward(
+    emissions: Array,
+    transitions: Array,
+    end: Array,
+    mask: Tensor | None = None,
+    reduce: Callable[[Array, int], Array] = logsumexp,
+) -> Array:
+    """Table of all suffixes: β_t(j), or with `reduce=maximum` the best suffix after j at t.
 
     Args:
         emissions: (..., T, K).
         transitions: (K, K) or (T-1, K, K), from and to.
         end: (K,).
         mask: (B, T) for a batch.
+        reduce: what to do with the paths that part at a tag.
 
     Returns:
         (..., T, K), emission at t excluded and end included; at padding `end` itself.
@@ -92,7 +120,7 @@ def backward(emissions: Array, transitions: Array, end: Array, mask: Tensor | No
     table = [_expanded(end, columns[-1])]
     for t in range(len(columns) - 1, 0, -1):
         arriving = columns[t] + table[-1]
-        left = logsumexp(steps[t - 1] + arriving[..., None, :], -1)  # (..., K from, K to)
+        left = reduce(steps[t - 1] + arriving[..., None, :], -1)  # (..., K from, K to)
         table.append(_where(mask, t, left, table[-1]))
     return _table(table[::-1])
 
@@ -176,45 +204,132 @@ def follow(first: int, rows: Iterable[Sequence[int]]) -> list[int]:
     return path
 
 
-def draw(
-    log_alpha: Tensor, transitions: Tensor, end: Tensor, n: int, generator: torch.Generator
-) -> Tensor:
-    """Draw paths of one sentence from its posterior: the last tag first, then back along α.
+def leading(table: Array, transitions: Array) -> Array:
+    """What leads from each tag to the one after it: table_t(j) + w(j, k), in nats.
 
     Args:
-        log_alpha: (T, K) of a sentence that has a path.
+        table: (T, K) from `forward`.
         transitions: (K, K) or (T-1, K, K), from and to.
-        end: (K,).
-        n: number of paths, drawn independently.
-        generator: source of randomness.
 
     Returns:
-        (n, T) long.
+        (T-1, K to, K from): a row for each tag one may come to.
     """
-    columns = log_alpha.unbind(0)
-    steps = _steps(transitions, len(columns))
-    last = torch.softmax(columns[-1] + end, -1).expand(n, -1)
-    tags = [torch.multinomial(last, 1, generator=generator).squeeze(-1)]
-    for column, step in zip(reversed(columns[:-1]), reversed(steps), strict=True):
-        before = torch.softmax(column + step.T[tags[-1]], -1)  # (n, K)
-        tags.append(torch.multinomial(before, 1, generator=generator).squeeze(-1))
-    return torch.stack(tags[::-1], -1)
+    return (table[:-1, :, None] + transitions).swapaxes(-1, -2)
+
+
+def walk_back(last: Array, before: Array, choose: Callable[[Array], Tags]) -> list[Tags]:
+    """Choose the last tag of one sentence, then each tag before it by the row of the one after.
+
+    With the best choice among scores of best prefixes this is the best path, with a random choice
+    by probabilities a sample.
+
+    Args:
+        last: (K,) of ending with a tag.
+        before: (T-1, K to, K from), as from `leading`.
+        choose: a tag by (K,) numbers, or N tags by (K,) or (N, K) numbers.
+
+    Returns:
+        T tags, or T times N tags, first word first.
+    """
+    tags = [choose(last)]
+    for t in range(len(before) - 1, -1, -1):
+        tags.append(choose(before[t][tags[-1]]))
+    return tags[::-1]
 
 
 def products(first: Tensor, weights: Tensor) -> Tensor:
     """The forward recursion without logarithms: each row is the row before times a matrix.
 
     Args:
-        first: (K,) row 0.
+        first: (K,) row 0, or (..., K) several of them.
         weights: (T-1, K, K), from and to.
 
     Returns:
-        (T, K).
+        (T, ..., K).
     """
     table = [first]
     for step in weights:
         table.append(table[-1] @ step)
     return torch.stack(table)
+
+
+def best_by_uses(
+    emissions: Scores, transitions: Scores, start: Scores, end: Scores, before: int, after: int
+) -> Scores:
+    """The best score among the paths with exactly n uses of a transition, for every n.
+
+    The number of uses n joins the state. For the transition a -> b,
+
+        best_t(k, n) = e_t(k) + max( max_{(j,k) != (a,b)} [best_{t-1}(j, n) + w(j, k)],
+                                     best_{t-1}(a, n-1)  if k = b )
+
+    so that its own value counts in n and not in the score: it is left out, even where it is -inf.
+    O(T^2 K^2), vectorised over tags and counts.
+
+    Args:
+        emissions: (T, K).
+        transitions: (T-1, K, K), from and to.
+        start: (K,).
+        end: (K,).
+        before: tag id a.
+        after: tag id b.
+
+    Returns:
+        (T,) nats for n from 0 to T-1; -inf where no allowed path has n uses.
+    """
+    num_tokens, num_tags = emissions.shape
+    others = transitions.copy()
+    others[:, before, after] = -np.inf
+    table = np.full((num_tags, num_tokens), -np.inf)  # (K, n)
+    table[:, 0] = start + emissions[0]
+    for t in range(1, num_tokens):
+        here = table[:, : t + 1]  # more than t uses are not possible yet
+        reached = (here[:, None, :] + others[t - 1, :, :, None]).max(0)  # (K to, t+1)
+        reached[after, 1:] = np.maximum(reached[after, 1:], here[before, :-1])
+        table[:, : t + 1] = reached + emissions[t, :, None]
+    best: Scores = (table + end[:, None]).max(0)
+    return best
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """The best score under each of B changes of one transition, and a path that has it."""
+
+    score: Scores  # (B,) nats
+    uses: Ids  # (B,) how often that path uses the changed transition
+
+
+def best_with_change(
+    emissions: Scores, matrix: Scores, start: Scores, end: Scores, moves: Ids, changes: Scores
+) -> Changed:
+    """Viterbi's recursion for B chains that differ from one chain in one transition each.
+
+    B comes last, where NumPy is fast: `forward` and `walk_back` take three times as long.
+
+    Args:
+        emissions: (T, K).
+        matrix: (K, K) for all steps, from and to.
+        start: (K,).
+        end: (K,).
+        moves: (B, 2) tag ids, from and to.
+        changes: (B,) nats to add to the transition.
+    """
+    batch = np.arange(len(moves))
+    before, after = moves.T
+    changed = np.repeat(matrix[:, :, None], len(moves), -1)  # (K from, K to, B)
+    changed[before, after, batch] += changes
+    table = [np.repeat((start + emissions[0])[:, None], len(moves), -1)]  # (K, B) each
+    for emission in emissions[1:]:
+        table.append((table[-1][:, None, :] + changed).max(0) + emission[:, None])
+    final = table[-1] + end[:, None]
+    tag = final.argmax(0)
+    score = final[tag, batch]
+    uses = np.zeros(len(moves), np.int64)
+    for best in reversed(table[:-1]):
+        previous = (best + changed[:, tag, batch]).argmax(0)
+        uses += (previous == before) & (tag == after)
+        tag = previous
+    return Changed(score=score, uses=uses)
 
 
 def _expanded(end: Array, column: Array) -> Array:

@@ -2,24 +2,32 @@
 
     ("transition", from, to)    ("start", tag)    ("end", tag)    ("emission", position, tag)
 
-Tags are given by id or by name and come back as ids. A path uses a start, end or emission weight
-at most once, and a transition up to T-1 times: its score is (everything else) + uses * value, a
-line in the value of that one weight.
+Tags are given by id or by name and come back as ids. Where a matrix is shown, the start scores are
+its row START and the end scores its column END: there a weight is a move.
+
+A path uses a start, end or emission weight at most once, and a transition up to T-1 times: its
+score is (everything else) + uses * value, a line in the value of that one weight.
 
 With one matrix for each step, a transition is still one weight: its value is what
 `Potentials.with_transition` writes into every step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Literal
 
+import torch
 from torch import Tensor
 
-from crfviz.chain.arguments import require_position
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import CrfvizError
 
+START = "START"  # as "from" it means the start scores, even if there is a tag of that name
+END = "END"  # as "to" it means the end scores, likewise
+
+Move = tuple[str, str]  # tag names, from and to
+Cell = tuple[int, str]  # position and tag name
+Kind = Literal["transition", "start", "end", "emission"]
 Weight = (
     tuple[Literal["transition"], Tag, Tag]  # from, to
     | tuple[Literal["start"], Tag]
@@ -32,6 +40,38 @@ WeightId = (  # the same in tag ids
     | tuple[Literal["end"], int]
     | tuple[Literal["emission"], int, int]
 )
+
+
+def weight_of(move: Move) -> Weight:
+    """The weight of a move.
+
+    Example:
+        >>> weight_of(("DET", "NOUN")), weight_of((START, "DET"))
+        (('transition', 'DET', 'NOUN'), ('start', 'DET'))
+    """
+    before, after = move
+    if before == START:
+        return ("start", after)
+    if after == END:
+        return ("end", before)
+    return ("transition", before, after)
+
+
+def path_moves(names: Sequence[str], path: Sequence[int]) -> list[Move]:
+    """The T+1 moves of a path of tag ids: the way in, the steps, the way out."""
+    return list(pairwise([START, *(names[tag] for tag in path), END]))
+
+
+def weight_matrix(potentials: Potentials, step: int = 0) -> Tensor:
+    """(K+1, K+1) one step's scores: those of START on top, those of END at the right, nats.
+
+    NaN from START to END, which is no move; for transitions of a single word see `Potentials.step`.
+    """
+    matrix = potentials.transitions.new_full((potentials.num_tags + 1,) * 2, torch.nan)
+    matrix[0, :-1] = potentials.start
+    matrix[1:, -1] = potentials.end
+    matrix[1:, :-1] = potentials.step(step)
+    return matrix.detach()
 
 
 def resolve(potentials: Potentials, weight: Weight) -> WeightId:
@@ -50,24 +90,23 @@ def resolve(potentials: Potentials, weight: Weight) -> WeightId:
         case ("end", tag):
             return ("end", potentials.tag_id(tag))
         case ("emission", position, tag):
-            return ("emission", require_position(potentials, position), potentials.tag_id(tag))
+            return ("emission", potentials.position(position), potentials.tag_id(tag))
     raise CrfvizError(
         "weight must be ('transition', from, to), ('start', tag), ('end', tag)"
         f" or ('emission', position, tag), got {weight!r}"
     )
 
 
-def with_weight(potentials: Potentials, weight: WeightId, value: float) -> Potentials:
+def with_weight(potentials: Potentials, weight: Weight, value: float) -> Potentials:
     """The same with another value for one weight, in nats; a transition at every step."""
-    match weight:
-        case ("transition", before, after):
-            return potentials.with_transition(before, after, value)
-        case ("start", tag):
-            return potentials.with_start(tag, value)
-        case ("end", tag):
-            return potentials.with_end(tag, value)
-        case ("emission", position, tag):
-            return potentials.with_emission(position, tag, value)
+    kind, *where = weight
+    changed: dict[str, Callable[..., Potentials]] = {
+        "transition": potentials.with_transition,
+        "start": potentials.with_start,
+        "end": potentials.with_end,
+        "emission": potentials.with_emission,
+    }
+    return changed[kind](*where, value)
 
 
 def value_of(potentials: Potentials, weight: WeightId) -> float:

@@ -4,23 +4,35 @@ Shares of words and of sentences get the Wilson score interval, which takes ever
 one independent draw. Entity scores have no such formula: their intervals are the 2.5 and 97.5
 percentiles over samples of whole sentences, drawn with replacement (bootstrap).
 
-An entity is right when its type and both ends are. Entities are read strictly (IOB2 of seqeval): an
-`I-X` that continues nothing is part of no entity.
+An entity is right when its type and both ends are. Entities are read strictly, as
+`crfviz.text.schemes.spans` does: an `I-X` that continues nothing is part of no entity.
+
+    expected calibration error = sum over bins of share(bin) * |accuracy(bin) - mean p(bin)|
+
+over predictions, with p what the model gives to each, and 15 bins of equal width.
 
 Source:
-    Wilson (1927); Efron (1979); Tjong Kim Sang and De Meulder (2003) for entity scores.
+    Wilson (1927); Efron (1979); Tjong Kim Sang and De Meulder (2003) for entity scores; Guo et al.
+    (2017) for calibration; McNemar (1947) with the exact test of Dietterich, "Approximate
+    Statistical Tests for Comparing Supervised Classification Learning Algorithms" (1998), 3.1.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
+
+from crfviz.text.schemes import spans
 
 Z = 1.959963984540054  # of the normal distribution: 95 % lie within ±Z
 SAMPLES = 1000  # of the bootstrap
 SAMPLES_AT_ONCE = 100
+NUM_BINS = 15  # of calibration
 
 
 @dataclass(frozen=True)
@@ -105,6 +117,64 @@ def entity_scores(
     return EntityScores(precision, recall, f1, by_type)
 
 
+def entity_f1(gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]) -> float:
+    """F1 of entities alone; 0 where there is none to find or found."""
+    right, guessed, wanted = sum(_entity_counts(gold, guess).values(), np.zeros((1, 3))).sum(axis=0)
+    return float(2 * right / max(1, guessed + wanted))
+
+
+def f1_rate(right: int, predicted: int, gold: int) -> Rate:
+    """F1 with its 95 % interval, which is that of J = right / (predicted + gold - right).
+
+    F1 rises with this share, as F1 = 2 J / (1 + J).
+
+    >>> rate = f1_rate(8, 10, 10)
+    >>> round(rate.value, 4), round(rate.low, 4), round(rate.high, 4)
+    (0.8, 0.5618, 0.9258)
+    """
+    share = wilson(right, predicted + gold - right)
+    value, low, high = (2 * j / (1 + j) for j in (share.value, share.low, share.high))
+    return Rate(value, low, high)
+
+
+def mcnemar(b: int, c: int) -> float:
+    """The exact two-sided p of b and c discordant words.
+
+    Of the b + c words that one of two taggings gets right and the other does not, each would be for
+    either with probability 1/2 if they were equally good, so
+
+        p = min(1, 2 P(X <= min(b, c))),  X ~ Binomial(b + c, 1/2)
+
+    Words of a sentence are not independent draws, so a small p is a little too small.
+
+    >>> f"{mcnemar(2, 8):.6f}", mcnemar(0, 0)
+    ('0.109375', 1.0)
+    """
+    n, least = b + c, min(b, c)
+    if b == c:
+        return 1.0
+    logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(least)]
+    last = math.lgamma(n + 1) - math.lgamma(least + 1) - math.lgamma(n - least + 1)
+    tail = math.fsum(math.exp(log - last) for log in [*logs, last])
+    return min(1.0, 2 * math.exp(last - n * math.log(2)) * tail)
+
+
+def calibration_error(
+    probability: Tensor | NDArray[np.float64], correct: Tensor | NDArray[np.bool_]
+) -> float:
+    """Expected calibration error in [0, 1].
+
+    Args:
+        probability: (N,) in [0, 1], of each prediction.
+        correct: (N,) bool, whether the prediction was right.
+    """
+    promised, kept = torch.as_tensor(probability), torch.as_tensor(correct)
+    bins = (promised * NUM_BINS).long().clamp(max=NUM_BINS - 1)
+    gap = torch.zeros(NUM_BINS, dtype=torch.float64)
+    gap.index_add_(0, bins, kept.double() - promised.double())
+    return float(gap.abs().sum() / len(promised))
+
+
 def resampled(per_sentence: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
     """Sums over samples of whole sentences, drawn with replacement: (SAMPLES, C).
 
@@ -131,19 +201,14 @@ def _entity_counts(
     gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]
 ) -> dict[str, NDArray[np.int64]]:
     """For each type, (N, 3): entities that are right, that were guessed, and that are in gold."""
-    from seqeval.scheme import IOB2, Entities  # imports scikit-learn, a second or more
-
-    counts: dict[str, NDArray[np.int64]] = {}
-
-    def count(sentence: int, column: int, name: str) -> None:
-        table = counts.setdefault(name, np.zeros((len(gold), 3), dtype=np.int64))
-        table[sentence, column] += 1
-
-    read = [Entities([list(tags) for tags in side], IOB2).entities for side in (gold, guess)]
-    for sentence, (wanted, found) in enumerate(zip(*read, strict=True)):
-        for column, entities in enumerate((set(wanted) & set(found), found, wanted)):
+    counts: dict[str, NDArray[np.int64]] = defaultdict(
+        lambda: np.zeros((len(gold), 3), dtype=np.int64)
+    )
+    for sentence, tags in enumerate(zip(gold, guess, strict=True)):
+        wanted, guessed = (set(spans(side)) for side in tags)
+        for column, entities in enumerate((wanted & guessed, guessed, wanted)):
             for entity in entities:
-                count(sentence, column, entity.tag)
+                counts[entity.type][sentence, column] += 1
     return counts
 
 

@@ -1,35 +1,34 @@
-"""Short sentences that show something, and the proof that they do.
+"""Short sentences that show something.
 
 `examples.jsonl` of a model folder holds one a line: the text, its words, a claim for people, and
-what kind of claim it is. Each kind has a check that decides it with the tagger's potentials.
+what kind of claim it is (`crfviz.taggers.claims` proves it).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from crfviz.chain.constraints import illegal_positions
-from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.greedy import greedy
-from crfviz.chain.k_best import k_best
-from crfviz.chain.max_marginal import max_marginal
-from crfviz.chain.potentials import Potentials
-from crfviz.chain.viterbi import viterbi
 from crfviz.exceptions import ModelError
 
-if TYPE_CHECKING:
-    from crfviz.taggers.tagger import Tagger
-
 EXAMPLES_FILE = "examples.jsonl"
-NEAR = (
-    0.9  # two paths nearly tie when the second has at least this share of the first's probability
-)
 GIVEN = "given"  # the kind of a sentence that was brought: nothing is claimed of it
-UNSURE = 0.6  # no tag of a word has more than this marginal
+KINDS = (
+    "greedy_differs",
+    "left_to_right_differs",
+    "max_marginal_differs",
+    "viterbi_finds",
+    "viterbi_right",
+    "viterbi_wrong",
+    "near_tie",
+    "tie",
+    "unsure",
+    "breaks_bio",
+    GIVEN,
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Example:
     text: str  # as somebody would type it
     tokens: tuple[str, ...]  # T words, as `tokenize(text)` gives them
     claim: str  # for people
-    kind: str  # for programs: a key of CHECKS
+    kind: str  # for programs: one of KINDS
     position: int | None = None  # the word the claim is about, from 0
     gold: tuple[str, ...] | None = None  # T tag names, where a person knows them
 
@@ -54,124 +53,20 @@ def read_examples(path: Path) -> list[Example]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: cannot be read ({error})") from error
-    return [
-        _example(f"{path}, line {number}", line)
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    ]
+    examples = []
+    for number, line in enumerate(lines, start=1):
+        place = f"{path}, line {number}"
+        try:
+            examples += [example_of(place, json.loads(line))] if line.strip() else []
+        except json.JSONDecodeError as error:
+            raise ModelError(f"{place}: is no JSON ({error})") from error
+    return examples
 
 
 def write_examples(path: Path, examples: list[Example]) -> None:
     """Write a file that `read_examples` reads."""
     lines = [json.dumps(asdict(example), ensure_ascii=False) for example in examples]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def holds(example: Example, tagger: Tagger) -> bool:
-    """Whether the claim of an example is true of a tagger.
-
-    Raises:
-        ModelError: the example has a kind that nobody can check.
-    """
-    if example.kind not in CHECKS:
-        raise ModelError(f"{example.kind!r} is no kind of claim; known: {', '.join(CHECKS)}")
-    return CHECKS[example.kind](tagger.potentials(example.tokens), example)
-
-
-def _greedy_differs(chain: Potentials, example: Example) -> bool:
-    """Independent greedy and Viterbi take different tags at the position."""
-    return _differ(greedy(chain, "independent"), viterbi(chain).path, example.position)
-
-
-def _left_to_right_differs(chain: Potentials, example: Example) -> bool:
-    """Left-to-right greedy and Viterbi take different tags at the position."""
-    return _differ(greedy(chain, "left_to_right"), viterbi(chain).path, example.position)
-
-
-def _max_marginal_differs(chain: Potentials, example: Example) -> bool:
-    """The tag of highest marginal and Viterbi's differ at the position."""
-    return _differ(max_marginal(chain), viterbi(chain).path, example.position)
-
-
-def _viterbi_finds(chain: Potentials, example: Example) -> bool:
-    """Viterbi is right everywhere."""
-    return _names(chain, viterbi(chain).path) == example.gold
-
-
-def _viterbi_right(chain: Potentials, example: Example) -> bool:
-    """Viterbi is right everywhere, and both greedy decoders are not."""
-    others = [greedy(chain, "independent"), greedy(chain, "left_to_right")]
-    return _viterbi_finds(chain, example) and all(
-        _names(chain, path) != example.gold for path in others
-    )
-
-
-def _viterbi_wrong(chain: Potentials, example: Example) -> bool:
-    """Viterbi is wrong at the position."""
-    if example.gold is None or example.position is None:
-        return False
-    names = _names(chain, viterbi(chain).path)
-    return names[example.position] != example.gold[example.position]
-
-
-def _near_tie(chain: Potentials, example: Example) -> bool:  # noqa: ARG001 - a check takes both
-    """The second-best path has nearly the probability of the best."""
-    first, second = k_best(chain, 2)
-    return second.probability >= NEAR * first.probability
-
-
-def _tie(chain: Potentials, example: Example) -> bool:  # noqa: ARG001 - a check takes both
-    """Two best paths tie."""
-    return viterbi(chain).ties
-
-
-def _unsure(chain: Potentials, example: Example) -> bool:
-    """No tag is clearly the likeliest at the position."""
-    marginals = forward_backward(chain).marginals
-    return example.position is not None and marginals[example.position].max().item() <= UNSURE
-
-
-def _breaks_bio(chain: Potentials, example: Example) -> bool:
-    """Independent greedy continues an entity that never began; Viterbi does not."""
-    broken = illegal_positions(_names(chain, greedy(chain, "independent")))
-    kept = illegal_positions(_names(chain, viterbi(chain).path))
-    return example.position in broken and not kept
-
-
-def _given(chain: Potentials, example: Example) -> bool:
-    """The sentence is there: as many words as scores."""
-    return chain.num_tokens == len(example.tokens)
-
-
-CHECKS: Mapping[str, Callable[[Potentials, Example], bool]] = {
-    "greedy_differs": _greedy_differs,
-    "left_to_right_differs": _left_to_right_differs,
-    "max_marginal_differs": _max_marginal_differs,
-    "viterbi_finds": _viterbi_finds,
-    "viterbi_right": _viterbi_right,
-    "viterbi_wrong": _viterbi_wrong,
-    "near_tie": _near_tie,
-    "tie": _tie,
-    "unsure": _unsure,
-    "breaks_bio": _breaks_bio,
-    GIVEN: _given,
-}
-
-
-def _differ(one: list[int], other: list[int], position: int | None) -> bool:
-    return position is not None and one[position] != other[position]
-
-
-def _names(chain: Potentials, path: list[int]) -> tuple[str, ...]:
-    return tuple(chain.tag_names[tag] for tag in path)
-
-
-def _example(place: str, line: str) -> Example:
-    try:
-        content = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ModelError(f"{place}: is no JSON ({error})") from error
-    return example_of(place, content)
 
 
 def example_of(place: str, content: object) -> Example:
@@ -186,42 +81,32 @@ def example_of(place: str, content: object) -> Example:
     """
     if not isinstance(content, dict):
         raise ModelError(f"{place}: must be a JSON object, got {type(content).__name__}")
-    tokens = _field(place, content, "tokens", _are_names, "a list of words")
-    same_length = f"null or a list of {len(tokens)} tags"
-    gold = _field(
-        place,
-        content,
+
+    def field(name: str, expected: str, fits: Callable[[Any], bool]) -> Any:  # noqa: ANN401 - `fits` has decided the type
+        value = content.get(name)
+        if not fits(value):
+            raise ModelError(f"{place}: field {name!r} must be {expected}, got {value!r}")
+        return value
+
+    tokens = tuple(field("tokens", "a list of words", _are_names))
+    T = len(tokens)
+    gold = field(
         "gold",
-        lambda v: v is None or (_are_names(v) and len(v) == len(tokens)),
-        same_length,
+        f"null or a list of {T} tags",
+        lambda tags: tags is None or (_are_names(tags) and len(tags) == T),
     )
     return Example(
-        text=_field(place, content, "text", _is_name, "a text"),
-        tokens=tuple(tokens),
-        claim=_field(place, content, "claim", _is_name, "a text"),
-        kind=_field(place, content, "kind", _is_kind, f"one of {', '.join(CHECKS)}"),
-        position=_field(
-            place,
-            content,
+        text=field("text", "a text", _is_name),
+        tokens=tokens,
+        claim=field("claim", "a text", _is_name),
+        kind=field("kind", f"one of {', '.join(KINDS)}", lambda kind: kind in KINDS),
+        position=field(
             "position",
-            lambda v: v is None or (type(v) is int and 0 <= v < len(tokens)),
-            f"null or 0 to {len(tokens) - 1}",
+            f"null or 0 to {T - 1}",
+            lambda place: place is None or (type(place) is int and 0 <= place < T),
         ),
         gold=None if gold is None else tuple(gold),
     )
-
-
-def _field(
-    place: str,
-    content: Mapping[str, Any],
-    name: str,
-    fits: Callable[[Any], bool],
-    expected: str,
-) -> Any:  # noqa: ANN401 - `fits` has decided the type
-    value = content.get(name)
-    if not fits(value):
-        raise ModelError(f"{place}: field {name!r} must be {expected}, got {value!r}")
-    return value
 
 
 def _is_name(value: object) -> bool:
@@ -230,7 +115,3 @@ def _is_name(value: object) -> bool:
 
 def _are_names(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(_is_name(word) for word in value)
-
-
-def _is_kind(value: object) -> bool:
-    return isinstance(value, str) and value in CHECKS

@@ -27,6 +27,7 @@ SHAPES = (
 
 MAX_CHARACTERS = 24  # of a longer word, the two ends are kept: affixes say more than the middle
 
+_DIGIT = re.compile(r"\d")
 _HANDLE = re.compile(r"@\w")
 _EMAIL = re.compile(r".@\w")
 _URL = re.compile(
@@ -53,13 +54,22 @@ def fold(word: str) -> str:
     return word.translate(_QUOTES)
 
 
+def form(word: str) -> str:
+    """The word folded, and every digit a 0.
+
+    >>> form("4th"), form("@bob"), form("Paris")
+    ('0th', '@user', 'Paris')
+    """
+    return _DIGIT.sub("0", fold(word))
+
+
 def key(word: str) -> str:
     """The dictionary key of a word: folded, lower-case, every digit a 0.
 
     >>> [key(word) for word in ("Paris", "1984", "@bob")]
     ['paris', '0000', '@user']
     """
-    return re.sub(r"\d", "0", fold(word).lower())
+    return form(word).lower()
 
 
 def spelling(word: str) -> str:

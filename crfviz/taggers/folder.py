@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import EmptySentenceError
+from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
-from crfviz.taggers.tagger import Words, english_words, read_card, words_of
+from crfviz.taggers.lexicon import LEXICON_FILE
+from crfviz.taggers.tagger import Tagger, Words, english_words, words_of
+
+CARD_FILE = "README.md"
+EVALUATION_FILE = "evaluation.json"  # figures, see `crfviz.corpus.tables.report`
+ABOUT = (CARD_FILE, EVALUATION_FILE, LEXICON_FILE)  # they tell of a model, and may be written later
+DIGITS = 12  # hexadecimal ones of a version
 
 
 class FolderTagger:
@@ -34,9 +41,9 @@ class FolderTagger:
         """The words of a text; see `Tagger.split`."""
         return english_words(text)
 
-    def reads(self, text: str) -> bool:  # noqa: ARG002 - it reads any
-        """Whether it has scores for these words; see `Tagger.reads`."""
-        return True
+    def reads(self, text: str) -> bool:
+        """Whether it has scores for these words: any, or those that it knows."""
+        return self.observations is None or set(self.split(text)) <= set(self.observations)
 
     def examples(self) -> list[Example]:
         """The examples of the folder, none where it has no such file."""
@@ -52,12 +59,13 @@ class SentenceTagger(FolderTagger, ABC):
     """One that looks at a sentence at a time, on the CPU."""
 
     device = "cpu"
+    needs = "a sentence needs at least one word"
 
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """The potentials of one sentence; see `Tagger.potentials`."""
         words = words_of(tokens)
         if not words:
-            raise EmptySentenceError("a sentence needs at least one word, got none")
+            raise EmptySentenceError(f"{self.needs}, got none")
         chain = self._score(words)
         return constrain(chain) if constrained and self.scheme else chain
 
@@ -70,3 +78,37 @@ class SentenceTagger(FolderTagger, ABC):
     @abstractmethod
     def _score(self, words: tuple[str, ...]) -> Potentials:
         """The potentials of at least one word, without the rules of a scheme."""
+
+
+def read_card(folder: Path) -> str:
+    """The README.md of a model folder; empty where there is none.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
+    path = folder / CARD_FILE
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: cannot be read ({error})") from error
+
+
+def version_of(tagger: Tagger) -> str:
+    """Which weights a tagger has, as a short digest: a name alone does not say, for folders change.
+
+    It is of everything in the tagger's folder but what tells of it, and reads all of it.
+
+    Raises:
+        ModelError: a file cannot be read.
+    """
+    place = tagger.folder
+    content = sha256()
+    try:
+        for path in sorted(place.iterdir()) if place.is_dir() else [place]:
+            if path.is_file() and path.name not in ABOUT:
+                content.update(path.name.encode())
+                with path.open("rb") as file:
+                    content.update(file_digest(file, "sha256").digest())
+    except OSError as error:
+        raise ModelError(f"{place}: cannot be read ({error})") from error
+    return content.hexdigest()[:DIGITS]

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.config import read_json_object
 from crfviz.taggers.features import key
+from crfviz.taggers.storage import read_json_object
 from crfviz.text.sentences import Sentence
 
 LEXICON_FILE = "lexicon.json"

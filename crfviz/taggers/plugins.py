@@ -23,6 +23,7 @@ from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
+from crfviz.text.schemes import BIO
 
 GROUP = "crfviz.taggers"
 FAMILIES = (CRF, PERCEPTRON, HMM, MEMM)
@@ -53,7 +54,7 @@ class PluginTagger(SentenceTagger):
         folder = Path(GROUP) / point.name  # nowhere: there are no files
         super().__init__(folder, _tags(point, made), None)
         self.name = point.name
-        self.scheme = self._own("scheme", None, (None, "BIO"))
+        self.scheme = self._own("scheme", None, (None, BIO))
         self.family = self._own("family", CRF, FAMILIES)
         self.probabilistic = bool(getattr(made, "probabilistic", self.family != PERCEPTRON))
         known = getattr(made, "observations", None)
@@ -65,10 +66,6 @@ class PluginTagger(SentenceTagger):
             return text.split() if self.observations else super().split(text)
         with _careful(self.name):
             return [str(word) for word in self._object.split(text)]
-
-    def reads(self, text: str) -> bool:
-        """Whether it has scores for a text: any, or one of its observations."""
-        return self.observations is None or set(self.split(text)) <= set(self.observations)
 
     def examples(self) -> list[Example]:
         """Its own, each an `Example` or a text."""

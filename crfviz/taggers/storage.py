@@ -1,105 +1,214 @@
-"""A tagger as a folder: config.json, vocabulary.json and model.safetensors.
+"""The files of a model folder: JSON and numbers, written, and read with checks.
 
-Weights are stored as float16 and worked with as float32. Everything is checked before it is used,
-and nothing is ever unpickled.
+config.json says what a folder holds: `format`, `family` (a CRF where there is none) and what the
+family needs. Numbers stand in safetensors, so that nothing is ever unpickled.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeGuard, TypeVar
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor
+from safetensors.numpy import load_file, save_file
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.config import CONFIG_FILE, Config, read_config, read_json_object, read_names
-from crfviz.taggers.config import write_config as _write_config
-from crfviz.taggers.network import Network
-from crfviz.taggers.vocabulary import Vocabulary
+from crfviz.taggers.tagger import CRF
+from crfviz.text.schemes import BIO
 
+FORMAT = 1  # grows when a reader of the old files would misread the new ones
+CONFIG_FILE = "config.json"
 VOCABULARY_FILE = "vocabulary.json"
 WEIGHTS_FILE = "model.safetensors"
-FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)
+HISTORY_FILE = "training.json"  # how it was trained, for people
+
+Array = TypeVar("Array")
 
 
-@dataclass(frozen=True, eq=False)
-class Stored:
-    """What a model folder holds."""
-
-    config: Config
-    vocabulary: Vocabulary
-    network: Network  # float32, on the CPU
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON object, a field a line."""
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def save_model(folder: Path, stored: Stored) -> None:
-    """Write the three files of a model folder, which is made if need be."""
+def write_header(folder: Path, family: str, fields: Mapping[str, Any]) -> None:
+    """Write config.json; the folder is made if need be."""
     folder.mkdir(parents=True, exist_ok=True)
-    words = {
-        "words": list(stored.vocabulary.words),
-        "characters": list(stored.vocabulary.characters),
-    }
-    text = json.dumps(words, ensure_ascii=False, indent=0)
-    (folder / VOCABULARY_FILE).write_text(text + "\n", encoding="utf-8")
-    tensors = {
-        name: value.detach().cpu().to(torch.float16).contiguous()
-        for name, value in stored.network.named_parameters()
-    }
-    save_file(tensors, folder / WEIGHTS_FILE)
-    _write_config(folder, stored.config)
+    named = {} if family == CRF else {"family": family}
+    write_json(folder / CONFIG_FILE, {"format": FORMAT, **named, **fields})
 
 
-def load_model(folder: Path) -> Stored:
-    """Read and check a model folder.
+def read_family(folder: Path) -> str:
+    """The family that config.json names: `tagger.CRF` where it names none.
 
     Raises:
-        ModelError: a file is missing, damaged, or does not fit the others; says which and where.
+        ModelError: the file is missing or no JSON object.
     """
-    if not folder.is_dir():
-        raise ModelError(f"{folder}: there is no such folder; a model is a folder")
-    config = read_config(folder)
-    path = folder / VOCABULARY_FILE
+    return str(read_json_object(folder / CONFIG_FILE).get("family", CRF))
+
+
+def read_header(folder: Path, family: str) -> tuple[Path, dict[str, Any]]:
+    """Path and content of config.json, with its format and family checked.
+
+    Raises:
+        ModelError: the file is missing or no JSON object, or of another format or family.
+    """
+    path = folder / CONFIG_FILE
     content = read_json_object(path)
-    vocabulary = Vocabulary(
-        words=read_names(path, content, "words", least=0),
-        characters=read_names(path, content, "characters", least=0),
-    )
-    tensors = _read_tensors(folder / WEIGHTS_FILE)
-    with torch.random.fork_rng(devices=[]):  # the first weights are random, and thrown away
-        network = Network(config.architecture, config.sizes, vocabulary, len(config.tags))
-    _check_tensors(folder / WEIGHTS_FILE, network, tensors)
-    network.load_state_dict({n: t.to(torch.float32) for n, t in tensors.items()}, assign=True)
-    network.requires_grad_(requires_grad=False).eval()
-    return Stored(config, vocabulary, network)
+    if content.get("format") != FORMAT:
+        raise wrong_field(path, "format", f"must be {FORMAT}", content.get("format"))
+    if content.get("family", CRF) != family:
+        raise wrong_field(path, "family", f"must be {family!r}", content.get("family"))
+    return path, content
 
 
-def _read_tensors(path: Path) -> dict[str, Tensor]:
+def write_vocabulary(folder: Path, lists: Mapping[str, Sequence[str]]) -> None:
+    """Write vocabulary.json, a word a line."""
+    content = {name: list(words) for name, words in lists.items()}
+    text = json.dumps(content, ensure_ascii=False, indent=0)
+    (folder / VOCABULARY_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file of a model folder.
+
+    Raises:
+        ModelError: there is no such file, or what it holds is no JSON object.
+    """
     try:
-        return load_file(path)
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ModelError(f"{path}: the file is missing") from error
-    except (SafetensorError, OSError, ValueError) as error:
+    except (OSError, ValueError) as error:  # no permission; no UTF-8 or no JSON
+        raise ModelError(f"{path}: cannot be read as JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise ModelError(f"{path}: must hold a JSON object, got {type(content).__name__}")
+    return content
+
+
+def read_names(path: Path, content: Mapping[str, Any], name: str, least: int) -> tuple[str, ...]:
+    """A field that is a list of distinct, non-empty strings.
+
+    Raises:
+        ModelError: the field is something else, or shorter than `least`.
+    """
+    names = content.get(name)
+    if not are_texts(names):
+        raise wrong_field(path, name, "must be a list of non-empty strings", names)
+    if len(names) < least:
+        raise wrong_field(path, name, f"must hold at least {least}", names)
+    if len(set(names)) != len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise ModelError(f"{path}: field {name!r} must not repeat a name, got {twice!r} twice")
+    return tuple(names)
+
+
+def read_choice(
+    path: Path, content: Mapping[str, Any], name: str, choices: Collection[Any], expected: str = ""
+) -> Any:  # noqa: ANN401 - one of the choices
+    """A field that has one of a few values.
+
+    Raises:
+        ModelError: it has another one.
+    """
+    value = content.get(name)
+    if not any(value == choice for choice in choices):
+        expected = expected or f"one of {', '.join(choices)}"
+        raise wrong_field(path, name, f"must be {expected}", value)
+    return value
+
+
+def read_scheme(path: Path, content: Mapping[str, Any]) -> str | None:
+    """The field `scheme`: BIO, or None.
+
+    Raises:
+        ModelError: it is neither.
+    """
+    scheme: str | None = read_choice(path, content, "scheme", (None, BIO), 'null or "BIO"')
+    return scheme
+
+
+def require_positive(path: Path, name: str, value: Any) -> float:  # noqa: ANN401 - any JSON
+    """A field that is a positive number.
+
+    Raises:
+        ModelError: it is not.
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value <= 0:
+        raise wrong_field(path, name, "must be a positive number", value)
+    return float(value)
+
+
+def are_texts(value: object) -> TypeGuard[list[str]]:
+    """Whether it is a list of strings, none of them empty."""
+    return isinstance(value, list) and all(isinstance(text, str) and text for text in value)
+
+
+def wrong_field(path: Path, name: str, expected: str, value: object) -> ModelError:
+    """The error of a field of a JSON file; of a long value it shows the beginning."""
+    got = repr(value)
+    return ModelError(
+        f"{path}: field {name!r} {expected}, got {got[:80]}{'...' if len(got) > 80 else ''}"
+    )
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a safetensors file."""
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """All arrays of a safetensors file.
+
+    Raises:
+        ModelError: the file is missing or damaged.
+    """
+    return read_safetensors(path, load_file)
+
+
+def read_safetensors(path: Path, load: Callable[[Path], dict[str, Array]]) -> dict[str, Array]:
+    """What `load` reads of a safetensors file: tensors of the one kind or the other.
+
+    Raises:
+        ModelError: the file is missing or damaged.
+    """
+    try:
+        return load(path)
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: the file is missing") from error
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
         raise ModelError(f"{path}: is damaged or no safetensors file ({error})") from error
 
 
-def _check_tensors(path: Path, network: Network, tensors: Mapping[str, Tensor]) -> None:
-    expected = {name: tuple(value.shape) for name, value in network.named_parameters()}
-    for name in sorted(expected.keys() | tensors.keys()):
-        if name not in tensors:
-            raise ModelError(f"{path}: tensor {name!r} is missing")
-        if name not in expected:
-            raise ModelError(f"{path}: tensor {name!r} belongs to no part of this model")
-        shape = tuple(tensors[name].shape)
-        if shape != expected[name]:
-            raise ModelError(
-                f"{path}: tensor {name!r} must be {expected[name]} to match config.json and "
-                f"vocabulary.json, got {shape}"
-            )
-        if not tensors[name].is_floating_point():
-            raise ModelError(f"{path}: tensor {name!r} must be float, got {tensors[name].dtype}")
-        if not bool(torch.isfinite(tensors[name].float()).all()):  # faster than as float16
-            raise ModelError(f"{path}: tensor {name!r} holds numbers that are not finite")
+def require_array(
+    path: Path,
+    arrays: Mapping[str, NDArray[Any]],
+    name: str,
+    shape: tuple[int | None, ...],
+    kind: type[np.generic] = np.float32,
+) -> NDArray[Any]:
+    """One array of a file, of this shape (None: any length) and kind, all numbers finite.
+
+    Raises:
+        ModelError: the array is missing or something else; says which.
+    """
+    if name not in arrays:
+        raise ModelError(f"{path}: tensor {name!r} is missing")
+    array = arrays[name]
+    fits = len(shape) == array.ndim and all(
+        wanted in (None, got) for wanted, got in zip(shape, array.shape, strict=True)
+    )
+    if not fits or array.dtype != kind:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ModelError(
+            f"{path}: tensor {name!r} must be {np.dtype(kind).name} ({wanted}), "
+            f"got {array.dtype} {array.shape}"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ModelError(f"{path}: tensor {name!r} holds numbers that are not finite")
+    return array

@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import Protocol
 
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import ModelError
 from crfviz.taggers.examples import Example
 from crfviz.text.tokenizer import Token, tokenize
-
-CARD_FILE = "README.md"  # of a model folder
-EVALUATION_FILE = "evaluation.json"  # of a model folder: figures, see `crfviz.corpus.card`
 
 # Families: what kind of scores a tagger's potentials are.
 CRF = "crf"  # trained so that exp(score - log Z) is a probability
@@ -102,16 +98,3 @@ def words_of(tokens: Words) -> tuple[str, ...]:
 def english_words(text: str) -> list[str]:
     """The words of an English text; none in a blank one."""
     return [token.text for token in tokenize(text)]
-
-
-def read_card(folder: Path) -> str:
-    """The README.md of a model folder; empty where there is none.
-
-    Raises:
-        ModelError: it cannot be read.
-    """
-    path = folder / CARD_FILE
-    try:
-        return path.read_text(encoding="utf-8") if path.is_file() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: cannot be read ({error})") from error

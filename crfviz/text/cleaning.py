@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from crfviz.exceptions import FormatError
-from crfviz.text.schemes import OUTSIDE, split_tag
+from crfviz.text.schemes import OUTSIDE, begin, is_inside, split_tag, with_type
 from crfviz.text.sentences import Sentence
 
 HANDLE = "@user"
@@ -36,8 +36,8 @@ def fold_handles(sentence: Sentence) -> Sentence:
         if token == "@" and position + 1 < len(sentence.tokens):
             token, tag = HANDLE, OUTSIDE
             position += 1
-        elif tokens and (tokens[-1], tags[-1]) == (HANDLE, OUTSIDE) and tag.startswith("I-"):
-            tag = f"B-{tag[2:]}"
+        elif tokens and (tokens[-1], tags[-1]) == (HANDLE, OUTSIDE) and is_inside(tag):
+            tag = begin(split_tag(tag)[1])
         tokens.append(token)
         tags.append(tag)
         position += 1
@@ -59,9 +59,9 @@ def map_types(sentence: Sentence, types: Mapping[str, str]) -> Sentence:
 
 def _mapped(tag: str, types: Mapping[str, str]) -> str:
     prefix, kind = split_tag(tag)
-    if prefix in ("B", "I"):
-        return f"{prefix}-{types[kind]}" if kind in types else OUTSIDE
-    return tag
+    if prefix in ("", OUTSIDE):
+        return tag
+    return with_type(tag, types[kind]) if kind in types else OUTSIDE
 
 
 def parse_types(pairs: Iterable[str]) -> dict[str, str]:

@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crfviz.exceptions import FormatError
-from crfviz.text.schemes import OUTSIDE
+from crfviz.text.lines import shown
+from crfviz.text.schemes import OUTSIDE, begin, inside
 from crfviz.text.sentences import Sentence
 
 UNTAGGED = "_"
@@ -64,11 +65,6 @@ class WordRow(NamedTuple):
     cells: list[str]  # all columns as they stand
 
 
-def lines_of(text: str) -> list[str]:
-    """Lines without their LF or CR LF; no other character ends a line."""
-    return [line.removesuffix("\r") for line in text.split("\n")]
-
-
 def is_comment(line: str) -> bool:
     """Whether a line is a comment: `#` first and no TAB in it."""
     return line.startswith("#") and "\t" not in line
@@ -78,7 +74,7 @@ def parse_columns(lines: Iterable[str], layout: Layout, name: str) -> Iterator[S
     """The sentences of lines in one of the column formats, one at a time.
 
     Args:
-        lines: of the file, without their ends; see `lines_of`.
+        lines: of the file, without their ends; see `lines.lines_of`.
         layout: which format it is.
         name: of the file, for messages.
 
@@ -157,6 +153,17 @@ def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
     return "".join(_rendered(sentence, layout) for sentence in sentences)
 
 
+def rendered(comments: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """One sentence as text: comments, a line for the cells of each row, and an empty line."""
+    lines = [*comments, *("\t".join(cells) for cells in rows), ""]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def fits(value: str) -> bool:
+    """Whether a column can hold a word or tag and give it back."""
+    return bool(value) and value == value.strip() and not BREAKS.search(value)
+
+
 def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
     """A row as a word; None where it is none."""
     row = line.split("\t")
@@ -166,7 +173,7 @@ def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
     token, tag = row[layout.word].strip(), row[layout.tag].strip()
     if not token or (layout.ids and not row[0].isdecimal()):
         return None
-    return WordRow(number, token, OUTSIDE if tag in ("B-", "I-") else tag, row)
+    return WordRow(number, token, OUTSIDE if tag in (begin(""), inside("")) else tag, row)
 
 
 def _problem(row: Sequence[str], layout: Layout) -> str:
@@ -182,13 +189,11 @@ def _problem(row: Sequence[str], layout: Layout) -> str:
 
 
 def _rendered(sentence: Sentence, layout: Layout) -> str:
-    lines = []
-    if sentence.text is not None:
-        lines.append(f"{TEXT_COMMENT} {re.sub(BREAKS, ' ', sentence.text)}")
+    rows = []
     tags = sentence.tags or (UNTAGGED,) * len(sentence.tokens)
     for number, (token, tag) in enumerate(zip(sentence.tokens, tags, strict=True), start=1):
         for value in (token, tag):
-            if value != value.strip() or not value or re.search(BREAKS, value):
+            if not fits(value):
                 raise FormatError(
                     f"{layout.name} cannot hold {value!r}: expected a word or tag without "
                     f"TAB, line break or blanks around it (JSONL can hold it)"
@@ -196,10 +201,6 @@ def _rendered(sentence: Sentence, layout: Layout) -> str:
         row = [UNTAGGED] * (layout.width or 2)
         row[0] = str(number)
         row[layout.word], row[layout.tag] = token, tag
-        lines.append("\t".join(row))
-    return "".join(f"{line}\n" for line in [*lines, ""])
-
-
-def shown(text: str) -> str:
-    """At most 60 characters of something from a file, quoted, for messages."""
-    return repr(text if len(text) <= 60 else f"{text[:60]}…")
+        rows.append(row)
+    text = () if sentence.text is None else (f"{TEXT_COMMENT} {BREAKS.sub(' ', sentence.text)}",)
+    return rendered(text, rows)

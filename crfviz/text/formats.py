@@ -1,4 +1,4 @@
-"""Sentences out of files and into files: CoNLL-U, UNER iob2, CoNLL columns and JSONL.
+"""Sentences out of files and into text: CoNLL-U, UNER iob2, CoNLL columns and JSONL.
 
 Files are told apart by content. `columns` and `jsonl` say what the formats look like and how broken
 rows are read.
@@ -20,12 +20,11 @@ from crfviz.text.columns import (
     IOB2,
     WORD_ID,
     is_comment,
-    lines_of,
     parse_columns,
     render_columns,
-    shown,
 )
 from crfviz.text.jsonl import parse_jsonl, render_jsonl
+from crfviz.text.lines import decoded, lines_of, shown
 from crfviz.text.sentences import Sentence
 
 FormatName = Literal["conllu", "conllu-xpos", "iob2", "columns", "jsonl"]
@@ -58,19 +57,12 @@ class SentenceFile:
         try:
             with self.path.open("rb") as file:  # text mode would end lines at a lone CR, too
                 for number, line in enumerate(file, start=1):
-                    yield _decoded_line(line, number, str(self.path))
+                    text = decoded(line, name=str(self.path), first_line=number)
+                    yield text.removesuffix("\n").removesuffix("\r")
         except OSError as error:
             raise FormatError(
                 f"{self.path}: expected a file to read, got: {error.strerror}"
             ) from error
-
-
-def _decoded_line(line: bytes, number: int, name: str) -> str:
-    try:
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise _no_text(name, number, line[error.start]) from error
-    return text.removesuffix("\n").removesuffix("\r")
 
 
 def read_sentences(
@@ -92,23 +84,6 @@ def read_sentences(
         FormatError: the file cannot be opened, is not UTF-8, or has a line that breaks the format.
     """
     return list(SentenceFile(Path(path), file_format, fold_handles, types))
-
-
-def decoded(content: bytes, *, name: str = "file") -> str:
-    """The text of a file; `name` is what messages call it.
-
-    Raises:
-        FormatError: it is not UTF-8; says in which line.
-    """
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        number = content[: error.start].count(b"\n") + 1
-        raise _no_text(name, number, content[error.start]) from error
-
-
-def _no_text(name: str, line: int, byte: int) -> FormatError:
-    return FormatError(f"{name}, line {line}: expected UTF-8 text, got byte 0x{byte:02x}")
 
 
 def parse_sentences(
@@ -174,19 +149,3 @@ def render_sentences(sentences: Iterable[Sentence], file_format: FormatName) -> 
     if file_format == "jsonl":
         return render_jsonl(sentences)
     return render_columns(sentences, LAYOUTS[file_format])
-
-
-def write_sentences(
-    path: str | Path, sentences: Iterable[Sentence], file_format: FormatName
-) -> None:
-    """Write the sentences to a UTF-8 file with LF line ends; see `render_sentences`.
-
-    Raises:
-        FormatError: the format cannot hold a word, or the file cannot be written.
-    """
-    try:
-        Path(path).write_bytes(render_sentences(sentences, file_format).encode())
-    except UnicodeEncodeError as error:
-        raise FormatError(f"{path}: cannot be written as UTF-8 text ({error})") from error
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from error

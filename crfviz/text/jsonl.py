@@ -1,13 +1,14 @@
 """JSONL: one sentence a line, `{"tokens": [...], "tags": [...], "text": "..."}`.
 
-Tags and text may be absent. The only format that holds any word and any text as they are.
+Tags and text may be absent. The only format that holds any word and any text as they are. Lists of
+objects, as spaCy writes them, are read an element at a time.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from crfviz.exceptions import FormatError
-from crfviz.text.columns import shown
+from crfviz.text.lines import shown
 from crfviz.text.sentences import Sentence
 
 EXPECTED = 'a JSON object such as {"tokens": ["Hello"], "tags": ["INTJ"]}'
@@ -51,6 +52,37 @@ def parse_object(line: str, where: str) -> dict[str, object]:
     if not isinstance(fields, dict):
         raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)}")
     return fields
+
+
+def list_elements(text: str, name: str) -> Iterator[tuple[int, object]]:
+    """The elements of a JSON list with their lines; the last is an error where the list is broken.
+
+    What follows the list is such an error, too: a second list, or the text was no list at all.
+    """
+    decoder = json.JSONDecoder()
+    index, line, counted = text.find("[") + 1, 1, 0
+    if not index:
+        yield line, FormatError(f"{name}, line {line}: expected a JSON list")
+        return
+    while True:
+        while index < len(text) and (text[index].isspace() or text[index] == ","):
+            index += 1
+        line += text.count("\n", counted, index)
+        counted = index
+        where = f"{name}, line {line}"
+        if text[index : index + 1] == "]":
+            if text[index + 1 :].strip():
+                yield (
+                    line,
+                    FormatError(f"{where}: expected nothing after the list; the rest is not read"),
+                )
+            return
+        try:
+            element, index = decoder.raw_decode(text, index)
+        except (ValueError, RecursionError) as error:
+            yield line, FormatError(f"{where}: expected JSON, got {error}; the rest is not read")
+            return
+        yield line, element
 
 
 def sentence_of(fields: Mapping[str, object], where: str) -> Sentence:

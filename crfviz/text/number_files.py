@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
-from crfviz.text.columns import shown
+from crfviz.text.lines import shown
 from crfviz.text.number_tables import MOST_CELLS, NumberTable, parse_number_table
 
 MOST_BYTES = 5_000_000  # of a file

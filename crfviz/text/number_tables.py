@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
-from crfviz.text.columns import lines_of, shown
+from crfviz.text.lines import lines_of, shown
 
 MOST_CELLS = 100_000  # 120 words of 200 tags have 24 000
 EMPTY = frozenset({"", "nan", "null", "none", "–", "—", "-", "n/a"})

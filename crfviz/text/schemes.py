@@ -11,6 +11,7 @@ Source:
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+BIO = "BIO"  # the name of the scheme, in config.json and in links
 OUTSIDE = "O"
 
 
@@ -23,6 +24,16 @@ class Span:
     end: int  # one past the last word
 
 
+def begin(kind: str) -> str:
+    """The tag of the first word of an entity of a type."""
+    return f"B-{kind}"
+
+
+def inside(kind: str) -> str:
+    """The tag of every other word of it."""
+    return f"I-{kind}"
+
+
 def split_tag(tag: str) -> tuple[str, str]:
     """Prefix and entity type of one tag; ("", tag) where the tag is not BIO.
 
@@ -31,9 +42,33 @@ def split_tag(tag: str) -> tuple[str, str]:
     """
     if tag == OUTSIDE:
         return OUTSIDE, ""
-    if tag[:2] in ("B-", "I-"):
+    if is_begin(tag) or is_inside(tag):
         return tag[0], tag[2:]
     return "", tag
+
+
+def is_begin(tag: str) -> bool:
+    """Whether it is a `B-X`."""
+    return tag.startswith(begin(""))
+
+
+def is_inside(tag: str) -> bool:
+    """Whether it is an `I-X`."""
+    return tag.startswith(inside(""))
+
+
+def with_type(tag: str, kind: str) -> str:
+    """The same kind of tag for another type of entity.
+
+    >>> with_type("I-PER", "LOC")
+    'I-LOC'
+    """
+    return inside(kind) if is_inside(tag) else begin(kind)
+
+
+def types_of(tags: Iterable[str]) -> list[str]:
+    """The types X for which there is a tag B-X, in the order of the tags."""
+    return [split_tag(tag)[1] for tag in tags if is_begin(tag)]
 
 
 def is_bio(tags: Iterable[str]) -> bool:
@@ -44,9 +79,25 @@ def is_bio(tags: Iterable[str]) -> bool:
     )
 
 
+def scheme_of(tags: Iterable[str]) -> str | None:
+    """BIO where `is_bio` says so, else None."""
+    return BIO if is_bio(tags) else None
+
+
+def could_be_bio(tags: Sequence[str]) -> bool:
+    """Whether the rules of BIO could act on these tags: `O`, and others that all are BIO."""
+    return set(tags) > {OUTSIDE} and all(split_tag(tag)[0] for tag in tags)
+
+
 def continues(tag: str, previous: str) -> bool:
     """Whether `tag` is an `I-X` that may stand after `previous`, its `B-X` or `I-X`."""
-    return tag.startswith("I-") and split_tag(previous) in (("B", tag[2:]), ("I", tag[2:]))
+    return is_inside(tag) and may_follow(tag, previous)
+
+
+def may_follow(tag: str, previous: str) -> bool:
+    """Whether `tag` may stand after `previous`: every tag but an `I-X` that continues nothing."""
+    prefix, _, kind = tag.partition("-")
+    return prefix != "I" or previous in (begin(kind), inside(kind))
 
 
 def spans(tags: Sequence[str]) -> list[Span]:
@@ -69,9 +120,9 @@ def tags_of(entities: Iterable[Span], length: int) -> list[str]:
     """BIO tags of `length` words from non-overlapping spans: the inverse of `spans`."""
     tags = [OUTSIDE] * length
     for span in entities:
-        tags[span.start] = f"B-{span.type}"
+        tags[span.start] = begin(span.type)
         for position in range(span.start + 1, span.end):
-            tags[position] = f"I-{span.type}"
+            tags[position] = inside(span.type)
     return tags
 
 
@@ -84,6 +135,6 @@ def repair(tags: Sequence[str]) -> list[str]:
     repaired: list[str] = []
     for tag in tags:
         previous = repaired[-1] if repaired else OUTSIDE
-        illegal = tag.startswith("I-") and not continues(tag, previous)
-        repaired.append(f"B-{tag[2:]}" if illegal else tag)
+        illegal = is_inside(tag) and not may_follow(tag, previous)
+        repaired.append(begin(split_tag(tag)[1]) if illegal else tag)
     return repaired

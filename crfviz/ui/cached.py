@@ -1,45 +1,51 @@
 """What is expensive and shared by all sessions: models, and the numbers of one sentence.
 
-Functions that keep data take names and strings only, because tensors and our dataclasses have no
-hash for Streamlit. Models and numbers are shared, not copied: nobody may change one. (Copies are
-made by pickling, which takes longer than most of the numbers themselves.)
+Numbers are kept by what they depend on: model, sentence, edits and pins (`BY_NUMBERS`). Models and
+numbers are shared, not copied: nobody may change one. (Copies are made by pickling, which takes
+longer than most of the numbers themselves.)
 """
 
 from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 import torch
 
 from crfviz.annotations.propagation import Proposal, propose
-from crfviz.chain.analysis import Analysis, analyse
-from crfviz.chain.best_paths import best_path
-from crfviz.chain.edits import Edits, Move
-from crfviz.chain.intervals import Interval
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.strength import strength_intervals
+from crfviz.chain.questions.strength import strength_intervals
+from crfviz.chain.questions.tipping import Interval
+from crfviz.chain.weights import Move
 from crfviz.exceptions import CrfvizError, ModelError, NoPathError
-from crfviz.taggers.brought.limits import MOST_TAGS
+from crfviz.taggers.brought.draft import MOST_TAGS
 from crfviz.taggers.examples import Example
 from crfviz.taggers.occlusion import Occlusion, occlude
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
-from crfviz.ui.given_words import given_words
-from crfviz.ui.state import MAX_WORDS, Scenario
-from crfviz.ui.url import decode_changes, encode_changes
-from crfviz.views.ruler import ruler as draw_ruler
+from crfviz.text.tokenizer import given_words
+from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.stage.parts import Ruler
+from crfviz.views.stage.ruler import ruler as draw_ruler
 
 PREFERRED_MODEL = (
     "upos-en-contextfree"  # no token sees its neighbours: every decoder shows its character
 )
-HIGHEST_STRENGTH = 2.0  # where the slider ends
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
+
+
+def _numbers(scenario: Scenario) -> str:
+    """What the numbers of a scenario depend on; page options, right tags and step are left out."""
+    return repr((scenario.model, scenario.sentence, scenario.edits, scenario.pins))
+
+
+BY_NUMBERS: dict[str | type, Callable[[Scenario], str]] = {Scenario: _numbers}  # as `hash_funcs`
 
 _log = logging.getLogger(__name__)
 
@@ -115,27 +121,34 @@ def proposal(model: str, words: tuple[str, ...], pins: tuple[tuple[int, str], ..
     Raises:
         CrfvizError: the model cannot score the words, or no path has these tags.
     """
-    return propose(_scores(model, words), dict(pins))
+    return propose(word_scores(model, words), dict(pins))
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _scores(model: str, words: tuple[str, ...]) -> Potentials:
+def word_scores(model: str, words: tuple[str, ...]) -> Potentials:
+    """The model's scores of words as they are split.
+
+    Raises:
+        CrfvizError: the model cannot score the words.
+    """
     return tagger(model).potentials(words)
 
 
 def trained(scenario: Scenario) -> Analysis:
     """The sentence as the model was trained."""
-    return _analysis(scenario.model, scenario.sentence, "")
+    return edited(Scenario(scenario.model, scenario.sentence))
 
 
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
 def edited(scenario: Scenario) -> Analysis:
     """The sentence with the scenario's edits and pins.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have.
     """
-    changes = urlencode(encode_changes(scenario))
-    return _analysis(scenario.model, scenario.sentence, changes)
+    edits = scenario.edits
+    scores = potentials(scenario.model, scenario.sentence, constrained=edits.constrained)
+    return analyse(_changed(scores, edits, scenario.pins))
 
 
 def unpinned(scenario: Scenario) -> Analysis:
@@ -154,9 +167,15 @@ def strength_pieces(scenario: Scenario) -> list[Interval]:
         CrfvizError: an edit or a pin names a tag that the model does not have, or no path is
             allowed.
     """
-    at_one = replace(scenario, edits=replace(scenario.edits, strength=1.0))
-    changes = urlencode(encode_changes(at_one))
-    return _strength_pieces(scenario.model, scenario.sentence, changes)
+    return _strength_pieces(replace(scenario, edits=replace(scenario.edits, strength=1.0)))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
+def _strength_pieces(at_one: Scenario) -> list[Interval]:
+    edits = at_one.edits
+    scores = potentials(at_one.model, at_one.sentence, constrained=edits.constrained)
+    pins = _within(at_one.pins, scores)
+    return strength_intervals(scores, MAX_STRENGTH, edits=edits, pins=pins)
 
 
 def ruler(scenario: Scenario, move: Move) -> Ruler:
@@ -168,23 +187,12 @@ def ruler(scenario: Scenario, move: Move) -> Ruler:
         CrfvizError: an edit or a pin names a tag that the model does not have, or no path is
             allowed.
     """
-    others = replace(scenario, edits=scenario.edits.without(move))
-    changes = urlencode(encode_changes(others))
-    return _ruler(scenario.model, scenario.sentence, changes, move)
+    return _ruler(replace(scenario, edits=scenario.edits.without(move)), move)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _ruler(model: str, sentence: str, changes: str, move: Move) -> Ruler:
-    now, before = (_analysis(model, sentence, what).potentials for what in (changes, ""))
-    return draw_ruler(now, before, move)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _strength_pieces(model: str, sentence: str, changes: str) -> list[Interval]:
-    edits, pins = decode_changes(dict(parse_qsl(changes)))
-    scores = potentials(model, sentence, constrained=edits.constrained)
-    within = {position: tag for position, tag in pins.items() if position < scores.num_tokens}
-    return strength_intervals(scores, HIGHEST_STRENGTH, edits=edits, pins=within)
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
+def _ruler(others: Scenario, move: Move) -> Ruler:
+    return draw_ruler(edited(others).potentials, trained(others).potentials, move)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -197,17 +205,12 @@ def occlusion(model: str, sentence: str, *, constrained: bool) -> Occlusion:
     return occlude(tagger(model), words(model, sentence)[:MAX_WORDS], constrained=constrained)
 
 
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
 def hidden_paths(scenario: Scenario) -> list[list[int] | None]:
     """The best path with each word hidden, edits and pins applied; None where there is none."""
-    changes = urlencode(encode_changes(scenario))
-    return _hidden_paths(scenario.model, scenario.sentence, changes)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _hidden_paths(model: str, sentence: str, changes: str) -> list[list[int] | None]:
-    edits, pins = decode_changes(dict(parse_qsl(changes)))
-    hidden = occlusion(model, sentence, constrained=edits.constrained).hidden
-    return [_path(_changed(chain, edits, pins)) for chain in hidden]
+    edits = scenario.edits
+    every = occlusion(scenario.model, scenario.sentence, constrained=edits.constrained)
+    return [_path(_changed(chain, edits, scenario.pins)) for chain in every.hidden]
 
 
 def _path(chain: Potentials) -> list[int] | None:
@@ -218,16 +221,14 @@ def _path(chain: Potentials) -> list[int] | None:
 
 
 def _changed(chain: Potentials, edits: Edits, pins: Mapping[int, str]) -> Potentials:
-    within = {position: tag for position, tag in pins.items() if position < chain.num_tokens}
+    within = _within(pins, chain)
     edited = edits.apply(chain)
     return edited.pin(within) if within else edited
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _analysis(model: str, sentence: str, changes: str) -> Analysis:
-    edits, pins = decode_changes(dict(parse_qsl(changes)))
-    scores = potentials(model, sentence, constrained=edits.constrained)
-    return analyse(_changed(scores, edits, pins))
+def _within(pins: Mapping[int, str], chain: Potentials) -> dict[int, str]:
+    """The pins of words that the chain has."""
+    return {position: tag for position, tag in pins.items() if position < chain.num_tokens}
 
 
 @st.cache_resource(show_spinner="Starting …")
@@ -241,11 +242,10 @@ def warm_up() -> bool:
     torch.set_num_threads(1)
     for name in models():
         try:
-            scenario = Scenario(name, first_sentence(name))
-            trained(scenario)
+            edited(Scenario(name, first_sentence(name)))
         except CrfvizError:
             _log.warning("model %s does not start", name, exc_info=True)
-    import crfviz.views.evaluation_figures  # noqa: F401 - Altair takes a second to import
+    import crfviz.views.figures.models  # noqa: F401 - Altair takes a second to import
 
     gc.collect()
     gc.freeze()

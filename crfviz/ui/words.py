@@ -1,4 +1,4 @@
-"""Text for people: user words made harmless, and counts in words."""
+"""Text for people: user words made harmless."""
 
 from __future__ import annotations
 
@@ -38,8 +38,3 @@ def clean(text: str) -> str:
         for character in text
         if unicodedata.category(character) != "Cs"
     )
-
-
-def count(number: int, noun: str) -> str:
-    """The number with its noun: "1 edit", "2 edits", "1,000 edits"."""
-    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -9,10 +9,21 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from crfviz.chain.analysis import Analysis
-from crfviz.chain.gauge import compare
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.ties import TOLERANCE
+from crfviz.chain.questions.gauge import compare
+from crfviz.chain.questions.gradient import GradientStep
+from crfviz.views.numbers import (
+    minus,
+    probability,
+    rounding,
+    same,
+    score,
+    short,
+    signed,
+    told_apart,
+)
+from crfviz.views.phrases import differing, moved
 
 
 def explain(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
@@ -37,19 +48,16 @@ def _reason(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> st
             "last. Undo an edit, or restore a forbidden cell."
         )
     path = analysis.viterbi.path
-    lone = _first_difference(path, analysis.greedy)
-    if lone is not None:
-        return _against_lone_word(analysis, path, lone, words, tags)
-    turn = _first_difference(path, analysis.left_to_right)
-    if turn is not None:
-        return _against_left_to_right(analysis, path, turn, words, tags)
-    if analysis.max_marginal is not None:
-        shift = _first_difference(path, analysis.max_marginal)
-        if shift is not None:
-            return _against_max_marginal(analysis, path, shift, words, tags)
+    for other, reason in (
+        (analysis.greedy, _against_lone_word),
+        (analysis.left_to_right, _against_left_to_right),
+        (analysis.max_marginal, _against_max_marginal),
+    ):
+        if differences := differing(path, other):
+            return reason(analysis, path, differences[0], words, tags)
     return (
         "All four decoders agree on this sentence: the transitions change nothing here, "
-        f"and the best path has probability {_probability(analysis.viterbi.probability)}."
+        f"and the best path has probability {probability(analysis.viterbi.probability)}."
     )
 
 
@@ -69,25 +77,64 @@ def explain_edits(
     """
     if now.viterbi is None or trained.viterbi is None:
         return explain(now, words, tags)
-    change = (
-        f"p(best path) {_probability(trained.viterbi.probability)} → "
-        f"{_probability(now.viterbi.probability)}"
-    )
-    moved = [t for t, pair in enumerate(_pairs(trained.viterbi.path, now.viterbi.path)) if pair]
-    if not moved:
-        same = compare(trained.forward_backward, now.forward_backward).same
-        outcome = (
-            "This edit changes nothing: every marginal is the same"
-            if same
-            else "The best path stays as it was"
+    before, after = trained.viterbi, now.viterbi
+    change = f"p(best path) {probability(before.probability)} → {probability(after.probability)}"
+    if changes := moved(before.path, after.path, words, tags):
+        return f"The best path changes at {changes}; {change}."
+    if compare(trained.forward_backward, now.forward_backward).same:
+        return f"This edit changes nothing: every marginal is the same; {change}."
+    return f"The best path stays as it was; {change}."
+
+
+def verdict(trained: Analysis, now: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
+    """Whether the edits change the distribution at all, in one or two sentences.
+
+    Args:
+        trained: the chain as trained.
+        now: the chain with the edits.
+        words: T words.
+        tags: K tag names.
+    """
+    if now is trained:
+        return "Nothing is edited yet. Shift something below, or edit a cell."
+    if now.viterbi is None or trained.viterbi is None:
+        return "No tag sequence is allowed: forbidden cells leave no way through."
+    change = compare(trained.forward_backward, now.forward_backward)
+    sums = _log_z(change.log_partition_change, trained.forward_backward.log_partition)
+    if change.same:
+        return (
+            "This edit changes nothing: the largest change of any marginal is "
+            f"{rounding(change.largest_change)}, which is rounding. {sums}"
         )
-        return f"{outcome}; {change}."
-    shown = ", ".join(
-        f"“{words[t]}” {tags[trained.viterbi.path[t]]} → {tags[now.viterbi.path[t]]}"
-        for t in moved[:3]
+    gap = now.forward_backward.marginals - trained.forward_backward.marginals
+    t, k = divmod(int(gap.abs().argmax()), len(tags))
+    before, after = (a.forward_backward.marginals[t, k].item() for a in (trained, now))
+    first, second = told_apart(before, after, digits=3)
+    return (
+        f"This edit changes the distribution: p({tags[k]} at “{words[t]}”) goes from {first} to "
+        f"{second}. {sums}"
     )
-    more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
-    return f"The best path changes at {shown}{more}; {change}."
+
+
+def _log_z(change: float, log_partition: float) -> str:
+    if math.isclose(change, 0.0, abs_tol=1e-12 * max(1.0, abs(log_partition))):
+        return "Even log Z is the same."
+    return f"log Z moved by {minus(f'{change:+.4g}')}."
+
+
+def step_note(step: GradientStep, trained: float) -> str:
+    """The loss of the right tags as trained, now and after the step, and what was predicted.
+
+    Args:
+        step: the step from the weights as they are now.
+        trained: -log p of the right tags under the trained weights, nats; may be infinite.
+    """
+    change = step.loss_after - step.loss_before
+    return (
+        f"−log p(right tags): {score(step.loss_before, 4)} nats now ({score(trained, 4)} as "
+        f"trained), {score(step.loss_after, 4)} after the step: {signed(change, 4)}, where the "
+        f"gradient predicts {signed(step.predicted, 4)} at first order."
+    )
 
 
 def _against_lone_word(
@@ -100,8 +147,8 @@ def _against_lone_word(
     lead = emissions[theirs] - emissions[ours]
     alone = (
         f"which the word alone scores no better than {tags[theirs]}"
-        if _same(emissions[theirs], emissions[ours])
-        else f"where the word alone prefers {tags[theirs]} by {_number(lead)}"
+        if same(emissions[theirs], emissions[ours])
+        else f"where the word alone prefers {tags[theirs]} by {short(lead)}"
     )
     opening = f"Viterbi takes {tags[ours]} for “{words[t]}”, {alone}"
     sides = [_left(potentials, path, t, tags), _right(potentials, path, t, tags)]
@@ -110,13 +157,13 @@ def _against_lone_word(
     if forbidden:
         return f"{opening}: {forbidden[0]} is forbidden."
     (other, other_text), (gain, text) = sorted(options)
-    if gain < lead and not _same(gain, lead):
+    if gain < lead and not same(gain, lead):
         return (
-            f"{opening}: {text} by {_number(gain)} and {other_text} by {_number(other)}, "
+            f"{opening}: {text} by {short(gain)} and {other_text} by {short(other)}, "
             "and together they decide."
         )
-    rest = f" (the other side {_signed(other)})" if abs(other) >= 0.05 else ""
-    return f"{opening}: {text} by {_number(gain)}{rest}, and that decides."
+    rest = f" (the other side {short(other, plus=True)})" if abs(other) >= 0.05 else ""
+    return f"{opening}: {text} by {short(gain)}{rest}, and that decides."
 
 
 def _against_left_to_right(
@@ -128,21 +175,21 @@ def _against_left_to_right(
     potentials, greedy = analysis.potentials, analysis.left_to_right
     step = _arriving(potentials, path, t).tolist()
     lead = step[greedy[t]] - step[path[t]]
-    level = _same(step[greedy[t]], step[path[t]])
+    level = same(step[greedy[t]], step[path[t]])
     score = potentials.score(greedy)
     lost = analysis.viterbi.score - score
-    better = "as good as" if level else f"{_number(lead)} better than"
+    better = "as good as" if level else f"{short(lead)} better than"
     opening = (
         f"Left to right takes {tags[greedy[t]]} for “{words[t]}”, {better} {tags[path[t]]} "
         "as far as it can see"
     )
     if math.isinf(lost):
         return f"{opening}, and ends on a path that is forbidden."
-    if _same(score, analysis.viterbi.score):
+    if same(score, analysis.viterbi.score):
         return f"{opening}, and its path ends level with Viterbi's."
     return (
-        f"{opening}; what follows costs it {_number(lost + lead)}, "
-        f"so its path ends {_number(lost)} behind Viterbi's."
+        f"{opening}; what follows costs it {short(lost + lead)}, "
+        f"so its path ends {short(lost)} behind Viterbi's."
     )
 
 
@@ -154,8 +201,8 @@ def _against_max_marginal(
         return ""
     theirs, ours = analysis.max_marginal[t], path[t]
     marginals = analysis.forward_backward.marginals[t].tolist()
-    more = "as much as" if _same(marginals[theirs], marginals[ours]) else "more than"
-    first, second = _told_apart(marginals[theirs], marginals[ours])
+    more = "as much as" if same(marginals[theirs], marginals[ours]) else "more than"
+    first, second = told_apart(marginals[theirs], marginals[ours])
     best = "a best path" if analysis.viterbi.ties else "the single best path"
     return (
         f"For “{words[t]}” max-marginal takes {tags[theirs]} (p {first}): all paths through it "
@@ -169,13 +216,13 @@ Side = tuple[Tensor, str]  # score of each tag here on that side, and how to wri
 def _left(potentials: Potentials, path: list[int], t: int, tags: Sequence[str]) -> Side:
     if t == 0:
         return potentials.start, "START→{}"
-    return _step(potentials, t)[path[t - 1]], f"{tags[path[t - 1]]}→{{}}"
+    return potentials.step(t - 1)[path[t - 1]], f"{tags[path[t - 1]]}→{{}}"
 
 
 def _right(potentials: Potentials, path: list[int], t: int, tags: Sequence[str]) -> Side:
     if t == len(path) - 1:
         return potentials.end, "{}→END"
-    return _step(potentials, t + 1)[:, path[t + 1]], f"{{}}→{tags[path[t + 1]]}"
+    return potentials.step(t)[:, path[t + 1]], f"{{}}→{tags[path[t + 1]]}"
 
 
 def _compare(
@@ -190,51 +237,6 @@ def _compare(
 
 def _arriving(potentials: Potentials, path: list[int], t: int) -> Tensor:
     """(K,) what left to right compares at t, having come along `path`."""
-    before = potentials.start if t == 0 else _step(potentials, t)[path[t - 1]]
+    before = potentials.start if t == 0 else potentials.step(t - 1)[path[t - 1]]
     after = potentials.end if t == len(path) - 1 else 0.0
     return before + potentials.emissions[t] + after
-
-
-def _step(potentials: Potentials, t: int) -> Tensor:
-    """(K from, K to) transitions into word t."""
-    return (
-        potentials.transitions
-        if potentials.transitions.dim() == 2
-        else potentials.transitions[t - 1]
-    )
-
-
-def _pairs(first: Sequence[int], second: Sequence[int]) -> list[bool]:
-    return [a != b for a, b in zip(first, second, strict=True)]
-
-
-def _first_difference(first: Sequence[int], second: Sequence[int]) -> int | None:
-    return next((t for t, differs in enumerate(_pairs(first, second)) if differs), None)
-
-
-def _same(first: float, second: float) -> bool:
-    return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-
-
-def _number(value: float) -> str:
-    size = abs(value)
-    text = f"{value:.1f}" if size >= 0.95 else f"{value:.2f}" if size >= 0.005 else f"{value:.0e}"
-    return text.replace("-", "−")
-
-
-def _signed(value: float) -> str:
-    return f"+{_number(value)}" if value > 0 else _number(value)
-
-
-def _probability(value: float) -> str:
-    return f"{value:.2f}" if value >= 0.005 else f"{value:.1e}"
-
-
-def _told_apart(first: float, second: float) -> tuple[str, str]:
-    """Two probabilities with as many digits as it takes to see which is larger."""
-    texts = _probability(first), _probability(second)
-    digits = 4
-    while texts[0] == texts[1] and not _same(first, second):
-        texts = f"{first:.{digits}f}", f"{second:.{digits}f}"
-        digits += 2
-    return texts

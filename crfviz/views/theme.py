@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import cycle
 
+from crfviz.text.schemes import OUTSIDE, split_tag
+
 GREY = "#8C8C8C"
+INK = "#7A7F87"  # of lines and numbers in charts: readable on white and on black
 
 PALETTE = (
     "#0072B2",  # blue
@@ -71,13 +74,9 @@ def tag_colours(tags: Sequence[str]) -> list[str]:
     Returns:
         K colours such as "#0072B2".
     """
-    known = {"O": GREY, **UPOS_COLOURS}
+    known = {OUTSIDE: GREY, **UPOS_COLOURS}
     taken = {known[tag] for tag in tags if tag in known}
     free = [colour for colour in PALETTE if colour not in taken] or PALETTE
-    types = dict.fromkeys(_entity_type(tag) for tag in tags if tag not in known)
+    types = dict.fromkeys(split_tag(tag)[1] for tag in tags if tag not in known)
     by_type = dict(zip(types, cycle(free), strict=False))
-    return [known.get(tag) or by_type[_entity_type(tag)] for tag in tags]
-
-
-def _entity_type(tag: str) -> str:
-    return tag[2:] if tag[:2] in ("B-", "I-") else tag
+    return [known.get(tag) or by_type[split_tag(tag)[1]] for tag in tags]

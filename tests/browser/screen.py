@@ -13,7 +13,7 @@ import torch
 from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.taggers.registry import load_tagger
 

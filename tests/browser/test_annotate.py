@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.annotations.propagation import propose
-from crfviz.annotations.store import open_store
+from crfviz.annotations.store.store import open_store
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.text.schemes import spans
 from tests.browser.screen import tagger

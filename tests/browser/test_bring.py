@@ -10,7 +10,7 @@ import pytest
 import torchcrf
 from playwright.sync_api import expect
 
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from tests.brought import (

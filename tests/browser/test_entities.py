@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
-from crfviz.chain.entities import entity_probability, entity_shortcuts
-from crfviz.chain.illegal_mass import constraint_effect
+from crfviz.chain.entities.illegal_mass import constraint_effect
+from crfviz.chain.entities.probability import entity_probability, entity_shortcuts
 from tests.browser.screen import chain, named
 from tests.browser.test_look import FAINT, LEAST_CONTRAST
 

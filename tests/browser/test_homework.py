@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.views.homework import as_text
+from crfviz.views.frames.homework import as_text
 from tests.browser.screen import chain
 
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"

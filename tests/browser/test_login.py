@@ -3,8 +3,8 @@
 from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
-from crfviz.annotations.importing import read_items
-from crfviz.annotations.store import open_store
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.store.store import open_store
 from tests.browser.screen import PATIENCE
 from tests.identity_provider import identity_provider, secrets
 

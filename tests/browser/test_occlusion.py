@@ -2,7 +2,7 @@
 
 import pytest
 
-from crfviz.chain.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.occlusion import HIDDEN
 from tests.browser.screen import one_thread, tagger
 

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import normalise
-from crfviz.chain.k_best import k_best
 from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.views.tables import SWEEP_DISPLAYS
+from crfviz.views.strips.grids import SWEEP_DISPLAYS
 from tests.browser.screen import (
     MODEL,
     STAGES,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from crfviz.chain.influence import influence
-from crfviz.chain.k_best import k_best
-from crfviz.chain.pile import largest_gap, pile
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.questions.influence import influence
+from crfviz.chain.sampling import largest_gap, pile
 from tests.browser.screen import MODEL, chain, named
 
 SENTENCE = "Old dogs see the boat ."

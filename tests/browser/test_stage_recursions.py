@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import crfviz.views.stage.component as component
-from crfviz.chain.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
 
 WEB = Path(component.__file__).parent / "web"

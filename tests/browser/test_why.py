@@ -6,13 +6,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.chain.conditioning import condition
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.edits import Edits
-from crfviz.chain.flips import smallest_flips
-from crfviz.chain.strength import strength_intervals
-from crfviz.chain.tipping import tipping_points
-from crfviz.chain.viterbi import viterbi
-from crfviz.chain.why_not import why_not
+from crfviz.chain.questions.conditioning import condition
+from crfviz.chain.questions.flips import smallest_flips
+from crfviz.chain.questions.strength import strength_intervals
+from crfviz.chain.questions.tipping import tipping_points
+from crfviz.chain.questions.why_not import why_not
 from tests.browser.screen import assert_lattice, assert_rows, chain, named
 
 TERMS = """() => crfviz.all(".terms .term[data-term]").map((row) => [
@@ -60,7 +60,7 @@ def test_a_pin_settles_everything_and_tells_its_price(screen):
     with screen.redraw():
         screen.page.get_by_role("button", name="Pin NOUN at word 2").click()
     given = condition(free.analysis.potentials, {1: "NOUN"})
-    screen.wait_for_text(f"P(pins | x) = {given.probability:.4g}")
+    screen.wait_for_text(f"P(pins | x) = {given.probability:.4f}")
     screen.expect_param("p", "1.NOUN")
     settled = viterbi(free.analysis.potentials.pin({1: "NOUN"}))
     shown = screen.read()
@@ -98,7 +98,7 @@ def test_the_table_of_the_smallest_flips_is_there(screen):
     screen.open("why")
     expect(screen.page.get_by_test_id("stDataFrame")).to_be_visible()
     first = smallest_flips(chain().analysis.potentials, 1)[0]
-    screen.wait_for_text(f"a change of {first.change:+.3f}")
+    screen.wait_for_text(f"a change of {first.change:+.3f}".replace("-", "−"))
 
 
 def test_the_ruler_breaks_where_the_best_path_changes(screen):

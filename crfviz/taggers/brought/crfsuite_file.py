@@ -10,13 +10,20 @@ that a damaged one can end the process. All numbers are little-endian; offsets c
     labels      a quark database (CQDB): "CQDB", size, flag, byte order, number of ids, offset of
     attributes  a list of offsets by id; there: id, length with the final zero, name (UTF-8)
 
+What the model is given at each word comes as JSONL. A line is a sentence:
+`{"attributes": [["w=The", "cap"], {"w=dog": 1}], "tokens": ["The", "dog"]}`; `tokens` and `gold`
+may be missing. Attributes are written as python-crfsuite takes them: a list of names, or an object
+of name: number, name: true or false, name: "text" (which is the attribute name:text), name:
+[names], or name: {names}.
+
 Source: the file format of CRFsuite 0.12 (Okazaki, 2007), format version 100.
 """
 
 from __future__ import annotations
 
+import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +31,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
+from crfviz.taggers.brought.draft import Draft, Part, names_of
+from crfviz.text.lines import lines_of, shown
 
 MAGIC = b"lCRF"
-KIND, VERSION = b"FOMC", 100
+FIRST_ORDER, VERSION = b"FOMC", 100
 STATE, TRANSITION = 0, 1  # types of features
 MOST_WEIGHTS = 400_000_000  # bytes of the table of attributes by labels
+EXPECTED = 'a JSON object such as {"attributes": [["w=The", "cap"], {"w=dog": 1.0}]}'
+KNOWN = ("attributes", "tokens", "gold")
+KIND = "CRFsuite model with attributes as JSONL"
+DEEPEST = 20  # attributes inside attributes
 
 _HEADER = struct.Struct("<4sI4sI8I")
 _FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
@@ -53,7 +66,7 @@ def read_crfsuite(data: bytes) -> CrfsuiteModel:
     if not data.startswith(MAGIC) or len(data) < _HEADER.size:
         raise _damaged("the header is cut off")
     _, size, kind, version, _, num_labels, num_attributes, *offsets = _HEADER.unpack_from(data)
-    if (kind, version) != (KIND, VERSION):
+    if (kind, version) != (FIRST_ORDER, VERSION):
         raise FormatError(
             f"Expected a first-order CRFsuite model (FOMC, version {VERSION}), "
             f"got {kind!r}, version {version}."
@@ -79,6 +92,57 @@ def read_crfsuite(data: bytes) -> CrfsuiteModel:
         attributes={name: number for number, name in enumerate(attributes)},
         weights=weights,
     )
+
+
+def crfsuite_draft(model: CrfsuiteModel, text: str) -> Draft:
+    """The sentences of a JSONL text, scored.
+
+    Raises:
+        FormatError: a line is no such sentence; says which.
+    """
+    parts, unknown, total = [], 0, 0
+    for number, line in enumerate(lines_of(text), start=1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        content = _object(line, where)
+        tokens, gold = (names_of(where, content, name) for name in ("tokens", "gold"))
+        rows = [_pairs(where, word) for word in content["attributes"]]
+        unknown += sum(name not in model.attributes for row in rows for name, _ in row)
+        total += sum(map(len, rows))
+        parts.append(Part(where, emissions_of(model, rows), tokens, gold))
+    notes = [f"{unknown:,} of {total:,} attributes are not in the model: they say nothing."]
+    return Draft(
+        kind=KIND,
+        parts=parts,
+        tags=model.labels,
+        transitions=model.transitions,
+        start=np.zeros(len(model.labels)),  # CRFsuite has none
+        end=np.zeros(len(model.labels)),
+        notes=notes if unknown else (),
+    )
+
+
+def emissions_of(
+    model: CrfsuiteModel, rows: Sequence[Iterable[tuple[str, float]]]
+) -> NDArray[np.float64]:
+    """The sum of the weights of each word's attributes, times their values.
+
+    Args:
+        model: the weights.
+        rows: names and values of the attributes of T words; a name may come twice, and counts
+            twice then.
+
+    Returns:
+        (T, K).
+    """
+    emissions = np.zeros((len(rows), len(model.labels)))
+    for row, pairs in zip(emissions, rows, strict=True):
+        for name, value in pairs:
+            attribute = model.attributes.get(name)
+            if attribute is not None:
+                row += value * model.weights[attribute]
+    return emissions
 
 
 def _features(data: bytes, offset: int) -> NDArray[np.void]:
@@ -117,3 +181,48 @@ def _unpack(layout: str, data: bytes, offset: int) -> tuple[Any, ...]:
 
 def _damaged(why: str) -> FormatError:
     return FormatError(f"The CRFsuite model is damaged: {why}.")
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)} ({error}).") from error
+    if not isinstance(content, dict) or not isinstance(content.get("attributes"), list):
+        raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)}.")
+    for name in content:
+        if name not in KNOWN:
+            raise FormatError(f"{where}: no field {name[:60]!r}; known: {', '.join(KNOWN)}.")
+    return content
+
+
+def _pairs(where: str, word: object) -> list[tuple[str, float]]:
+    """Names and values of the attributes of one word."""
+    if isinstance(word, list) and all(isinstance(name, str) for name in word):
+        return [(name, 1.0) for name in word]
+    if isinstance(word, dict):
+        return list(_flat(where, "", word))
+    raise FormatError(
+        f"{where}: the attributes of a word must be a list of names or an object, "
+        f"got {shown(json.dumps(word))}."
+    )
+
+
+def _flat(where: str, prefix: str, value: Any, depth: int = 0) -> Iterator[tuple[str, float]]:  # noqa: ANN401
+    """The attributes that a value stands for, as python-crfsuite names them."""
+    if depth > DEEPEST:
+        raise FormatError(f"{where}: attributes stand inside of {DEEPEST} others.")
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _flat(where, f"{prefix}:{name}" if depth else name, inner, depth + 1)
+    elif isinstance(value, list) and all(isinstance(name, str) for name in value):
+        yield from ((f"{prefix}:{name}", 1.0) for name in value)
+    elif isinstance(value, str):
+        yield f"{prefix}:{value}", 1.0
+    elif isinstance(value, int | float) and abs(value) < float("inf"):
+        yield prefix, float(value)
+    else:
+        raise FormatError(
+            f"{where}: the attribute {shown(prefix)} must be a finite number, text, or more "
+            f"attributes, got {shown(json.dumps(value))}."
+        )

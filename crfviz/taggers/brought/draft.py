@@ -1,50 +1,56 @@
-"""What a file says, before it is checked: sentences with scores, and what they share."""
+"""What a file says, before it is checked: sentences with scores, and what they share.
+
+The limits bound what people bring: beyond them nobody sees anything, and the server suffers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from crfviz.exceptions import FormatError
 from crfviz.taggers.tagger import CRF
+
+MOST_BYTES = 20_000_000  # of all files of one model, as uploaded
+MOST_UNPACKED = 64_000_000  # bytes of all that an archive holds
+MOST_MEMBERS = 4000  # files in an archive; each sentence may have six arrays
+MOST_SENTENCES = 500
+MOST_WORDS = 1000  # of a sentence
+MOST_TAGS = 200
+LONGEST_NAME = 60  # characters of a tag or a word
+
+STEPS = ("transitions", "start", "end")  # the fields of `Steps`
 
 Numbers = Any  # nested lists or an array, not checked yet
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Steps:
+    """The scores beside the emissions."""
+
+    transitions: Numbers | None = None  # (K, K) from, to, or (T-1, K, K)
+    start: Numbers | None = None  # (K,)
+    end: Numbers | None = None  # (K,)
+
+
 @dataclass(frozen=True, eq=False)
-class Part:
+class Part(Steps):
     """One sentence; what is None is that of the whole file."""
 
     where: str  # "sentence 3", for messages
     emissions: Numbers  # (T, K)
-    transitions: Numbers | None = None  # (K, K) or (T-1, K, K)
-    start: Numbers | None = None  # (K,)
-    end: Numbers | None = None  # (K,)
     tokens: Sequence[str] | None = None  # T words
     gold: Sequence[str] | None = None  # T tag names
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
-    """What a trained CRF layer says: everything but the emissions."""
-
-    transitions: Numbers  # (K, K) from, to
-    start: Numbers | None = None  # (K,)
-    end: Numbers | None = None  # (K,)
-    tags: Sequence[str] | None = None  # K names
-    kind: str = ""  # what it was read from, for people
-
-
-@dataclass(frozen=True, eq=False)
-class Draft:
+class Draft(Steps):
     """A whole file, or several that belong together."""
 
     kind: str  # what it is, for people
     parts: Sequence[Part]
     tags: Sequence[str] | None = None  # K names
-    transitions: Numbers | None = None
-    start: Numbers | None = None
-    end: Numbers | None = None
     probabilities: bool = False  # whether the numbers are probabilities, not scores
     family: str = CRF  # what the scores are, where they are no probabilities
     scheme: str | None = None  # "BIO": its rules act in decoding
@@ -59,3 +65,22 @@ class Reading:
     normalise: bool = False  # divide each row of probabilities by its sum
     batch_first: bool = True  # arrays (B, T, K) rather than (T, B, K), where nothing tells
     bio: bool = False  # the rules of BIO act in decoding
+
+
+def names_of(where: str, content: Mapping[str, Any], name: str) -> Sequence[str] | None:
+    """A field that is a list of strings, None where there is none.
+
+    Raises:
+        FormatError: it is something else.
+    """
+    names = content.get(name)
+    if names is not None and not (
+        isinstance(names, list) and all(isinstance(item, str) for item in names)
+    ):
+        raise FormatError(f"{where}: “{name}” must be a list of strings.")
+    return names
+
+
+def steps_of(content: Mapping[str, Any], suffix: str = "") -> dict[str, Any]:
+    """The fields of `Steps` as a file has them, under their names with a suffix."""
+    return {name: content.get(f"{name}{suffix}") for name in STEPS}

@@ -15,15 +15,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.archive import check_archive
-from crfviz.taggers.brought.attributes_file import crfsuite_draft
-from crfviz.taggers.brought.crfsuite_file import MAGIC, read_crfsuite
-from crfviz.taggers.brought.draft import Draft, Reading, Weights
-from crfviz.taggers.brought.folder_file import read_folder
-from crfviz.taggers.brought.json_file import read_json
+from crfviz.taggers.brought.archive import check_archive, read_folder
+from crfviz.taggers.brought.crfsuite_file import MAGIC, crfsuite_draft, read_crfsuite
+from crfviz.taggers.brought.draft import MOST_BYTES, MOST_UNPACKED, Draft, Reading, Steps
+from crfviz.taggers.brought.layer_file import KIND as LAYER
 from crfviz.taggers.brought.layer_file import read_checkpoint, read_safetensors
-from crfviz.taggers.brought.limits import MOST_BYTES, MOST_UNPACKED
-from crfviz.taggers.brought.npz_file import read_arrays_of
+from crfviz.taggers.brought.scores_file import read_arrays_of, read_json
 from crfviz.taggers.brought.understood import Understood, understand
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.number_files import PICKLE_MAGIC, ZIP_MAGIC, npz_arrays
@@ -144,19 +141,17 @@ def _scores(kind: str, files: Mapping[str, bytes], reading: Reading) -> Draft:
     return read_arrays_of(npz_arrays(files[NPZ], MOST_UNPACKED), reading)
 
 
-def _layer(kind: str, files: Mapping[str, bytes]) -> Weights:
+def _layer(kind: str, files: Mapping[str, bytes]) -> Steps:
     read = read_safetensors if kind == SAFETENSORS else read_checkpoint
     return read(files[kind])
 
 
-def _with_layer(draft: Draft, layer: Weights) -> Draft:
+def _with_layer(draft: Draft, layer: Steps) -> Draft:
     """The emissions of a file under the weights of another."""
     if draft.transitions is not None or any(p.transitions is not None for p in draft.parts):
         raise FormatError("Both files have transitions: bring the one with the emissions alone.")
     return replace(
         draft,
-        kind=f"{layer.kind}, with {draft.kind}",
-        transitions=layer.transitions,
-        start=layer.start,
-        end=layer.end,
+        kind=f"{LAYER}, with {draft.kind}",
+        **vars(layer),
     )

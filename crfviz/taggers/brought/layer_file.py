@@ -19,15 +19,15 @@ from torch import Tensor
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.archive import check_archive
-from crfviz.taggers.brought.draft import Weights
+from crfviz.taggers.brought.draft import Steps
 
 NAMES = ("transitions", "start_transitions", "end_transitions")
 NESTED = ("state_dict", "model_state_dict", "model")  # where checkpoints keep it
-KIND = "CRF layer of a state_dict"
+KIND = "CRF layer of a state_dict"  # for people
 LARGEST_LAYER = 1000  # tags; a view of few bytes may claim any shape
 
 
-def read_safetensors(data: bytes) -> Weights:
+def read_safetensors(data: bytes) -> Steps:
     """The layer in a .safetensors file.
 
     Raises:
@@ -40,7 +40,7 @@ def read_safetensors(data: bytes) -> Weights:
     return _layer(tensors)
 
 
-def read_checkpoint(data: bytes) -> Weights:
+def read_checkpoint(data: bytes) -> Steps:
     """The layer in a .pt file, loaded with `weights_only=True`.
 
     Raises:
@@ -64,7 +64,7 @@ def read_checkpoint(data: bytes) -> Weights:
     return _layer(content)
 
 
-def _layer(state: Mapping[Any, Any]) -> Weights:
+def _layer(state: Mapping[Any, Any]) -> Steps:
     """The three tensors with one prefix."""
     tensors: dict[str, Tensor] = {str(n): item for n, item in state.items() if _is_plain(item)}
     prefixes = [
@@ -91,7 +91,7 @@ def _layer(state: Mapping[Any, Any]) -> Weights:
     if max(shape) > LARGEST_LAYER:
         raise FormatError(f"The layer has {shape[0]} tags, more than can be drawn.")
     transitions, start, end = (tensor.detach().double().numpy() for tensor in found)
-    return Weights(transitions, start, end, kind=KIND)
+    return Steps(transitions=transitions, start=start, end=end)
 
 
 def _is_plain(item: object) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import Draft, Part, Reading
-from crfviz.taggers.hidden_markov import TOLERANCE
+from crfviz.taggers.brought.draft import STEPS, Draft, Part, Reading
+from crfviz.taggers.textbook.markov import TOLERANCE
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ def read_tables(draft: Draft, part: Part, reading: Reading) -> Tables:
             f"got {emissions.shape}."
         )
     found: dict[str, Array | None] = {}
-    for name in ("transitions", "start", "end"):
+    for name in STEPS:
         own, shared = getattr(part, name), getattr(draft, name)
         value = shared if own is None else own
         found[name] = None if value is None else _numbers(part.where, name, value)
@@ -90,7 +90,7 @@ def logarithms(tables: Tables, *, normalise: bool) -> Tables:
     if normalise:
         tables = _normalised(tables)
     logs: dict[str, Any] = {}
-    for name in ("emissions", "transitions", "start", "end"):
+    for name in ("emissions", *STEPS):
         table = getattr(tables, name)
         with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
             logs[name] = None if table is None else np.log(table)
@@ -157,7 +157,7 @@ def _require(
 
 
 def _require_probabilities(tables: Tables) -> None:
-    for name in ("emissions", "transitions", "start", "end"):
+    for name in ("emissions", *STEPS):
         table = getattr(tables, name)
         good = table is None or (np.isfinite(table) & (table >= 0))
         if not np.all(good):

@@ -8,14 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.taggers.brought.draft import Draft, Part, Reading
-from crfviz.taggers.brought.limits import LONGEST_NAME, MOST_SENTENCES, MOST_TAGS, MOST_WORDS
+from crfviz.taggers.brought.draft import (
+    LONGEST_NAME,
+    MOST_SENTENCES,
+    MOST_TAGS,
+    MOST_WORDS,
+    Draft,
+    Part,
+    Reading,
+)
 from crfviz.taggers.brought.tables import Tables, logarithms, read_tables, unnormalised
-from crfviz.taggers.imported_storage import Imported, save_imported
-from crfviz.taggers.tagger import CARD_FILE, HMM
+from crfviz.taggers.brought.tagger import Imported, save_imported
+from crfviz.taggers.folder import CARD_FILE
+from crfviz.taggers.tagger import HMM
+from crfviz.text.schemes import BIO, could_be_bio
 
-RESERVED = ("START", "END")  # rows of the matrix; a tag of this name could not be told from them
+RESERVED = (START, END)  # rows of the matrix; a tag of this name could not be told from them
 
 Gold = tuple[str, ...] | None  # T tag names; None where nobody knows them
 
@@ -66,7 +76,7 @@ def understand(draft: Draft, reading: Reading) -> Understood:
         sentences=tuple(chain for chain, _ in sentences.values()),
         gold=tuple(gold for _, gold in sentences.values()),
         family=HMM if draft.probabilities and not rough else draft.family,
-        scheme=_scheme("BIO" if reading.bio else draft.scheme, tags),
+        scheme=_scheme(BIO if reading.bio else draft.scheme, tags),
     )
     return Understood(
         kind=draft.kind,
@@ -78,12 +88,6 @@ def understand(draft: Draft, reading: Reading) -> Understood:
         unnormalised=rough,
         write=lambda folder: _write(folder, imported, draft.kind, notes),
     )
-
-
-def are_bio(tags: Sequence[str]) -> bool:
-    """Whether the rules of BIO could act on these tags."""
-    others = [tag for tag in tags if tag != "O"]
-    return "O" in tags and bool(others) and all(tag[:2] in ("B-", "I-") for tag in others)
 
 
 def _assumed(draft: Draft) -> list[str]:
@@ -119,7 +123,7 @@ def _tags(draft: Draft, number: int) -> tuple[str, ...]:
 
 
 def _scheme(scheme: str | None, tags: tuple[str, ...]) -> str | None:
-    if scheme is not None and not are_bio(tags):
+    if scheme is not None and not could_be_bio(tags):
         raise FormatError(f"The rules of BIO need tags O, B-… and I-…, got {', '.join(tags[:10])}.")
     return scheme
 

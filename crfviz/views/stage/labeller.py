@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from crfviz.annotations.propagation import Proposal
-from crfviz.annotations.records import Annotation, Offsets
-from crfviz.text.schemes import is_bio, split_tag
+from crfviz.annotations.records import Annotation
+from crfviz.text.schemes import begin, is_bio, split_tag
+from crfviz.text.sentences import Offsets
 from crfviz.views.theme import GREY, tag_colours
 
 MOST_RANKED = 5  # alternatives of a word that are sent
@@ -38,7 +39,7 @@ def choices(tags: Sequence[str]) -> list[Choice]:
         return [Choice(tag, keys[tag], colours[tag]) for tag in tags]
     kinds = list(dict.fromkeys(kind for tag in tags if (kind := split_tag(tag)[1])))
     keys = letters(kinds, taken=NONE_KEY)
-    found = [Choice(kind, keys[kind], colours[f"B-{kind}"]) for kind in kinds]
+    found = [Choice(kind, keys[kind], colours[begin(kind)]) for kind in kinds]
     return [*found, Choice(NONE, NONE_KEY, GREY)]
 
 

@@ -1,4 +1,4 @@
-"""What the stage can show: strips, tables and panels, with numbers as Python has them.
+"""What the stage can show: strips, grids and panels, with numbers as Python has them.
 
 Letters: `T` tokens, `K` tags.
 """
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from crfviz.chain.analysis import Analysis
-from crfviz.chain.counts import Counts
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import Edits
-from crfviz.chain.pile import Pile
 from crfviz.chain.potentials import Potentials
-from crfviz.views.entity import EntityPanel
+from crfviz.chain.questions.gradient import GradientStep
+from crfviz.chain.sampling import Pile
+from crfviz.views.stage.entity import EntityPanel
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Grid:
     """Numbers in a column per word and a row per tag."""
 
     name: str
@@ -51,31 +51,12 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Terms:
-    """The gap between two paths, taken apart."""
-
-    title: str
-    emissions: Sequence[float]  # T nats
-    transitions: Sequence[float]  # T + 1 nats: start first, end last
-    foot: str = ""
-    trained: tuple[Sequence[float], Sequence[float]] | None = None  # both before the edits
-
-
-@dataclass(frozen=True)
 class Ruler:
     """The values of one weight, in pieces with the same best path."""
 
     weight: tuple[str, str]  # from and to, by tag name
     trained: float  # nats; NaN where it differs from step to step
     pieces: Sequence[tuple[float, float, str]]  # low, high (infinite at the ends), name
-
-
-@dataclass(frozen=True, eq=False)
-class Gradient:
-    """How often each weight of the CRF layer is used, by the right path and on average."""
-
-    observed: Counts
-    difference: Counts  # observed - expected
 
 
 @dataclass(frozen=True)
@@ -87,52 +68,82 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Panels:
-    """Which parts of the stage a page shows."""
+class Matrix:
+    """The transitions, each open to change, and the strength of the CRF."""
 
-    main: Sequence[str]  # "strips", "lattice", "spans" or the name of a table, from top to bottom
-    side: str | None = None  # "matrix", "cell", "bars", "terms", "entity"; "gradient" goes below
-    stepper: bool = False
-    compact: bool = False  # rows as low as can be read, for two pictures in one sight
+    display: str = "score"  # "probability" shows exp of the scores
+    ruler: Ruler | None = None  # of the weight that was chosen, under the matrix
+    marks: Sequence[Mark] = ()  # on the slider of the strength
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How the numbers of the cell that has the focus come about."""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The marginals of the word that is pointed at."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The gap between two paths, taken apart."""
+
+    title: str
+    emissions: Sequence[float]  # T nats
+    transitions: Sequence[float]  # T + 1 nats: start first, end last
+    foot: str = ""
+    trained: tuple[Sequence[float], Sequence[float]] | None = None  # both before the edits
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
-    """Everything one drawing of the stage needs."""
+class Gradient:
+    """How often each weight of the CRF layer is used, by the right path and on average; below."""
+
+    step: GradientStep | None  # None where no path is right
+
+
+Side = Matrix | Cell | Bars | Gap | EntityPanel | Gradient  # what stands beside the main panels
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What a page puts on the stage; everything but `main` may be left out."""
+
+    main: Sequence[str]  # "strips", "lattice", "spans" or the name of a grid, from top to bottom
+    rows: Sequence[Row] = ()
+    grids: Sequence[Grid] = ()
+    side: Side | None = None  # with "spans" in `main` an entity
+    stepper: bool = False
+    compact: bool = False  # rows as low as can be read, for two pictures in one sight
+    reference: str = "viterbi"  # the row that others are compared with
+    contrast: str = "left_to_right"  # the row whose differing steps are drawn dashed in the lattice
+    heading: Sequence[str] = ()  # over the columns of rows that have some; such rows scroll
+    pile: Pile | None = None  # samples to draw in the lattice
+    title: str | None = None  # instead of score, log Z and p of the best path
+    note: str = ""  # what happened, in a sentence
+    legend: str = ""
+    hint: str = ""  # how to change something, where something can be changed
+    asks: str = ""  # page option that a chosen place goes to as "t TAG"; "right" marks a right tag
+    asked: tuple[int, int] | None = None  # position and tag id that the page speaks of
+    changeable: bool = True  # False: nothing here changes a score, and the scores stay at home
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The chain on the stage."""
 
     words: Sequence[str]  # T
     tags: Sequence[str]  # K
     trained: Analysis
     now: Analysis  # the same object as `trained` where nothing is edited
-    edits: Edits
-    panels: Panels
-    rows: Sequence[Row] = ()
-    tables: Sequence[Table] = ()
-    reference: str = "viterbi"  # the row that others are compared with
-    contrast: str = "left_to_right"  # the row whose differing steps are drawn dashed in the lattice
-    display: str = "score"  # of the matrix; "probability" shows exp of its scores
+    edits: Edits = field(default_factory=Edits)
+    pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
+    unedited: Potentials | None = None  # the scores under the edits, if not `trained`'s own
+    constrained: bool | None = None  # None: the tagger has no hard constraints to switch
     probabilistic: bool = (
         True  # whether Z and p are more than what a CRF with these scores would say
     )
     margin: float | None = None  # nats between the two best paths, where they are to be told
-    title: str | None = None  # instead of score, log Z and p of the best path
-    note: str = ""  # what happened, in a sentence
-    legend: str = ""
-    hint: str = ""  # how to change something, where something can be changed
-    pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
-    terms: Terms | None = None  # for the side panel "terms"
-    ruler: Ruler | None = None  # under the matrix
-    marks: Sequence[Mark] = ()  # on the slider of the strength
-    entity: EntityPanel | None = None  # for the main panel "spans" and the side panel "entity"
-    heading: Sequence[str] = ()  # over the columns of rows that have some; such rows scroll
-    pile: Pile | None = None  # samples to draw in the lattice
-    gradient: Gradient | None = None  # for the panel "gradient"; None where no path is right
-    asks: str = ""  # page option that a chosen place goes to as "t TAG"; "right" marks a right tag
-    asked: tuple[int, int] | None = None  # position and tag id that the page speaks of
-    constrained: bool | None = None  # None: the tagger has no hard constraints to switch
     step: int = 0  # 0 and 2 T: the whole picture; up to T columns forward, then back along the path
-    ack: int = 0  # highest event number that has been applied
-    changeable: bool = True  # False: nothing here changes a score, and the scores stay at home
-    unedited: Potentials | None = field(
-        default=None
-    )  # the scores under the edits, if not `trained`'s own

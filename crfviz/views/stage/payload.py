@@ -16,83 +16,105 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from crfviz.chain.analysis import Analysis
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import Edits
-from crfviz.chain.pile import Pile
 from crfviz.chain.potentials import Potentials
-from crfviz.views.stage.parts import Gradient, Row, Ruler, Stage, Table
+from crfviz.chain.questions.gradient import GradientStep
+from crfviz.chain.sampling import Pile
+from crfviz.views.stage.entity import EntityPanel
+from crfviz.views.stage.parts import (
+    Bars,
+    Cell,
+    Gap,
+    Gradient,
+    Grid,
+    Matrix,
+    Picture,
+    Row,
+    Ruler,
+    Subject,
+)
 from crfviz.views.theme import tag_colours
 
-EXPLAINING = ("cell", "bars")  # side panels that need every table
+SIDES = {
+    Matrix: "matrix",
+    Cell: "cell",
+    Bars: "bars",
+    Gap: "terms",
+    EntityPanel: "entity",
+    Gradient: "gradient",
+}  # as `web/` calls them
+EXPLAINING = (Cell, Bars)  # side panels that need every table
 
 
-def payload(stage: Stage) -> dict[str, object]:
+def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, object]:
     """The stage as JSON-ready data.
 
     Args:
-        stage: what to draw.
+        subject: the chain to draw.
+        picture: what to draw of it.
+        ack: highest event number that has been applied.
 
     Returns:
         A dict of strings, numbers, lists and base64 texts (float64 in C order; backpointers int16).
         Scores of -inf outside the base64 texts are None.
     """
-    base = stage.unedited or stage.trained.potentials
-    edited = stage.now is not stage.trained
+    base = subject.unedited or subject.trained.potentials
+    edited = subject.now is not subject.trained
+    side = picture.side
+    matrix = side if isinstance(side, Matrix) else Matrix()
+    explaining = isinstance(side, EXPLAINING)
     return {
-        "ack": stage.ack,
-        "words": list(stage.words),
-        "tags": list(stage.tags),
-        "colours": tag_colours(stage.tags),
+        "ack": ack,
+        "words": list(subject.words),
+        "tags": list(subject.tags),
+        "colours": tag_colours(subject.tags),
         "panels": {
-            "main": list(stage.panels.main),
-            "side": stage.panels.side,
-            "stepper": stage.panels.stepper,
-            "compact": stage.panels.compact,
+            "main": list(picture.main),
+            "side": None if side is None else SIDES[type(side)],
+            "stepper": picture.stepper,
+            "compact": picture.compact,
         },
-        "title": stage.title,
-        "trained": _scores(base) if stage.changeable else None,
-        "edits": _edits(stage.edits),
-        "results": _results(stage.now, with_tables=stage.panels.side in EXPLAINING),
-        "ghost": _ghost(stage) if edited else None,
-        "rows": [_row(row, stage.trained if edited else None) for row in stage.rows],
-        "tables": [_table(table) for table in stage.tables],
-        "reference": stage.reference,
-        "contrast": stage.contrast,
-        "display": stage.display,
-        "probabilistic": stage.probabilistic,
-        "margin": stage.margin,
-        "note": stage.note,
-        "legend": stage.legend,
-        "hint": stage.hint,
-        "pins": [[position, tag] for position, tag in stage.pins.items()],
-        "terms": None
-        if stage.terms is None
-        else asdict(stage.terms),  # finite: both paths are allowed
-        "ruler": None if stage.ruler is None else _ruler(stage.ruler),
-        "marks": [[mark.at, mark.label] for mark in stage.marks],
-        "entity": None if stage.entity is None else asdict(stage.entity),
-        "heading": list(stage.heading),
-        "pile": None if stage.pile is None else _pile(stage.pile),
-        "gradient": None if stage.gradient is None else _gradient(stage.gradient),
-        "asks": stage.asks,
-        "asked": None if stage.asked is None else list(stage.asked),
-        "constrained": stage.constrained,
-        "step": stage.step,
+        "title": picture.title,
+        "trained": _scores(base) if picture.changeable else None,
+        "edits": _edits(subject.edits),
+        "results": _results(subject.now, with_tables=explaining),
+        "ghost": _ghost(subject, sent=picture.changeable, with_tables=explaining)
+        if edited
+        else None,
+        "rows": [_row(row, subject.trained if edited else None) for row in picture.rows],
+        "tables": [_grid(grid) for grid in picture.grids],
+        "reference": picture.reference,
+        "contrast": picture.contrast,
+        "display": matrix.display,
+        "probabilistic": subject.probabilistic,
+        "margin": subject.margin,
+        "note": picture.note,
+        "legend": picture.legend,
+        "hint": picture.hint,
+        "pins": [[position, tag] for position, tag in subject.pins.items()],
+        "terms": asdict(side) if isinstance(side, Gap) else None,  # finite: both paths are allowed
+        "ruler": None if matrix.ruler is None else _ruler(matrix.ruler),
+        "marks": [[mark.at, mark.label] for mark in matrix.marks],
+        "entity": asdict(side) if isinstance(side, EntityPanel) else None,
+        "heading": list(picture.heading),
+        "pile": None if picture.pile is None else _pile(picture.pile),
+        "gradient": _gradient(side.step) if isinstance(side, Gradient) and side.step else None,
+        "asks": picture.asks,
+        "asked": None if picture.asked is None else list(picture.asked),
+        "constrained": subject.constrained,
+        "step": subject.step,
     }
 
 
-def _transitions(transitions: Tensor) -> Mapping[str, object]:
+def _transitions(potentials: Potentials) -> Mapping[str, object]:
     """One matrix; where each step has its own, the commonest number of each cell, and the others.
 
     Steps differ in few cells, and everything travels with every edit.
     """
-    if transitions.dim() == 2:
-        return {"transitions": _floats(transitions), "steps": None}
-    if len(transitions) == 0:  # a single word: there is no step
-        return {
-            "transitions": _floats(transitions.new_full(transitions.shape[1:], math.nan)),
-            "steps": None,
-        }
+    transitions = potentials.transitions
+    if potentials.homogeneous or len(transitions) == 0:  # a single word has no step
+        return {"transitions": _floats(potentials.step(0)), "steps": None}
     common = transitions.mode(dim=0).values
     bits = transitions.contiguous().view(torch.int64), common.contiguous().view(torch.int64)
     cells = (bits[0] != bits[1]).flatten().nonzero()[:, 0]
@@ -114,7 +136,7 @@ def _edits(edits: Edits) -> Mapping[str, object]:
 def _scores(potentials: Potentials) -> Mapping[str, object]:
     return {
         "emissions": _floats(potentials.emissions),
-        **_transitions(potentials.transitions),
+        **_transitions(potentials),
         "start": _floats(potentials.start),
         "end": _floats(potentials.end),
     }
@@ -122,41 +144,41 @@ def _scores(potentials: Potentials) -> Mapping[str, object]:
 
 def _results(analysis: Analysis, *, with_tables: bool) -> Mapping[str, object]:
     """Numbers of the chain as it is now. The tables are large, and only one panel reads them."""
-    tables = analysis.forward_backward
+    sweeps = _sweeps(analysis) if with_tables else dict.fromkeys(("alpha", "beta", "best"))
     return {
         "log_partition": _finite(analysis.forward_backward.log_partition),
         "score": None if analysis.viterbi is None else analysis.viterbi.score,
-        "path": None if analysis.viterbi is None else analysis.viterbi.path,
+        "path": analysis.paths["viterbi"],
         "marginals": _floats(analysis.forward_backward.marginals),
         "backpointers": _integers(analysis.reached_backpointers),
-        "alpha": _floats(tables.log_alpha) if with_tables else None,
-        "beta": _floats(tables.log_beta) if with_tables else None,
-        "best": _floats(analysis.best) if with_tables else None,
+        **sweeps,
     }
 
 
-def _ghost(stage: Stage) -> Mapping[str, object]:
+def _ghost(subject: Subject, *, sent: bool, with_tables: bool) -> Mapping[str, object]:
     """The chain as trained.
 
     Its tables are as large as those of the chain now, so the browser works them out where it has
     the trained scores; they travel only where it does not.
     """
-    trained = stage.trained
+    trained = subject.trained
     tables = trained.forward_backward
     ghost: dict[str, object] = {
-        "path": None if trained.viterbi is None else trained.viterbi.path,
+        "path": trained.paths["viterbi"],
         "probability": 0.0 if trained.viterbi is None else trained.viterbi.probability,
         "log_partition": _finite(tables.log_partition),
     }
-    if stage.changeable and stage.unedited is None:
+    if sent and subject.unedited is None:
         return ghost
     ghost["marginals"] = _floats(tables.marginals)
-    if stage.panels.side not in EXPLAINING:
-        return ghost
-    return ghost | {
-        "alpha": _floats(tables.log_alpha),
-        "beta": _floats(tables.log_beta),
-        "best": _floats(trained.best),
+    return ghost | _sweeps(trained) if with_tables else ghost
+
+
+def _sweeps(analysis: Analysis) -> dict[str, object]:
+    return {
+        "alpha": _floats(analysis.forward_backward.log_alpha),
+        "beta": _floats(analysis.forward_backward.log_beta),
+        "best": _floats(analysis.best),
     }
 
 
@@ -179,7 +201,7 @@ def _row(row: Row, before: Analysis | None) -> Mapping[str, object]:
         data["titles"] = list(row.titles)
     if row.columns:
         data["columns"] = list(row.columns)
-    trained = None if before is None else row.trained or _decoded(before).get(row.id)
+    trained = None if before is None else row.trained or before.paths.get(row.id)
     if row.faults:
         data["faults"] = list(row.faults)
     if trained is not None:
@@ -189,29 +211,19 @@ def _row(row: Row, before: Analysis | None) -> Mapping[str, object]:
     return data
 
 
-def _decoded(analysis: Analysis) -> Mapping[str, Sequence[int] | None]:
-    """What each decoder chooses, by the id of its row."""
-    return {
-        "greedy": analysis.greedy,
-        "left_to_right": analysis.left_to_right,
-        "viterbi": None if analysis.viterbi is None else analysis.viterbi.path,
-        "max_marginal": analysis.max_marginal,
-    }
-
-
-def _table(table: Table) -> Mapping[str, object]:
+def _grid(grid: Grid) -> Mapping[str, object]:
     data = {
-        "name": table.name,
-        "label": table.label,
-        "values": None if table.editable else _floats(table.values),  # the chain's own emissions
-        "scale": table.scale,
-        "digits": table.digits,
-        "kind": table.kind,
-        "editable": table.editable,
-        "outlined": _ids(table.outlined),
+        "name": grid.name,
+        "label": grid.label,
+        "values": None if grid.editable else _floats(grid.values),  # the chain's own emissions
+        "scale": grid.scale,
+        "digits": grid.digits,
+        "kind": grid.kind,
+        "editable": grid.editable,
+        "outlined": _ids(grid.outlined),
     }
-    if table.trained is not None and not table.editable:  # the scores under the edits are there
-        data["trained"] = _floats(table.trained)
+    if grid.trained is not None and not grid.editable:  # the scores under the edits are there
+        data["trained"] = _floats(grid.trained)
     return data
 
 
@@ -243,12 +255,12 @@ def _pile(pile: Pile) -> Mapping[str, object]:
     }
 
 
-def _gradient(gradient: Gradient) -> Mapping[str, object]:
+def _gradient(step: GradientStep) -> Mapping[str, object]:
     return {
         name: {part: write(getattr(counts, part)) for part in ("transitions", "start", "end")}
         for name, counts, write in (
-            ("observed", gradient.observed, _integers),
-            ("difference", gradient.difference, _floats),
+            ("observed", step.observed, _integers),
+            ("difference", step.difference, _floats),
         )
     }
 

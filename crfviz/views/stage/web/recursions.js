@@ -4,7 +4,7 @@
 // Letters: T tokens, K tags. Tables are flat Float64Arrays: table[t * K + k]. Transitions are [from, to], either one
 // matrix (K * K) or one per step ((T - 1) * K * K). -Infinity means forbidden and nothing else does.
 
-// Two scores this close, relative to their size, are a tie (see crfviz/chain/viterbi.py).
+// Two scores this close, relative to their size, are a tie (see crfviz/chain/decoding/viterbi.py).
 const TIE = 1e-12;
 
 export function logSumExp(values) {

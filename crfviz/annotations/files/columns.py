@@ -1,0 +1,186 @@
+"""CoNLL-U and CoNLL columns with annotations: a word a line.
+
+A comment `# crfviz = {...}` holds the fields of `fields`, and the text where `# text` cannot
+hold it. CoNLL-U has the tag as UPOS and in MISC the annotator, the model's proposal, and the
+word's characters in the text; the columns are word, characters, proposal, tag.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote, unquote
+
+from crfviz.annotations.files.fields import ROWS, FileSentence, Pair, annotated, fields_of
+from crfviz.annotations.records import Item
+from crfviz.exceptions import FormatError
+from crfviz.text.columns import (
+    BREAKS,
+    CONLLU,
+    TEXT_COMMENT,
+    Block,
+    Layout,
+    WordRow,
+    comment,
+    fits,
+    raw_text,
+    rendered,
+    sentence_of,
+    word_rows,
+)
+from crfviz.text.jsonl import parse_object
+from crfviz.text.lines import check_utf_8
+from crfviz.text.sentences import joined, located
+
+MARK = "# crfviz ="
+RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
+TIGHT = "SpaceAfter=No"
+
+
+def render_conllu(pair: Pair) -> str:
+    """One annotated sentence in CoNLL-U.
+
+    Raises:
+        FormatError: a tag cannot stand in a column.
+    """
+    item, annotation = pair
+    name = f"{item.document}-{item.position + 1}-{annotation.annotator}"
+    rows = []
+    for number, (word, place, proposed, tag) in enumerate(_words(pair), start=1):
+        end = int(place.partition(":")[2])
+        tight = end < len(item.text) and not item.text[end].isspace()
+        misc = [f"Annotator={_packed(annotation.annotator)}", f"Proposal={_packed(proposed)}"]
+        misc += [TIGHT] * tight + [f"TokenRange={place}"]
+        rows.append([str(number), word, "_", tag, "_", "_", "_", "_", "_", "|".join(misc)])
+    return rendered([f"# sent_id = {quote(name, safe='')}", *_comments(pair)], rows)
+
+
+def render_columns(pair: Pair) -> str:
+    """One annotated sentence in columns: word, start:end, proposal, tag.
+
+    Raises:
+        FormatError: a tag cannot stand in a column.
+    """
+    return rendered(_comments(pair), _words(pair))
+
+
+def read_block(block: Block, where: str, layout: Layout, name: str) -> FileSentence | None:
+    """The sentence of one block; None without words.
+
+    Args:
+        block: its lines.
+        where: they begin, for messages.
+        layout: of the columns.
+        name: of the file, for messages about one of the lines.
+
+    Raises:
+        FormatError: it cannot be read; says in which line and why.
+    """
+    for number, line in block:
+        check_utf_8(line, f"{name}, line {number}")
+    rows = word_rows(block, layout, name)
+    marked = comment(block, MARK)
+    if marked is not None:
+        fields = parse_object(marked, where)
+        text = fields.get("text", raw_text(block))
+        if not isinstance(text, str):
+            raise FormatError(f"{where}: expected the sentence in {TEXT_COMMENT!r}, got none")
+        known = {name: value for name, value in fields.items() if name not in ROWS}
+        return annotated(known | _shown(rows, text, name), text, where)
+    sentence = sentence_of(block, layout, name)
+    if not rows:
+        return None
+    odd = next((row for row in rows if len(row.cells) != len(rows[0].cells)), None)
+    if odd is not None:
+        raise FormatError(
+            f"{name}, line {odd.number}: expected {len(rows[0].cells)} columns, as in line "
+            f"{rows[0].number}, got {len(odd.cells)}"
+        )
+    lines = tuple(row.number for row in rows)
+    if sentence.text is not None:
+        places = located(sentence.tokens, sentence.text)
+        if places is not None:
+            return FileSentence(Item(sentence.text, places, sentence.tags), lines=lines)
+    glued = [TIGHT in row.cells[-1].split("|") for row in rows] if layout.width == 10 else None
+    note = "" if sentence.text is None else "the words are not those of # text: joined by blanks"
+    text, places = joined(sentence.tokens, glued)
+    return FileSentence(Item(text, places, sentence.tags), note=note, lines=lines)
+
+
+def _comments(pair: Pair) -> Iterator[str]:
+    text = pair[0].text
+    fields = {name: value for name, value in fields_of(pair).items() if name not in ROWS}
+    if text == text.strip() and not BREAKS.search(text):
+        yield f"{TEXT_COMMENT} {text}"
+    else:
+        fields["text"] = text
+    yield f"{MARK} {json.dumps(fields, ensure_ascii=False)}"
+
+
+def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
+    """Cells of every word: itself, its place, its proposed and its final tag."""
+    item, annotation = pair
+    for (start, end), proposed, tag in zip(
+        annotation.offsets, annotation.proposed, annotation.final, strict=True
+    ):
+        for value in (proposed, tag):
+            if not fits(value):
+                raise FormatError(
+                    f"columns cannot hold the tag {value!r}: expected one without TAB, line break "
+                    f"or blanks around it (JSONL can hold it)"
+                )
+        yield _cell(item.text[start:end]), f"{start}:{end}", proposed, tag
+
+
+def _cell(word: str) -> str:
+    """A word as a column can show it; its place in the text says what it is."""
+    return BREAKS.sub(" ", word).strip() or "_"
+
+
+def _packed(value: str) -> str:
+    """A value for MISC, where `|` separates."""
+    return re.sub(r"[%|\s]", lambda wrong: quote(wrong[0]), value)
+
+
+def _shown(rows: Sequence[WordRow], text: str, name: str) -> dict[str, object]:
+    """What the rows say of an annotated sentence, as `fields_of` says it."""
+    parts = [_parts(row, name) for row in rows]
+    places = [_place(part[0], row, text, name) for part, row in zip(parts, rows, strict=True)]
+    return {
+        "offsets": places,
+        "proposed": [proposed for _, proposed, _ in parts],
+        "tags": [tag for _, _, tag in parts],
+    }
+
+
+def _parts(row: WordRow, name: str) -> tuple[str, str, str]:
+    """Place, proposal and tag of a word."""
+    if len(row.cells) == 4:
+        return row.cells[1], row.cells[2], row.cells[3]
+    if len(row.cells) != CONLLU.width:
+        raise FormatError(
+            f"{name}, line {row.number}: expected word, start:end, proposal and tag, "
+            f"got {len(row.cells)} columns"
+        )
+    parts = dict(part.partition("=")[::2] for part in row.cells[-1].split("|"))
+    if not parts.keys() >= {"TokenRange", "Proposal"}:
+        raise FormatError(
+            f"{name}, line {row.number}: expected Proposal= and TokenRange= in the last column, "
+            f"got {row.cells[-1]!r}"
+        )
+    return parts["TokenRange"], unquote(parts["Proposal"]), row.cells[CONLLU.tag]
+
+
+def _place(cell: str, row: WordRow, text: str, name: str) -> list[int]:
+    """Characters of a word, checked against the word itself: an export must never shift."""
+    match = RANGE.fullmatch(cell)
+    if not match:
+        raise FormatError(f"{name}, line {row.number}: expected start:end, got {cell!r}")
+    start, end = int(match[1]), int(match[2])
+    if _cell(text[start:end]) != row.token:
+        raise FormatError(
+            f"{name}, line {row.number}: expected {_cell(text[start:end])!r}, the characters "
+            f"{start} to {end} of the text, got {row.token!r}"
+        )
+    return [start, end]

@@ -1,0 +1,185 @@
+"""What an exported sentence says, as the fields of a JSON object, and the sentence of such fields.
+
+Every format carries the same: text, words and tags, whose annotation it is, by which model, what
+was pinned, and what the file had before anybody labelled it. The revision and what can be undone
+stay in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+
+from crfviz.annotations.records import STATES, Annotation, Item
+from crfviz.exceptions import FormatError, ShapeError
+from crfviz.text.jsonl import strings
+from crfviz.text.lines import shown
+from crfviz.text.sentences import Offsets, words_at
+
+Pair = tuple[Item, Annotation]
+Fields = dict[str, Any]
+ROWS = ("text", "tokens", "tags", "offsets", "proposed")  # what columns show outside of the fields
+
+
+@dataclass(frozen=True)
+class FileSentence:
+    """One sentence of a file."""
+
+    item: Item
+    annotation: Annotation | None = None  # its `item` is not known yet
+    note: str = ""  # what had to be changed about it
+    lines: tuple[int, ...] = ()  # of the T words, where the format has one a line
+
+
+def fields_of(pair: Pair) -> Fields:
+    """The fields, ready for JSON; what says nothing is left out."""
+    item, annotation = pair
+    fields: Fields = {
+        "text": item.text,
+        "tokens": words_at(item.text, annotation.offsets),
+        "tags": annotation.final,
+        "offsets": annotation.offsets,
+        "proposed": annotation.proposed,
+        "document": item.document,
+        "sentence": item.position + 1,
+        "annotator": annotation.annotator,
+        "state": annotation.state,
+        "model": annotation.model,
+        "model_version": annotation.model_version,
+        "pins": {str(position): tag for position, tag in sorted(annotation.pins.items())},
+        "seconds": annotation.seconds,
+    }
+    for name, moment in (("created", annotation.created), ("updated", annotation.updated)):
+        if moment is not None:
+            fields[name] = moment.astimezone(UTC).isoformat()
+    if item.gold is not None:
+        fields["gold"] = item.gold
+    if item.offsets != annotation.offsets:
+        fields["offsets_in_file"] = item.offsets
+    return fields
+
+
+def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSentence:
+    """The sentence and its annotation again; only tags, offsets and annotator must be there.
+
+    Args:
+        fields: as `fields_of` gives them; anybody may have written them.
+        text: of the sentence.
+        where: they stand, for messages.
+
+    Raises:
+        FormatError: a field has another type, or does not fit the sentence; says which.
+    """
+    if not isinstance(text, str):
+        raise FormatError(f'{where}: expected a string in "text", got {shown(repr(text))}')
+    read = _Reader(fields, where)
+    final = strings(fields.get("tags"), "tags", where)
+    proposed = strings(fields["proposed"], "proposed", where) if "proposed" in fields else final
+    offsets = offsets_of(fields.get("offsets"), where)
+    if "tokens" in fields:
+        check_words(text, offsets, strings(fields["tokens"], "tokens", where), where)
+    own = offsets_of(fields["offsets_in_file"], where) if "offsets_in_file" in fields else offsets
+    gold = None if fields.get("gold") is None else strings(fields["gold"], "gold", where)
+    state = read.text("state", "done")
+    if state not in STATES:
+        raise FormatError(f"{where}: expected state {' or '.join(STATES)}, got {shown(state)}")
+    try:
+        item = Item(
+            text=text,
+            offsets=own,
+            gold=gold,
+            document=read.text("document"),
+            position=max(0, int(read.number("sentence", 1)) - 1),
+        )
+        annotation = Annotation(
+            item=0,
+            annotator=read.text("annotator"),
+            offsets=offsets,
+            proposed=proposed,
+            final=final,
+            pins=read.pins(),
+            state=state,
+            model=read.text("model"),
+            model_version=read.text("model_version"),
+            seconds=float(read.number("seconds", 0.0)),
+            created=read.moment("created"),
+            updated=read.moment("updated"),
+        )
+    except ShapeError as error:
+        raise FormatError(f"{where}: {error}") from error
+    return FileSentence(item, annotation)
+
+
+def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) -> None:
+    """Refuse offsets that do not point at the words.
+
+    Raises:
+        FormatError: says at which they point.
+    """
+    there = words_at(text, offsets)
+    if there != tuple(tokens):
+        raise FormatError(
+            f"{where}: expected offsets that point at the tokens {shown(repr(list(tokens)))}, got "
+            f"those of {shown(repr(list(there)))}"
+        )
+
+
+def offsets_of(value: object, where: str) -> Offsets:
+    """Places of words out of JSON.
+
+    Raises:
+        FormatError: they are no list of pairs of whole numbers.
+    """
+    if not isinstance(value, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair)
+        for pair in value
+    ):
+        raise FormatError(
+            f"{where}: expected offsets such as [[0, 5], [6, 11]], got {shown(repr(value))}"
+        )
+    return tuple((start, end) for start, end in value)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Fields that may be absent, with their types checked."""
+
+    fields: Mapping[str, Any]
+    where: str
+
+    def text(self, name: str, default: str = "") -> str:
+        value = self.fields.get(name, default)
+        if not isinstance(value, str):
+            self._refuse(name, "a string")
+        return value
+
+    def number(self, name: str, default: float) -> float:
+        value = self.fields.get(name, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
+            self._refuse(name, "a number from 0")
+        return value
+
+    def pins(self) -> dict[int, str]:
+        value = self.fields.get("pins", {})
+        if not isinstance(value, dict):
+            self._refuse("pins", 'an object such as {"0": "NOUN"}')
+        tags = strings(list(value.values()), "pins", self.where)
+        if not all(position.isdecimal() for position in value):
+            self._refuse("pins", "positions of words from 0")
+        return {int(position): tag for position, tag in zip(value, tags, strict=True)}
+
+    def moment(self, name: str) -> datetime | None:
+        value = self.text(name)
+        if not value:
+            return None
+        try:
+            moment = datetime.fromisoformat(value)
+            return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+        except (ValueError, OverflowError):
+            self._refuse(name, "a time such as 2030-01-31T12:00:00+00:00")
+
+    def _refuse(self, name: str, expected: str) -> NoReturn:
+        got = shown(repr(self.fields.get(name)))
+        raise FormatError(f'{self.where}: expected {expected} in "{name}", got {got}')

@@ -1,1 +1,0 @@
-"""How a store of an older version becomes one of the newest: Alembic's scripts."""

@@ -1,0 +1,185 @@
+"""The database below the store: SQLite or PostgreSQL, connected and at the newest schema."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from crfviz.annotations.store.failures import explained
+from crfviz.annotations.store.rows import to_json
+from crfviz.annotations.store.schema import VERSION, VERSION_TABLE
+from crfviz.exceptions import StoreError
+
+VARIABLE = "CRFVIZ_DATABASE_URL"
+WAIT = 15  # seconds for a server, or a lock of another program: more than an import holds it
+POOL = {"pool_size": 10, "max_overflow": 20}  # connections; threads beyond them wait for one
+MIGRATING = 7_246_849  # PostgreSQL's advisory lock: one process migrates at a time
+_ALEMBIC = Lock()  # it keeps what it works on in global names
+WRITES = {"crfviz_writes": True}  # execution option of a transaction that will write
+
+
+def database_url(url: str | None = None) -> URL:
+    """Where the store is: `url`, else CRFVIZ_DATABASE_URL, else a file below the user's data.
+
+    Raises:
+        StoreError: it is no such address.
+    """
+    given = url or os.environ.get(VARIABLE) or f"sqlite:///{_default_file()}"
+    try:
+        address = make_url(given)
+    except ArgumentError as error:
+        raise StoreError(
+            f"expected a database address such as sqlite:////home/me/annotations.db or "
+            f"postgresql://user@host/name in {VARIABLE}, got one that cannot be read"
+        ) from error
+    kind = address.drivername.partition("+")[0]
+    if kind in ("postgresql", "postgres"):
+        return address.set(drivername="postgresql+psycopg")
+    if kind != "sqlite":
+        raise StoreError(f"expected sqlite or postgresql in {VARIABLE}, got {kind!r}")
+    if address.database in (None, "", ":memory:"):
+        raise StoreError("expected a file for the annotations, got a store that lives in memory")
+    return address
+
+
+def connect(url: URL) -> Engine:
+    """An engine whose tables are those of `schema`; makes or migrates them.
+
+    Raises:
+        StoreError: no driver, no such database, no right to write, or a newer schema.
+    """
+    place = shown(url)
+    if url.get_backend_name() == "sqlite":
+        _make_folder(Path(str(url.database)).parent)
+    try:
+        engine = _engine(url)
+    except (ModuleNotFoundError, NoSuchModuleError) as error:
+        raise StoreError(
+            "PostgreSQL needs its driver: install it with `pip install 'crfviz[postgres]'`"
+        ) from error
+    try:
+        _to_newest(engine, place)
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise explained(error, place) from error
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+class Turns:
+    """One writer of this program at a time: SQLite lets those who wait sleep longer and longer."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._lock = Lock() if engine.name == "sqlite" else None
+
+    @contextmanager
+    def wait(self) -> Iterator[None]:
+        """Wait for one's turn; after `WAIT` seconds it is left to SQLite to say what is wrong."""
+        taken = self._lock is not None and self._lock.acquire(timeout=WAIT)
+        try:
+            yield
+        finally:
+            if taken and self._lock is not None:
+                self._lock.release()
+
+
+@contextmanager
+def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
+    """A connection whose work is committed at the end, or undone by an error."""
+    with engine.connect() as connection:
+        if writes:
+            connection = connection.execution_options(**WRITES)
+        with connection.begin():
+            yield connection
+
+
+def shown(url: URL) -> str:
+    """The address without its password; of SQLite the file alone."""
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return str(url.set(drivername="postgresql"))
+
+
+def _default_file() -> Path:
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "crfviz" / "annotations.db"
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the annotations go to {folder}, which cannot be made: {error.strerror}. "
+            f"Set {VARIABLE} to a place that is writable."
+        ) from error
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        waits = {"connect_timeout": WAIT, "options": f"-c lock_timeout={WAIT}s"}
+        own = {name: value for name, value in waits.items() if name not in url.query}
+        return create_engine(
+            url, connect_args=own, pool_pre_ping=True, json_serializer=to_json, **POOL
+        )
+    engine = create_engine(url, connect_args={"timeout": WAIT}, json_serializer=to_json, **POOL)
+    event.listen(engine, "connect", _prepare_file)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare_file(connection: sqlite3.Connection, record: object) -> None:  # noqa: ARG001 (SQLAlchemy's signature)
+    """A commit is on the disk before it returns, and readers never wait for a writer."""
+    connection.isolation_level = None  # transactions begin in `_begin`, not at the driver's whim
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    """A writer takes its lock at once: one that read first could not wait for it any more."""
+    writes = connection.get_execution_options().get("crfviz_writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _to_newest(engine: Engine, place: str) -> None:
+    with transaction(engine, writes=False) as connection:
+        version = _version(connection)
+    if version == VERSION:
+        return
+    with transaction(engine, writes=True) as connection:
+        if engine.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
+        version = _version(connection)
+        if version is not None and (not version.isdecimal() or int(version) > int(VERSION)):
+            raise StoreError(
+                f"the store {place} was made by a newer crfviz (version {version} of the tables, "
+                f"this program knows {VERSION}); nothing was changed. Update crfviz."
+            )
+        if version != VERSION:
+            _migrate(connection)
+
+
+def _version(connection: Connection) -> str | None:
+    """Version of the tables; None where there are none."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", "crfviz.annotations.store:migrations")
+    with _ALEMBIC:
+        command.upgrade(config, "head")

@@ -1,0 +1,12 @@
+"""What Alembic runs: the migrations, inside of the transaction that the store has opened."""
+
+from alembic import context
+
+from crfviz.annotations.store.schema import TABLES, VERSION_TABLE
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=TABLES,
+    version_table=VERSION_TABLE,
+)
+context.run_migrations()

@@ -1,0 +1,268 @@
+"""Records as rows of the tables, read and written: a new document, and one annotation anew.
+
+A document is written in chunks inside of one transaction. An annotation takes the place of the one
+it was made from, or there is a conflict: never a silent overwrite.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from sqlalchemy import JSON, Connection, RowMapping, Table, insert, select, text, update
+from sqlalchemy.exc import IntegrityError
+
+from crfviz.annotations.records import Annotation, Item, State, Step
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
+from crfviz.exceptions import ConflictError, StoreError
+from crfviz.text.sentences import Offsets
+
+Row = dict[str, Any]
+CHUNK = 1000  # rows between two reports of progress
+KEPT = [column.name for column in ANNOTATIONS.columns if column.name != "id"]
+LISTS = {  # columns that hold JSON
+    each.name for table in (ITEMS, ANNOTATIONS) for each in table.c if isinstance(each.type, JSON)
+}
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text
+
+
+class Encoded(str):
+    """JSON text that is ready: to encode many rows takes longer than to write them."""
+
+    __slots__ = ()
+
+
+def encoded(row: Row) -> Row:
+    """The same with its lists encoded, so that it is written quickly once the store is locked."""
+    return {
+        name: Encoded(json.dumps(value)) if name in LISTS and value is not None else value
+        for name, value in row.items()
+    }
+
+
+def to_json(value: object) -> str:
+    """How lists become text in every database."""
+    return str(value) if isinstance(value, Encoded) else json.dumps(value)
+
+
+def annotation_row(annotation: Annotation) -> Row:
+    """Columns of an annotation.
+
+    Raises:
+        StoreError: no annotator, or a character that no database holds.
+    """
+    if not annotation.annotator.strip():
+        raise StoreError("expected the name of an annotator, got an empty one; nothing was stored")
+    check_text(annotation.annotator, annotation.model, annotation.model_version)
+    check_text(*annotation.proposed, *annotation.final, *annotation.pins.values())
+    row: Row = {name: getattr(annotation, name) for name in KEPT}
+    past: list[Any] = [[step.offsets, dict(step.pins)] for step in annotation.past]
+    row.update(pins=dict(annotation.pins), past=past)
+    return row
+
+
+def item_of(row: RowMapping) -> Item:
+    """The sentence of a row that joins `items` and `documents`."""
+    gold = row[ITEMS.c.gold]
+    return Item(
+        text=row[ITEMS.c.text],
+        offsets=_offsets(row[ITEMS.c.offsets]),
+        gold=None if gold is None else tuple(gold),
+        document=row[DOCUMENTS.c.name],
+        position=row[ITEMS.c.position],
+        id=row[ITEMS.c.id],
+    )
+
+
+def annotation_of(row: RowMapping) -> Annotation:
+    """The annotation of a row."""
+    columns = ANNOTATIONS.c
+    return Annotation(
+        item=row[columns.item],
+        annotator=row[columns.annotator],
+        offsets=_offsets(row[columns.offsets]),
+        proposed=tuple(row[columns.proposed]),
+        final=tuple(row[columns.final]),
+        pins=_pins(row[columns.pins]),
+        state=cast(State, row[columns.state]),
+        model=row[columns.model],
+        model_version=row[columns.model_version],
+        revision=row[columns.revision],
+        seconds=row[columns.seconds],
+        created=row[columns.created],
+        updated=row[columns.updated],
+        past=tuple(Step(_offsets(words), _pins(pins)) for words, pins in row[columns.past]),
+    )
+
+
+def check_text(*texts: str) -> None:
+    """Refuse what neither SQLite nor PostgreSQL could give back.
+
+    Raises:
+        StoreError: says which character it is.
+    """
+    for value in texts:
+        if wrong := UNSTORABLE.search(value):
+            raise StoreError(
+                f"expected text that a database can hold, got the character "
+                f"U+{ord(wrong[0]):04X} in {value[:60]!a}; nothing was stored"
+            )
+
+
+@dataclass(frozen=True)
+class NewDocument:
+    """Everything that is to be written, checked and ready."""
+
+    name: str
+    created: datetime
+    sentences: list[Row]
+    labelled: list[Row]  # their `item` counts the sentences
+
+
+def new_document(
+    name: str, sentences: Iterable[Item], labelled: Iterable[Annotation]
+) -> NewDocument:
+    """Check and prepare a document, before anything is locked.
+
+    Raises:
+        StoreError: a character that no database holds, or an annotation of no sentence.
+    """
+    check_text(name)
+    rows = _placed(sentences)
+    now = datetime.now(UTC)
+    marks = [annotation_row(_dated(annotation, now)) for annotation in labelled]
+    outside = [mark["item"] for mark in marks if not 0 <= mark["item"] < len(rows)]
+    if outside:
+        raise StoreError(
+            f"expected annotations of sentences 0 to {len(rows) - 1}, got one of {outside[0]}; "
+            f"nothing was stored"
+        )
+    return NewDocument(name, now, [*map(encoded, rows)], [*map(encoded, marks)])
+
+
+def write_document(
+    connection: Connection, new: NewDocument, progress: Callable[[int, int], None] | None
+) -> str:
+    """Write it; returns the name it got, which is "name (2)" where the name is taken."""
+    if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
+        connection.execute(text(f"LOCK TABLE {DOCUMENTS.name} IN SHARE ROW EXCLUSIVE MODE"))
+    name = _free_name(connection, new.name)
+    row = insert(DOCUMENTS).values(name=name, created=new.created).returning(DOCUMENTS.c.id)
+    number = connection.execute(row).scalar_one()
+    total = len(new.sentences) + len(new.labelled)
+    report = progress or (lambda _done, _of: None)
+    rows = [sentence | {"document": number} for sentence in new.sentences]
+    _write(connection, ITEMS, rows, lambda done: report(done, total))
+    if new.labelled:
+        written = select(ITEMS.c.id).where(ITEMS.c.document == number).order_by(ITEMS.c.position)
+        ids = list(connection.execute(written).scalars())
+        marks = [mark | {"item": ids[mark["item"]]} for mark in new.labelled]
+        _write(connection, ANNOTATIONS, marks, lambda done: report(len(rows) + done, total))
+    return name
+
+
+def stored(connection: Connection, item: int, annotator: str) -> Annotation | None:
+    """What an annotator said about a sentence; None is nothing yet."""
+    query = select(ANNOTATIONS).where(
+        ANNOTATIONS.c.item == item, ANNOTATIONS.c.annotator == annotator
+    )
+    row = connection.execute(query).mappings().first()
+    return None if row is None else annotation_of(row)
+
+
+def write_annotation(connection: Connection, new: Annotation) -> Annotation:
+    """Write an annotation in place of its predecessor.
+
+    Raises:
+        ConflictError: the stored one is another.
+        StoreError: there is no such sentence.
+    """
+    if not _replaced(connection, new):
+        before = stored(connection, new.item, new.annotator)
+        if before != new:  # equal: a lost connection hid that it had been stored
+            raise _conflict(connection, new, before)
+    return new
+
+
+def _replaced(connection: Connection, new: Annotation) -> bool:
+    """Write an annotation if its predecessor is the stored one."""
+    row = annotation_row(new)
+    if new.revision > 1:
+        change = update(ANNOTATIONS).where(
+            ANNOTATIONS.c.item == new.item,
+            ANNOTATIONS.c.annotator == new.annotator,
+            ANNOTATIONS.c.revision == new.revision - 1,
+        )
+        return connection.execute(change.values(row)).rowcount == 1
+    try:
+        with connection.begin_nested():
+            connection.execute(insert(ANNOTATIONS).values(row))
+    except IntegrityError:
+        return False
+    return True
+
+
+def _conflict(connection: Connection, new: Annotation, stored: Annotation | None) -> StoreError:
+    """Why an annotation did not replace the stored one, in words."""
+    if stored is not None:
+        return ConflictError(
+            f"This sentence was stored meanwhile from another tab or program "
+            f"(revision {stored.revision}, {stored.updated:%H:%M:%S} UTC; this one would follow "
+            f"revision {new.revision - 1}). Nothing was overwritten: load it again, then correct."
+        )
+    if connection.execute(select(ITEMS.c.id).where(ITEMS.c.id == new.item)).first() is None:
+        return StoreError(f"sentence {new.item} is not in the store; its document may be removed")
+    return ConflictError(
+        "This annotation was removed meanwhile. Nothing was stored: load it again."
+    )
+
+
+def _placed(sentences: Iterable[Item]) -> list[Row]:
+    rows: list[Row] = []
+    position = -1
+    for sentence in sentences:
+        check_text(sentence.text, *(sentence.gold or ()))
+        position = max(position + 1, sentence.position)
+        columns = ("text", "offsets", "gold")
+        rows.append({name: getattr(sentence, name) for name in columns} | {"position": position})
+    return rows
+
+
+def _dated(annotation: Annotation, now: datetime) -> Annotation:
+    return replace(
+        annotation,
+        revision=max(1, annotation.revision),
+        created=annotation.created or now,
+        updated=annotation.updated or now,
+    )
+
+
+def _free_name(connection: Connection, wanted: str) -> str:
+    taken = set(connection.execute(select(DOCUMENTS.c.name)).scalars())
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted} ({number})"
+    return name
+
+
+def _write(
+    connection: Connection, table: Table, rows: Sequence[Row], report: Callable[[int], None]
+) -> None:
+    for start in range(0, len(rows), CHUNK):
+        chunk = rows[start : start + CHUNK]
+        connection.execute(insert(table), chunk)
+        report(start + len(chunk))
+
+
+def _offsets(stored: list[list[int]]) -> Offsets:
+    return tuple((start, end) for start, end in stored)
+
+
+def _pins(stored: Mapping[str, str]) -> dict[int, str]:
+    """Positions are strings in JSON."""
+    return {int(position): tag for position, tag in stored.items()}

@@ -1,0 +1,270 @@
+"""The store: every document, and what each annotator said about each of its sentences.
+
+A file of SQLite, or PostgreSQL by setting CRFVIZ_DATABASE_URL. What a method has stored is on the
+disk when it returns. One store serves all threads of a program, and many programs may open it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from crfviz.annotations.records import Annotation, Item, State
+from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
+from crfviz.annotations.store.failures import explained, lost_connection
+from crfviz.annotations.store.rows import (
+    annotation_of,
+    annotation_row,
+    item_of,
+    new_document,
+    stored,
+    write_annotation,
+    write_document,
+)
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
+from crfviz.exceptions import StoreError
+
+PAUSE = 1.0  # seconds before a lost server is asked once more
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class DocumentSummary:
+    """One line of the list of documents."""
+
+    name: str
+    sentences: int
+    created: datetime  # UTC
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one annotator is in one document."""
+
+    total: int  # sentences of the document
+    done: int
+    open: int  # begun, not done
+    seconds: float  # spent on the done ones
+
+
+def open_store(url: str | None = None) -> Store:
+    """The store at an address, made or brought to the newest schema where needed.
+
+    Args:
+        url: such as `sqlite:////home/me/annotations.db` or `postgresql://user:password@host/name`;
+            None takes CRFVIZ_DATABASE_URL, else `crfviz/annotations.db` below XDG_DATA_HOME.
+
+    Raises:
+        StoreError: it cannot be opened; says why and what to do.
+    """
+    address = database_url(url)
+    return Store(connect(address), shown(address))
+
+
+class Store:
+    """Documents and annotations in one database; every method may raise a StoreError."""
+
+    def __init__(self, engine: Engine, place: str) -> None:
+        self._engine = engine
+        self._turns = Turns(engine)
+        self.place = place  # for people: the file, or the address without its password
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give all connections back; the store connects again when it is used again."""
+        self._engine.dispose()
+
+    def add(
+        self,
+        document: str,
+        sentences: Iterable[Item],
+        progress: Callable[[int, int], None] | None = None,
+        labelled: Iterable[Annotation] = (),
+    ) -> str:
+        """Store a new document, all of it or nothing.
+
+        Args:
+            document: its name; a taken one gets a number, "name (2)".
+            sentences: in order. One keeps its `position` if that is higher than the one before it
+                has, else it gets the next.
+            progress: told now and then how many rows are written, of how many.
+            labelled: annotations of these sentences; their `item` counts the sentences from 0.
+
+        Returns:
+            The name under which it is stored.
+
+        Raises:
+            StoreError: an annotation of no sentence, or text that no database can hold.
+        """
+        new = new_document(document, sentences, labelled)
+        return self._run(lambda c: write_document(c, new, progress), writes=True, tries=1)
+
+    def remove(self, document: str) -> None:
+        """Drop a document with all its sentences and annotations, for good."""
+        self._run(
+            lambda c: c.execute(delete(DOCUMENTS).where(DOCUMENTS.c.name == document)), writes=True
+        )
+
+    def documents(self) -> list[DocumentSummary]:
+        """All documents, oldest first."""
+        query = (
+            select(DOCUMENTS.c.name, func.count(ITEMS.c.id), DOCUMENTS.c.created)
+            .outerjoin(ITEMS)
+            .group_by(DOCUMENTS.c.id)
+            .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
+        )
+        return [DocumentSummary(*row) for row in self._run(lambda c: c.execute(query).all())]
+
+    def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
+        """Sentences of a document in its order: `limit` of them from the `start`-th."""
+        query = _sentences().where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
+        page = query.offset(start).limit(limit)
+        return self._run(lambda c: [item_of(row) for row in c.execute(page).mappings()])
+
+    def item(self, number: int) -> Item:
+        """The sentence with an id.
+
+        Raises:
+            StoreError: there is none (any more).
+        """
+        query = _sentences().where(ITEMS.c.id == number)
+        row = self._run(lambda c: c.execute(query).mappings().first())
+        if row is None:
+            raise StoreError(f"sentence {number} is not in the store; its document may be removed")
+        return item_of(row)
+
+    def item_ids(self, document: str) -> list[int]:
+        """Ids of the sentences of a document, in its order."""
+        query = select(ITEMS.c.id).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
+        return self._run(lambda c: list(c.execute(query.order_by(ITEMS.c.position)).scalars()))
+
+    def annotation(self, item: int, annotator: str) -> Annotation | None:
+        """What an annotator said about a sentence; None is nothing yet."""
+        return self._run(lambda c: stored(c, item, annotator))
+
+    def save(self, annotation: Annotation) -> Annotation:
+        """Store an annotation in place of the one it was made from.
+
+        Returns:
+            The same with its next revision and its times; it is on the disk.
+
+        Raises:
+            ConflictError: the stored revision is another one: nothing was overwritten.
+            StoreError: it could not be stored.
+        """
+        now = datetime.now(UTC)
+        new = replace(
+            annotation,
+            revision=annotation.revision + 1,
+            created=annotation.created or now,
+            updated=now,
+        )
+        annotation_row(new)  # its complaints come before the database is asked
+        return self._run(lambda c: write_annotation(c, new), writes=True)
+
+    def annotations(
+        self, document: str | None = None, annotator: str | None = None, state: State | None = None
+    ) -> list[tuple[Item, Annotation]]:
+        """Annotations with their sentences, by document, place in it and annotator; None is all."""
+        query = (
+            select(ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
+            .join(DOCUMENTS, ITEMS.c.document == DOCUMENTS.c.id)
+            .join(ANNOTATIONS)
+            .where(*_wanted(document, annotator, state))
+            .order_by(DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
+        )
+        return self._run(
+            lambda c: [(item_of(row), annotation_of(row)) for row in c.execute(query).mappings()]
+        )
+
+    def count(
+        self, document: str | None = None, annotator: str | None = None, state: State | None = None
+    ) -> int:
+        """How many annotations there are; None is all."""
+        query = select(func.count()).select_from(ANNOTATIONS.join(ITEMS).join(DOCUMENTS))
+        chosen = query.where(*_wanted(document, annotator, state))
+        return self._run(lambda c: c.execute(chosen).scalar_one())
+
+    def progress(self, document: str, annotator: str) -> Progress:
+        """How far an annotator is in a document."""
+        total = select(func.count(ITEMS.c.id)).join(DOCUMENTS)
+        total = total.where(DOCUMENTS.c.name == document)
+        states = (
+            _of_document(
+                document, ANNOTATIONS.c.state, func.count(), func.sum(ANNOTATIONS.c.seconds)
+            )
+            .where(ANNOTATIONS.c.annotator == annotator)
+            .group_by(ANNOTATIONS.c.state)
+        )
+
+        def work(connection: Connection) -> Progress:
+            counts = {state: (n, spent) for state, n, spent in connection.execute(states)}
+            done, seconds = counts.get("done", (0, 0.0))
+            number = connection.execute(total).scalar_one()
+            return Progress(number, done, counts.get("open", (0, 0.0))[0], seconds)
+
+        return self._run(work)
+
+    def done_ids(self, document: str, annotator: str) -> set[int]:
+        """Ids of the sentences that an annotator has accepted."""
+        query = _of_document(document, ANNOTATIONS.c.item).where(
+            ANNOTATIONS.c.annotator == annotator, ANNOTATIONS.c.state == "done"
+        )
+        return self._run(lambda c: set(c.execute(query).scalars()))
+
+    def annotators(self, document: str | None = None) -> list[str]:
+        """Names of all who labelled a document, or any; sorted."""
+        name = ANNOTATIONS.c.annotator
+        query = select(name) if document is None else _of_document(document, name)
+        return sorted(self._run(lambda c: c.execute(query.distinct()).scalars().all()))
+
+    def _run(
+        self, work: Callable[[Connection], Result], *, writes: bool = False, tries: int = 2
+    ) -> Result:
+        """Do something in a transaction of its own; once more if the server was lost."""
+        try:
+            with (
+                self._turns.wait() if writes else nullcontext(),
+                transaction(self._engine, writes=writes) as connection,
+            ):
+                return work(connection)
+        except SQLAlchemyError as error:
+            if tries == 1 or not lost_connection(error):
+                raise explained(error, self.place) from error
+        time.sleep(PAUSE)
+        return self._run(work, writes=writes, tries=tries - 1)
+
+
+def _sentences() -> Select[*tuple[Any, ...]]:
+    return select(ITEMS, DOCUMENTS.c.name).join(DOCUMENTS)
+
+
+def _wanted(
+    document: str | None, annotator: str | None, state: State | None
+) -> list[ColumnElement[bool]]:
+    wanted = {DOCUMENTS.c.name: document, ANNOTATIONS.c.annotator: annotator}
+    wanted[ANNOTATIONS.c.state] = state
+    return [column == value for column, value in wanted.items() if value is not None]
+
+
+def _of_document(document: str, *what: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
+    joined = ANNOTATIONS.join(ITEMS).join(DOCUMENTS)
+    return select(*what).select_from(joined).where(DOCUMENTS.c.name == document)

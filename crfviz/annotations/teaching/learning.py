@@ -1,0 +1,111 @@
+"""A trained network goes on learning from a few more sentences: its CRF alone, or all of it.
+
+    network = learn(load_model(tagger.folder), sentences, METHODS["tagger"], report)
+
+`crf` leaves every emission as it is: only the scores of start, end and transitions move. `tagger`
+moves all weights. Both minimise the loss of training, with its averaged weights; see
+`crfviz.corpus.training.optimisation`. Words that the model does not know stay unknown words: its
+vocabulary does not grow.
+
+`benchmarks/teaching.py` measures what both do. Longer steps or more passes get more of the taught
+words right and cost more of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from crfviz.corpus.training.labelled import Corpus, Labelled
+from crfviz.corpus.training.optimisation import Run
+from crfviz.corpus.training.recipe import Recipe
+from crfviz.exceptions import FormatError, UnknownTagError
+from crfviz.taggers.neural.network import Network
+from crfviz.taggers.neural.tagger import NeuralModel, choose_device
+from crfviz.text.sentences import Sentence
+
+CRF_ONLY, WHOLE_TAGGER = "crf", "tagger"
+_SHORT = Recipe(
+    batch_sentences=8,
+    weight_decay=0.0,  # the weights are to stay where training left them
+    warm_up=0.0,
+    second_momentum=0.98,
+)
+METHODS: Mapping[str, Recipe] = {
+    CRF_ONLY: replace(
+        _SHORT,
+        epochs=10,
+        learning_rate=0.02,
+        word_dropout=0.0,  # the emissions are to be those of the tagger
+        drop_characters=0.0,
+        drop_inputs=0.0,
+        drop_outputs=0.0,
+    ),
+    WHOLE_TAGGER: replace(_SHORT, epochs=20, learning_rate=5e-4),
+}
+WHAT = {CRF_ONLY: "transitions, start and end only", WHOLE_TAGGER: "the whole tagger"}
+
+Report = Callable[[int, int], None]  # steps done, and of how many; what it raises ends the run
+
+
+def learn(
+    stored: NeuralModel, sentences: Sequence[Sentence], method: str, recipe: Recipe, report: Report
+) -> Network:
+    """The network of a model folder after it has learnt from tagged sentences.
+
+    Args:
+        stored: is not changed.
+        sentences: with their tags; at least one.
+        method: CRF_ONLY or WHOLE_TAGGER.
+        recipe: of `METHODS`, or another; architecture and sizes are those of the folder.
+        report: called after every step.
+
+    Returns:
+        Averaged weights, float32.
+
+    Raises:
+        FormatError: there is no sentence, or one without words or tags.
+        UnknownTagError: a sentence has a tag that the model has not.
+    """
+    recipe = replace(recipe, architecture=stored.config.architecture, sizes=stored.config.sizes)
+    train = labelled(sentences, stored.config.tags)
+    run = Run(recipe, Corpus(train, (), stored.config.tags, (), stored.vocabulary), choose_device())
+    for network in (run.network, run.average):
+        network.load_state_dict(stored.network.state_dict())
+    if method == CRF_ONLY:
+        run.network.requires_grad_(requires_grad=False)
+        run.network.crf.requires_grad_(requires_grad=True)
+    total, done = run.num_steps * recipe.epochs, 0
+
+    def count(_: float) -> None:
+        nonlocal done
+        done += 1
+        report(done, total)
+
+    for _ in range(recipe.epochs):
+        run.train_epoch(count)
+    return run.average.cpu()
+
+
+def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelled]:
+    """Sentences with the ids of their tags.
+
+    Raises:
+        FormatError: there is no sentence, or one without words or tags.
+        UnknownTagError: a sentence has a tag that is not in `tags`.
+    """
+    if not sentences:
+        raise FormatError("expected at least one finished sentence to learn from, got none")
+    ids = {tag: number for number, tag in enumerate(tags)}
+    found = []
+    for number, sentence in enumerate(sentences, start=1):
+        if not sentence.tokens or sentence.tags is None:
+            raise FormatError(f"sentence {number} to learn from has no words or no tags")
+        unknown = sorted(set(sentence.tags) - set(ids))
+        if unknown:
+            raise UnknownTagError(
+                f"sentence {number} to learn from has the tag {unknown[0]!r}; "
+                f"the model has {', '.join(tags)}"
+            )
+        found.append(Labelled(sentence.tokens, tuple(ids[tag] for tag in sentence.tags)))
+    return found

@@ -1,0 +1,175 @@
+"""The naive way: every one of the K^T paths on its own, sorted and summed.
+
+    Z = Σ_y exp(score(y))      p(y_t = k | x) = Σ_{y: y_t = k} exp(score(y)) / Z
+
+Each path is added up term by term; nothing is shared between two that begin alike, and that is what
+the recursions do better: they take about T·K² steps. Path number n has the tags that n has as
+digits to the base K, the first word's digit first.
+
+Letters: `T` tokens, `K` tags, `N` = K^T paths.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.chain.forward_backward import forward_backward, log_partition
+from crfviz.chain.potentials import Array, Potentials
+from crfviz.exceptions import CrfvizError
+
+MOST_PATHS = 1_000_000
+FIRST, LAST = 50, 5  # of the sorted list, written out
+CURVE_POINTS = 200  # of the running sum
+REPEATS = 5  # of the recursion, the fastest counts
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Some paths of the sorted list, with their places in it."""
+
+    ranks: NDArray[np.int_]  # (n,) from 1
+    tags: NDArray[np.int_]  # (n, T) tag ids
+    scores: Array  # (n,) nats; -inf for a forbidden path
+    shares: Array  # (n,) exp(score) / Z, 0 where Z is
+    running: Array  # (n,) the sum of the shares up to here
+
+
+@dataclass(frozen=True, eq=False)
+class Enumeration:
+    """All paths of a sentence, and what the recursions make of it."""
+
+    num_paths: int  # K^T
+    forbidden: int  # of them have score -inf
+    listed: Ranked  # the first and the last of the sorted list
+    curve: Ranked  # some of it, evenly on a logarithmic scale, the last one too
+    log_sum: float  # log of the running sum at its end, nats
+    log_partition: float  # of the recursion, nats
+    largest_deviation: float  # of log Z and of any marginal, between both ways
+    seconds: float  # measured: to score, sort and sum all paths
+    recursion_seconds: float  # measured: of the forward recursion, the fastest of 5
+
+
+def num_paths(potentials: Potentials) -> int:
+    """K^T."""
+    return int(potentials.num_tags**potentials.num_tokens)
+
+
+def words_that_fit(potentials: Potentials, most_paths: int = MOST_PATHS) -> int:
+    """How many words from the first on have at most so many paths; 0 if not even one has."""
+    K, T = potentials.num_tags, potentials.num_tokens
+    return next((n for n in range(T, 0, -1) if K**n <= most_paths), 0)
+
+
+def enumerate_paths(potentials: Potentials) -> Enumeration:
+    """Score, sort and sum every path, in O(T K^T).
+
+    Paths with the same score keep the order of their tags.
+
+    Raises:
+        CrfvizError: there are more than `MOST_PATHS` paths; says how many.
+
+    Example:
+        >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
+        >>> enumerate_paths(coin).num_paths
+        8
+    """
+    N = num_paths(potentials)
+    if N > MOST_PATHS:
+        raise CrfvizError(f"expected at most {MOST_PATHS:,} paths, got {written_count(potentials)}")
+    began = perf_counter()
+    scores = _scores(potentials, N)
+    order = np.argsort(-scores, kind="stable")
+    scores = scores[order]
+    top = scores[0] if scores[0] > -math.inf else 0.0
+    weights = np.exp(scores - top)
+    running = np.cumsum(weights)
+    total = running[-1]
+    seconds = perf_counter() - began
+
+    def ranked(places: NDArray[np.int_]) -> Ranked:
+        return Ranked(
+            ranks=places + 1,
+            tags=_digits(order[places], potentials),
+            scores=scores[places],
+            shares=weights[places] / (total or 1.0),
+            running=running[places] / (total or 1.0),
+        )
+
+    listed = np.arange(N)
+    if N > FIRST + LAST:
+        listed = np.concatenate([listed[:FIRST], listed[-LAST:]])
+    marks = np.unique(np.geomspace(1, N, CURVE_POINTS).round().astype(int)) - 1
+    by_recursion, recursion_seconds = _timed(potentials)
+    log_sum = float(top + np.log(total)) if total else -math.inf
+    shares = np.empty(N)
+    shares[order] = weights / (total or 1.0)
+    return Enumeration(
+        num_paths=N,
+        forbidden=int(np.isneginf(scores).sum()),
+        listed=ranked(listed),
+        curve=ranked(marks),
+        log_sum=log_sum,
+        log_partition=by_recursion,
+        largest_deviation=_deviation(potentials, shares, log_sum),
+        seconds=seconds,
+        recursion_seconds=recursion_seconds,
+    )
+
+
+def written_count(potentials: Potentials) -> str:
+    """K^T for people: in full, or rounded where it is long."""
+    K, T = potentials.num_tags, potentials.num_tokens
+    digits = T * math.log10(K)
+    if digits < 15:
+        return f"{K**T:,}"
+    exponent = math.floor(digits)
+    return f"{10 ** (digits - exponent):.1f}e{exponent}"
+
+
+def _scores(potentials: Potentials, N: int) -> Array:
+    """(N,) the score of every path, in the order of their numbers."""
+    emissions, steps, start, end = potentials.arrays()
+    numbers = np.arange(N, dtype=np.int32)
+    K, power = potentials.num_tags, N // potentials.num_tags
+    before = numbers // power
+    scores: Array = start[before] + emissions[0][before]
+    for emission, step in zip(emissions[1:], steps, strict=True):
+        power //= K
+        tags = numbers // power % K
+        scores += step[before, tags]
+        scores += emission[tags]
+        before = tags
+    return scores + end[before]
+
+
+def _digits(numbers: NDArray[np.int_], potentials: Potentials) -> NDArray[np.int_]:
+    """(n, T) the tags of paths by their numbers."""
+    K, T = potentials.num_tags, potentials.num_tokens
+    powers = K ** np.arange(T - 1, -1, -1)
+    return numbers[:, None] // powers % K
+
+
+def _deviation(potentials: Potentials, shares: Array, log_sum: float) -> float:
+    """How far log Z and the marginals of both ways lie apart, at most."""
+    tables = forward_backward(potentials)
+    if log_sum == -math.inf:
+        return 0.0 if tables.log_partition == -math.inf else math.inf
+    K, T = potentials.num_tags, potentials.num_tokens
+    marginals = [shares.reshape(K**t, K, K ** (T - 1 - t)).sum((0, 2)) for t in range(T)]
+    gaps = np.abs(np.stack(marginals) - tables.marginals.numpy())
+    return max(abs(log_sum - tables.log_partition), float(gaps.max()))
+
+
+def _timed(potentials: Potentials) -> tuple[float, float]:
+    """Log Z of the forward recursion, and the seconds it took."""
+    fastest, value = math.inf, 0.0
+    for _ in range(REPEATS):
+        began = perf_counter()
+        value = log_partition(potentials)
+        fastest = min(fastest, perf_counter() - began)
+    return value, fastest

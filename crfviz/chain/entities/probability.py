@@ -1,0 +1,252 @@
+"""The exact probability of an entity, and of what could be there instead.
+
+An entity X at words first to last is there if they are tagged B-X I-X ... I-X and the next word is
+not I-X. Its probability is that of all paths through these tags, by the constrained forward
+recursion:
+
+    P(entity | x) = Z(paths with exactly these tags) / Z
+
+It is neither the mean nor the product of the words' marginals: these do not know that the tags
+occur together, nor where the entity stops.
+
+Source: Culotta and McCallum, "Confidence Estimation for Information Extraction" (2004), section 3.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from crfviz.chain import recursions
+from crfviz.chain.constraints import bio_rules
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.questions.conditioning import pin_probability
+from crfviz.exceptions import ShapeError, UnknownTagError
+from crfviz.text.schemes import begin, inside, is_begin, is_inside, types_of
+
+Relation = Literal["other type", "other boundaries", "none"]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A hypothesis about the words of an entity that contradicts it."""
+
+    label: str | None  # the type; None if no entity touches these words
+    first: int | None  # position of its first word
+    last: int | None  # position of its last word
+    relation: Relation
+    probability: float  # in [0, 1]
+
+
+@dataclass(frozen=True)
+class Shortcuts:
+    """What is often shown instead of the probability of an entity, from its words' marginals."""
+
+    mean: float
+    product: float
+    minimum: float
+
+
+def entity_types(potentials: Potentials) -> list[str]:
+    """The types X for which there is a tag B-X, in id order."""
+    return types_of(potentials.tag_names)
+
+
+def entity_probability(potentials: Potentials, label: str, first: int, last: int) -> float:
+    """The probability that exactly this entity is there: its type and both boundaries.
+
+    An illegal I-X that continues nothing belongs to no entity; where the chain allows such tags,
+    they count in Z.
+
+    Args:
+        potentials: scores of one sentence with BIO tags.
+        label: the type, as in B-label and I-label.
+        first: position of its first word.
+        last: position of its last word, included.
+
+    Returns:
+        In [0, 1]. O(T K^2).
+
+    Raises:
+        UnknownTagError: there is no tag B-label, or no I-label for a longer entity.
+        ShapeError: not 0 <= first <= last < T.
+        NoPathError: every path is forbidden.
+
+    Example:
+        >>> free = Potentials([[0.0] * 3] * 2, [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
+        >>> round(entity_probability(free, "PER", 0, 1), 4)  # one path of nine
+        0.1111
+    """
+    tags = _tags(potentials, label, first, last)
+    goes_on = last + 1 < potentials.num_tokens and inside(label) in potentials.tag_names
+    return pin_probability(potentials, tags, [(last + 1, inside(label))] if goes_on else [])
+
+
+def entity_rivals(potentials: Potentials, label: str, first: int, last: int) -> list[Rival]:
+    """Everything else that could be at the words of an entity, likeliest first.
+
+    Each hypothesis is the first entity that touches the words `first` to `last`, or none. A path
+    has exactly one of them, so their probabilities and that of the entity itself sum to 1. What
+    follows after that first entity is left open.
+
+    Args:
+        potentials: scores of one sentence with BIO tags.
+        label: the type of the entity.
+        first: position of its first word.
+        last: position of its last word, included.
+
+    Returns:
+        All rivals with a probability above 0; O(T^2) of them for each type, in O(T^2 K + T K^2).
+
+    Raises:
+        UnknownTagError: there is no tag B-label, or no I-label for a longer entity.
+        ShapeError: not 0 <= first <= last < T.
+        NoPathError: every path is forbidden.
+    """
+    entity_probability(potentials, label, first, last)  # raises what there is to raise
+    rivals = [
+        rival
+        for rival in _Hypotheses(potentials, first, last).all()
+        if rival.probability > 0 and (rival.label, rival.first, rival.last) != (label, first, last)
+    ]
+    return sorted(rivals, key=lambda rival: -rival.probability)
+
+
+def entity_shortcuts(potentials: Potentials, label: str, first: int, last: int) -> Shortcuts:
+    """Mean, product and minimum of the marginals of the entity's tags.
+
+    Raises:
+        UnknownTagError: there is no tag B-label, or no I-label for a longer entity.
+        ShapeError: not 0 <= first <= last < T.
+    """
+    tags = _tags(potentials, label, first, last)
+    marginals = forward_backward(potentials).marginals
+    values = [marginals[t, potentials.tag_id(tag)].item() for t, tag in tags.items()]
+    return Shortcuts(
+        mean=math.fsum(values) / len(values), product=math.prod(values), minimum=min(values)
+    )
+
+
+def _tags(potentials: Potentials, label: str, first: int, last: int) -> dict[int, str]:
+    """The tag of each word of an entity."""
+    first, last = potentials.position(first), potentials.position(last)
+    if last < first:
+        raise ShapeError(f"last must be at least first, {first}, got {last}")
+    needed = [begin(label), inside(label)][: 1 + (last > first)]
+    for name in needed:
+        if name not in potentials.tag_names:
+            types = ", ".join(entity_types(potentials)) or "none: the tags are not BIO"
+            raise UnknownTagError(f"expected a tag {name}; the entity types are {types}")
+    return {t: needed[t > first] for t in range(first, last + 1)}
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """A chain with orphans; K' = K + the number of I tags."""
+
+    emissions: Array  # (T, K')
+    steps: Array  # (T-1, K', K'), from and to
+    start: Array  # (K',)
+    end: Array  # (K',)
+    in_entity: list[bool]  # K', True for a B-X and for an I-X that continues one
+
+
+def lift(potentials: Potentials) -> Lifted:
+    """The chain in which every I-X continues an entity and every orphan has a tag of its own.
+
+    Read strictly, an I-X continues an entity after B-X or after an I-X that itself continues one;
+    any other I-X, an orphan, belongs to no entity. Which of the two it is depends on all the tags
+    before, so the tag alone does not say. With tags of their own for the orphans, every path of the
+    chain is one path of the larger one, with the same score, and there each tag says what it is.
+
+    Tags 0 to K-1 stay where they are. Beyond them come the orphans of the I tags, in id order.
+
+    Source:
+        The strict reading is that of IOB2, Tjong Kim Sang and Veenstra, "Representing Text Chunks"
+        (1999).
+    """
+    names = potentials.tag_names
+    begins = np.array([is_begin(name) for name in names])
+    continues = np.array([is_inside(name) for name in names])
+    source = np.concatenate([np.arange(len(names)), np.flatnonzero(continues)])  # K' ids
+    orphan = np.arange(len(source)) >= len(names)
+    follows = bio_rules(names).transitions.numpy()[source][:, source] & ~orphan[:, None]
+    # One of the two I-X may come after a tag: the orphan where the other would not continue it.
+    possible = np.where(continues[source], follows != orphan, True)
+    emissions, steps, start, end = potentials.arrays()
+    return Lifted(
+        emissions=emissions[:, source],
+        steps=np.where(possible, steps[:, source, :][..., source], -np.inf),
+        start=np.where(continues[source] & ~orphan, -np.inf, start[source]),
+        end=end[source],
+        in_entity=((begins | continues)[source] & ~orphan).tolist(),
+    )
+
+
+class _Hypotheses:
+    """The first entity that touches some words, for all of them."""
+
+    def __init__(self, potentials: Potentials, first: int, last: int) -> None:
+        self.names = potentials.tag_names
+        self.first, self.last = first, last
+        self.chain = chain = lift(potentials)
+        self.beta = recursions.backward(chain.emissions, chain.steps, chain.end)
+        # Forward, but from `first` on through words outside of entities alone.
+        outside = chain.emissions.copy()
+        outside[first : last + 1, chain.in_entity] = -np.inf
+        self.untouched = recursions.forward(outside, chain.steps, chain.start)
+        self.total = float(
+            recursions.logsumexp(chain.start + chain.emissions[0] + self.beta[0], -1)
+        )
+
+    def all(self) -> Iterator[Rival]:
+        """Every hypothesis with its probability."""
+        none = recursions.logsumexp((self.untouched + self.beta)[self.last], -1)
+        yield Rival(None, None, None, "none", self._probability(float(none)))
+        for label in types_of(self.names):
+            yield from self._of_type(label)
+
+    def _of_type(self, label: str) -> Iterator[Rival]:
+        begins = self.names.index(begin(label))
+        goes_on = self.names.index(inside(label)) if inside(label) in self.names else None
+        arriving = self._arriving(begins)
+        after_begins = self._leaving(begins, goes_on)
+        after_goes_on = after_begins if goes_on is None else self._leaving(goes_on, goes_on)
+        for start in range(self.last + 1):
+            scores = np.full(len(self.beta), -np.inf)  # by last word
+            scores[start] = arriving[start] + after_begins[start]
+            if goes_on is not None:
+                run = arriving[start] + self._run(begins, goes_on, start)
+                scores[start + 1 :] = run + after_goes_on[start + 1 :]
+            for stop in range(max(start, self.first), len(scores)):
+                same = (start, stop) == (self.first, self.last)
+                relation: Relation = "other type" if same else "other boundaries"
+                yield Rival(label, start, stop, relation, self._probability(float(scores[stop])))
+
+    def _arriving(self, begin: int) -> Array:
+        """Log-sum of the prefixes that end in B-X, untouched before it, by word; (T,) nats."""
+        before = self.untouched[:-1] + self.chain.steps[:, :, begin]  # (T-1, K' from)
+        reached = recursions.logsumexp(before, -1)
+        starts = self.chain.start[begin : begin + 1]
+        return np.concatenate([starts, reached]) + self.chain.emissions[:, begin]
+
+    def _run(self, begin: int, inside: int, start: int) -> Array:
+        """Scores of going on with I-X from B-X at `start`, by last word; (T-1-start,) nats."""
+        moves = self.chain.steps[start:, inside, inside].copy()
+        moves[:1] = self.chain.steps[start : start + 1, begin, inside]
+        return np.cumsum(moves + self.chain.emissions[start + 1 :, inside])
+
+    def _leaving(self, tag: int, inside: int | None) -> Array:
+        """Log-sum of the suffixes after a tag that do not go on with I-X, by word; (T,) nats."""
+        following = (
+            self.chain.steps[:, tag, :] + self.chain.emissions[1:] + self.beta[1:]
+        )  # (T-1, K' to)
+        if inside is not None:
+            following[:, inside] = -np.inf
+        return np.concatenate([recursions.logsumexp(following, -1), self.chain.end[[tag]]])
+
+    def _probability(self, score: float) -> float:
+        return math.exp(min(0.0, score - self.total))

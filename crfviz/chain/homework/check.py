@@ -1,0 +1,259 @@
+"""Somebody's table of α, β, Viterbi scores or backpointers, held against the right one.
+
+The table may be in log or probability space, with or without the emission at t, either way round,
+and rounded. Where it is wrong, the first wrong cell in the order of the computation is where the
+mistake was made: every input of that cell is still right. The mistake is named if a program with
+one known bug prints exactly this table (`crfviz.chain.homework.bugs`).
+
+Letters: `T` tokens, `K` tags, `R` rows of the table as given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.chain.homework.arithmetic import arithmetic
+from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
+from crfviz.chain.homework.programs import BACKPOINTERS, BETA, KINDS, Program, right_program
+from crfviz.chain.homework.readings import (
+    LOG,
+    Layout,
+    Rounding,
+    fits,
+    misplaced,
+    pointer_fits,
+    readings,
+    rounding_of,
+    tolerance,
+)
+from crfviz.chain.potentials import Array, ArrayLike, Potentials, as_numbers
+from crfviz.exceptions import CrfvizError
+
+MOST_UNKNOWN = 0.5  # of the cells: a bug that leaves more open explains nothing
+
+
+@dataclass(frozen=True)
+class WrongCell:
+    """The first wrong cell of a table, in the order in which the table is computed."""
+
+    position: int  # from 0
+    tag: int  # id
+    tag_name: str
+    found: float  # as it stands in the table; NaN for an empty cell
+    expected: float  # in the space and convention of the table; a tag id for backpointers
+    arithmetic: str  # how `expected` comes about; words count from 1 there
+    bug: str | None  # the likely mistake; None if no known one gives this table
+    explanation: str  # of the bug; empty where there is none
+    wrong_cells: int  # in all
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """How a table was read, and what is wrong with it."""
+
+    reading: Layout
+    rounding: Rounding
+    given: Array  # (R, K) the table with a row per word
+    expected: Array  # (T, K) the right one in the same space and convention
+    right: NDArray[np.bool_]  # (T, K) which cells are
+    first_wrong: WrongCell | None  # None if the table is right
+
+
+def check_table(potentials: Potentials, kind: str, table: ArrayLike) -> WrongCell | None:
+    """The first wrong cell of somebody's table, and the likely bug; None if the table is right.
+
+    Right is what lies within the tolerance that the table's own rounding asks for, see
+    `crfviz.chain.homework.readings`. For β, the first cell is the one computed first: of the last
+    word. A backpointer is right if no other tag is better than the one it names.
+
+    Args:
+        potentials: the chain.
+        kind: "alpha", "beta", "viterbi" or "backpointers".
+        table: (T, K) or (K, T) numbers, in log or probability space, α with or without the emission
+            at t (then also T-1 rows of messages); backpointers as tag ids, with or without the row
+            of the first word. More than T rows are padding of a batch.
+
+    Raises:
+        ShapeError: the table has another shape, or holds something that is no number.
+        CrfvizError: there is no such kind.
+
+    Example:
+        >>> chain = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
+        >>> wrong = check_table(chain, "viterbi", [[1.0, 0.0], [1.0, 0.0]])
+        >>> wrong.position, wrong.tag, wrong.found, wrong.expected
+        (1, 1, 0.0, 0.5)
+        >>> wrong.bug
+        'emission left out'
+    """
+    return check(potentials, kind, table).first_wrong
+
+
+def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
+    """Like `check_table`, with everything that a picture of it needs."""
+    if kind not in KINDS:
+        raise CrfvizError(f"expected one of the kinds {', '.join(KINDS)}, got {kind!r}")
+    values = as_numbers("the table", table).detach().numpy()
+    ways = readings(kind, values.shape, potentials.num_tokens, potentials.num_tags)
+    right = right_program(potentials, kind)
+    rounding = rounding_of(values)
+    tries = [Trial(kind, right, way, rounding, way.oriented(values)) for way in ways]
+    solved = next((one for one in tries if one.solved), None)
+    if solved is not None:
+        return solved.checked(None)
+    best, bug = _diagnosed(kind, tries, right)
+    return best.checked(best.first_wrong(potentials, bug))
+
+
+def _diagnosed(kind: str, tries: list[Trial], right: Program) -> tuple[Trial, Bug | None]:
+    """The bug that gives exactly this table, and how to read it; of several, the closest."""
+    padded = [one for one in tries if one.ok.all()]  # right but for the padding
+    if padded:
+        return padded[0], next(bug for bug in CATALOGUE if bug.name == MASK_IGNORED)
+    explained = [
+        (round(distance, 3), way, number)
+        for number, bug in enumerate(known_bugs(kind))
+        for way, distance in _explained(bug, tries, right)
+    ]
+    if not explained:
+        return max(tries, key=Trial.closeness), None
+    _, way, number = min(explained)
+    return tries[way], known_bugs(kind)[number]
+
+
+def _explained(bug: Bug, tries: list[Trial], right: Program) -> Iterator[tuple[int, float]]:
+    """The readings under which a bug gives exactly this table, each with the distance."""
+    if bug.name == MISPLACED:
+        for way, one in enumerate(tries):
+            if any(
+                len(choices) and _points(one.words[rows] - added, choices).all()
+                for choices, rows, added in misplaced(right)
+            ):
+                yield way, 0.0
+        return
+    for mutant in bug.mutants(right):
+        for way, one in enumerate(tries):
+            if one.fit(mutant).all():
+                yield way, one.distance(mutant)
+
+
+class Trial:
+    """The table held against the right one under one reading of it."""
+
+    def __init__(
+        self, kind: str, right: Program, reading: Layout, rounding: Rounding, given: Array
+    ) -> None:
+        self.kind, self.reading, self.rounding = kind, reading, rounding
+        self.num_tokens = len(right.emissions)
+        missing = self.num_tokens - len(given)  # a row that some leave out
+        if missing > 0:
+            empty = np.full((missing, given.shape[1]), np.nan)
+            given = np.concatenate([empty, given] if reading.first else [given, empty])
+        self.given = given
+        self.words = given[: self.num_tokens]
+        self.choices = right.choices() if kind == BACKPOINTERS else None
+        if self.choices is None:
+            self.expected = reading.shown(right.tables(kind))
+        else:
+            self.expected = right.printed(kind)
+        self.ok = self.fit(right)
+
+    @property
+    def solved(self) -> bool:
+        """Whether this reading makes the table right; a first row of zeros points nowhere."""
+        ok = self.ok
+        if self.choices is not None and not self.given[0].any():
+            ok = ok[1:]
+        return bool(ok.all()) and not self.padding_wrong
+
+    @property
+    def padding_wrong(self) -> bool:
+        """Whether the rows after the last word are neither held still nor empty."""
+        padding = self.given[self.num_tokens :]
+        if not len(padding) or self.choices is not None or self._held_still(padding).all():
+            return False
+        return not (np.isnan(padding).all() or not padding.any())
+
+    def _held_still(self, padding: Array) -> NDArray[np.bool_]:
+        """(R - T, K) which cells after the last word repeat the row of the last word."""
+        held = np.broadcast_to(self.expected[-1], padding.shape)
+        return fits(padding, held, self._tolerance(held))
+
+    def _printed(self, program: Program) -> tuple[Array, Array]:
+        """A program's table in this reading, and the rows of the given one to hold it against."""
+        table = self.reading.shown(program.tables(self.kind))
+        return table, self.given if len(table) == len(self.given) else self.words
+
+    def fit(self, program: Program) -> NDArray[np.bool_]:
+        """(T, K) which cells a program would print, or (R, K) if it prints as many."""
+        if self.choices is not None:
+            choices = program.choices()
+            if len(choices) != self.num_tokens:  # padding shows in the other tables
+                return np.zeros_like(self.words, dtype=bool)
+            return pointer_fits(self.words, choices)
+        table, given = self._printed(program)
+        if len(table) != len(given) or np.isnan(table).mean() > MOST_UNKNOWN:
+            return np.zeros_like(given, dtype=bool)
+        return fits(given, table, self._tolerance(table))
+
+    def distance(self, program: Program) -> float:
+        """How far a program's table lies from the given one, in tolerances."""
+        if self.choices is not None:
+            return 0.0
+        table, given = self._printed(program)
+        known = np.isfinite(table) & np.isfinite(given)
+        gaps = np.abs(np.where(known, given - np.where(known, table, 0.0), 0.0))
+        return float((gaps / self._tolerance(table))[known].mean()) if known.any() else 0.0
+
+    def _tolerance(self, table: Array) -> Array:
+        steps = np.arange(len(table))[:: -1 if self.kind == BETA else 1]
+        return tolerance(self.rounding, table, steps, products=self.reading.space != LOG)
+
+    def closeness(self) -> tuple[int, float]:
+        """To choose the likeliest reading of a table that no bug explains: more is better."""
+        with np.errstate(all="ignore"):
+            gaps = np.abs(self.words - self.expected)
+            if self.reading.space != LOG:
+                gaps = np.abs(np.log(self.words) - np.log(self.expected))
+        gaps = np.where(self.words == self.expected, 0.0, gaps)
+        known = gaps[~np.isnan(gaps)]
+        return int(self.ok.sum()), -float(np.median(known)) if known.size else -np.inf
+
+    def first_wrong(self, potentials: Potentials, bug: Bug | None) -> WrongCell:
+        """The first wrong cell, in the order of the computation."""
+        wrong = ~self.ok
+        if bug is None or bug.name != MISPLACED:
+            wrong[0] &= self.choices is None or bool(self.given[0].any())
+        order = range(self.num_tokens)[::-1] if self.kind == BETA else range(self.num_tokens)
+        cells = [(t, int(k)) for t in order for k in np.flatnonzero(wrong[t])]
+        if not cells:  # in the padding
+            padding = np.argwhere(~self._held_still(self.given[self.num_tokens :])).tolist()
+            cells = [(self.num_tokens + row, tag) for row, tag in padding]
+        t, k = cells[0]
+        inside = min(t, self.num_tokens - 1)
+        expected = float(self.expected[inside, k])
+        return WrongCell(
+            position=t,
+            tag=k,
+            tag_name=potentials.tag_names[k],
+            found=float(self.given[t, k]),
+            expected=expected,
+            arithmetic=arithmetic(potentials, self.kind, self.reading, t, k),
+            bug=bug.name if bug else None,
+            explanation=bug.explanation if bug else "",
+            wrong_cells=int(wrong.sum()),
+        )
+
+    def checked(self, first_wrong: WrongCell | None) -> Checked:
+        """What is shown of this reading."""
+        return Checked(self.reading, self.rounding, self.given, self.expected, self.ok, first_wrong)
+
+
+def _points(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """`pointer_fits`, the first row being one like the others."""
+    above = np.concatenate([np.zeros_like(choices[:1]), choices])
+    rows = np.concatenate([np.full_like(given[:1], np.nan), given])
+    return pointer_fits(rows, above)[1:]

@@ -1,0 +1,229 @@
+"""The ways to read a table of numbers: which way round, in which space and convention, how exact.
+
+Students round to a few decimals, programs compute in float32 or float64. The rounding is read from
+the table itself. A table rounded to d decimals may be off by half a unit of the last decimal in the
+row it is computed first, and by half a unit more with each step from there, up to three units: who
+works by hand goes on with rounded numbers. A table that is not rounded may be off by 1e-9 (float64)
+or 2e-6 (float32, or written with at most 9 digits) of the largest number so far; products, which
+may be tiny, by that share of themselves (1e-9 or 2e-5).
+
+Letters: `T` tokens, `K` tags, `R` rows of a table as given: T, T-1, or T and padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.chain.homework.programs import (
+    ALPHA,
+    ARRIVING,
+    BACKPOINTERS,
+    INCLUDED,
+    MESSAGES,
+    VITERBI,
+    Program,
+)
+from crfviz.chain.potentials import Array
+from crfviz.exceptions import ShapeError
+
+LOG, PROBABILITY, NORMALISED = "log", "probability", "normalised"
+SPACES = (LOG, PROBABILITY, NORMALISED)
+MOST_DECIMALS = 6  # of a table rounded by hand; with more, the digits that count are counted
+MOST_STEPS = 5  # half units that rounding along the way may add
+HALF = 0.5 * (1 + 1e-6)  # of a unit; 0.345 may be 0.34 or 0.35, whatever float it is
+COARSEST = 0.1  # a table rounded to whole numbers is taken for one with a decimal
+FLOAT32_DIGITS = 9  # write every float32
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One way to read a table."""
+
+    flipped: bool  # the table has a row per tag and a column per word
+    space: str  # one of `SPACES`; normalised: probabilities, each word's sum to 1
+    convention: str  # "included", "arriving" or "messages"; "included" for all but α
+    first: int = 0  # the word of the first row: 1 for backpointers without a row of their own
+
+    def oriented(self, table: Array) -> Array:
+        """The table with a row per word."""
+        return table.T if self.flipped else table
+
+    def shown(self, tables: Mapping[str, Array]) -> Array:
+        """A program's table, as this reading would write it."""
+        return in_space(tables[self.convention], self.space)
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """What a table's numbers look like."""
+
+    decimals: int | None  # 0 to 6; None: not rounded to decimals
+    digits: int | None  # 2 to 6 that count, where it is not rounded to decimals
+    single: bool  # float32 would hold the numbers, or their digits
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        if self.decimals is not None:
+            return f"{self.decimals} decimal" + ("" if self.decimals == 1 else "s")
+        if self.digits is not None:
+            return f"{self.digits} digits"
+        return "float32" if self.single else "float64"
+
+
+def in_space(log_table: Array, space: str) -> Array:
+    """A table of logarithms in another space; NaN stays NaN."""
+    with np.errstate(all="ignore"):
+        if space == LOG:
+            return log_table
+        if space == PROBABILITY:
+            return np.exp(log_table)
+        top = log_table.max(1, keepdims=True)
+        weights = np.exp(log_table - np.where(np.isfinite(top), top, 0.0))
+        sums = weights.sum(1, keepdims=True)
+        shares = weights / np.where(sums == 0, 1.0, sums)
+        # What infinity turned into NaN must not pass for a cell that may hold anything.
+        return np.where(np.isnan(shares) & ~np.isnan(log_table), np.inf, shares)
+
+
+def readings(kind: str, shape: tuple[int, ...], num_tokens: int, num_tags: int) -> list[Layout]:
+    """The ways to read a table of this shape, the likeliest first.
+
+    Raises:
+        ShapeError: there is none.
+    """
+    ways = list(_readings(kind, shape, num_tokens, num_tags))
+    if not ways:
+        raise ShapeError(
+            f"expected a table of {num_tokens} words by {num_tags} tags, or the other way round, "
+            f"got {' × '.join(map(str, shape)) or 'a single number'}"
+        )
+    return ways
+
+
+def fits(given: Array, table: Array, tolerances: Array) -> NDArray[np.bool_]:
+    """(R, K) which cells are what a program would write; NaN in `table` is met by anything."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(given - table) <= tolerances
+    return np.asarray(near | (given == table) | np.isnan(table))
+
+
+def pointer_fits(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(T, K) which backpointers name a tag that is as good as the best one.
+
+    Row 0 has none: -1 or an empty cell. So may a cell where all tags are as good as each other: it
+    may be one that nothing reaches.
+    """
+    K = choices.shape[1]
+    whole = np.isfinite(given) & (given == np.floor(given)) & (given >= 0) & (given < K)
+    named = np.where(whole, given, 0).astype(int)
+    chosen = np.take_along_axis(choices, named[..., None], 2)[..., 0]
+    empty = np.isnan(given) | (given == -1)
+    ok: NDArray[np.bool_] = (chosen & whole) | (choices.all(2) & empty)
+    ok[0] = empty[0]
+    return ok
+
+
+def misplaced(right: Program) -> Iterator[tuple[NDArray[np.bool_], slice, int]]:
+    """Backpointers one place off: choices, the rows that have them, what is added to each id."""
+    choices = right.choices()
+    yield choices[1:], slice(0, -1), 0
+    yield choices[1:-1], slice(2, None), 0
+    yield choices[1:], slice(1, None), 1
+    yield choices[1:], slice(1, None), -1
+    yield right.choices(after=True)[1:], slice(1, None), 0
+
+
+def rounding_of(table: Array) -> Rounding:
+    """How the numbers of a table are rounded; what is not finite does not count."""
+    values = np.unique(np.abs(table[np.isfinite(table)]))
+    decimals = next(
+        (d for d in range(MOST_DECIMALS + 1) if np.allclose(values.round(d), values, 1e-12, 0.0)),
+        None,
+    )
+    digits = max((_digits(value) for value in values.tolist()), default=1)
+    with np.errstate(over="ignore"):
+        as_single = values.astype(np.float32).astype(np.float64)
+    return Rounding(
+        decimals=decimals,
+        digits=max(digits, 2) if decimals is None and digits <= MOST_DECIMALS else None,
+        single=digits <= FLOAT32_DIGITS or bool((as_single == values).all()),
+    )
+
+
+def tolerance(
+    rounding: Rounding, right: Array, steps: NDArray[np.int_], *, products: bool
+) -> Array:
+    """How far each number may lie from the right one.
+
+    Args:
+        rounding: of the table that is looked at.
+        right: (R, K) the right table.
+        steps: (R,) steps from the row that is computed first.
+        products: whether the numbers are products of probabilities rather than logarithms.
+
+    Returns:
+        (R, K) in the unit of the table, greater than 0.
+    """
+    finite = np.where(np.isfinite(right), np.abs(right), 0.0)
+    if products:
+        floor = finite * (2e-5 if rounding.single else 1e-9)
+    else:
+        order = np.argsort(steps)
+        size = np.empty(len(finite))
+        size[order] = np.maximum.accumulate(finite.max(1, initial=1.0)[order])
+        floor = size[:, None] * np.full_like(finite, 2e-6 if rounding.single else 1e-9)
+    unit = _unit(rounding, finite, noise=0.0 if products else 1e-12)
+    halves = HALF * (1 + np.minimum(steps, MOST_STEPS))[:, None]
+    allowed: Array = np.maximum(floor, halves * unit) + 1e-300
+    return allowed
+
+
+def _readings(
+    kind: str, shape: tuple[int, ...], num_tokens: int, num_tags: int
+) -> Iterator[Layout]:
+    if len(shape) != 2:
+        return
+    spaces = {BACKPOINTERS: SPACES[:1], VITERBI: SPACES[:2]}.get(kind, SPACES)
+    for flipped in (False, True):
+        rows, columns = shape[::-1] if flipped else shape
+        if columns == num_tags:
+            for space in spaces:
+                for convention in _conventions(kind, rows - num_tokens, single=num_tokens == 1):
+                    first = int(kind == BACKPOINTERS and rows < num_tokens)
+                    yield Layout(flipped, space, convention, first)
+
+
+def _conventions(kind: str, more: int, *, single: bool) -> list[str]:
+    """The conventions of a table with so many more rows than words; one word passes nothing on."""
+    if more == -1 and not single:
+        return {ALPHA: [MESSAGES], BACKPOINTERS: [INCLUDED]}.get(kind, [])
+    if more < 0:
+        return []
+    if kind != ALPHA:
+        return [INCLUDED]
+    return [INCLUDED, ARRIVING, MESSAGES] if more == 0 and not single else [INCLUDED, ARRIVING]
+
+
+def _unit(rounding: Rounding, finite: Array, *, noise: float) -> Array:
+    """The last decimal or digit of each number, 0 where the right table needs no rounding."""
+    if rounding.decimals is not None:
+        with np.errstate(over="ignore"):
+            rounded = finite.round(rounding.decimals)
+        if np.allclose(rounded, finite, 1e-9, noise):
+            return np.zeros_like(finite)
+        return np.full_like(finite, min(10.0**-rounding.decimals, COARSEST))
+    if rounding.digits is not None:
+        magnitude = np.floor(np.log10(np.where(finite > 0, finite, 1.0)))
+        unit: Array = np.where(finite > 0, 10.0 ** (magnitude - rounding.digits + 1), 0.0)
+        return unit
+    return np.zeros_like(finite)
+
+
+def _digits(value: float) -> int:
+    """How many digits it takes to write a number, without zeros at either end."""
+    return len(repr(value).partition("e")[0].replace(".", "").strip("0"))

@@ -1,0 +1,134 @@
+"""Two chains whose words are aligned: which tags flip, and which scores moved.
+
+The alignment says for each of the T' words of the second chain which word of the first it was, or
+that it is new. Both chains have the same tags. What a change does to the scores of a word is told
+without its mean over the tags: a number added to all tags of a word moves no path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import ShapeError
+
+Origins = Sequence[int | None]  # T', position in the first chain of each word of the second
+
+
+@dataclass(frozen=True)
+class Moved:
+    """One score in both chains, in nats."""
+
+    position: int  # in the second chain
+    before_tag: int | None  # of a step: the tag it comes from; None of an emission
+    tag: int
+    before: float
+    after: float
+    change: float  # of an emission without the mean change of its word
+
+
+def flips(before: Sequence[int], after: Sequence[int], origins: Origins) -> list[int]:
+    """Positions in the second chain of words that were there before and had another tag.
+
+    Args:
+        before: T tag ids.
+        after: T' tag ids.
+        origins: the alignment.
+
+    Raises:
+        ShapeError: the alignment has not T' places, or one outside of the first chain.
+
+    >>> flips([0, 1, 2], [0, 2], [0, 2]), flips([0, 1], [1, 2, 1], [0, None, 1])
+    ([], [0])
+    """
+    _check(len(before), len(after), origins)
+    return [t for t, o in enumerate(origins) if o is not None and before[o] != after[t]]
+
+
+def emission_changes(before: Potentials, after: Potentials, origins: Origins) -> Tensor:
+    """What moved at each word, without the mean over its tags.
+
+    Args:
+        before: T words.
+        after: T' words and the same tags.
+        origins: the alignment.
+
+    Returns:
+        (T', K) nats, 0 in the rows of new words; infinite where a tag became forbidden or free.
+
+    Raises:
+        ShapeError: the chains have other tags, or the alignment does not fit.
+    """
+    _check(before.num_tokens, after.num_tokens, origins)
+    if before.tag_names != after.tag_names:
+        raise ShapeError("expected two chains with the same tags, got different ones")
+    old = torch.full_like(after.emissions, torch.nan)
+    for t, origin in enumerate(origins):
+        if origin is not None:
+            old[t] = before.emissions[origin]
+    change = after.emissions - old  # NaN in new words, and where a tag was and stays forbidden
+    finite = change.isfinite()
+    total = torch.where(finite, change, 0.0).sum(1, keepdim=True)
+    mean = total / finite.sum(1, keepdim=True).clamp(min=1)
+    return torch.where(change.isnan(), 0.0, change - mean)
+
+
+def largest_changes(
+    before: Potentials, after: Potentials, origins: Origins, number: int, least: float = 0.0
+) -> list[Moved]:
+    """The emissions that moved most, and by more than `least` nats, the largest change first.
+
+    For the rest see `emission_changes`.
+    """
+    change = emission_changes(before, after, origins)
+    order = change.abs().flatten().argsort(descending=True, stable=True)[:number]
+    rows = []
+    for cell in order.tolist():
+        t, tag = divmod(cell, after.num_tags)
+        origin = origins[t]
+        if origin is not None and abs(float(change[t, tag])) > least:
+            old, new = float(before.emissions[origin, tag]), float(after.emissions[t, tag])
+            rows.append(Moved(t, None, tag, old, new, float(change[t, tag])))
+    return rows
+
+
+def largest_step_changes(
+    before: Potentials, after: Potentials, origins: Origins, number: int
+) -> list[Moved]:
+    """The transitions that moved most, of steps between words that were neighbours before.
+
+    Empty where all steps share one matrix: it does not depend on the words.
+
+    Args:
+        before: T words.
+        after: T' words and the same tags.
+        origins: the alignment.
+        number: how many at most.
+    """
+    _check(before.num_tokens, after.num_tokens, origins)
+    if after.homogeneous:
+        return []
+    moved: list[Moved] = []
+    for t in range(1, len(origins)):
+        first, second = origins[t - 1], origins[t]
+        if first is None or second is None or second != first + 1:
+            continue
+        old, new = before.step(first), after.step(t - 1)
+        change = torch.where(old == new, 0.0, new - old)
+        for cell in change.abs().flatten().argsort(descending=True, stable=True)[:number].tolist():
+            i, j = divmod(cell, after.num_tags)
+            if float(change[i, j]) != 0.0:
+                values = float(old[i, j]), float(new[i, j]), float(change[i, j])
+                moved.append(Moved(t, i, j, *values))
+    return sorted(moved, key=lambda score: -abs(score.change))[:number]
+
+
+def _check(before: int, after: int, origins: Origins) -> None:
+    if len(origins) != after:
+        raise ShapeError(f"expected a place for each of {after} words, got {len(origins)}")
+    if outside := [o for o in origins if o is not None and not 0 <= o < before]:
+        raise ShapeError(f"expected places from 0 to {before - 1}, got {outside[0]}")

@@ -1,0 +1,123 @@
+"""Conditioning: what is left of the distribution over paths when tags are fixed or ruled out.
+
+Pins keep the paths that have the pinned tags, and Z_pinned is their summed weight. So
+
+    P(pins | x) = Z_pinned / Z        cost = log Z - log Z_pinned = -log P(pins | x)
+
+and the pinned chain's own marginals are the conditional ones, p(y_t = k | pins, x).
+
+Source: Kristjansson, Culotta, Viola and McCallum, "Interactive Information Extraction with
+Constrained Conditional Random Fields" (2004), and Culotta and McCallum, "Confidence Estimation for
+Information Extraction" (2004): constrained Viterbi and constrained forward.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import torch
+
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.forward_backward import log_partition
+from crfviz.chain.paths import lead
+from crfviz.chain.potentials import Potentials, Tag
+from crfviz.exceptions import NoPathError
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioned:
+    """A chain under pins, and how unlikely the pins were."""
+
+    potentials: Potentials  # with everything that the pins rule out at -inf
+    cost: float  # log Z - log Z_pinned, nats, at least 0
+    probability: float  # P(pins | x), in [0, 1]
+    score_loss: float  # best score - best score under the pins, nats, at least 0
+
+
+def condition(
+    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[tuple[int, Tag]] = ()
+) -> Conditioned:
+    """The chain with some tags fixed and others ruled out, in O(T K^2).
+
+    Args:
+        potentials: scores of one sentence.
+        pins: the tag of some positions, by id or name.
+        forbidden: cells (position, tag) that no path may have.
+
+    Raises:
+        NoPathError: no allowed path agrees with the pins; the message says which one is at fault.
+        UnknownTagError: the chain does not have one of the tags.
+        ShapeError: the sentence does not have one of the positions.
+    """
+    cells = list(forbidden)
+    pinned = restrict(potentials, pins, cells)
+    best = best_path(potentials)
+    try:
+        best_pinned = best_path(pinned)
+    except NoPathError:
+        raise NoPathError(_fault(potentials, pins, cells)) from None
+    loss = lead(potentials, best, best_pinned).total
+    cost = max(0.0, log_partition(potentials) - log_partition(pinned))
+    return Conditioned(pinned, cost, math.exp(-cost), max(0.0, loss))
+
+
+def pin_probability(
+    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[tuple[int, Tag]] = ()
+) -> float:
+    """P(pins | x) = Z_pinned / Z, in O(T K^2); 0.0 if no allowed path agrees with the pins.
+
+    Raises:
+        NoPathError: every path is forbidden, with or without pins.
+        UnknownTagError: the chain does not have one of the tags.
+        ShapeError: the sentence does not have one of the positions.
+
+    Example:
+        >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
+        >>> f"{pin_probability(coin, {0: 1, 2: 0}):.3f}"
+        '0.250'
+    """
+    pinned = restrict(potentials, pins, forbidden)
+    total = log_partition(potentials)
+    if total == -math.inf:
+        best_path(potentials)  # says where the last prefix breaks off
+    return math.exp(min(0.0, log_partition(pinned) - total))
+
+
+def restrict(
+    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[tuple[int, Tag]] = ()
+) -> Potentials:
+    """The chain that `condition` weighs, without the weighing; it may have no path left.
+
+    Raises:
+        UnknownTagError: the chain does not have one of the tags.
+        ShapeError: the sentence does not have one of the positions.
+    """
+    return forbid(potentials.pin(pins), forbidden)
+
+
+def forbid(potentials: Potentials, cells: Iterable[tuple[int, Tag]]) -> Potentials:
+    """The same with some tags ruled out, each at one position.
+
+    Raises:
+        UnknownTagError: the chain does not have one of the tags.
+        ShapeError: the sentence does not have one of the positions.
+    """
+    emissions = potentials.emissions.clone()
+    for position, tag in cells:
+        emissions[potentials.position(position), potentials.tag_id(tag)] = -torch.inf
+    return replace(potentials, emissions=emissions)
+
+
+def _fault(
+    potentials: Potentials, pins: Mapping[int, Tag], forbidden: list[tuple[int, Tag]]
+) -> str:
+    """Why nothing is left: the first pin that is impossible alone, or all of them together."""
+    for position, tag in pins.items():
+        name = potentials.tag_names[potentials.tag_id(tag)]
+        if potentials.emissions[position, potentials.tag_id(tag)] == -torch.inf:
+            return f"the tag {name} is forbidden at position {position}"
+        if log_partition(potentials.pin({position: tag})) == -math.inf:
+            return f"no allowed path has the tag {name} at position {position}"
+    pinned = [f"{position}: {tag}" for position, tag in pins.items()]
+    ruled_out = [f"{position}: not {tag}" for position, tag in forbidden]
+    return f"no allowed path agrees with all of: {', '.join(pinned + ruled_out)}"

@@ -1,0 +1,368 @@
+"""The smallest change of a single weight that changes the decision.
+
+Candidates bound the size of every change from below; the intervals of `tipping` then say what
+exactly the best candidates do. The change at which path y' draws level with path y is
+
+    (score(y) - score(y')) / (uses(y') - uses(y))
+
+For a start, end or emission weight the size is a gap between max-marginals: a tag that lost needs
+what the best path through it lacks, and a tag that won gives way when it has lost its lead.
+
+A transition may be used several times, n* times by the best path y*. With a change d, y* scores
+the line s* + n* d, and the rivals' best score is a convex function of d. It draws level with the
+line at the root that Newton's method from beyond finds in a few steps, each a Viterbi recursion,
+taken for all transitions at once:
+
+    d <- d - (rival(d) - (s* + n* d)) / (n - n*)    where the best rival at d uses it n times
+
+If only some paths count as rivals, others may have overtaken y* at that d. Then the best of these
+takes the place of y*, and the search goes on from there, until a rival is the best of all.
+
+Source: the inverse view of Macherey, Och, Thayer and Uszkoreit (2008), see `tipping`;
+Dinkelbach, "On Nonlinear Fractional Programming" (1967), for the iteration, which is
+d <- (s* - c) / (n - n*) if the rival scores c without the change; max-marginals as in `viterbi`.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heapreplace
+from itertools import pairwise
+from typing import Final, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.chain.decoding.viterbi import best_path, best_through
+from crfviz.chain.paths import lead, terms
+from crfviz.chain.potentials import Array, Potentials, Tag
+from crfviz.chain.questions.conditioning import forbid
+from crfviz.chain.questions.tipping import best_by_value
+from crfviz.chain.recursions import TOLERANCE, Changed, Ids, best_with_change
+from crfviz.chain.weights import Kind, WeightId, uses, value_of
+from crfviz.exceptions import CrfvizError, NoPathError
+
+SLACK = 1e-9  # nats; sizes that are this close to each other count as ties
+KINDS = get_args(Kind)  # of equal sizes, in this order
+
+Bools = NDArray[np.bool_]
+Direction = Literal[1, -1]
+UP: Final = 1
+DOWN: Final = -1
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A change of one weight, and what it does to the best path."""
+
+    weight: WeightId  # ("transition", from, to), ...; in tag ids
+    trained: float  # the weight's value in the chain, nats
+    value: float  # the breakpoint: here `path` draws level, beyond it wins; nats
+    change: float  # `value` - `trained`, nats; 0 if it ties already
+    path: list[int]  # T tag ids, the best path just beyond `value`
+    changed: list[int]  # the positions whose tags differ from the best path now
+
+
+class Candidate(NamedTuple):
+    """A weight to push up or down; compares by size, then kind, then ids."""
+
+    rounded: float  # so that equal sizes do not differ in the last bit
+    kind: int
+    weight: WeightId
+    direction: Direction
+    size: float  # of the change, nats, at least 0
+
+
+def smallest_flips(potentials: Potentials, limit: int) -> list[Flip]:
+    """The smallest changes of one weight each that change the best path, smallest first.
+
+    Looks at every transition, start, end and emission weight, up and down. Forbidden weights stay
+    forbidden. Several weights can flip to the same path with the same change; then transitions come
+    first, then start, end and emissions, each in the order of ids.
+
+    Args:
+        potentials: scores of one sentence; transitions (K, K), or the same matrix for each step.
+        limit: how many changes to return, at least 1; there may be fewer.
+
+    Returns:
+        O(K^2) Viterbi recursions at once, a few times, and the intervals of `limit` weights.
+
+    Raises:
+        NoPathError: every path is forbidden.
+        CrfvizError: `limit` is less than 1, or the transitions differ from step to step.
+
+    Example:
+        >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
+        >>> for flip in smallest_flips(potentials, 3):
+        ...     print(flip.weight, flip.change, flip.path, flip.changed)
+        ('transition', 0, 0) -0.5 [0, 1] [1]
+        ('transition', 0, 1) 0.5 [0, 1] [1]
+        ('transition', 1, 1) 0.5 [1, 1] [0, 1]
+    """
+    if limit < 1:
+        raise CrfvizError(f"limit must be at least 1, got {limit}")
+    potentials = _with_one_matrix(potentials)
+    best = best_path(potentials)
+    candidates = sorted(gaps(potentials, best))
+    reach = candidates[limit - 1].size if len(candidates) >= limit else score_range(potentials)
+    candidates += crossings(potentials, best, reach + SLACK * (1 + reach), potentials)
+    flips = [
+        flip
+        for candidate in sorted(candidates)[:limit]
+        if (flip := _flip(potentials, best, candidate, lambda _: True))
+    ]
+    return sorted(flips, key=lambda flip: abs(flip.change))
+
+
+def smallest_change_for(potentials: Potentials, position: int, tag: Tag) -> Flip | None:
+    """The smallest change of one weight that puts `tag` on the best path at `position`.
+
+    None if the tag is on the best path already. Else there always is one: raising the tag's own
+    emission score. Ties between weights are broken as in `smallest_flips`.
+
+    Raises:
+        NoPathError: no allowed path has the tag there.
+        UnknownTagError: the chain has no such tag.
+        ShapeError: the sentence has no such position.
+        CrfvizError: the transitions differ from step to step.
+
+    Example:
+        >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
+        >>> flip = smallest_change_for(potentials, 0, 1)
+        >>> flip.weight, flip.change, flip.path
+        (('transition', 1, 1), 0.5, [1, 1])
+    """
+    position, tag = potentials.position(position), potentials.tag_id(tag)
+    potentials = _with_one_matrix(potentials)
+    best = best_path(potentials)
+    if best[position] == tag:
+        return None
+    having, lacking = potentials.pin({position: tag}), forbid(potentials, [(position, tag)])
+    heap = list(gaps_between(having, lacking))
+    if not heap:
+        name = potentials.tag_names[tag]
+        raise NoPathError(f"no allowed path has the tag {name} at position {position}")
+    reach = min(heap).size
+    heap += crossings(potentials, best, reach + SLACK * (1 + reach), having, lacking)
+    # Where paths with the tag tie with others over a whole interval, the candidate's size is only a
+    # lower bound: the rule for ties may give the tag no place there.
+    exact: dict[tuple[WeightId, Direction], Flip | None] = {}
+    heapify(heap)
+    while True:
+        candidate = heap[0]
+        key = (candidate.weight, candidate.direction)
+        if key not in exact:
+            exact[key] = _flip(potentials, best, candidate, lambda path: path[position] == tag)
+        flip = exact[key]
+        if flip is None:
+            heappop(heap)
+        elif abs(flip.change) <= candidate.size + SLACK * (1 + candidate.size):
+            return flip
+        else:
+            heapreplace(heap, make_candidate(abs(flip.change), *key))
+
+
+def _flip(
+    potentials: Potentials,
+    best: list[int],
+    candidate: Candidate,
+    wanted: Callable[[list[int]], bool],
+) -> Flip | None:
+    """The first piece in the candidate's direction whose path is another one, and wanted."""
+    weight, direction = candidate.weight, candidate.direction
+    used, trained = uses(weight, best), value_of(potentials, weight)
+    nearest = candidate.size - SLACK * (1 + candidate.size)
+    envelope = best_by_value(potentials, weight)
+    for before, after in pairwise(envelope.pieces[::direction]):
+        far = after.high if direction == UP else after.low
+        if direction * (after.slope - used) <= 0 or direction * (far - trained) <= nearest:
+            continue
+        path = envelope.path_at(after.inside)
+        if wanted(path):
+            left = best if before.slope == used else envelope.path_at(before.inside)
+            change = lead(potentials, left, path).total / (after.slope - before.slope)
+            change = direction * max(0.0, direction * change)
+            differs = [t for t, tag in enumerate(path) if tag != best[t]]
+            return Flip(weight, trained, trained + change, change, path, differs)
+    return None
+
+
+def _with_one_matrix(potentials: Potentials) -> Potentials:
+    """The same with transitions (K, K), if all steps share them."""
+    transitions = potentials.transitions
+    if potentials.homogeneous or len(transitions) == 0:
+        return potentials
+    if (transitions != transitions[0]).any():
+        raise CrfvizError(
+            "expected the same transitions at each step, got a matrix for each:"
+            " a single transition then has no one value to change"
+        )
+    return replace(potentials, transitions=transitions[0])
+
+
+def make_candidate(size: float, weight: WeightId, direction: Direction) -> Candidate:
+    """A candidate with its sort key; a size below 0 is rounding, and is 0."""
+    return Candidate(round(size, 9), KINDS.index(weight[0]), weight, direction, max(0.0, size))
+
+
+def gaps(potentials: Potentials, best: list[int]) -> Iterator[Candidate]:
+    """What start, end and emission weights need for another best path."""
+    through = best_through(potentials).numpy()
+    lacks = through.max() - through  # (T, K)
+    lead = through.max() - _best_other(through)
+    wins = np.arange(through.shape[1]) == np.array(best)[:, None]
+    yield from _cells(np.where(wins, np.inf, lacks), UP)
+    yield from _cells(np.where(wins, lead, np.inf), DOWN)
+
+
+def gaps_between(having: Potentials, lacking: Potentials) -> Iterator[Candidate]:
+    """What start, end and emission weights need for a best path of one chain, not the other.
+
+    Weights are used once or not at all. More of a weight helps if the best path with it is one of
+    `having`: it must catch up with the best path of `lacking` without it. Less of it is the same,
+    the other way round.
+    """
+    with_tag, rival = best_through(having).numpy(), best_through(lacking).numpy()
+    with_tag_unused, rival_unused = _best_other(with_tag), _best_other(rival)
+    slack = SLACK * (1 + np.abs(rival.max()))
+    with np.errstate(invalid="ignore"):  # inf - inf is no candidate either
+        up = np.where(with_tag >= rival - slack, rival_unused - with_tag, np.inf)
+        down = np.where(with_tag_unused >= rival_unused - slack, rival - with_tag_unused, np.inf)
+    yield from _cells(up, UP)
+    yield from _cells(down, DOWN)
+
+
+def _best_other(through: Array) -> Array:
+    """For each tag, the best path at that position through another tag, (T, K)."""
+    is_best = np.arange(through.shape[1]) == through.argmax(-1)[:, None]
+    second = np.where(is_best, -np.inf, through).max(-1, keepdims=True)
+    others: Array = np.where(is_best, second, through.max(-1, keepdims=True))
+    return others
+
+
+def _cells(sizes: Array, direction: Direction) -> Iterator[Candidate]:
+    """One candidate for each finite size (T, K): the emission, and start or end at the edges."""
+    last = len(sizes) - 1
+    for t, k in np.argwhere(np.isfinite(sizes)).tolist():
+        size = float(sizes[t, k])
+        yield make_candidate(size, ("emission", t, k), direction)
+        if t == 0:
+            yield make_candidate(size, ("start", k), direction)
+        if t == last:
+            yield make_candidate(size, ("end", k), direction)
+
+
+def crossings(
+    potentials: Potentials,
+    best: list[int],
+    reach: float,
+    rivals: Potentials,
+    others: Potentials | None = None,
+) -> Iterator[Candidate]:
+    """Where, changing one transition by less than `reach`, a rival draws level with the best path.
+
+    Lowering helps rivals only if the best path uses the transition: else it costs them alone.
+
+    Args:
+        potentials: the chain, with one matrix for all steps.
+        best: its best path.
+        reach: the largest change to look at, nats.
+        rivals: the chain restricted to the paths that may win.
+        others: the chain restricted to those that may not; None if that is the best path alone.
+    """
+    if potentials.num_tokens == 1:
+        return
+    moves = np.argwhere(potentials.transitions.detach().numpy() > -np.inf)
+    steps = list(pairwise(best))
+    used = np.array([steps.count((before, after)) for before, after in moves.tolist()])
+    score = np.full(len(moves), terms(potentials, best).score)
+    for direction in (UP, DOWN):
+        chosen = used > 0 if direction == DOWN else used >= 0
+        search = _Search(rivals, others, moves[chosen], direction)
+        sizes = search.run(score[chosen], used[chosen], reach).tolist()
+        for (before, after), size in zip(moves[chosen].tolist(), sizes, strict=True):
+            if size < math.inf:
+                yield make_candidate(size, ("transition", before, after), direction)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The search for the change of each of B transitions with which a rival wins."""
+
+    rivals: Potentials
+    others: Potentials | None
+    moves: Ids  # (B, 2) from and to
+    direction: Direction
+
+    def run(self, score: Array, used: Ids, reach: float) -> Array:
+        """The sizes (B,) in nats; inf where there is none before `reach`.
+
+        Args:
+            score: (B,) of the path to beat, without change.
+            used: (B,) how often it uses the transition.
+            reach: where to begin to come down from.
+        """
+        roots = np.full(len(self.moves), np.inf)
+        score, used = score.copy(), used.copy()
+        active = np.arange(len(self.moves))
+        while len(active):
+            sizes = self._newton(active, score[active], used[active], reach)
+            sizes, active = sizes[sizes < np.inf], active[sizes < np.inf]
+            if self.others is None:
+                roots[active] = sizes
+                break
+            changes = self.direction * sizes
+            other = _best_with_change(self.others, self.moves[active], changes)
+            ahead = _beats(other.score, score[active] + used[active] * changes)
+            roots[active[~ahead]] = sizes[~ahead]
+            reach = min(reach, roots.min() + SLACK * (1 + reach))
+            further = ahead & (sizes < reach)  # the root is beyond `size`
+            active = active[further]
+            score[active] = (other.score - other.uses * changes)[further]
+            used[active] = other.uses[further]
+        return roots
+
+    def _newton(self, batch: Ids, score: Array, used: Ids, reach: float) -> Array:
+        """Where the best rival crosses the lines; inf where it is below them at `reach`."""
+        roots = np.full(len(batch), np.inf)
+        sizes = np.full(len(batch), reach)
+        active = np.arange(len(batch))
+        while len(active):
+            changes = self.direction * sizes[active]
+            rival = _best_with_change(self.rivals, self.moves[batch[active]], changes)
+            line = score[active] + used[active] * changes
+            above = _beats(rival.score, line)
+            slopes = np.maximum(1, self.direction * (rival.uses - used[active]))
+            active = active[above]
+            sizes[active] -= ((rival.score - line) / slopes)[above]
+            roots[active] = sizes[active]
+        return roots
+
+
+def _best_with_change(potentials: Potentials, moves: Ids, changes: Array) -> Changed:
+    emissions, _, start, end = potentials.arrays()
+    matrix = potentials.step(0).detach().numpy()
+    return best_with_change(emissions, matrix, start, end, moves, changes)
+
+
+def _beats(score: Array, other: Array) -> Bools:
+    """Whether scores are larger by more than a tie."""
+    return score > other + TOLERANCE * np.maximum(1.0, np.abs(other))
+
+
+def score_range(potentials: Potentials) -> float:
+    """More than the scores of two allowed paths can differ, in nats."""
+    emissions, steps, start, end = potentials.arrays()
+    return (
+        1.0
+        + sum(map(_spread, emissions))
+        + len(steps) * _spread(steps)
+        + _spread(start)
+        + _spread(end)
+    )
+
+
+def _spread(scores: Array) -> float:
+    """Largest less smallest of the finite scores."""
+    finite = scores[scores > -np.inf]
+    return float(finite.max() - finite.min()) if len(finite) else 0.0

@@ -1,0 +1,155 @@
+"""How often each weight is used, and one step of learning from a sentence with its right tags.
+
+    observed    n(y)            the uses of a weight by the path y
+    expected    E_{y'|x} n(y')  their mean over the distribution of paths: a sum of marginals
+    loss        -log p(y | x) = log Z - score(y)                  nats, at least 0
+    gradient    d loss / d w  = expected count of w - observed count of w
+    step        w <- w + size * (observed - expected)
+    predicted   -size * Σ_w (observed - expected)^2               what it does at first order
+
+Only the CRF layer moves: transitions, start and end. The emissions come from the tagger and stay.
+
+Source: Lafferty, McCallum and Pereira, "Conditional Random Fields" (2001), section 3; Sutton and
+McCallum (2012), section 5.1.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.forward_backward import forward_backward, log_partition
+from crfviz.chain.potentials import Potentials, Tag, require_number
+from crfviz.exceptions import CrfvizError
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Uses of every weight; whole numbers if observed, means if expected."""
+
+    transitions: Tensor  # (K, K) from and to, over all steps; sums to T-1
+    start: Tensor  # (K,) sums to 1
+    end: Tensor  # (K,) sums to 1
+    emissions: Tensor  # (T, K) each row sums to 1
+    steps: Tensor  # (T-1, K, K) the transitions of each step
+
+    def __sub__(self, other: "Counts") -> "Counts":
+        """Uses more than the other has."""
+        names = [part.name for part in fields(self)]
+        return Counts(**{name: getattr(self, name) - getattr(other, name) for name in names})
+
+
+def expected_counts(potentials: Potentials) -> Counts:
+    """The expected uses of every weight under p(y | x), in O(T K^2).
+
+    Raises:
+        NoPathError: every path is forbidden.
+
+    Example:
+        >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
+        >>> expected_counts(coin).transitions.tolist()
+        [[0.5, 0.5], [0.5, 0.5]]
+    """
+    tables = forward_backward(potentials)
+    if tables.log_partition == -torch.inf:
+        best_path(potentials)  # says where the last prefix breaks off
+    return Counts(
+        transitions=tables.edge_marginals.sum(0),
+        start=tables.marginals[0],
+        end=tables.marginals[-1],
+        emissions=tables.marginals,
+        steps=tables.edge_marginals,
+    )
+
+
+def observed_counts(potentials: Potentials, path: Sequence[Tag]) -> Counts:
+    """The uses of every weight by one path.
+
+    Args:
+        potentials: the chain, for its shape and tag names.
+        path: T tags, by id or name.
+
+    Raises:
+        ShapeError: `path` has not T tags.
+        UnknownTagError: the chain does not have one of the tags.
+    """
+    T, K = potentials.emissions.shape
+    tags = torch.tensor(potentials.path(path))
+    emissions = torch.zeros(T, K, dtype=torch.float64)
+    emissions[torch.arange(T), tags] = 1.0
+    steps = emissions[:-1, :, None] * emissions[1:, None, :]
+    return Counts(steps.sum(0), emissions[0], emissions[-1], emissions, steps)
+
+
+@dataclass(frozen=True, eq=False)
+class GradientStep:
+    """A chain after one step, and what the step was."""
+
+    potentials: Potentials  # with the new transitions, start and end
+    loss_before: float  # -log p(path | x), nats
+    loss_after: float  # the same under the new weights
+    observed: Counts  # by the path
+    difference: Counts  # observed - expected: the direction in which each weight moves
+    predicted: float  # first-order change of the loss, nats: that of a very small step, scaled
+
+
+def gradient_step(potentials: Potentials, path: Sequence[Tag], size: float) -> GradientStep:
+    """Move the weights of the CRF layer along observed minus expected counts, in O(T K^2).
+
+    A forbidden weight stays forbidden. A matrix for each step gets its own step each.
+
+    Args:
+        potentials: scores of one sentence.
+        path: its T right tags, by id or name.
+        size: learning rate; a negative one moves away from the path.
+
+    Raises:
+        CrfvizError: `size` is no finite number, or the path is forbidden, so that no step helps.
+        NoPathError: every path is forbidden.
+        ShapeError: `path` has not T tags.
+        UnknownTagError: the chain does not have one of the tags.
+        ScoreError: `size` is so large that weights are no longer usable scores.
+
+    Example:
+        >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
+        >>> step = gradient_step(coin, [0, 0, 1], 1.0)
+        >>> f"{step.loss_before:.3f} {step.loss_after:.3f}", step.difference.transitions.tolist()
+        ('2.079 0.753', [[0.5, 0.5], [-0.5, -0.5]])
+    """
+    size = require_number("the size of a step", size)
+    expected, observed = expected_counts(potentials), observed_counts(potentials, path)
+    before = loss(potentials, path)
+    if before == math.inf:
+        raise CrfvizError(
+            "the path is forbidden: its probability is 0, and no step changes forbidden scores"
+        )
+    difference = observed - expected
+    moves = difference.transitions if potentials.homogeneous else difference.steps
+    moved = replace(
+        potentials,
+        transitions=_stepped(potentials.transitions, moves, size),
+        start=_stepped(potentials.start, difference.start, size),
+        end=_stepped(potentials.end, difference.end, size),
+    )
+    squares = sum((part**2).sum().item() for part in (moves, difference.start, difference.end))
+    return GradientStep(
+        potentials=moved,
+        loss_before=before,
+        loss_after=loss(moved, path),
+        observed=observed,
+        difference=difference,
+        predicted=-size * squares,
+    )
+
+
+def loss(potentials: Potentials, path: Sequence[Tag]) -> float:
+    """The negative log-likelihood of a path, -log p(path | x), in nats; inf if it is forbidden."""
+    return max(0.0, log_partition(potentials) - potentials.score(path))
+
+
+def _stepped(weights: Tensor, difference: Tensor, size: float) -> Tensor:
+    """-inf plus anything finite stays -inf."""
+    return weights.detach() + size * difference

@@ -1,0 +1,91 @@
+"""At which strength of the CRF does the best path change?
+
+With the strength s, transitions, start and end count s times (`Potentials.scale_transitions`), so a
+path scores E + s * C: its emissions plus s times everything else. Single scores that were edited
+stay as they are at every strength and belong to E. That is a line in s, and the best
+path changes where the upper envelope of these lines bends. Between two strengths with different
+best paths, look where their lines cross: either no path is better there, and it is a breakpoint, or
+one is, and there is one on each side of it.
+
+Source: Eisner and Severance, "Mathematical techniques for efficient record segmentation in large
+shared databases" (1976), for the subdivision.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.edits import Edits
+from crfviz.chain.potentials import Potentials, Tag, require_number
+from crfviz.chain.questions.tipping import Interval, Line, crossing, intervals, pieces
+from crfviz.chain.recursions import TOLERANCE
+
+
+def strength_intervals(
+    potentials: Potentials,
+    highest: float = 2.0,
+    *,
+    edits: Edits | None = None,
+    pins: Mapping[int, Tag] | None = None,
+) -> list[Interval]:
+    """The intervals of the strength in which each path is best, from 0 to `highest`.
+
+    Each begins where the one before ends: there the decode flips. Inside, the path is that of
+    `viterbi` on `potentials.scale_transitions(strength)`. What is forbidden stays so at every
+    strength, 0 included. A few O(T K^2) recursions for each interval.
+
+    Args:
+        potentials: scores of one sentence, at strength 1.
+        highest: the strength to end at.
+        edits: scores that replace those of the chain at every strength; their own strength does
+            not matter.
+        pins: tags that hold at every strength.
+
+    Raises:
+        NoPathError: every path is forbidden.
+        CrfvizError: `highest` is no finite number, or negative; an edit or a pin names a tag that
+            the chain does not have.
+
+    Example:
+        >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
+        >>> for low, high, path in strength_intervals(potentials):
+        ...     print(low, high, path)
+        0.0 0.5 [0, 1]
+        0.5 2.0 [0, 0]
+    """
+    highest = require_number("highest", highest, at_least=0.0)
+    edits = edits or Edits()
+
+    def at(strength: float) -> Potentials:
+        edited = replace(edits, strength=strength).apply(potentials)
+        return edited.pin(pins) if pins else edited
+
+    def solve(strength: float) -> list[int]:
+        return best_path(at(strength))
+
+    none, full = at(0.0), at(1.0)
+
+    def line(strength: float) -> Line:
+        path = solve(strength)
+        flat = none.score(path)
+        return Line(full.score(path) - flat, flat)
+
+    left, right = line(0.0), line(highest)
+    return intervals(pieces([left, *_between(left, right, line), right], 0.0, highest), solve)
+
+
+def _between(left: Line, right: Line, best_at: Callable[[float], Line]) -> list[Line]:
+    """The lines of the envelope between two of its lines."""
+    between: list[Line] = []
+    gaps = [(left, right)]
+    while gaps:
+        left, right = gaps.pop()
+        if left.slope >= right.slope:  # the same line
+            continue
+        value = crossing(left, right)
+        middle = best_at(value)
+        score = left.at(value)
+        if middle.at(value) > score + TOLERANCE * max(1.0, abs(score)):
+            between.append(middle)
+            gaps += [(left, middle), (middle, right)]
+    return between

@@ -1,0 +1,210 @@
+"""Tipping points: for which values of one number is which path best?
+
+If every path's score is a line in some number v, intercept + slope * v, then the best score is the
+upper envelope of these lines: convex, made of pieces, one line on each. At a breakpoint the paths
+of both sides tie, and the rule for ties decides; so it does between paths with the same line.
+
+A path that uses a weight n times scores c + n * v, where v is the value of the weight. Among the
+paths with the same n only the best one, c_n, can be best at all, so the best score is the upper
+envelope of at most T lines, one for each n:
+
+    best(v) = max_n [c_n + n * v]
+
+Its breakpoints are the crossings of lines that are neighbours on the envelope: exact, no grid.
+
+Source: the envelope over a lattice's paths is that of Macherey, Och, Thayer and Uszkoreit,
+"Lattice-based Minimum Error Rate Training for Statistical Machine Translation" (2008). That there
+is one line for each n follows from the score of Lafferty, McCallum and Pereira (2001), section 3.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from torch import Tensor
+
+from crfviz.chain.decoding.viterbi import best_path, best_through
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.recursions import TOLERANCE, best_by_uses
+from crfviz.chain.weights import Weight, WeightId, resolve, with_weight
+from crfviz.exceptions import NoPathError
+
+
+class Interval(NamedTuple):
+    """Where one path is best: from `low` to `high`, both included (there it ties)."""
+
+    low: float  # -inf in the first of the real line
+    high: float  # inf in the last; the next interval begins here
+    path: list[int]  # T tag ids
+
+
+@dataclass(frozen=True)
+class Line:
+    """The score of a path as a function of v."""
+
+    slope: float
+    intercept: float
+
+    def at(self, value: float) -> float:
+        """The score at one v."""
+        return self.intercept + self.slope * value
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Where one line is the best."""
+
+    low: float  # may be -inf
+    high: float  # may be inf
+    slope: float
+
+    @property
+    def inside(self) -> float:
+        """A number well within."""
+        if math.isinf(self.low) and math.isinf(self.high):
+            return 0.0
+        if math.isinf(self.low):
+            return self.high - max(1.0, abs(self.high))
+        if math.isinf(self.high):
+            return self.low + max(1.0, abs(self.low))
+        return self.low + (self.high - self.low) / 2
+
+
+def tipping_points(potentials: Potentials, weight: Weight) -> list[Interval]:
+    """The intervals of a weight's value in which each path is best, in order.
+
+    They cover the real line: `low` is -inf in the first and `high` inf in the last, and each begins
+    where the one before ends. Uses grow from one to the next. Inside an interval the path is that
+    of `viterbi`, with ties at the lowest ids; at its ends two paths tie. Values are the weight's
+    own, not changes. The value it has now does not matter; it may be -inf, while other forbidden
+    scores stay so. If the first path uses the weight, then at -inf itself no path is allowed.
+
+    Args:
+        potentials: scores of one sentence. With a matrix for each step, the value of a transition
+            is what all steps get, as by `with_transition`.
+        weight: ("transition", from, to), ("start", tag), ("end", tag) or
+            ("emission", position, tag); tags by id or name.
+
+    Returns:
+        Intervals of `low`, `high` (nats) and `path`. O(T^2 K^2) for a transition, O(T K^2)
+        otherwise, and O(T K^2) more for each interval.
+
+    Raises:
+        NoPathError: every path is forbidden, whatever the value.
+        CrfvizError: the weight has none of the four forms.
+        UnknownTagError: the chain does not have one of its tags.
+        ShapeError: the sentence does not have its position.
+
+    Example:
+        >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
+        >>> for low, high, path in tipping_points(potentials, ("transition", 0, 1)):
+        ...     print(low, high, path)
+        -inf -0.5 [0, 0]
+        -0.5 inf [0, 1]
+    """
+    envelope = best_by_value(potentials, resolve(potentials, weight))
+    return intervals(envelope.pieces, envelope.path_at)
+
+
+@dataclass(frozen=True, eq=False)
+class BestByValue:
+    """The best score as a function of one weight's value, with paths found when asked for."""
+
+    pieces: list[Piece]  # in order; the slope of each is how often its paths use the weight
+    path_at: Callable[[float], list[int]]  # the best path where the weight has this value
+
+
+def best_by_value(potentials: Potentials, weight: WeightId) -> BestByValue:
+    """The envelope behind `tipping_points`; see there."""
+    base = with_weight(potentials, weight, 0.0)
+    lines = [
+        Line(slope=float(uses), intercept=score)
+        for uses, score in enumerate(_best_by_uses(base, weight))
+        if score > -math.inf
+    ]
+    if not lines:
+        raise NoPathError(f"every path is forbidden, whatever the value of the weight {weight}")
+    return BestByValue(
+        pieces=pieces(lines), path_at=lambda value: best_path(with_weight(base, weight, value))
+    )
+
+
+def _best_by_uses(base: Potentials, weight: WeightId) -> list[float]:
+    """Best score for 0, 1, ... uses, where `base` has 0 as the weight's value."""
+    match weight:
+        case ("transition", before, after):
+            scores: list[float] = best_by_uses(*base.arrays(), before, after).tolist()
+            return scores
+        case ("start", tag):
+            return _without_and_with(best_through(base)[0], tag)
+        case ("end", tag):
+            return _without_and_with(best_through(base)[-1], tag)
+        case ("emission", position, tag):
+            return _without_and_with(best_through(base)[position], tag)
+
+
+def _without_and_with(through: Tensor, tag: int) -> list[float]:
+    scores: list[float] = through.tolist()
+    once = scores.pop(tag)
+    return [max(scores, default=-math.inf), once]
+
+
+def pieces(lines: Iterable[Line], low: float = -math.inf, high: float = math.inf) -> list[Piece]:
+    """The upper envelope of at least one line between `low` and `high`, from left to right.
+
+    A piece too short to tell its line from the neighbours' within `recursions.TOLERANCE` is left
+    out, and a neighbour takes its place.
+    """
+    envelope = _envelope(lines)
+    inner = [crossing(left, right) for left, right in pairwise(envelope)]
+    clipped = [
+        (max(low, begin), min(high, stop), line)
+        for begin, stop, line in zip([-math.inf, *inner], [*inner, math.inf], envelope, strict=True)
+    ]
+    visible = [piece for piece in clipped if _is_visible(*piece)]
+    visible = visible or [max(clipped, key=lambda piece: piece[1] - piece[0])]
+    edges = [low, *(begin for begin, _, _ in visible[1:]), high]
+    return [
+        Piece(begin, stop, line.slope)
+        for (begin, stop), (_, _, line) in zip(pairwise(edges), visible, strict=True)
+    ]
+
+
+def intervals(envelope: Iterable[Piece], solve: Callable[[float], list[int]]) -> list[Interval]:
+    """Each piece with the best path at its middle; neighbours with the same path are one."""
+    joined: list[Interval] = []
+    for piece in envelope:
+        low, path = piece.low, solve(piece.inside)
+        if joined and joined[-1].path == path:
+            low = joined.pop().low
+        joined.append(Interval(low, piece.high, path))
+    return joined
+
+
+def crossing(left: Line, right: Line) -> float:
+    """The v where `right`, the steeper one, overtakes `left`."""
+    return (left.intercept - right.intercept) / (right.slope - left.slope)
+
+
+def _envelope(lines: Iterable[Line]) -> list[Line]:
+    """The lines that are visibly the best somewhere on the real line, flattest first."""
+    best: list[Line] = []
+    for line in sorted(lines, key=lambda line: (line.slope, line.intercept)):
+        if best and best[-1].slope == line.slope:
+            best.pop()
+        while len(best) > 1 and not _is_visible(
+            crossing(best[-2], best[-1]), crossing(best[-1], line), best[-1]
+        ):
+            best.pop()
+        best.append(line)
+    return best
+
+
+def _is_visible(low: float, high: float, line: Line) -> bool:
+    """Whether a line that is the best from `low` to `high` is more than a tie in the middle."""
+    if math.isinf(low) or math.isinf(high):
+        return low < high
+    largest = max(1.0, abs(low), abs(line.at(low)))
+    return high - low > 4 * TOLERANCE * largest

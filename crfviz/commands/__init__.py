@@ -1,0 +1,1 @@
+"""The command line, a module a command: what `python -m crfviz NAME` does."""

@@ -1,0 +1,172 @@
+"""`python -m crfviz annotations export | import | stats`: the store of annotations.
+
+The store is that of the page Annotate: a file of SQLite, or what CRFVIZ_DATABASE_URL or --database
+says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+from tqdm import tqdm
+
+from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
+from crfviz.annotations.files.importing import INPUT_FORMATS, keep, read_items
+from crfviz.annotations.records import STATES
+from crfviz.annotations.store.store import Store, open_store
+from crfviz.commands.tag import printable
+from crfviz.corpus.table import Row, Table, aligned
+from crfviz.exceptions import FormatError
+
+SHOWN = 20  # problems of a file that are printed
+COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `annotations`."""
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="export|import|stats")
+    export = kinds.add_parser("export", help="write annotations to a file or standard output")
+    _add_filters(export)
+    export.add_argument("--state", choices=STATES, help="only these (default: all)")
+    export.add_argument("--format", choices=FILE_FORMATS, help="default: by the name of --out")
+    export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+    bring = kinds.add_parser("import", help="store the sentences of files, with their annotations")
+    bring.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    bring.add_argument("--format", choices=INPUT_FORMATS, help="default: told from the content")
+    bring.add_argument("--keep-good", action="store_true", help="leave out what cannot be read")
+    stats = kinds.add_parser("stats", help="how far every annotator is in every document")
+    _add_filters(stats)
+    stats.add_argument("--json", action="store_true", help="as JSON instead of a table")
+    for kind in (export, bring, stats):
+        kind.add_argument("--database", metavar="URL", help="instead of CRFVIZ_DATABASE_URL")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Do what the options say; 0 when it is done.
+
+    Raises:
+        CrfvizError: the store or a file cannot be read or written; says why.
+    """
+    kinds: dict[str, Callable[[Store, argparse.Namespace], None]]
+    kinds = {"export": _export, "import": _import, "stats": _stats}
+    with open_store(options.database) as store:
+        kinds[options.kind](store, options)
+    return 0
+
+
+def statistics(store: Store, document: str | None = None, annotator: str | None = None) -> Table:
+    """One row per document and annotator; a document that nobody has begun has one row without.
+
+    `pins` are tags that the annotator set, `changed` final tags that are not the proposed ones,
+    `seconds` the mean time of a sentence; all three are of the sentences that are done.
+
+    Args:
+        store: whose annotations are counted.
+        document: only this one; None is all.
+        annotator: only this one; None is all.
+    """
+    rows: Table = []
+    for summary in store.documents():
+        if document in (None, summary.name):
+            names = [name for name in store.annotators(summary.name) if annotator in (None, name)]
+            about: Row = {"document": summary.name, "sentences": summary.sentences}
+            rows += [about | _counts(store, summary.name, name) for name in names]
+            if not names and annotator is None:
+                rows.append(about | dict.fromkeys(COLUMNS[2:]))
+    return rows
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--document", metavar="NAME", help="only this one (default: all)")
+    parser.add_argument("--annotator", metavar="NAME", help="only this one (default: all)")
+
+
+def _export(store: Store, options: argparse.Namespace) -> None:
+    by_name = {suffix: name for name, suffix in SUFFIXES.items()}
+    suffix = ".conllu" if options.out is None else options.out.suffix
+    file_format: FileFormat = options.format or by_name.get(suffix, "conllu")
+    pairs = store.annotations(options.document, options.annotator, options.state)
+    pieces = rendered(pairs, file_format)
+    if options.out is None:
+        sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
+        return
+    _write(options.out, [piece.encode() for piece in pieces])
+    sys.stderr.write(f"{len(pairs)} annotations written to {options.out} ({file_format})\n")
+
+
+def _write(path: Path, pieces: Sequence[bytes]) -> None:
+    """A file that is there whole or not at all: an older one stays if the new one fails."""
+    if path.exists() and not path.is_file():
+        raise FormatError(f"{path}: cannot be written: it is no plain file")
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        with beside.open("wb") as file:
+            file.writelines(pieces)
+        beside.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _import(store: Store, options: argparse.Namespace) -> None:
+    for path in options.files:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise FormatError(f"{path}: expected a file to read: {error.strerror}") from error
+        read = read_items(content, path.name, options.format, limit=None)
+        for problem in read.problems[:SHOWN]:
+            sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
+        if len(read.problems) > SHOWN:
+            sys.stderr.write(f"... and {len(read.problems) - SHOWN} more\n")
+        if read.dropped and not options.keep_good:
+            raise FormatError(
+                f"{path}: {_count(read.dropped)} cannot be read, so nothing of it was stored; "
+                f"--keep-good stores the {len(read.items)} others"
+            )
+        with tqdm(total=len(read.items) + len(read.annotations), unit="row", leave=False) as bar:
+            names = keep(store, read, partial(_show, bar))
+        sys.stderr.write(
+            f"{path}: {read.format}, {_count(len(read.items))} and {len(read.annotations)} "
+            f"annotations stored as {', '.join(names) or 'nothing'}\n"
+        )
+
+
+def _count(sentences: int) -> str:
+    return "1 sentence" if sentences == 1 else f"{sentences} sentences"
+
+
+def _show(bar: tqdm[NoReturn], done: int, _of: int) -> None:
+    bar.update(done - bar.n)
+
+
+def _stats(store: Store, options: argparse.Namespace) -> None:
+    rows = statistics(store, options.document, options.annotator)
+    if options.json:
+        sys.stdout.write(f"{json.dumps(rows, ensure_ascii=False, indent=2)}\n")
+    else:
+        cells = [["-" if cell is None else str(cell) for cell in row.values()] for row in rows]
+        table = aligned([COLUMNS, *([printable(cell) for cell in row] for row in cells)])
+        sys.stdout.writelines(f"{line}\n" for line in table)
+
+
+def _counts(store: Store, document: str, annotator: str) -> Row:
+    progress = store.progress(document, annotator)
+    done = [labelled for _, labelled in store.annotations(document, annotator, "done")]
+    pairs = [pair for one in done for pair in zip(one.proposed, one.final, strict=True)]
+    return {
+        "annotator": annotator,
+        "done": len(done),
+        "open": progress.open,
+        "pins": sum(len(one.pins) for one in done),
+        "changed": sum(proposed != final for proposed, final in pairs),
+        "seconds": round(sum(one.seconds for one in done) / len(done), 3) if done else None,
+    }

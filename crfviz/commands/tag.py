@@ -1,0 +1,132 @@
+"""`python -m crfviz tag`: the tags that each decoder gives to a sentence, below its words.
+
+All decoders work on the same potentials, those of the app: for a BIO tagger with the rules of BIO.
+`p(Viterbi tag)` is the marginal of the tag above it.
+"""
+
+import argparse
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.max_marginal import likeliest
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.exceptions import EmptySentenceError, FormatError
+from crfviz.taggers.registry import load_tagger
+from crfviz.taggers.tagger import Tagger
+
+DEFAULT_MODEL = "upos-en-contextfree"
+GAP = "  "  # between columns
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `tag`."""
+    add = parser.add_argument
+    add("text", nargs="*", help="the sentence (default: standard input, one sentence a line)")
+    add("--model", default=DEFAULT_MODEL, metavar="NAME", help="default: %(default)s")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Tag as the options say; 0 when everything is printed.
+
+    Raises:
+        CrfvizError: no such model, or nothing to tag; the message says which.
+    """
+    tagger = load_tagger(options.model)
+    printed = False
+    for text in [" ".join(options.text)] if options.text else _lines():
+        words = tagger.split(text)
+        if words:
+            width = shutil.get_terminal_size().columns
+            sys.stdout.write(tagged(tagger, words, width) + "\n\n")
+            printed = True
+    if not printed:
+        raise EmptySentenceError("expected a sentence with at least one word, got none")
+    return 0
+
+
+def _lines() -> Iterator[str]:
+    """Lines of standard input, as they come."""
+    try:
+        yield from sys.stdin
+    except UnicodeDecodeError as error:
+        raise FormatError(f"expected UTF-8 text on standard input, got {error}") from error
+
+
+def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:
+    """Aligned rows for one sentence and its log p, in blocks of at most `width` characters.
+
+    Args:
+        tagger: whose potentials are decoded.
+        words: at least one.
+        width: of the terminal; a single word may be wider.
+
+    Raises:
+        NoPathError: every path is forbidden.
+    """
+    potentials = tagger.potentials(words)
+    best, tables = viterbi(potentials), forward_backward(potentials)
+    marginals = [row[tag] for row, tag in zip(tables.marginals.tolist(), best.path, strict=True)]
+    named = {
+        "independent": greedy(potentials, "independent"),
+        "left to right": greedy(potentials, "left_to_right"),
+        "Viterbi": best.path,
+        "max-marginal": likeliest(tables.marginals),
+    }
+    rows = {
+        "": [printable(word) for word in words],
+        **{title: [tagger.tags[tag] for tag in path] for title, path in named.items()},
+        "p(Viterbi tag)": [f"{marginal:.3f}" for marginal in marginals],
+    }
+    log_p = best.score - tables.log_partition
+    last = (
+        f"log p = {log_p:.3f} (score {best.score:.3f} less log Z {tables.log_partition:.3f}), "
+        f"p = {best.probability:.3g}"
+    )
+    if not tagger.probabilistic:
+        last += "\nThis model has scores, not probabilities: p is what a CRF with them would say."
+    return "\n".join([*_aligned(rows, width), last])
+
+
+def printable(word: str) -> str:
+    r"""The word with what no terminal should get (control characters) written as escapes.
+
+    >>> print(printable("a\x1b[31m"))
+    a\x1b[31m
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in word)
+
+
+def _aligned(rows: dict[str, list[str]], width: int) -> list[str]:
+    """Lines of the table; as many columns a block as fit, an empty line after each block."""
+    columns = list(zip(*rows.values(), strict=True))
+    widths = [max(map(_cells, column)) for column in columns]
+    titles = max(map(len, rows))
+    lines: list[str] = []
+    start = 0
+    while start < len(columns):
+        end, used = start + 1, titles + len(GAP) + widths[start]
+        while end < len(columns) and used + len(GAP) + widths[end] <= width:
+            used += len(GAP) + widths[end]
+            end += 1
+        for title, cells in rows.items():
+            padded = [_padded(cells[column], widths[column]) for column in range(start, end)]
+            lines.append(GAP.join([title.ljust(titles), *padded]).rstrip())
+        lines.append("")
+        start = end
+    return lines
+
+
+def _cells(text: str) -> int:
+    """Width on a terminal: East Asian characters and emoji take two cells, accents none."""
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _cells(text))

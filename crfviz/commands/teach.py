@@ -1,0 +1,99 @@
+"""`python -m crfviz teach`: a model learns from finished sentences and is saved as a new one.
+
+The files hold tagged sentences, in any format that `evaluate` reads; `-` is standard input. The new
+model appears among those that people bring and can be chosen at once.
+
+From a page: `crfviz.annotations.teaching.teach.start_teaching` does the same beside the app.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+
+import torch
+
+from crfviz.annotations.jobs import progress_line, result_line
+from crfviz.annotations.teaching.card import gains_table
+from crfviz.annotations.teaching.learning import METHODS, WHAT
+from crfviz.annotations.teaching.lesson import Lesson, Taught
+from crfviz.annotations.teaching.teach import STANDARD_INPUT, teach
+from crfviz.text.formats import parse_sentences, read_sentences
+from crfviz.text.lines import decoded
+from crfviz.text.sentences import Sentence
+
+DEFAULTS = {field.name: field.default for field in fields(Lesson)}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `teach`."""
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="tagged sentences to learn from")
+    add("--model", required=True, help="name or folder of the model to teach; it stays as it is")
+    what = "; ".join(f"{method}: {WHAT[method]}" for method in METHODS)
+    add("--method", choices=METHODS, default=DEFAULTS["method"], help=f"{what} (%(default)s)")
+    add("--name", default="", help="of the new model (default: that of the model with -taught)")
+    add(
+        "--held-out",
+        type=float,
+        default=DEFAULTS["held_out"],
+        metavar="SHARE",
+        help="of the sentences, to measure on instead of learning (default: %(default)s)",
+    )
+    add("--epochs", type=int, help="passes over the sentences (default: those of the method)")
+    add("--learning-rate", type=float, help="of the first step (default: that of the method)")
+    add("--seed", type=int, default=0, help="what is held out, order and noise (default: 0)")
+    add("--json-lines", action="store_true", help="progress and result as JSON, for programs")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Teach as the options say; 0 when the model is saved.
+
+    Raises:
+        CrfvizError: an option, a file or the model is of no use; the message says why.
+    """
+    lesson = Lesson(**{name: getattr(options, name) for name in DEFAULTS})
+    sentences = [s for name in options.files for s in _read(name) if s.tokens]
+    torch.set_num_threads(1)  # the same weights everywhere, and a core left for the app
+    with _stop_when_asked():
+        taught = teach(lesson, sentences, _say if options.json_lines else _show)
+    sys.stdout.write(result_line(asdict(taught)) if options.json_lines else _summary(taught))
+    return 0
+
+
+def _read(name: str) -> list[Sentence]:
+    if name != STANDARD_INPUT:
+        return read_sentences(name)
+    title = "standard input"
+    return parse_sentences(decoded(sys.stdin.buffer.read(), name=title), name=title)
+
+
+def _say(share: float, message: str) -> None:
+    sys.stdout.write(progress_line(share, message))
+    sys.stdout.flush()
+
+
+def _show(share: float, message: str) -> None:
+    sys.stderr.write(f"\r{100 * share:3.0f} %  {message:60}" + ("\n" if share == 1 else ""))
+
+
+def _summary(taught: Taught) -> str:
+    return f"{taught.name}: {taught.folder}\n\n{gains_table(taught.gains)}\n"
+
+
+@contextmanager
+def _stop_when_asked() -> Iterator[None]:
+    """Let SIGTERM end the work as Ctrl-C does, so that it cleans up behind itself."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,104 @@
+"""`python -m crfviz train`: from tagged files to a model folder.
+
+`--family crf` (the default) trains a network with a CRF, `perceptron` an averaged perceptron, `hmm`
+a hidden Markov model by counting; the last two take seconds.
+
+For a CRF: after every epoch the averaged weights tag the dev files, and the state goes to a
+checkpoint. The same command goes on from there. The epoch that did best on dev is the one that is
+written, with a temperature fitted on dev.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from crfviz.corpus.training.hmm import HmmRecipe, train_hmm
+from crfviz.corpus.training.labelled import Sources
+from crfviz.corpus.training.neural import CHECKPOINT_FILE, train_neural
+from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
+from crfviz.corpus.training.recipe import RECIPES
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.perceptron.tagger import UPDATES
+from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
+from crfviz.text.cleaning import parse_types
+
+AUXILIARY = 0.5  # weight of the XPOS loss: its finer tags help, but the CRF is what counts
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `train`."""
+    add = parser.add_argument
+    add("--family", choices=(CRF, PERCEPTRON, HMM), default=CRF, help="default: %(default)s")
+    add("--architecture", choices=sorted(RECIPES), default="bilstm", help="of a CRF: which recipe")
+    add("--updates", choices=UPDATES, default=UPDATES[0], help="of a perceptron: how it decodes")
+    add("--train", nargs="+", type=Path, required=True, metavar="FILE", help="files to learn from")
+    add("--dev", nargs="+", type=Path, required=True, metavar="FILE", help="files to be judged on")
+    add("--out", type=Path, required=True, metavar="FOLDER", help="where the model is written")
+    add("--seed", type=int, default=0, help="start values, order and noise (default: 0)")
+    add("--epochs", type=int, help="passes over the training files (default: the recipe's)")
+    add(
+        "--aux-xpos",
+        nargs="*",
+        type=Path,
+        metavar="FILE",
+        help="of a CRF: learn XPOS too, of the training files or of these; not kept in the model",
+    )
+    add("--fold-handles", action="store_true", help="join @ and the word after it to @user")
+    add("--map", nargs="+", default=[], metavar="OLD=NEW", help="entity types to rename and keep")
+    add("--checkpoint", type=Path, metavar="FOLDER", help="default: runs/NAME-SEED")
+    add("--fresh", action="store_true", help="start over, even where a checkpoint is")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Train as the options say; 0 when the model is written.
+
+    Raises:
+        CrfvizError: a file, an option or a checkpoint is of no use; the message says why.
+    """
+    if args.family != CRF:
+        return _train_other(args)
+    recipe = replace(RECIPES[args.architecture], seed=args.seed)
+    if args.epochs is not None:
+        recipe = replace(recipe, epochs=args.epochs)
+    if args.aux_xpos is not None:
+        recipe = replace(recipe, auxiliary=AUXILIARY)
+    if recipe.epochs < 1 or not 0 <= recipe.seed < 2**31:
+        raise CrfvizError("--epochs must be at least 1, and --seed 0 to 2147483647")
+    sources = replace(
+        _sources(args), xpos=args.aux_xpos == [], only_xpos=tuple(args.aux_xpos or ())
+    )
+    folder = args.checkpoint or Path("runs") / f"{args.out.name}-{args.seed}"
+    torch.set_num_threads(1)  # more threads sum in another order: other weights, and little faster
+    if args.fresh:
+        (folder / CHECKPOINT_FILE).unlink(missing_ok=True)
+    train_neural(recipe, sources, folder, args.out)
+    return 0
+
+
+def _sources(args: argparse.Namespace) -> Sources:
+    return Sources(
+        train=tuple(args.train),
+        dev=tuple(args.dev),
+        fold_handles=args.fold_handles,
+        types=parse_types(args.map) if args.map else None,
+    )
+
+
+def _train_other(args: argparse.Namespace) -> int:
+    """Train a perceptron or an HMM."""
+    if args.aux_xpos is not None:
+        raise CrfvizError("--aux-xpos is for the family crf alone")
+    if args.family == HMM:
+        train_hmm(HmmRecipe(), _sources(args), args.out)
+        return 0
+    recipe = PerceptronRecipe(updates=args.updates, seed=args.seed)
+    if args.epochs is not None:
+        recipe = replace(recipe, epochs=args.epochs)
+    if recipe.epochs < 1 or recipe.seed < 0:
+        raise CrfvizError("--epochs must be at least 1, and --seed at least 0")
+    train_perceptron(recipe, _sources(args), args.out)
+    return 0

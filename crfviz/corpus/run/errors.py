@@ -1,0 +1,150 @@
+"""The errors of a sentence, each with what is to blame for it, and its doubtful entities.
+
+An error is a longest run of words whose Viterbi tags differ from gold. It is set right alone: the
+target of its triage (`crfviz.chain.questions.triage`) is the Viterbi path with gold on these words
+and nothing else changed. So the gaps of a sentence's errors add up to that of its gold path.
+
+An entity that only the model has speaks against gold as far as it is probable, one that only gold
+has as far as it is not:
+
+    doubt = p(entity | words) of a predicted entity, 1 - p(entity | words) of a gold one
+
+with the exact probability of the whole entity, type and both boundaries
+(`crfviz.chain.entities.probability`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crfviz.chain.entities.probability import entity_probability
+from crfviz.chain.paths import lead
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.conditioning import pin_probability
+from crfviz.chain.questions.triage import Triage, put_right, triage, wrong_runs
+from crfviz.text.schemes import Span, spans
+
+EDGE_START, EDGE_END = "START", "END"  # in place of a tag, before the first word and after the last
+
+Move = tuple[str, str]  # from and to
+
+
+@dataclass(frozen=True)
+class Error:
+    """One wrong run of words."""
+
+    sentence: int  # from 0
+    first: int  # position of its first word, where the wrong path leaves gold
+    last: int  # position of its last word
+    gold: tuple[str, ...]  # the right tags of these words
+    predicted: tuple[str, ...]  # the tags of the Viterbi path
+    triage: Triage
+    gold_probability: float  # that these words have the gold tags, given the sentence
+    predicted_probability: float  # that they have the predicted ones
+    chosen_move: Move  # of the step that speaks most against gold: what the best path does there
+    gold_move: Move  # and what gold does there
+    step_gap: float  # what that step says for the best path; nats, inf where gold's is forbidden
+
+
+@dataclass(frozen=True)
+class EntitySuspect:
+    """One entity that is on one side only."""
+
+    sentence: int  # from 0
+    span: Span
+    in_gold: bool  # else it is predicted
+    probability: float  # of the entity, by the model
+
+    @property
+    def doubt(self) -> float:
+        """How sure the model is that gold is wrong here, in [0, 1]."""
+        return 1.0 - self.probability if self.in_gold else self.probability
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """Rises from the first suspect to the last."""
+        return -self.doubt, self.sentence, self.span.start, float(self.in_gold)
+
+
+@dataclass(frozen=True)
+class JudgedEntities:
+    """The entities of one sentence."""
+
+    predicted: list[tuple[float, bool]]  # probability, and whether gold has it
+    suspects: list[EntitySuspect]
+
+
+def find_errors(
+    potentials: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
+) -> list[Error]:
+    """The errors of a best path, first word first.
+
+    Args:
+        potentials: scores of the sentence.
+        best: T tag ids, its best path.
+        gold: T tag ids.
+        sentence: its number, to be kept with the errors.
+
+    Raises:
+        ShapeError: a path has not T tags.
+    """
+    return [_error(potentials, best, gold, run, sentence) for run in wrong_runs(best, gold)]
+
+
+def judge_entities(
+    chain: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
+) -> JudgedEntities:
+    """Every entity of the best path with its probability, and those that are on one side only.
+
+    Args:
+        chain: scores of the sentence, with BIO tags.
+        best: T tag ids, its best path.
+        gold: T tag ids.
+        sentence: its number, to be kept with the suspects.
+    """
+    found, right = (spans([chain.tag_names[tag] for tag in path]) for path in (best, gold))
+    predicted = [(_probability(chain, span), span in right) for span in found]
+    suspects = [
+        EntitySuspect(sentence, span, False, p)
+        for span, (p, is_right) in zip(found, predicted, strict=True)
+        if not is_right
+    ]
+    suspects += [
+        EntitySuspect(sentence, span, True, _probability(chain, span))
+        for span in right
+        if span not in found
+    ]
+    return JudgedEntities(predicted, suspects)
+
+
+def _error(
+    potentials: Potentials, best: Sequence[int], gold: Sequence[int], run: range, sentence: int
+) -> Error:
+    names = potentials.tag_names
+    target = put_right(best, gold, run)
+    steps = lead(potentials, best, target).transition_terms
+    step = run.start + int(np.argmax(steps[run.start : run.stop + 1]))
+    return Error(
+        sentence=sentence,
+        first=run.start,
+        last=run.stop - 1,
+        gold=tuple(names[gold[t]] for t in run),
+        predicted=tuple(names[best[t]] for t in run),
+        triage=triage(potentials, target, best),
+        gold_probability=pin_probability(potentials, {t: int(gold[t]) for t in run}),
+        predicted_probability=pin_probability(potentials, {t: int(best[t]) for t in run}),
+        chosen_move=_move(names, best, step),
+        gold_move=_move(names, target, step),
+        step_gap=float(steps[step]),
+    )
+
+
+def _move(names: Sequence[str], path: Sequence[int], step: int) -> Move:
+    """Where a path goes at a step: 0 is the way in, T the way out."""
+    before = names[path[step - 1]] if step else EDGE_START
+    return before, names[path[step]] if step < len(path) else EDGE_END
+
+
+def _probability(chain: Potentials, span: Span) -> float:
+    return entity_probability(chain, span.type, span.start, span.end - 1)

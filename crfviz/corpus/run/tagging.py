@@ -1,0 +1,271 @@
+"""A tagger run once over tagged sentences by every decoder, with all that is asked of it later.
+
+| decoder                | scores                | takes                                        |
+|------------------------|-----------------------|----------------------------------------------|
+| independent            | as trained            | the best emission of each word               |
+| left_to_right          | as trained            | the best next tag in turn, never looks back  |
+| beam_2, beam_4, beam_8 | with the rules of BIO | the best of 2, 4, 8 prefixes kept at a word  |
+| viterbi                | with the rules of BIO | the best path                                |
+| max_marginal           | with the rules of BIO | the tag of the largest marginal at each word |
+
+The rules act for taggers whose scheme is BIO. The two greedy decoders work on scores as trained,
+so that the sentences in which they break BIO can be counted: that is what the rules are for.
+
+Sentences are read one batch at a time, and only those with an error that is listed are kept, so
+that a file may be larger than memory.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from statistics import median
+
+import numpy as np
+
+from crfviz.chain.decoding.beam import beam
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.max_marginal import likeliest
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.forward_backward import ForwardBackward, forward_backward
+from crfviz.chain.paths import probability, terms
+from crfviz.chain.potentials import Potentials
+from crfviz.corpus.run.errors import find_errors, judge_entities
+from crfviz.corpus.run.results import (
+    BEAMS,
+    EVERY_DECODER,
+    MOST_KEPT,
+    ORACLE_PATHS,
+    ErrorLog,
+    Results,
+)
+from crfviz.exceptions import FormatError, UnknownTagError
+from crfviz.taggers.features import shape
+from crfviz.taggers.lexicon import Lexicon, read_lexicon
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.sentences import Sentence
+
+AS_TRAINED = ("independent", "left_to_right")
+DECODE: Mapping[str, Callable[[Potentials], list[int]]] = {  # what needs no marginals
+    "independent": partial(greedy, how="independent"),
+    "left_to_right": partial(greedy, how="left_to_right"),
+    **{name: partial(beam, width=width) for name, width in BEAMS.items()},
+    "viterbi": best_path,
+}
+SENTENCES_AT_ONCE = 128
+PROBABILITIES = ("token", "gold", "path", "log gold", "entity")
+SEARCH_SLACK = 1e-9  # nats: a path that is worse by more is a search error
+
+Progress = Callable[[int, int], None]  # sentences done, and of how many; may raise to stop the run
+
+
+def run(
+    tagger: Tagger,
+    sentences: Iterable[Sentence],
+    report: Progress | None = None,
+    *,
+    most_kept: int = MOST_KEPT,
+) -> Results:
+    """Tag all sentences by every decoder and look for what is wrong.
+
+    Args:
+        tagger: whose potentials are decoded.
+        sentences: with their tags; at least one. They are gone through twice.
+        report: called after every batch; what it raises ends the run.
+        most_kept: errors to be listed; all are counted.
+
+    Raises:
+        FormatError: there is no sentence, or one without tags.
+        UnknownTagError: the sentences have tags that the tagger does not know; names them.
+        NoPathError: every path of a sentence is forbidden.
+    """
+    total = _checked(tagger, sentences)
+    found = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept))
+    rest = iter(sentences)
+    while group := list(islice(rest, SENTENCES_AT_ONCE)):
+        found.add(group)
+        if report:
+            report(len(found.lengths), total)
+    return found.results()
+
+
+def _checked(tagger: Tagger, sentences: Iterable[Sentence]) -> int:
+    """How many sentences there are, all of them of use."""
+    number, used = 0, set[str]()
+    for number, sentence in enumerate(sentences, start=1):
+        if sentence.tags is None:
+            raise FormatError(f"expected tags to compare with, got none in sentence {number}")
+        used.update(sentence.tags)
+    if number == 0:
+        raise FormatError("expected at least one tagged sentence, got none")
+    if unknown := sorted(used - set(tagger.tags)):
+        raise UnknownTagError(
+            f"expected tags that {tagger.name} knows ({', '.join(tagger.tags)}), got "
+            f"{', '.join(unknown)}; --map renames and drops entity types"
+        )
+    return number
+
+
+def unknown_tags(tagger: Tagger, sentences: Iterable[Sentence]) -> list[str]:
+    """Names of tags that the sentences have and the tagger has not, in alphabetical order."""
+    used = {tag for sentence in sentences for tag in sentence.tags or ()}
+    return sorted(used - set(tagger.tags))
+
+
+@dataclass
+class _Collected:
+    """All sentences so far."""
+
+    tagger: Tagger
+    lexicon: Lexicon | None
+    log: ErrorLog
+    words: dict[str, array[int]] = field(default_factory=lambda: defaultdict(lambda: array("h")))
+    probabilities: dict[str, array[float]] = field(
+        default_factory=lambda: defaultdict(lambda: array("d"))
+    )
+    lengths: list[int] = field(default_factory=list)
+    gold_rank: list[int] = field(default_factory=list)
+    search_errors: dict[str, int] = field(default_factory=lambda: dict.fromkeys(EVERY_DECODER, 0))
+    seconds: dict[str, list[float]] = field(
+        default_factory=lambda: {name: [] for name in ("scoring", *EVERY_DECODER)}
+    )  # of every batch
+    batches: list[int] = field(default_factory=list)  # sentences of every batch
+
+    def add(self, sentences: Sequence[Sentence]) -> None:
+        """Tag one batch more."""
+        first = len(self.lengths)
+        words = [sentence.tokens for sentence in sentences]
+        ids = {name: number for number, name in enumerate(self.tagger.tags)}
+        gold = [[ids[tag] for tag in sentence.tags or ()] for sentence in sentences]
+        with self._clock("scoring"):
+            chains = self.tagger.potentials_batch(words)
+        trained = chains
+        if self.tagger.scheme:
+            trained = self.tagger.potentials_batch(words, constrained=False)
+        paths: dict[str, list[list[int]]] = {}
+        for name, decode in DECODE.items():
+            with self._clock(name):
+                paths[name] = [
+                    decode(chain) for chain in (trained if name in AS_TRAINED else chains)
+                ]
+        with self._clock("max_marginal"):
+            tables = [forward_backward(chain) for chain in chains]
+            paths["max_marginal"] = [likeliest(table.marginals) for table in tables]
+        for index, (chain, table) in enumerate(zip(chains, tables, strict=True)):
+            tried = {name: found[index] for name, found in paths.items()}
+            self._keep(sentences[index], gold[index], tried)
+            self._look(chain, table, tried, gold[index])
+            self._blame(chain, sentences[index], tried["viterbi"], gold[index], first + index)
+        self.batches.append(len(sentences))
+
+    def _keep(
+        self, sentence: Sentence, gold: Sequence[int], paths: Mapping[str, Sequence[int]]
+    ) -> None:
+        """What is known of every word."""
+        self.lengths.append(len(gold))
+        rows: dict[str, Sequence[int]] = {
+            "gold": gold,
+            "shape": [shape(word) for word in sentence.tokens],
+            **paths,
+        }
+        if self.lexicon is not None:
+            rows["seen"] = _seen(self.lexicon, sentence)
+        for name, row in rows.items():
+            self.words[name].extend(row)
+
+    def _blame(
+        self,
+        chain: Potentials,
+        sentence: Sentence,
+        best: Sequence[int],
+        gold: Sequence[int],
+        number: int,
+    ) -> None:
+        """The errors of one sentence."""
+        errors = find_errors(chain, best, gold, number)
+        if self.tagger.scheme is None:
+            self.log.add(sentence, errors)
+            return
+        judged = judge_entities(chain, best, gold, number)
+        for sure, right in judged.predicted:
+            self.probabilities["entity"].append(sure)
+            self.words["entity right"].append(right)
+        self.log.add(sentence, errors, judged.suspects)
+
+    def _look(
+        self,
+        chain: Potentials,
+        table: ForwardBackward,
+        paths: Mapping[str, list[int]],
+        gold: list[int],
+    ) -> None:
+        """Probabilities and search errors of one sentence."""
+        marginals = table.marginals.numpy()
+        best = terms(chain, paths["viterbi"]).score
+        found = self.probabilities
+        found["token"].extend(marginals.max(axis=1).tolist())
+        found["gold"].extend(marginals[np.arange(len(gold)), gold].tolist())
+        found["path"].append(probability(best, table.log_partition))
+        found["log gold"].append(min(0.0, terms(chain, gold).score - table.log_partition))
+        self.gold_rank.append(_rank(chain, gold, paths["viterbi"]))
+        for name, path in paths.items():
+            if path != paths["viterbi"] and terms(chain, path).score < best - SEARCH_SLACK:
+                self.search_errors[name] += 1
+
+    def results(self) -> Results:
+        """What came out."""
+        ids = {name: np.array(kept, dtype=np.int16) for name, kept in self.words.items()}
+        p = {name: np.array(self.probabilities[name]) for name in PROBABILITIES}
+        return Results(
+            tagger=self.tagger,
+            lengths=np.array(self.lengths, dtype=np.int32),
+            shapes=ids["shape"].astype(np.int8),
+            seen=None if self.lexicon is None else ids["seen"].astype(np.int8),
+            longest_trained=None if self.lexicon is None else self.lexicon.longest,
+            gold=ids["gold"],
+            tags={name: ids[name] for name in EVERY_DECODER},
+            token_probability=p["token"],
+            gold_probability=p["gold"],
+            path_probability=p["path"],
+            gold_log_probability=p["log gold"],
+            gold_rank=np.array(self.gold_rank, dtype=np.int16),
+            search_errors=self.search_errors,
+            log=self.log,
+            entity_probability=p["entity"],
+            entity_right=np.array(self.words["entity right"], dtype=np.bool_),
+            seconds={name: sum(taken) for name, taken in self.seconds.items()},
+            microseconds={
+                name: 1e6 * median(s / n for s, n in zip(taken, self.batches, strict=True))
+                for name, taken in self.seconds.items()
+            },
+        )
+
+    @contextmanager
+    def _clock(self, what: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[what].append(time.perf_counter() - started)
+
+
+def _seen(lexicon: Lexicon, sentence: Sentence) -> list[int]:
+    """Index into `SEEN` of every word."""
+    known = [lexicon.tags_of(word) for word in sentence.tokens]
+    return [
+        2 if not tags else 0 if tag in tags else 1
+        for tags, tag in zip(known, sentence.tags or (), strict=True)
+    ]
+
+
+def _rank(chain: Potentials, gold: list[int], best: list[int]) -> int:
+    """Place of gold among the best paths, from 0; -1 where it is not among `ORACLE_PATHS`."""
+    if gold == best:
+        return 0
+    found = [path.tags for path in k_best(chain, ORACLE_PATHS)]
+    return found.index(gold) if gold in found else -1

@@ -1,0 +1,220 @@
+"""An evaluation as JSON, as a table to print, and as the figures of a model card.
+
+Shares are in [0, 1] in JSON and in per cent in tables, with their 95 % intervals in brackets.
+
+evaluation.json of a model folder maps a label ("ud-english-ewt/test.conllu") to one evaluation. The
+card, README.md, shows all of them between two marker comments; what stands outside the markers is
+never touched.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from crfviz.corpus.metrics import Rate, calibration_error
+from crfviz.corpus.run.results import Results
+from crfviz.corpus.table import DIGITS, aligned
+from crfviz.corpus.tables.decoders import DECODERS, TITLES, DecoderScores, decoder_scores
+from crfviz.exceptions import ModelError
+from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
+from crfviz.taggers.storage import read_json_object
+
+BEGIN = "<!-- figures: written by `python -m crfviz evaluate --card`, not by hand -->"
+END = "<!-- end of figures -->"
+
+Record = Mapping[str, Any]  # one evaluation as JSON; keys as in `as_record`
+
+
+def as_record(results: Results, file: str) -> dict[str, Any]:
+    """Everything that was measured, ready for JSON; `file` says on what.
+
+    Entity scores and `invalid_bio` are None where the tagger has no BIO tags. `ece` is the expected
+    calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
+    probability of the Viterbi path; both of the potentials that viterbi and max_marginal see.
+    """
+    tagger, gold = results.tagger, results.names(results.gold)
+    ece = calibration_error(results.token_probability, results.right("max_marginal"))
+    of_sentences = calibration_error(results.path_probability, results.sentences_right("viterbi"))
+    return {
+        "model": tagger.name,
+        "file": file,
+        "sentences": results.num_sentences,
+        "tokens": len(results.gold),
+        "scheme": tagger.scheme,
+        "device": tagger.device,
+        "probabilistic": tagger.probabilistic,
+        "scoring_seconds": round(results.seconds["scoring"], DIGITS),
+        "ece": round(ece, DIGITS),
+        "sequence_ece": round(of_sentences, DIGITS),
+        **{name: _decoder_record(decoder_scores(results, name, gold)) for name in DECODERS},
+    }
+
+
+def as_text(record: Record) -> str:
+    """What `python -m crfviz evaluate` prints."""
+    table = aligned(_rows(record))
+    return "\n".join([f"{record['model']} on {_size(record)}", "", *table, "", *_notes(record)])
+
+
+def notes(record: Record) -> list[str]:
+    """What the reader of a whole record (`corpus.tables.analysis.full_record`) has to know."""
+    found = []
+    errors, longer = record["errors"], record["longer_than_trained"]
+    if errors["listed"] < errors["total"]:
+        found.append(
+            f"All {errors['total']:,} errors are counted. Listed are the first "
+            f"{errors['listed']:,} and the {errors['listed']:,} most suspicious."
+        )
+    if longer and longer["sentences"]:
+        found.append(
+            f"{longer['sentences']:,} of {record['sentences']:,} sentences are longer than the "
+            f"longest of the training, {longer['longest_trained']} words: the model has not "
+            "learnt from such."
+        )
+    return found
+
+
+def as_markdown(record: Record) -> str:
+    """The same for a model card, without the name of the model."""
+    header, *rows = _rows(record)
+    table = [_markdown_row(row) for row in (header, ["---"] * len(header), *rows)]
+    notes = [f"- {note}" for note in _notes(record)]
+    return "\n".join([f"On {_size(record)}:", "", *table, "", *notes])
+
+
+def read_evaluations(folder: Path) -> dict[str, Record]:
+    """The evaluations of a model folder by label; none where it has no such file.
+
+    Raises:
+        ModelError: the file is no JSON object of evaluations.
+    """
+    path = folder / EVALUATION_FILE
+    if not path.exists():
+        return {}
+    records = read_json_object(path)
+    for label, record in records.items():
+        _render(path, label, record)
+    return records
+
+
+def record_evaluation(folder: Path, label: str, record: Record) -> None:
+    """Put one evaluation into evaluation.json and write the figures of the card anew.
+
+    A card without the markers gets them at its end; a folder without a card gets one.
+
+    Raises:
+        ModelError: a file of the folder cannot be read or written, or its markers are broken.
+    """
+    records = {**read_evaluations(folder), label: record}
+    path = folder / CARD_FILE
+    try:
+        card = path.read_text(encoding="utf-8") if path.exists() else f"# {folder.name}\n"
+        path.write_text(_with_figures(path, card, records), encoding="utf-8")
+        text = json.dumps(records, indent=2, ensure_ascii=False)
+        (folder / EVALUATION_FILE).write_text(f"{text}\n", encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: cannot be read or written ({error})") from error
+
+
+def _decoder_record(scores: DecoderScores) -> dict[str, Any]:
+    entities = scores.entities
+    by_type = None
+    if entities:
+        by_type = {name: round(f1, DIGITS) for name, f1 in entities.f1_by_type.items()}
+    return {
+        **_rate_record("token_accuracy", scores.accuracy.tokens),
+        **_rate_record("sentence_accuracy", scores.accuracy.sentences),
+        **_rate_record("entity_precision", entities.precision if entities else None),
+        **_rate_record("entity_recall", entities.recall if entities else None),
+        **_rate_record("entity_f1", entities.f1 if entities else None),
+        "entity_f1_by_type": by_type,
+        "invalid_bio": scores.invalid_bio,
+        "seconds": round(scores.seconds, DIGITS),
+    }
+
+
+def _rate_record(name: str, rate: Rate | None) -> dict[str, Any]:
+    if rate is None:
+        return {name: None, f"{name}_interval": None}
+    interval = [round(rate.low, DIGITS), round(rate.high, DIGITS)]
+    return {name: round(rate.value, DIGITS), f"{name}_interval": interval}
+
+
+def _rows(record: Record) -> list[list[str]]:
+    """Header and one row a decoder."""
+    shares = {"words right, %": "token_accuracy", "sentences right, %": "sentence_accuracy"}
+    if record["scheme"]:
+        shares = {
+            "precision, %": "entity_precision",
+            "recall, %": "entity_recall",
+            "F1, %": "entity_f1",
+        }
+    counts = ["sentences that break BIO"] if record["scheme"] else []
+    rows = [["decoder", *shares, *counts, "seconds"]]
+    for name in DECODERS:
+        scores = record[name]
+        cells = [_rate(scores, share) for share in shares.values()]
+        if counts:
+            cells.append(f"{scores['invalid_bio']:,}")
+        rows.append([TITLES[name], *cells, f"{scores['seconds']:.2f}"])
+    return rows
+
+
+def _rate(scores: Record, share: str) -> str:
+    low, high = scores[f"{share}_interval"]
+    return f"{100 * scores[share]:.2f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def _size(record: Record) -> str:
+    return f"{record['file']}: {record['sentences']:,} sentences, {record['tokens']:,} words"
+
+
+def _notes(record: Record) -> list[str]:
+    notes = [
+        f"Expected calibration error: {100 * record['ece']:.2f} % of words (marginals), "
+        f"{100 * record['sequence_ece']:.2f} % of sentences (Viterbi path).",
+        f"Seconds are those of decoding; from words to scores it took "
+        f"{record['scoring_seconds']:.2f} on {record['device']}.",
+    ]
+    if not record.get("probabilistic", True):
+        notes[0] += " The model has scores, not probabilities: this is what a CRF with them says."
+    if not record["scheme"]:
+        return ["In brackets: 95 % intervals (Wilson).", *notes]
+    types = record["viterbi"]["entity_f1_by_type"]
+    by_type = ", ".join(f"{name} {100 * f1:.1f}" for name, f1 in types.items())
+    words, sentences = (
+        _rate(record["viterbi"], share) for share in ("token_accuracy", "sentence_accuracy")
+    )
+    return [
+        "In brackets: 95 % intervals (bootstrap over sentences; of words and sentences: Wilson).",
+        "The greedy decoders work on the scores as trained, the other two with the rules of BIO.",
+        f"Viterbi F1 by type: {by_type or 'no entity'}. Words right: {words} %, "
+        f"sentences right: {sentences} %.",
+        *notes,
+    ]
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _with_figures(path: Path, card: str, records: Mapping[str, Record]) -> str:
+    sections = [_render(path, label, record) for label, record in records.items()]
+    figures = "\n\n".join([BEGIN, *sections, END])
+    if BEGIN not in card and END not in card:
+        return f"{card.rstrip()}\n\n{figures}\n"
+    before, begin, rest = card.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ModelError(f"{path}: expected the markers {BEGIN!r} and {END!r}, in this order")
+    return f"{before}{figures}{after}"
+
+
+def _render(path: Path, label: str, record: object) -> str:
+    try:
+        return as_markdown(record)  # type: ignore[arg-type]  # what is no record fails below
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"{path}: {label!r} is no evaluation ({error!r}); evaluate again with --card"
+        ) from error

@@ -1,0 +1,155 @@
+"""Two taggers on the same sentences: who is right where the other is wrong, and is that chance.
+
+A win is what the first gets right and the second wrong, a loss the other way round; `p` is
+McNemar's (`crfviz.corpus.metrics`). Entities count where gold has them: found by both,
+by one, or missed by both. All by Viterbi.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.corpus.metrics import mcnemar, wilson
+from crfviz.corpus.run.results import MOST_KEPT, Results
+from crfviz.corpus.table import Row, Table, rate_cells
+from crfviz.exceptions import ShapeError
+from crfviz.text.schemes import spans
+from crfviz.text.sentences import Sentence
+
+KINDS = ("win", "loss", "both wrong")  # of sentences
+MOST_NAMED = 6  # words of a sentence that are told with their tags
+
+Right = NDArray[np.bool_]
+
+
+def model_table(first: Results, second: Results) -> Table:
+    """Words and sentences, and entities where both have BIO tags and the same gold: a row for each.
+
+    Raises:
+        ShapeError: the two were run on different sentences.
+    """
+    _same_sentences(first, second)
+    rows = [
+        _row("words", first.right("viterbi"), second.right("viterbi")),
+        _row("sentences", first.sentences_right("viterbi"), second.sentences_right("viterbi")),
+    ]
+    bio = first.tagger.scheme is not None and second.tagger.scheme is not None
+    if bio and first.names(first.gold) == second.names(second.gold):
+        rows.append(_row("gold entities", _found(first), _found(second)))
+    return rows
+
+
+def disagreements(
+    first: Results, second: Results, sentences: Iterable[Sentence], most: int = MOST_KEPT
+) -> Table:
+    """The sentences that one of the two gets wrong, or both, in the order of the file.
+
+    Args:
+        first: of a run.
+        second: of another tagger's run on the same sentences.
+        sentences: of both; gone through once.
+        most: rows.
+
+    Returns:
+        A row for each: its kind, one of `KINDS`; words won, lost and wrong in both; and where, as
+        "word gold first/second". Sentences and positions count from 1.
+
+    Raises:
+        ShapeError: the two were run on different sentences.
+    """
+    _same_sentences(first, second)
+    ours, theirs = first.right("viterbi"), second.right("viterbi")
+    ends = [0, *np.cumsum(first.lengths).tolist()]
+    rows: Table = []
+    for number, (sentence, (start, end)) in enumerate(
+        zip(sentences, pairwise(ends), strict=True), start=1
+    ):
+        a, b = ours[start:end], theirs[start:end]
+        if len(rows) == most or (a.all() and b.all()):
+            continue
+        wrong = np.flatnonzero(~(a & b))
+        rows.append(
+            {
+                "sentence": number,
+                "kind": "win" if a.all() else "loss" if b.all() else "both wrong",
+                "won": int((a & ~b).sum()),
+                "lost": int((b & ~a).sum()),
+                "wrong_in_both": int((~a & ~b).sum()),
+                "position": int(wrong[0]) + 1,
+                "where": _where(first, second, sentence, start, wrong.tolist()),
+                "text": " ".join(sentence.tokens),
+            }
+        )
+    return rows
+
+
+def _where(
+    first: Results, second: Results, sentence: Sentence, start: int, wrong: Sequence[int]
+) -> str:
+    sides = [(results.tagger.tags, results.tags["viterbi"]) for results in (first, second)]
+    told = []
+    for t in wrong[:MOST_NAMED]:
+        tags = "/".join(names[ids[start + t]] for names, ids in sides)
+        told.append(f"{sentence.tokens[t]} {(sentence.tags or ())[t]} {tags}")
+    return ", ".join([*told, *["…"] * (len(wrong) > MOST_NAMED)])
+
+
+def _row(unit: str, first: Right, second: Right) -> Row:
+    wins, losses = int((first & ~second).sum()), int((second & ~first).sum())
+    return {
+        "unit": unit,
+        "both_right": int((first & second).sum()),
+        "wins": wins,
+        "losses": losses,
+        "both_wrong": int((~first & ~second).sum()),
+        **rate_cells("first", wilson(int(first.sum()), len(first))),
+        **rate_cells("second", wilson(int(second.sum()), len(second))),
+        "p": mcnemar(wins, losses),
+    }
+
+
+def _found(results: Results) -> Right:
+    """Whether each entity of gold is in the prediction, type and both ends."""
+    sides = (results.names(ids) for ids in (results.gold, results.tags["viterbi"]))
+    return np.array(
+        [
+            span in predicted
+            for gold, guess in zip(*sides, strict=True)
+            for predicted in [set(spans(guess))]
+            for span in spans(gold)
+        ],
+        dtype=np.bool_,
+    )
+
+
+def _same_sentences(first: Results, second: Results) -> None:
+    if not np.array_equal(first.lengths, second.lengths):
+        raise ShapeError(
+            f"expected two runs on the same sentences, got {first.num_sentences} sentences of "
+            f"{len(first.gold)} words and {second.num_sentences} of {len(second.gold)}"
+        )
+
+
+def comparison_tables(
+    first: Results, second: Results, sentences: Iterable[Sentence]
+) -> dict[str, Table]:
+    """Both tables by name, as the page, the report and the JSON have them."""
+    return {
+        "models": model_table(first, second),
+        "disagreements": disagreements(first, second, sentences),
+    }
+
+
+def comparison_text(first: str, second: str, table: Sequence[Row]) -> str:
+    """What `python -m crfviz evaluate --against` prints."""
+    lines = [f"{first} against {second}, by Viterbi:"]
+    for row in table:
+        shares = [100 * float(row[side] or 0) for side in ("first", "second")]
+        lines.append(
+            f"  {row['unit']}: {shares[0]:.2f} % and {shares[1]:.2f} % right; "
+            f"{row['wins']:,} wins, {row['losses']:,} losses, {row['both_wrong']:,} wrong in both; "
+            f"p = {float(row['p'] or 0):.2g} (McNemar)"
+        )
+    return "\n".join(lines)

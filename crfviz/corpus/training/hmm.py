@@ -1,0 +1,95 @@
+"""`python -m crfviz train --family hmm`: counts from tagged files, as a model folder."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.corpus.metrics import accuracy
+from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
+from crfviz.taggers.features import form
+from crfviz.taggers.hmm.estimate import ANY, Counts, Events, Smoothing, TagCounts, class_names
+from crfviz.taggers.hmm.tagger import CountedHmm, HmmTagger, save_hmm
+from crfviz.taggers.storage import HISTORY_FILE, write_json
+from crfviz.text.sentences import Sentence
+
+
+@dataclass(frozen=True)
+class HmmRecipe:
+    """Every number of a run; chosen on dev."""
+
+    rare: int = 10  # forms seen at most so often tell how unknown words behave
+    least_class: int = 3  # tokens of rare forms that make a class
+    smoothing: Smoothing = field(default_factory=Smoothing)
+
+
+def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
+    """Count, and write the model with the share of words that it gets right on dev.
+
+    Args:
+        recipe: every number of the run.
+        sources: the files.
+        out: the model folder to write.
+
+    Raises:
+        FormatError: a file cannot be read.
+    """
+    train, dev, tags = read_both(sources)
+    stored = count(tags, train, recipe)
+    save_hmm(out, stored)
+    tagger = HmmTagger(out)
+    paths = [
+        viterbi(tagger.potentials(sentence.tokens)).path
+        for sentence in tqdm(dev, unit=" sentences")
+    ]
+    guess = [[tags[tag] for tag in path] for path in paths]
+    right = accuracy([sentence.tags or () for sentence in dev], guess).tokens.value
+    record = {"recipe": asdict(recipe), "dev": right}
+    write_json(out / HISTORY_FILE, record)
+    keep_training_words(sources, out)
+    return stored
+
+
+def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecipe) -> CountedHmm:
+    """The counts of an HMM over `tags`."""
+    ids = {tag: index for index, tag in enumerate(tags)}
+    K = len(tags)
+    words: defaultdict[str, Counts] = defaultdict(lambda: np.zeros(K))
+    start, steps, end = np.zeros(K), np.zeros((K, K)), np.zeros(K)
+    for sentence in sentences:
+        path = [ids[tag] for tag in sentence.tags or ()]
+        for word, tag in zip(sentence.tokens, path, strict=True):
+            words[form(word)][tag] += 1
+        start[path[0]] += 1
+        np.add.at(steps, (path[:-1], path[1:]), 1)
+        end[path[-1]] += 1
+    classes = _classes(words, recipe)
+    events = Events(tuple(sorted(words)), tuple(classes))
+    once = Counter(events.word_class(word) for word, row in words.items() if row.sum() == 1)
+    counts = TagCounts(
+        words=np.array([words[word] for word in events.words]),
+        word_classes=np.array([events.word_class(word) for word in events.words]),
+        classes=np.array(list(classes.values())),
+        hapaxes=np.array([float(once[index]) for index in range(len(classes))]),
+        start=start,
+        transitions=steps,
+        end=end,
+    )
+    return CountedHmm(tags, events, counts, recipe.smoothing)
+
+
+def _classes(words: Mapping[str, Counts], recipe: HmmRecipe) -> dict[str, Counts]:
+    """Tag counts of the classes of rare forms, a class after the more general ones."""
+    found: dict[str, Counts] = {ANY: np.zeros_like(next(iter(words.values())))}
+    for word, row in words.items():
+        if row.sum() <= recipe.rare:
+            for name in class_names(word):
+                found[name] = found.get(name, 0.0) + row
+    kept = [name for name in found if name == ANY or found[name].sum() >= recipe.least_class]
+    return {name: found[name] for name in sorted(kept, key=lambda name: (len(name), name))}

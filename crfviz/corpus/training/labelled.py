@@ -1,0 +1,215 @@
+"""Tagged files as a training corpus: tag lists, tag ids, vocabulary, and batches of ids.
+
+Batches hold sentences of similar length, in an order that only the generator decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from crfviz.corpus.training.recipe import Recipe
+from crfviz.exceptions import FormatError
+from crfviz.taggers.lexicon import build_lexicon, write_lexicon
+from crfviz.taggers.neural.vocabulary import Batch, Vocabulary, build_vocabulary
+from crfviz.text.formats import read_sentences
+from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, repair, split_tag
+from crfviz.text.sentences import Sentence
+
+NO_TAG = -100  # what cross entropy leaves out, unless it is told otherwise
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """One sentence with its tag ids, of one or both tag columns."""
+
+    tokens: tuple[str, ...]
+    tags: tuple[int, ...] | None
+    auxiliary: tuple[int, ...] | None = None  # ids of the second tag column
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledBatch:
+    """B sentences as ids with their tags."""
+
+    inputs: Batch
+    tags: Tensor  # (B, T) long, NO_TAG where padding is and where nobody tagged the sentence
+    auxiliary: Tensor  # (B, T) long, likewise
+
+    @property
+    def tagged(self) -> Tensor:
+        """Whether a sentence has tags in the first column: (B,) bool."""
+        return self.tags[:, 0] != NO_TAG
+
+    def to(self, device: torch.device) -> LabelledBatch:
+        """The same batch on another device."""
+        return LabelledBatch(
+            self.inputs.to(device), self.tags.to(device), self.auxiliary.to(device)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """What a run learns from and is judged on."""
+
+    train: Sequence[Labelled]
+    dev: Sequence[Labelled]
+    tags: tuple[str, ...]
+    auxiliary_tags: tuple[str, ...]  # of the second tag column, empty without one
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Which files a run learns from, and how they are read."""
+
+    train: tuple[Path, ...]
+    dev: tuple[Path, ...]
+    fold_handles: bool = False
+    types: Mapping[str, str] | None = None  # entity types to keep, with the names they get
+    xpos: bool = False  # the second tag column is the XPOS of the training files
+    only_xpos: tuple[Path, ...] = ()  # more files, to learn only the second tag column from
+
+
+def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
+    """Read, check and number the sentences of all files.
+
+    Raises:
+        FormatError: a file cannot be read, a training sentence has no tags, or nothing is left.
+    """
+    train, dev, tags = read_both(sources)
+    beside = [s.tags or () for s in _with_xpos(sources.train)] if sources.xpos else []
+    more = _with_xpos(sources.only_xpos)
+    names = {tag for row in beside for tag in row} | {tag for s in more for tag in s.tags or ()}
+    ids = {name: index for index, name in enumerate(sorted(names))}
+    second = [tuple(ids[tag] for tag in row) for row in beside]
+    numbered = _numbered(train, tags, second or [None] * len(train))
+    numbered += [Labelled(s.tokens, None, tuple(ids[t] for t in s.tags or ())) for s in more]
+    return Corpus(
+        train=numbered,
+        dev=_numbered(dev, tags, [None] * len(dev)),
+        tags=tags,
+        auxiliary_tags=tuple(ids),
+        vocabulary=build_vocabulary(
+            [sentence.tokens for sentence in numbered],
+            min_words=recipe.min_words,
+            min_characters=recipe.min_characters,
+        ),
+    )
+
+
+def read_both(sources: Sources) -> tuple[list[Sentence], list[Sentence], tuple[str, ...]]:
+    """The sentences to learn from, those to be judged on, and the tags of the first in id order.
+
+    Raises:
+        FormatError: a file cannot be read, a sentence has no tags, or there is none.
+    """
+    train, dev = tagged_sentences(sources, sources.train), tagged_sentences(sources, sources.dev)
+    return train, dev, order_tags([tag for sentence in train for tag in sentence.tags or ()])
+
+
+def order_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Distinct tags in id order: by name, or for BIO `O` first and then B and I of every type.
+
+    >>> order_tags(["B-PER", "O", "O", "B-LOC"])
+    ('O', 'B-LOC', 'I-LOC', 'B-PER', 'I-PER')
+    """
+    if not is_bio(tags):
+        return tuple(sorted(set(tags)))
+    types = sorted({split_tag(tag)[1] for tag in tags if tag != OUTSIDE})
+    return (OUTSIDE, *(tag(name) for name in types for tag in (begin, inside)))
+
+
+def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
+    """The sentences of some files, read as `sources` says.
+
+    Raises:
+        FormatError: a file cannot be read, a sentence has no tags, or there is none.
+    """
+    found: list[Sentence] = []
+    for path in paths:
+        sentences = read_sentences(path, fold_handles=sources.fold_handles, types=sources.types)
+        for number, sentence in enumerate(sentences, start=1):
+            if sentence.tags is None:
+                raise FormatError(f"{path}: sentence {number} has no tags to learn from")
+        found += [sentence for sentence in sentences if sentence.tokens]
+    if not found:
+        raise FormatError(f"no tagged sentence in {', '.join(map(str, paths))}")
+    return found
+
+
+def keep_training_words(sources: Sources, folder: Path) -> None:
+    """Write lexicon.json of the training files into a model folder.
+
+    Raises:
+        FormatError: a file cannot be read.
+    """
+    write_lexicon(folder, build_lexicon(tagged_sentences(sources, sources.train)))
+
+
+def collate(sentences: Sequence[Labelled], vocabulary: Vocabulary) -> LabelledBatch:
+    """Sentences as one padded batch."""
+    width = max(len(sentence.tokens) for sentence in sentences)
+    return LabelledBatch(
+        inputs=vocabulary.encode([sentence.tokens for sentence in sentences]),
+        tags=_padded([sentence.tags or () for sentence in sentences], width),
+        auxiliary=_padded([sentence.auxiliary or () for sentence in sentences], width),
+    )
+
+
+def bucket(
+    sentences: Sequence[Labelled], recipe: Recipe, generator: torch.Generator | None = None
+) -> list[list[Labelled]]:
+    """Sentences of similar length together, the groups in random order.
+
+    Without a generator: sorted by length, for evaluation.
+
+    Args:
+        sentences: any number of them.
+        recipe: how large a batch may be.
+        generator: decides ties of length and the order of the batches.
+    """
+    lengths = torch.tensor([len(sentence.tokens) for sentence in sentences], dtype=torch.float64)
+    if generator is not None:  # up to a word of noise, so that batches differ from epoch to epoch
+        lengths = lengths + torch.rand(len(sentences), generator=generator, dtype=torch.float64)
+    groups: list[list[Labelled]] = [[]]
+    for index in lengths.argsort(stable=True).tolist():
+        sentence = sentences[index]
+        size = (len(groups[-1]) + 1) * len(sentence.tokens)
+        if len(groups[-1]) == recipe.batch_sentences or (groups[-1] and size > recipe.batch_words):
+            groups.append([])
+        groups[-1].append(sentence)
+    if generator is None:
+        return groups
+    return [groups[index] for index in torch.randperm(len(groups), generator=generator).tolist()]
+
+
+def _with_xpos(paths: Sequence[Path]) -> list[Sentence]:
+    """The sentences of CoNLL-U files, with the fifth column as tags."""
+    found = [s for path in paths for s in read_sentences(path, file_format="conllu-xpos")]
+    return [sentence for sentence in found if sentence.tokens]
+
+
+def _numbered(
+    sentences: Sequence[Sentence],
+    tags: tuple[str, ...],
+    second: Sequence[tuple[int, ...] | None],
+) -> list[Labelled]:
+    ids = {tag: index for index, tag in enumerate(tags)}
+    bio = is_bio(tags)
+    numbered = []
+    for sentence, auxiliary in zip(sentences, second, strict=True):
+        names = repair(sentence.tags or ()) if bio else sentence.tags or ()
+        unknown = [name for name in names if name not in ids]
+        if unknown:
+            raise FormatError(f"tag {unknown[0]!r} is in the dev files but not in the train files")
+        numbered.append(Labelled(sentence.tokens, tuple(ids[n] for n in names), auxiliary))
+    return numbered
+
+
+def _padded(rows: Sequence[Sequence[int]], width: int) -> Tensor:
+    return torch.tensor([[*row, *[NO_TAG] * (width - len(row))] for row in rows])

@@ -1,0 +1,238 @@
+"""One training run: loss, noise, schedule, averaged weights, and its state after every epoch.
+
+    loss = -sum over sentences of log p(tags | words) / words
+           + auxiliary * cross entropy of the second tag column
+
+Every epoch draws its order and its noise from a generator seeded with (seed, epoch): a run that
+goes on from a checkpoint sees exactly what an uninterrupted one would have seen.
+
+The state after an epoch is one file that is replaced as a whole: tensors and a JSON text side by
+side in a safetensors file. A reader sees the old epoch or the new one, never half of each.
+
+Source:
+    AdamW: Loshchilov and Hutter (2019); averaged weights: Polyak and Juditsky (1992);
+    variational dropout: Gal and Ghahramani (2016); word dropout: Kiperwasser and Goldberg (2016),
+    section 4.5.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from crfviz.corpus.training.labelled import NO_TAG, Corpus, LabelledBatch, bucket, collate
+from crfviz.corpus.training.recipe import Recipe
+from crfviz.exceptions import ModelError
+from crfviz.taggers.features import key
+from crfviz.taggers.neural.network import Network, initialise
+from crfviz.taggers.neural.vocabulary import NUM_SPECIAL, UNKNOWN
+
+AVERAGE_LAG = 10  # the average starts young: after n steps its decay is (1 + n) / (lag + n) at most
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """What a run needs to go on as if it had never stopped."""
+
+    fingerprint: str  # of recipe and data: another run must not go on from here
+    epoch: int  # finished epochs
+    history: list[dict[str, float]]  # one row per finished epoch
+    tensors: Mapping[str, Tensor]  # weights, averages, optimiser and best averages, by prefix
+
+    def part(self, prefix: str) -> dict[str, Tensor]:
+        """The tensors whose names start with `prefix.`, without it."""
+        start = f"{prefix}."
+        return {n.removeprefix(start): t for n, t in self.tensors.items() if n.startswith(start)}
+
+
+class TrainingNoise:
+    """Word dropout and variational dropout from one generator; see `Noise`."""
+
+    def __init__(self, recipe: Recipe, drop_word: Tensor, generator: torch.Generator) -> None:
+        self.rates = {
+            "characters": recipe.drop_characters,
+            "inputs": recipe.drop_inputs,
+            "outputs": recipe.drop_outputs,
+        }
+        self.drop_word = drop_word  # (V,) probability that a word goes unknown
+        self.generator = generator
+
+    def words(self, ids: Tensor) -> Tensor:
+        """(B, T) long -> (B, T) long, some of them unknown."""
+        chance = torch.rand(ids.shape, generator=self.generator, device=ids.device)
+        return torch.where(chance < self.drop_word[ids], UNKNOWN, ids)
+
+    def drop(self, values: Tensor, where: Literal["characters", "inputs", "outputs"]) -> Tensor:
+        """(B, T, D) -> (B, T, D), the same columns of a whole sentence zeroed, the rest scaled."""
+        keep = 1.0 - self.rates[where]
+        shape = (values.shape[0], 1, values.shape[2])
+        chance = torch.rand(shape, generator=self.generator, device=values.device)
+        return values * ((chance < keep) / keep)
+
+
+class Run:
+    """Weights, optimiser and averaged weights of one training run."""
+
+    def __init__(self, recipe: Recipe, corpus: Corpus, device: torch.device) -> None:
+        self.recipe, self.corpus, self.device = recipe, corpus, device
+        self.network = Network(
+            recipe.architecture, recipe.sizes, corpus.vocabulary, len(corpus.tags)
+        )
+        modules: dict[str, nn.Module] = {"network": self.network}
+        if corpus.auxiliary_tags:
+            modules["auxiliary"] = nn.Linear(self.network.context.size, len(corpus.auxiliary_tags))
+        self.modules = nn.ModuleDict(modules)
+        initialise(self.modules, torch.Generator().manual_seed(recipe.seed))
+        self.modules.to(device)
+        self.average = copy.deepcopy(self.network).requires_grad_(requires_grad=False)
+        self.parameters: dict[str, Tensor] = dict(self.modules.named_parameters())
+        self.optimiser = torch.optim.AdamW(
+            self.parameters.values(),
+            lr=recipe.learning_rate,
+            betas=(recipe.momentum, recipe.second_momentum),
+            weight_decay=recipe.weight_decay,
+            fused=True,
+        )
+        self.drop_word = _drop_word(recipe, corpus).to(device)
+        self.finished = 0  # epochs
+
+    @property
+    def num_steps(self) -> int:
+        """Batches in one epoch."""
+        return len(bucket(self.corpus.train, self.recipe, torch.Generator().manual_seed(0)))
+
+    def train_epoch(self, after_step: Callable[[float], None]) -> float:
+        """One pass over the training sentences; returns the mean loss per word, in nats.
+
+        Args:
+            after_step: called with the loss of each batch.
+        """
+        number = self.recipe.seed * 10_000 + self.finished
+        order = torch.Generator().manual_seed(number)
+        dice = torch.Generator(self.device).manual_seed(number)
+        noise = TrainingNoise(self.recipe, self.drop_word, dice)
+        groups = bucket(self.corpus.train, self.recipe, order)
+        losses = []
+        for step, sentences in enumerate(groups):
+            batch = collate(sentences, self.corpus.vocabulary).to(self.device)
+            done = (self.finished + step / len(groups)) / self.recipe.epochs
+            losses.append(self._step(batch, noise, done, self.finished * len(groups) + step))
+            after_step(losses[-1])
+        self.finished += 1
+        return sum(losses) / len(losses)
+
+    def checkpoint(
+        self, fingerprint: str, history: list[dict[str, float]], best: dict[str, Tensor]
+    ) -> Checkpoint:
+        """The state after the last finished epoch."""
+        tensors = {f"weights.{n}": p for n, p in self.parameters.items()}
+        tensors |= {f"average.{n}": p for n, p in self.average.named_parameters()}
+        tensors |= {f"best.{n}": p for n, p in best.items()}
+        for name, parameter in self.parameters.items():
+            for slot, value in self.optimiser.state[parameter].items():
+                tensors[f"{slot}.{name}"] = value
+        return Checkpoint(fingerprint, self.finished, history, tensors)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go back to the state of a checkpoint."""
+        self.modules.load_state_dict(checkpoint.part("weights"))
+        self.average.load_state_dict(checkpoint.part("average"))
+        slots = {slot: checkpoint.part(slot) for slot in ("step", "exp_avg", "exp_avg_sq")}
+        for name, parameter in self.parameters.items():
+            self.optimiser.state[parameter] = {
+                slot: values[name].to(self.device) for slot, values in slots.items()
+            }
+        self.finished = checkpoint.epoch
+
+    def _step(self, batch: LabelledBatch, noise: TrainingNoise, done: float, count: int) -> float:
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.recipe.learning_rate * _rate(done, self.recipe.warm_up)
+        loss = self._loss(batch, noise)
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]  # torch has no type for it
+        nn.utils.clip_grad_norm_(self.parameters.values(), self.recipe.clip)
+        self.optimiser.step()
+        decay = min(self.recipe.average, (1 + count) / (AVERAGE_LAG + count))
+        with torch.no_grad():
+            torch._foreach_lerp_(
+                list(self.average.parameters()), list(self.network.parameters()), 1.0 - decay
+            )
+        return loss.item()
+
+    def _loss(self, batch: LabelledBatch, noise: TrainingNoise) -> Tensor:
+        mask = batch.inputs.mask
+        hidden = self.network.hidden(batch.inputs, noise)
+        tagged = batch.tagged
+        loss = hidden.new_zeros(())
+        if tagged.any():
+            emissions = self.network.output(hidden[tagged])
+            likelihood = self.network.crf.log_likelihood(
+                emissions, batch.tags[tagged], mask[tagged]
+            )
+            loss = loss - likelihood.sum() / mask[tagged].sum()
+        known = batch.auxiliary != NO_TAG
+        if known.any():
+            scores = self.modules["auxiliary"](hidden[known])
+            loss = loss + self.recipe.auxiliary * nn.functional.cross_entropy(
+                scores, batch.auxiliary[known]
+            )
+        return loss
+
+
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Replace the file in one step."""
+    state = {
+        "fingerprint": checkpoint.fingerprint,
+        "epoch": checkpoint.epoch,
+        "history": checkpoint.history,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    tensors = {n: t.detach().cpu().clone().contiguous() for n, t in checkpoint.tensors.items()}
+    save_file(tensors, unfinished, metadata={"state": json.dumps(state)})
+    unfinished.replace(path)
+
+
+def read_checkpoint(path: Path) -> Checkpoint | None:
+    """The last finished epoch, or None where there is none yet.
+
+    Raises:
+        ModelError: the file is no checkpoint of this program.
+    """
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            state: dict[str, Any] = json.loads(file.metadata()["state"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        return Checkpoint(state["fingerprint"], state["epoch"], state["history"], tensors)
+    except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        raise ModelError(
+            f"{path} is no training checkpoint ({error}); start over with --fresh"
+        ) from error
+
+
+def _rate(done: float, warm_up: float) -> float:
+    """Share of the top learning rate when this share of the steps is done."""
+    if done < warm_up:
+        return done / warm_up
+    return 0.5 * (1.0 + math.cos(math.pi * (done - warm_up) / (1.0 - warm_up)))
+
+
+def _drop_word(recipe: Recipe, corpus: Corpus) -> Tensor:
+    """Probability that each dictionary word goes unknown: (V,)."""
+    counts = Counter(key(word) for sentence in corpus.train for word in sentence.tokens)
+    alpha = recipe.word_dropout
+    rates = [alpha and alpha / (alpha + counts[word]) for word in corpus.vocabulary.words]
+    return torch.tensor([0.0] * NUM_SPECIAL + rates)

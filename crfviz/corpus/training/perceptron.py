@@ -1,0 +1,303 @@
+"""The averaged perceptron while it learns: decode a sentence, move the weights, remember the mean.
+
+Where the decoded path is not the right one, the features of the right path go up by one and those
+of the decoded path down by one. What is kept in the end is the mean of the weights over all
+sentences seen,
+
+    average = weights - moved / clock,    moved += clock * change  at every change,
+
+which costs nothing where nothing changes.
+
+Trained by Viterbi, both paths are whole paths: the update is structured. Trained greedily, each
+decision is one of its own, and the previous tag is the one that was chosen, right or wrong.
+
+A pass over twelve thousand sentences takes seconds, so there is no checkpoint: a run that was cut
+off is begun again.
+
+Source:
+    Collins (2002), figures 1 and 2; the clock is from Daumé (2006), section 2.1.2.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
+from crfviz.exceptions import FormatError
+from crfviz.taggers.perceptron.features import Keys, Rows, feature_keys, rows_of, word_keys
+from crfviz.taggers.perceptron.tagger import Floats, Perceptron, save_perceptron
+from crfviz.taggers.storage import HISTORY_FILE, write_json
+from crfviz.text.sentences import Sentence
+
+SHOW_EVERY = 200  # sentences between two figures of the progress bar
+
+TagIds = list[int]
+
+
+@dataclass(frozen=True)
+class PerceptronRecipe:
+    """Every number of a run; two runs with equal recipes and data give equal weights."""
+
+    updates: str = "viterbi"  # or "greedy": how sentences are decoded while training
+    seed: int = 0  # of the order of the sentences
+    epochs: int = 10  # dev is flat from the eighth on
+    min_features: int = 1  # on dev, features seen once are worth 0.3 points of sentences
+    min_words: int = 3  # "previous tag x word" has K x K weights a word: too many for rare ones
+    prune: float = 0.3  # smaller weights are dropped at the end; on dev nothing changes
+
+
+def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> Perceptron:
+    """Train a perceptron and write it, with what each epoch reached.
+
+    Args:
+        recipe: every number of the run.
+        sources: the files; only how to read them is asked of it.
+        out: the model folder to write.
+
+    Raises:
+        FormatError: a file cannot be read.
+    """
+    train, dev, tags = read_both(sources)
+    known = _known(recipe, train, tags)
+    numbered, judged = _numbered(train, known), _numbered(dev, known)
+    learner = Learner(len(known.tags), len(known.features), len(known.words), recipe.updates)
+    generator = np.random.default_rng(recipe.seed)
+    history: list[dict[str, float]] = []
+    started = time.perf_counter()
+    with tqdm(total=recipe.epochs * len(numbered), unit=" sentences") as bar:
+        for _ in range(recipe.epochs):
+            wrong = words = 0
+            for index in generator.permutation(len(numbered)):
+                wrong += learner.see(numbered[index])
+                words += len(numbered[index].tags)
+                if learner.clock % SHOW_EVERY == 0:
+                    _show(bar, 1 - wrong / words, history)
+            history.append(_reached(learner, judged, 1 - wrong / words))
+            bar.update(learner.clock - bar.n)
+    seconds = time.perf_counter() - started
+    model = _pruned(learner.average(known), recipe.prune)
+    save_perceptron(out, model)
+    record = {"recipe": asdict(recipe), "epochs": history, "seconds": round(seconds, 1)}
+    write_json(out / HISTORY_FILE, record)
+    keep_training_words(sources, out)
+    return model
+
+
+def _show(bar: tqdm[NoReturn], right: float, history: Sequence[dict[str, float]]) -> None:
+    dev = f"{100 * history[-1]['dev']:.2f}" if history else "-"
+    figures = {"epoch": len(history) + 1, "right": f"{100 * right:.2f}", "dev": dev}
+    bar.set_postfix(figures, refresh=False)
+    bar.update(SHOW_EVERY)
+
+
+def _known(recipe: PerceptronRecipe, sentences: Sequence[Sentence], tags: tuple[str, ...]) -> Known:
+    """The tags, and the features that are frequent enough for weights."""
+    features = _frequent([feature_keys(s.tokens) for s in sentences], recipe.min_features)
+    words = _frequent([word_keys(s.tokens) for s in sentences], recipe.min_words)
+    return Known(tags, recipe.updates, features, words)
+
+
+def _frequent(keys: Sequence[Keys], least: int) -> Keys:
+    distinct, counts = np.unique(np.concatenate([k.ravel() for k in keys]), return_counts=True)
+    kept: Keys = distinct[counts >= least]
+    return kept
+
+
+def _numbered(sentences: Sequence[Sentence], known: Known) -> list[Numbered]:
+    ids = {tag: index for index, tag in enumerate(known.tags)}
+    unknown = {tag for sentence in sentences for tag in sentence.tags or ()} - ids.keys()
+    if unknown:
+        raise FormatError(f"tag {min(unknown)!r} is in the dev files but not in the train files")
+    return [
+        Numbered(
+            features=rows_of(feature_keys(sentence.tokens), known.features),
+            words=rows_of(word_keys(sentence.tokens), known.words),
+            tags=[ids[tag] for tag in sentence.tags or ()],
+        )
+        for sentence in sentences
+    ]
+
+
+def _reached(learner: Learner, dev: Sequence[Numbered], train: float) -> dict[str, float]:
+    """Words right while training, and words and sentences right on dev by the averaged weights."""
+    tables = [
+        weights.average(learner.clock)
+        for weights in (learner.emissions, learner.word_transitions, learner.transitions)
+    ]
+    right = [
+        [a == b for a, b in zip(learner.decode(*scores(s, *tables)), s.tags, strict=True)]
+        for s in dev
+    ]
+    return {
+        "train": train,
+        "dev": sum(map(sum, right)) / sum(map(len, right)),
+        "dev_sentences": sum(map(all, right)) / len(right),
+    }
+
+
+def _pruned(model: Perceptron, least: float) -> Perceptron:
+    tables = model.emissions, model.word_transitions
+    for table in tables:
+        table[np.abs(table) < least] = 0.0
+    return model
+
+
+@dataclass(frozen=True, eq=False)
+class Numbered:
+    """One sentence as rows of the weights, with its right path."""
+
+    features: Rows  # (T, features); the last row of the table is for the unknown
+    words: Rows  # (T,)
+    tags: TagIds  # T tag ids
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What has weights."""
+
+    tags: tuple[str, ...]  # K, in id order
+    updates: str  # "viterbi" or "greedy"
+    features: Keys  # (N,) in ascending order
+    words: Keys  # (W,) in ascending order
+
+
+@dataclass(eq=False)
+class Averaged:
+    """A table of weights with what its average needs; the last row stays zero."""
+
+    table: Floats  # the weights now
+    moved: NDArray[np.float64]  # sum of clock * change
+
+    @classmethod
+    def zeros(cls, *shape: int) -> Averaged:
+        """All weights zero."""
+        return cls(np.zeros(shape, dtype=np.float32), np.zeros(shape))
+
+    def move(self, cell: tuple[object, ...], change: float, clock: int) -> None:
+        """Add to a cell, or to several; nothing is added twice where a row is named twice."""
+        self.table[cell] += change  # type: ignore[index]  # NumPy's stubs want literal tuples
+        self.moved[cell] += change * clock  # type: ignore[index]
+
+    def average(self, clock: int) -> Floats:
+        """The mean of the weights over the sentences seen."""
+        return (self.table - self.moved / max(clock, 1)).astype(np.float32)
+
+
+class Learner:
+    """All weights of a perceptron with K tags, all zero at first.
+
+    Args:
+        num_tags: K.
+        num_features: rows for features of a word.
+        num_words: rows for "previous tag x word".
+        updates: "viterbi" or "greedy".
+    """
+
+    def __init__(self, num_tags: int, num_features: int, num_words: int, updates: str) -> None:
+        K = num_tags
+        self.emissions = Averaged.zeros(num_features + 1, K)
+        self.word_transitions = Averaged.zeros(num_words + 1, K, K)
+        # START is the last row, END the last column
+        self.transitions = Averaged.zeros(K + 1, K + 1)
+        self.outside = K
+        self.structured = updates == "viterbi"
+        self.decode = decode_viterbi if self.structured else decode_greedily
+        self.clock = 0  # sentences seen
+
+    def see(self, sentence: Numbered) -> int:
+        """Decode a sentence and learn from it; returns how many words were wrong."""
+        tables = (self.emissions, self.word_transitions, self.transitions)
+        path = self.decode(*scores(sentence, *(weights.table for weights in tables)))
+        wrong = sum(a != b for a, b in zip(path, sentence.tags, strict=True))
+        if wrong:
+            self._move(sentence, path)
+            for weights in (self.emissions, self.word_transitions):
+                weights.table[-1] = 0.0
+                weights.moved[-1] = 0.0
+        self.clock += 1
+        return wrong
+
+    def average(self, known: Known) -> Perceptron:
+        """The averaged weights, with the tags and keys of `known`."""
+        transitions = self.transitions.average(self.clock)
+        return Perceptron(
+            **vars(known),
+            emissions=self.emissions.average(self.clock),
+            word_transitions=self.word_transitions.average(self.clock),
+            transitions=transitions[:-1, :-1],
+            start=transitions[-1, :-1],
+            end=transitions[:-1, -1],
+        )
+
+    def _move(self, sentence: Numbered, path: TagIds) -> None:
+        right = sentence.tags
+        for t in range(len(right)):
+            if path[t] != right[t]:
+                rows = sentence.features[t]
+                self.emissions.move((rows, right[t]), 1.0, self.clock)
+                self.emissions.move((rows, path[t]), -1.0, self.clock)
+        steps = [self.outside, *right, self.outside], [self.outside, *path, self.outside]
+        for t in range(len(right) + self.structured):  # greedy decisions never see the end
+            before = steps[0][t] if self.structured else steps[1][t]
+            good, bad = (before, steps[0][t + 1]), (steps[1][t], steps[1][t + 1])
+            if good != bad:
+                self._step(sentence, t, good, 1.0)
+                self._step(sentence, t, bad, -1.0)
+
+    def _step(self, sentence: Numbered, t: int, step: tuple[int, int], change: float) -> None:
+        """Move the weights of the step into word t; the first and the last have no word."""
+        self.transitions.move(step, change, self.clock)
+        if 0 < t < len(sentence.tags):
+            self.word_transitions.move((sentence.words[t], *step), change, self.clock)
+
+
+Decode = Callable[[Floats, Floats, Floats, Floats], TagIds]
+
+
+def scores(
+    sentence: Numbered,
+    emissions: Floats,
+    word_transitions: Floats,
+    transitions: Floats,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Emissions (T, K), steps (T-1, K, K), start and end (K,) of a sentence under some weights."""
+    return (
+        emissions[sentence.features].sum(axis=1),
+        transitions[:-1, :-1] + word_transitions[sentence.words[1:]],
+        transitions[-1, :-1],
+        transitions[:-1, -1],
+    )
+
+
+def decode_viterbi(emissions: Floats, steps: Floats, start: Floats, end: Floats) -> TagIds:
+    """The best path; plain NumPy, for the inner loop of training."""
+    columns = np.arange(len(start))
+    best = start + emissions[0]
+    pointers = []
+    for step, emission in zip(steps, emissions[1:], strict=True):
+        candidates = best[:, None] + step
+        pointer = candidates.argmax(axis=0)
+        pointers.append(pointer)
+        best = candidates[pointer, columns] + emission
+    path = [int((best + end).argmax())]
+    for pointer in reversed(pointers):
+        path.append(int(pointer[path[-1]]))
+    return path[::-1]
+
+
+def decode_greedily(emissions: Floats, steps: Floats, start: Floats, end: Floats) -> TagIds:
+    """Each tag in turn, left to right."""
+    emissions = emissions.copy()
+    emissions[-1] += end
+    path = [int((start + emissions[0]).argmax())]
+    for step, emission in zip(steps, emissions[1:], strict=True):
+        path.append(int((step[path[-1]] + emission).argmax()))
+    return path

@@ -1,1 +1,0 @@
-"""Models that people bring: files of other programs, understood before they are used."""

@@ -1,0 +1,182 @@
+"""From ids to emissions: words, characters and shapes, then a BiLSTM or none, then K scores.
+
+    x_t = [word_t ; max over windows of conv(characters_t) ; shape_t]
+    h_t = BiLSTM(x)_t            (bilstm)          each word sees the whole sentence
+    h_t = relu(A x_t + a)        (contextfree)     each word sees itself alone
+    emissions_t = W h_t + b
+
+Character windows start inside the word only, and the backward LSTM reads each sentence reversed at
+its own length: a sentence scores the same alone as in a batch.
+
+Source:
+    Ma and Hovy (2016), section 2; the context-free variant drops their section 2.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from crfviz.chain.crf import CRF
+from crfviz.taggers.features import SHAPES
+from crfviz.taggers.neural.vocabulary import PADDING, Batch, Vocabulary
+
+Architecture = Literal["bilstm", "contextfree"]
+ARCHITECTURES: tuple[Architecture, ...] = ("bilstm", "contextfree")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many numbers stand for what."""
+
+    word: int = 100  # per dictionary key
+    character: int = 32  # per character
+    filters: int = 64  # per window width
+    widths: tuple[int, ...] = (2, 3, 4)  # of character windows: affixes of English
+    shape: int = 8  # per shape class
+    hidden: int = 200  # bilstm: per direction; contextfree: of the one hidden layer
+
+    @property
+    def token(self) -> int:
+        """Numbers that stand for one word."""
+        return self.word + self.filters * len(self.widths) + self.shape
+
+
+class Noise(Protocol):
+    """What training does to the numbers on their way, so that nothing is learnt by heart."""
+
+    def words(self, ids: Tensor) -> Tensor:
+        """(B, T) long: the ids with some of them unknown."""
+
+    def drop(self, values: Tensor, where: Literal["characters", "inputs", "outputs"]) -> Tensor:
+        """(B, T, D): the values with some of the D columns zeroed, per sentence."""
+
+
+class Network(nn.Module):
+    """Emissions of a batch, and the CRF on top of them."""
+
+    def __init__(
+        self, architecture: Architecture, sizes: Sizes, vocabulary: Vocabulary, num_tags: int
+    ) -> None:
+        super().__init__()
+        self.words = _table(vocabulary.num_words, sizes.word, PADDING)
+        self.characters = _table(vocabulary.num_characters, sizes.character, PADDING)
+        self.shapes = _table(len(SHAPES), sizes.shape)
+        self.windows = nn.ModuleList(
+            nn.Linear(sizes.character * width, sizes.filters) for width in sizes.widths
+        )
+        self.widths = sizes.widths
+        self.context = (BiLSTM if architecture == "bilstm" else Alone)(sizes)
+        self.output = nn.Linear(self.context.size, num_tags)
+        self.crf = CRF(num_tags)
+
+    def emissions(self, batch: Batch, noise: Noise | None = None) -> Tensor:
+        """Scores of every tag for every word, before the CRF: (B, T, K)."""
+        scores: Tensor = self.output(self.hidden(batch, noise))
+        return scores
+
+    def hidden(self, batch: Batch, noise: Noise | None = None) -> Tensor:
+        """What the output layer reads: (B, T, H)."""
+        words = self.words(noise.words(batch.words) if noise else batch.words)
+        characters = self._spell(batch.characters)[batch.forms]
+        if noise:
+            characters = noise.drop(characters, "characters")
+        tokens = torch.cat([words, characters, self.shapes(batch.shapes)], dim=-1)
+        if noise:
+            tokens = noise.drop(tokens, "inputs")
+        hidden: Tensor = self.context(tokens, batch.lengths)
+        return noise.drop(hidden, "outputs") if noise else hidden
+
+    def _spell(self, characters: Tensor) -> Tensor:
+        """One vector a word form from its character windows: (F, C) -> (F, filters * widths)."""
+        inside = characters != PADDING
+        longest = max(self.widths)
+        before = nn.functional.pad(characters, (longest - 1, 0), value=PADDING)
+        ends = before.unfold(1, longest, 1)[inside]  # (N, longest): the characters up to each one
+        embedded = self.characters(ends).flatten(1)  # (N, longest * D)
+        size = embedded.shape[1] // longest
+        scores = torch.cat(
+            [
+                window(embedded[:, -width * size :])
+                for width, window in zip(self.widths, self.windows, strict=True)
+            ],
+            dim=1,
+        )
+        slots = scores.new_full((*inside.shape, scores.shape[1]), -torch.inf)
+        pooled, _ = slots.index_put((inside,), scores).max(dim=1)  # over the windows of a form
+        return torch.relu(pooled)
+
+
+class BiLSTM(nn.Module):
+    """One LSTM from the left and one from the right."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.size = 2 * sizes.hidden
+        self.rightwards = nn.LSTM(sizes.token, sizes.hidden, batch_first=True)
+        self.leftwards = nn.LSTM(sizes.token, sizes.hidden, batch_first=True)
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """(B, T, D) -> (B, T, 2 * hidden)."""
+        steps = torch.arange(tokens.shape[1], device=tokens.device)
+        mirrored = lengths.unsqueeze(1) - 1 - steps
+        order = torch.where(mirrored >= 0, mirrored, steps).unsqueeze(2)  # padding stays in place
+        right, _ = self.rightwards(tokens)
+        left, _ = self.leftwards(tokens.gather(1, order.expand_as(tokens)))
+        return torch.cat([right, left.gather(1, order.expand_as(left))], dim=2)
+
+
+class Alone(nn.Module):
+    """A hidden layer that reads one word at a time."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.size = sizes.hidden
+        self.layer = nn.Linear(sizes.token, sizes.hidden)
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:  # noqa: ARG002 - BiLSTM's signature
+        """(B, T, D) -> (B, T, hidden)."""
+        return torch.relu(self.layer(tokens))
+
+
+def _table(rows: int, size: int, padding: int | None = None) -> nn.Embedding:
+    """An embedding of zeros: `initialise` or a file fills it, so that no time goes into dice."""
+    table: nn.Embedding = nn.Embedding.from_pretrained(  # type: ignore[no-untyped-call]  # torch's
+        torch.zeros(rows, size), freeze=False, padding_idx=padding
+    )
+    return table
+
+
+def initialise(network: nn.Module, generator: torch.Generator) -> None:
+    """Fill every parameter from the generator, in place and in the order of the parameters.
+
+    Embeddings are normal with the scale of a unit vector; matrices Glorot uniform, the square ones
+    of an LSTM orthogonal; biases 0, but 1 for an LSTM's forget gate (Jozefowicz et al., 2015).
+    """
+    embeddings = [module for module in network.modules() if isinstance(module, nn.Embedding)]
+    tables = {id(module.weight) for module in embeddings}
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if id(parameter) in tables:
+                parameter.normal_(0.0, parameter.shape[1] ** -0.5, generator=generator)
+            else:
+                _initialise_layer(name, parameter, generator)
+        for module in embeddings:
+            if module.padding_idx is not None:
+                module.weight[module.padding_idx] = 0.0
+
+
+def _initialise_layer(name: str, parameter: Tensor, generator: torch.Generator) -> None:
+    if parameter.dim() == 1:
+        parameter.zero_()
+        if "bias_ih" in name:
+            _, forget, _, _ = parameter.chunk(4)
+            forget.fill_(1.0)
+    elif "weight_hh" in name:
+        for gate in parameter.chunk(4):
+            nn.init.orthogonal_(gate, generator=generator)
+    else:
+        nn.init.xavier_uniform_(parameter, generator=generator)

@@ -1,0 +1,140 @@
+"""Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pandas as pd
+import streamlit as st
+
+from crfviz.annotations.files.importing import MAX_BYTES, Import, keep, read_items
+from crfviz.ui import cached
+from crfviz.ui.annotate.store import document_key, go_to_document, store
+from crfviz.ui.session.bound import bound_draft
+from crfviz.ui.session.current import scenario, set_view_option
+from crfviz.ui.session.kept import of_session, set_draft
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
+
+PASTE = "annotate.paste"
+PASTE_NAME = "pasted"
+SHOWN = 5  # sentences of the preview
+MOST_PROBLEMS = 20
+FORMAT_NAMES = {
+    "text": "plain text, a sentence a line",
+    "conllu": "CoNLL-U",
+    "conllu-xpos": "CoNLL-U",
+    "iob2": "iob2 (UNER)",
+    "columns": "CoNLL columns",
+    "jsonl": "JSONL",
+    "spacy": "spaCy's offsets JSON",
+}
+
+
+class Added:
+    """What is being added, by its content; what was added last is not offered again."""
+
+    wanted = ""  # digest of what is to be kept now
+    digest = ""
+    message = ""
+
+
+def add_panel() -> None:
+    """Draw the two ways in, what was understood of what came, and the button that keeps it."""
+    added = of_session("added", Added)
+    if added.message:
+        st.success(added.message)
+        added.message = ""
+    left, right = st.columns(2)
+    with left:
+        pasted = bound_draft(
+            st.text_area,
+            "Paste sentences, one a line, then press Ctrl+Enter",
+            PASTE,
+            height=150,
+            placeholder="She saw Mr Ford in Paris.\nBook that flight!",
+        )
+    with right:
+        uploaded = st.file_uploader(
+            "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON",
+            max_upload_size=MAX_BYTES // 2**20,
+            key="annotate.upload",
+        )
+    if uploaded is not None:
+        _preview(uploaded.name, uploaded.getvalue())
+    elif pasted.strip():
+        _preview(PASTE_NAME, pasted.encode())
+
+
+def _preview(name: str, content: bytes) -> None:
+    digest = sha256(content).hexdigest()
+    if digest == of_session("added", Added).digest:
+        st.caption("These sentences are in the store already. Paste or choose others.")
+        return
+    model = scenario().model
+    found = _read(name, content, model)
+    gold = sum(item.gold is not None for item in found.items)
+    tags = f", {gold:,} with gold tags" if gold else ""
+    labelled = f", {count(len(found.annotations), 'annotation')}" if found.annotations else ""
+    format_name = FORMAT_NAMES[found.format]
+    st.markdown(
+        f"**{plain(name)}** is read as **{format_name}**: "
+        f"{count(len(found.items), 'sentence')}{tags}{labelled}."
+    )
+    if found.problems:
+        _problems(found)
+    if not found.items:
+        st.error("There is no sentence to keep.")
+        return
+    words = [" · ".join(item.tokens) for item in found.items[:SHOWN]]
+    st.dataframe(
+        pd.DataFrame({"words, as they were split": words}), hide_index=True, width="stretch"
+    )
+    good = "good " if found.dropped else ""
+    label = f"Keep the {len(found.items):,} {good}sentences and label them"
+    st.button(label, type="primary", key="annotate.keep", on_click=_want, args=(digest,))
+    if of_session("added", Added).wanted == digest:
+        _want("")
+        _keep(name, digest, found)
+
+
+def forget_added() -> None:
+    """Offer what was added last again, as its document may be gone."""
+    of_session("added", Added).digest = ""
+
+
+def _want(digest: str) -> None:
+    of_session("added", Added).wanted = digest
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
+def _read(name: str, content: bytes, model: str) -> Import:
+    return read_items(content, name, tags=cached.tagger(model).tags)
+
+
+def _problems(found: Import) -> None:
+    lost = f" {count(found.dropped, 'sentence')} cannot be kept." if found.dropped else ""
+    shown = [f"- {plain(problem.message)}" for problem in found.problems[:MOST_PROBLEMS]]
+    more = len(found.problems) - len(shown)
+    rest = [f"- and {more:,} more"] if more else []
+    st.warning("\n".join([f"**Not everything is as expected.**{lost}", "", *shown, *rest]))
+
+
+def _keep(name: str, digest: str, found: Import) -> None:
+    """Store with a bar; a page that is left before the end has stored nothing of a document."""
+    bar = st.progress(0.0, f"Storing {len(found.items):,} sentences …")
+
+    def report(done: int, total: int) -> None:
+        bar.progress(done / max(1, total), f"{done:,} of {total:,} stored")
+
+    names = keep(store(), found, report)
+    bar.empty()
+    added = of_session("added", Added)
+    added.digest = digest
+    added.message = f"{count(len(found.items), 'sentence')} of {plain(name)} are stored."
+    if name == PASTE_NAME:
+        set_draft(PASTE, "")
+    newest = next(d for d in reversed(store().documents()) if d.name == names[-1])
+    go_to_document(document_key(newest))
+    set_view_option("part", "label", "label")
+    st.rerun()

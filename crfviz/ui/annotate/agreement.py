@@ -1,0 +1,132 @@
+"""How far two annotators agree, and every word where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from crfviz.annotations.agreement import Agreement, Disagreement, Estimate, agreement
+from crfviz.annotations.store.store import DocumentSummary
+from crfviz.text.schemes import is_begin, split_tag
+from crfviz.text.sentences import words_at
+from crfviz.text.tokenizer import sentence_of
+from crfviz.ui import cached
+from crfviz.ui.annotate.store import store
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.current import scenario
+from crfviz.ui.state.link import explorer_link
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count, per_cent, score
+
+MOST_ROWS = 500
+
+
+def agreement_panel(document: DocumentSummary) -> None:
+    """Draw the comparison of two annotators of a document.
+
+    Raises:
+        CrfvizError: the store or the model cannot be read.
+    """
+    names = store().annotators(document.name)
+    if len(names) < 2:
+        st.info(
+            "Agreement needs two annotators of this document: somebody else labels it under "
+            "another name, or add a file that was exported elsewhere."
+        )
+        return
+    left, right = st.columns(2)
+    with left:
+        first = bound_view(st.selectbox, "Annotator", "first", names, names[0])
+    others = [name for name in names if name != first]
+    with right:
+        second = bound_view(st.selectbox, "and", "second", others, others[0])
+    pairs = store().annotations(document.name, state="done")
+    found = agreement(pairs, first, second)
+    if not found.words:
+        st.info(f"There is no sentence that both {plain(first)} and {plain(second)} finished.")
+        return
+    _summary(found)
+    _by_tag(found)
+    words = {i.id: words_at(i.text, a.offsets) for i, a in pairs if a.annotator == first}
+    _disagreements(found, words)
+
+
+def _summary(found: Agreement) -> None:
+    figures = st.columns(4)
+    figures[0].metric("Cohen's κ", _value(found.kappa), help=_interval(found.kappa))
+    figures[1].metric("Same tag", per_cent(found.observed or 0, 1))
+    if found.entity_f1 is not None:
+        figures[2].metric("Entities F1", _value(found.entity_f1), help=_interval(found.entity_f1))
+    apart = f", {count(found.words_apart, 'word')} split otherwise" if found.words_apart else ""
+    st.caption(
+        f"κ {_value(found.kappa)} ({_interval(found.kappa)}) over {count(found.words, 'word')} of "
+        f"{count(found.sentences, 'sentence')} that both finished{apart}. Both corrected a model's "
+        "proposals, so they agree more than two who start from nothing. The interval is drawn "
+        "from samples of whole sentences."
+    )
+
+
+def _by_tag(found: Agreement) -> None:
+    rows = [
+        {"tag": tag, "κ": kappa.value, "from": kappa.low, "to": kappa.high}
+        for tag, kappa in found.kappa_by_tag.items()
+    ]
+    table = pd.DataFrame(rows)
+    if found.entity_f1_by_type:
+        types = found.entity_f1_by_type
+        table["entity F1"] = [
+            types.get(split_tag(tag)[1]) if is_begin(tag) else None for tag in table["tag"]
+        ]
+    st.markdown("**By tag**, each against all others")
+    st.dataframe(
+        table, hide_index=True, height=min(240, 38 + 35 * len(rows)), width="content",
+        column_config={
+            name: st.column_config.NumberColumn(format="%.3f")
+            for name in ("κ", "from", "to", "entity F1")
+        },
+    )  # fmt: skip
+
+
+def _disagreements(found: Agreement, words: Mapping[int, Sequence[str]]) -> None:
+    first, second = found.annotators
+    number = len(found.disagreements)
+    st.markdown(f"**{count(number, 'word')} with two tags**")
+    if not number:
+        return
+    shown = found.disagreements[:MOST_ROWS]
+    table = pd.DataFrame(
+        {
+            "explorer": [_link(each, words[each.item.id]) for each in shown],
+            "sentence": [each.item.position + 1 for each in shown],
+            "word": [each.word for each in shown],
+            first: [each.tags[0] for each in shown],
+            second: [each.tags[1] for each in shown],
+            "text": [each.item.text for each in shown],
+        }
+    )
+    open_it = st.column_config.LinkColumn(display_text="open", width="small")
+    st.dataframe(table, hide_index=True, width="stretch", column_config={"explorer": open_it})
+    if number > MOST_ROWS:
+        st.caption(f"The first {MOST_ROWS} of {number:,}.")
+
+
+def _link(each: Disagreement, words: Sequence[str]) -> str | None:
+    """The explorer on the sentence, asked about the second annotator's tag at that word."""
+    model = scenario().model
+    tagger = cached.tagger(model)
+    if each.tags[1] not in tagger.tags:
+        return None
+    text = sentence_of(words, tagger.split)
+    return explorer_link(model, text, (), (each.position, each.tags[1]))
+
+
+def _value(found: Estimate) -> str:
+    return "–" if found.value is None else score(found.value, 3)
+
+
+def _interval(found: Estimate) -> str:
+    if found.low is None or found.high is None:
+        return "no interval: too few sentences, or one tag only"
+    return f"95 % interval {score(found.low, 3)} to {score(found.high, 3)}"

@@ -1,0 +1,90 @@
+"""Annotations out: which, in which format, as a file."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import streamlit as st
+
+from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, render
+from crfviz.annotations.records import STATES, State
+from crfviz.annotations.store.store import DocumentSummary
+from crfviz.ui.annotate.add import forget_added
+from crfviz.ui.annotate.store import go_to_document, store
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.widgets import download
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
+
+EVERYBODY, EITHER = "all annotators", "done and begun"
+FORMAT_NAMES = {
+    "conllu": "CoNLL-U",
+    "columns": "CoNLL columns",
+    "jsonl": "JSONL",
+    "spacy": "spaCy's offsets JSON",
+}
+
+
+def export_panel(document: DocumentSummary) -> None:
+    """Draw the filters and the button that downloads what they leave."""
+    formats, people, states = st.columns(3)
+    names = store().annotators(document.name)
+    with formats:
+        file_format = bound_view(
+            st.selectbox, "Format", "format", list(FILE_FORMATS), "conllu",
+            format_func=FORMAT_NAMES.get,
+        )  # fmt: skip
+    with people:
+        who = bound_view(st.selectbox, "Annotator", "whose", [EVERYBODY, *names], EVERYBODY)
+    with states:
+        state = bound_view(st.selectbox, "State", "state", [*STATES, EITHER], "done")
+    chosen = next(name for name in FILE_FORMATS if name == file_format)
+    filters = (
+        document.name,
+        None if who == EVERYBODY else who,
+        next((name for name in get_args(State) if name == state), None),
+    )
+    number = store().count(*filters)
+    if number:
+        _download(document, chosen, filters, number)
+    else:
+        st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
+    _remove(document)
+
+
+def _download(
+    document: DocumentSummary,
+    chosen: FileFormat,
+    filters: tuple[str, str | None, State | None],
+    number: int,
+) -> None:
+    name = document.name.rsplit(".", 1)[0] + SUFFIXES[chosen]
+    download(
+        f"Download {count(number, 'annotated sentence')}",
+        lambda: render(store().annotations(*filters), chosen),
+        name,
+        type="primary",
+    )
+    st.caption(
+        "Each word has its characters in the sentence, its annotator and what the model proposed. "
+        "The file can be added again, here or elsewhere, and gives back the same annotations. "
+        "The command line does the same: `python -m crfviz annotations export`."
+    )
+
+
+def _remove(document: DocumentSummary) -> None:
+    with st.expander("Remove this document"):
+        st.warning(
+            f"{plain(document.name)} and everything that anybody labelled in it would be gone for "
+            "good. Download it first: the file can be added again."
+        )
+        sure = st.text_input(f"Type {plain(document.name)} to remove it", key="annotate.sure")
+        st.button("Remove", disabled=sure != document.name, on_click=_gone, args=(document.name,))
+
+
+def _gone(name: str) -> None:
+    with refusals_said():
+        store().remove(name)
+        forget_added()
+        go_to_document("")

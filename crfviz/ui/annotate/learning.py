@@ -1,0 +1,118 @@
+"""What the annotations would teach the model: a job beside the app, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from crfviz.annotations.jobs import Job, Jobs
+from crfviz.annotations.store.store import DocumentSummary
+from crfviz.annotations.teaching.card import gains_table
+from crfviz.annotations.teaching.learning import METHODS, WHAT
+from crfviz.annotations.teaching.lesson import Lesson, Taught, taught_of
+from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
+from crfviz.text.sentences import Sentence
+from crfviz.ui import cached
+from crfviz.ui.annotate.store import store
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.current import change, scenario
+from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.widgets import guarded
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
+
+EVERY = 0.5  # seconds between two looks at a job
+EVERYBODY = "all annotators"
+
+
+@st.cache_resource(show_spinner=False)
+def _jobs() -> Jobs:
+    return Jobs()
+
+
+def learning_panel(document: DocumentSummary) -> None:
+    """Draw the choice of a lesson, the job that runs, and the last result.
+
+    Raises:
+        CrfvizError: the store or the model cannot be read.
+    """
+    model = scenario().model
+    if not teachable(cached.tagger(model)):
+        st.info(f"{plain(model)} cannot learn more here: choose a network with a CRF on the left.")
+    else:
+        _lesson(document, model)
+    jobs = _jobs().all
+    if jobs:
+        _watch(jobs[0])
+
+
+def _lesson(document: DocumentSummary, model: str) -> None:
+    methods, people, name = st.columns(3)
+    with methods:
+        method = bound_view(
+            st.selectbox, "What learns", "method", list(METHODS), "tagger", format_func=WHAT.get
+        )
+    with people:
+        names = [EVERYBODY, *store().annotators(document.name)]
+        who = bound_view(st.selectbox, "From the sentences of", "teacher", names, EVERYBODY)
+    with name:
+        wanted = st.text_input("Name of the new model", placeholder=f"{model}-taught")
+    pairs = store().annotations(document.name, None if who == EVERYBODY else who, "done")
+    sentences = finished(pairs)
+    lesson = Lesson(model=model, method=method, name=wanted.strip())
+    st.caption(
+        f"{count(len(sentences), 'finished sentence')}; one in five is held out to see whether "
+        "others gain, too. The model stays as it is: a new one is written."
+    )
+    busy = any(job.status.state == "running" for job in _jobs().all)
+    st.button(
+        "Teach",
+        type="primary",
+        disabled=busy or not sentences,
+        on_click=_start,
+        args=(lesson, sentences),
+    )
+
+
+def _start(lesson: Lesson, sentences: Sequence[Sentence]) -> None:
+    with refusals_said():
+        start_teaching(_jobs(), lesson, sentences)
+
+
+def _watch(job: Job) -> None:
+    """A bar while it runs; the page is drawn anew once it is over, for the new model's sake."""
+    status = job.status
+    if status.state == "running":
+        _bar(job)
+    elif status.state == "done" and status.result is not None:
+        _show(taught_of(status.result))
+    elif status.state == "failed":
+        st.error(plain(status.message))
+    else:
+        st.info(plain(status.message))
+
+
+@st.fragment(run_every=EVERY)
+@guarded("The progress of learning")
+def _bar(job: Job) -> None:
+    status = job.status
+    if status.state != "running":
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(status.progress, f"{plain(job.title)}: {plain(status.message)}")
+        st.button("Cancel", on_click=job.cancel, key="teach.cancel")
+
+
+def _show(taught: Taught) -> None:
+    st.success(
+        f"{plain(taught.name)} learnt from {count(taught.num_sentences, 'sentence')} in "
+        f"{taught.seconds:.0f} s ({WHAT[taught.method]})."
+    )
+    st.markdown(gains_table(taught.gains))
+    if scenario().model != taught.name and taught.name in cached.models():
+        st.button(f"Use {plain(taught.name)} from now on", on_click=_use, args=(taught.name,))
+
+
+def _use(name: str) -> None:
+    change(model=name)

@@ -1,0 +1,111 @@
+"""Which sentence of a document comes next, for this annotator under this model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from crfviz.annotations.queue import ORDERS, Doubt, Order, doubt, in_order, reason
+from crfviz.annotations.store.store import DocumentSummary
+from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
+from crfviz.ui.annotate.store import document_key, item_ids, store
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.current import scenario, set_view_option, view_option
+
+NAMES: Mapping[Order, str] = {
+    "file": "file order",
+    "entropy": "most doubtful",
+    "margin": "closest race",
+    "corrections": "most to correct",
+}
+MOST_SCORED = 1000  # sentences that are put in order of doubt; more would take minutes
+CHUNK = 32  # sentences between two steps of the bar
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The sentences of a document, the one to see first at the front."""
+
+    ids: Sequence[int]
+    doubts: Mapping[int, Doubt]
+    order: Order
+
+    def reason(self, item: int) -> str:
+        """Why a sentence comes where it comes."""
+        return reason(self.doubts.get(item), self.order)
+
+    def after(self, item: int | None, done: set[int]) -> int | None:
+        """The next sentence that is not done, from the beginning again after the last one."""
+        at = self.ids.index(item) + 1 if item in self.ids else 0
+        ahead = (i for i in (*self.ids[at:], *self.ids[:at]) if i not in done)
+        return next(ahead, None)
+
+    def beside(self, item: int, by: int) -> int:
+        """The sentence before or after one, done or not; at the ends the same."""
+        at = self.ids.index(item) + by
+        return self.ids[min(max(at, 0), len(self.ids) - 1)]
+
+
+def choose_queue(document: DocumentSummary) -> Queue:
+    """Let the annotator choose an order; scores the sentences where it needs that.
+
+    Raises:
+        CrfvizError: the model cannot be loaded.
+    """
+    chosen = bound_view(
+        st.selectbox,
+        "Order",
+        "order",
+        list(ORDERS),
+        "file",
+        format_func=NAMES.get,
+        label_visibility="collapsed",
+    )
+    order = next(name for name in ORDERS if name == chosen)
+    ids = item_ids(document.name, document_key(document))
+    doubts = {} if order == "file" else _doubts(document)
+    return Queue(in_order(ids, doubts, order), doubts, order)
+
+
+def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
+    """Of the first sentences of a document, from memory or worked out now, with a way to stop."""
+    key = f"{scenario().model} {document_key(document)}"
+    known = _known()
+    if key in known:
+        return known[key]
+    if view_option("unscored") == document_key(document):
+        st.button("Work out the order", on_click=set_view_option, args=("unscored", ""))
+        return {}
+    number = min(document.sentences, MOST_SCORED)
+    bar = st.progress(0.0, f"How doubtful is each of {number:,} sentences?")
+    place = st.empty()
+    stop = document_key(document)
+    place.button("Stop", key="queue.stop", on_click=set_view_option, args=("unscored", stop))
+    found: dict[int, Doubt] = {}
+    for start in range(0, number, CHUNK):
+        found |= _scored(document.name, start, min(CHUNK, number - start))
+        bar.progress(min(1.0, (start + CHUNK) / number))
+    bar.empty()
+    place.empty()
+    known[key] = found
+    return found
+
+
+def _scored(document: str, start: int, number: int) -> dict[int, Doubt]:
+    """By id; a sentence that the model cannot score is left out."""
+    tagger = cached.tagger(scenario().model)
+    found = {}
+    for item in store().items(document, start, number):
+        try:
+            found[item.id] = doubt(tagger.potentials(item.tokens))
+        except CrfvizError:
+            continue
+    return found
+
+
+@st.cache_resource(show_spinner=False)
+def _known() -> dict[str, Mapping[int, Doubt]]:
+    return {}

@@ -1,0 +1,184 @@
+"""Tables of an error analysis, with CSV, and the lists of errors and suspects among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from crfviz.chain.questions.triage import KINDS, NEAR_TIE
+from crfviz.corpus.table import Table, as_csv
+from crfviz.ui.errors.runs import Analysed
+from crfviz.ui.session.bound import bound_flag, bound_view
+from crfviz.ui.session.current import publish
+from crfviz.ui.widgets import download, guarded
+from crfviz.views.figures.errors import CELL, confusion_chart
+from crfviz.views.frames.errors import ABOUT, error_frame, formats
+from crfviz.views.numbers import per_cent
+
+TALLEST = 360  # pixels
+MOST_ROWS = 100  # of a table with links, which are long, until the reader asks for all
+LAZY_FROM = 1000  # rows; more are sent as they come into sight
+Links = Mapping[str, Sequence[str | None]]  # by the name of their column
+ANY = "any"
+ABOUT_KINDS = (
+    "An error is a run of wrong words. *emission*: the words speak for the wrong tags, the steps "
+    "for gold · *transition*: the other way round · *both* · *near tie*: a gap below "
+    f"{NEAR_TIE} nats · *constraint*: gold is forbidden. The smallest change: every score of that "
+    "kind moved by so much makes gold win here, and less does not."
+)
+
+
+def show_table(name: str, table: Table, *, links: Links | None = None, title: str = "") -> None:
+    """Draw a table with its title, columns of links in front."""
+    title = title or ABOUT[name]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{title}**", width="content")
+        if table:
+            download(
+                "CSV",
+                lambda: as_csv(table),
+                f"{name}.csv",
+                "text/csv",
+                key=f"errors.csv.{name}",
+                type="tertiary",
+            )
+        shown = len(table) if not links or _all_of(name, len(table)) else MOST_ROWS
+    if not table:
+        st.caption("None.")
+        return
+    frame = error_frame(table[:shown])
+    columns = {
+        column: st.column_config.NumberColumn(format=_printf(written))
+        for column, written in formats(frame).items()
+    }
+    for place, (column, targets) in enumerate((links or {}).items()):
+        frame.insert(place, column, pd.Series(list(targets[:shown]), dtype=object))
+        columns[column] = st.column_config.LinkColumn(display_text="open", width=70)
+    height = min(TALLEST, 38 + 35 * len(frame))
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns,
+        height=height,
+        lazy=True if len(frame) > LAZY_FROM else None,
+    )
+
+
+def _all_of(name: str, rows: int) -> bool:
+    """Whether all rows are wanted; a toggle where there are many."""
+    if rows <= MOST_ROWS:
+        return True
+    wanted = bound_flag(st.toggle, f"all {rows:,} rows", f"all_{name}")
+    if not wanted:
+        st.caption(f"The first {MOST_ROWS}; sorting is among these, the CSV has all.")
+    return wanted
+
+
+def _printf(written: str) -> str:
+    return "%" + written.removeprefix("{:").removesuffix("}")
+
+
+@st.fragment
+@guarded("The confusion matrix")
+def wrong_words(found: Analysed) -> None:
+    """The confusion matrix, and the errors of the cells that are chosen in it."""
+    wrong = [row for row in found.tables["confusion"] if row["gold"] != row["predicted"]]
+    st.markdown("**Wrong words by gold and predicted tag**")
+    if not wrong:
+        st.success("No word is wrong.")
+        return
+    dark = st.context.theme.type == "dark"
+    tags = found.results.tagger.tags
+    spec = found.once(
+        f"confusion {dark}", lambda: confusion_chart(wrong, tags, dark=dark).to_dict()
+    )
+    event = st.vega_lite_chart(
+        spec=spec,
+        on_select="rerun",
+        key="errors.confusion",
+        width="content",
+        alt="Confusion matrix; the expander below has its table",
+    )
+    pairs: Sequence[Mapping[str, str]] = event["selection"].get(CELL, [])
+    st.caption("Click a cell to list its errors here; the tab Why filters by keyboard.")
+    chosen = {(pair["gold"], pair["predicted"]) for pair in pairs}
+    if chosen:
+        names = ", ".join(f"{gold} as {predicted}" for gold, predicted in sorted(chosen))
+        _errors(found, lambda pairs: bool(chosen & set(pairs)), title=f"Errors: {names}")
+
+
+def why(found: Analysed) -> None:
+    """Errors by what is to blame, and the list of them."""
+    st.caption(ABOUT_KINDS)
+    left, middle, right = st.columns([1, 1.2, 1.2])
+    with left:
+        show_table("kinds", found.tables["kinds"])
+    with middle:
+        show_table("weights", found.tables["weights"])
+    with right:
+        show_table("tag_pairs", found.tables["tag_pairs"])
+    _five(found.tables["weights"])
+    _filtered(found)
+    show_table("transitions", found.tables["transitions"])
+
+
+@st.fragment
+@guarded("The list of errors")
+def _filtered(found: Analysed) -> None:
+    """The errors of a kind and of a pair of tags."""
+    used = [tag for tag in found.results.tagger.tags if tag in _tags(found)]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = bound_view(st.selectbox, "Kind", "kind", [ANY, *KINDS], ANY)
+        gold = bound_view(st.selectbox, "Gold", "gold", [ANY, *used], ANY)
+        predicted = bound_view(st.selectbox, "Predicted", "predicted", [ANY, *used], ANY)
+    publish()
+
+    def wanted(pairs: Sequence[tuple[str, str]]) -> bool:
+        return any(gold in (ANY, a) and predicted in (ANY, b) for a, b in pairs)
+
+    _errors(found, wanted, kind=kind)
+
+
+def is_it_the_gold(found: Analysed) -> None:
+    """Errors in the order in which gold should be looked at."""
+    st.caption(
+        "Where the model is sure of something else, either it or the annotator is wrong: the least "
+        "probable gold comes first. The list is where to look, not what to change."
+    )
+    for name in ("entity_suspects", "suspects"):
+        if name in found.tables:
+            show_table(name, found.tables[name], links={"explore": found.links[name]})
+
+
+def _errors(
+    found: Analysed,
+    wanted: Callable[[Sequence[tuple[str, str]]], bool],
+    *,
+    kind: str = ANY,
+    title: str = "",
+) -> None:
+    """The errors with a wanted pair of tags, each with its link."""
+    kept = [
+        index
+        for index, error in enumerate(found.results.log.first)
+        if kind in (ANY, error.triage.kind)
+        and wanted(list(zip(error.gold, error.predicted, strict=True)))
+    ]
+    table: Table = [found.tables["errors"][index] for index in kept]
+    title = f"{title or 'Errors'} ({len(kept):,} of {len(found.results.log.first):,})"
+    links = [found.links["errors"][index] for index in kept]
+    show_table("errors", table, links={"explore": links}, title=title)
+
+
+def _five(weights: Table) -> None:
+    if weights:
+        top = weights[:5]
+        share = per_cent(float(top[-1]["share_so_far"] or 0), 0)
+        names = ", ".join(f"{row['from']} → {row['to']}" for row in top)
+        st.caption(f"{len(top)} transition weights are behind {share} of the errors: {names}.")
+
+
+def _tags(found: Analysed) -> set[str]:
+    return {tag for error in found.results.log.first for tag in (*error.gold, *error.predicted)}

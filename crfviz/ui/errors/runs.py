@@ -1,0 +1,144 @@
+"""Error analyses, kept for all sessions by the content of the file, its mapping and the model."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import streamlit as st
+
+from crfviz.corpus.run.results import Results
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.analysis import Tables, full_record, tables_of
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.sentences import Sentence
+from crfviz.text.tokenizer import sentence_of
+from crfviz.ui.errors.source import Source
+from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.state.link import explorer_link
+from crfviz.ui.state.scenario import MAX_WORDS
+from crfviz.views.numbers import count
+
+MOST_RUNS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Analysed:
+    """One run with all its tables."""
+
+    key: str  # of the tagger and the sentences in its tags
+    results: Results
+    record: Mapping[str, Any]
+    tables: Tables
+    links: Mapping[str, Sequence[str | None]]  # to the explorer, of the rows of some tables
+    source: Source  # of the sentences, as they were before their tags were mapped
+    sentences: Sequence[Sentence]  # all of them, in the tagger's tags
+    made: dict[str, Any] = field(default_factory=dict)  # what was asked for once
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `make` makes
+        """What `make` makes, made once; nobody may change it."""
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
+
+
+@st.cache_resource(show_spinner=False)
+def _runs() -> OrderedDict[str, Analysed]:
+    return OrderedDict()
+
+
+def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> Analysed | None:
+    """The analysis, from memory or run now with a bar and a way to stop; None where it was stopped.
+
+    Raises:
+        CrfvizError: the sentences are of no use for the tagger; says why.
+    """
+    key = _digest(tagger, sentences)
+    runs = _runs()
+    if key in runs:
+        runs.move_to_end(key)
+        return runs[key]
+    if view_option("stopped") == key:
+        st.info("The run was stopped, and nothing of it is kept.")
+        st.button("Run", on_click=set_view_option, args=("stopped", ""), type="primary")
+        return None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, f"0 of {len(sentences):,} sentences")
+        place = st.empty()
+    place.button("Stop", on_click=set_view_option, args=("stopped", key), key=f"errors.stop.{key}")
+
+    def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
+        bar.progress(done / total, f"{done:,} of {total:,} sentences")
+
+    results = run(tagger, sentences, report)
+    bar.empty()
+    place.empty()
+    tables = tables_of(results)
+    record = full_record(results, source.name, tables)
+    found = Analysed(key, results, record, tables, _links(results), source, sentences)
+    runs[key] = found
+    while len(runs) > MOST_RUNS:
+        runs.popitem(last=False)
+    return found
+
+
+def _digest(tagger: Tagger, sentences: Sequence[Sentence]) -> str:
+    content = sha256(str(tagger.folder).encode())
+    for sentence in sentences:
+        content.update(repr((sentence.tokens, sentence.tags)).encode())
+    return content.hexdigest()[:16]
+
+
+def _links(results: Results) -> dict[str, list[str | None]]:
+    """The explorer on the sentence of each row of the tables of errors and suspects."""
+    links, log = ExplorerLinks(results), results.log
+    found = {
+        name: [links.to(error.sentence, error.first, error.gold[0]) for error in errors]
+        for name, errors in (("errors", log.first), ("suspects", log.suspects))
+    }
+    gold = {number: sentence.tags or () for number, sentence in log.sentences.items()}
+    found["entity_suspects"] = [
+        links.to(s.sentence, s.span.start, gold[s.sentence][s.span.start])
+        for s in log.entity_suspects
+    ]
+    return found
+
+
+def link_notes(found: Analysed) -> list[str]:
+    """What the reader has to know about the links to the explorer."""
+    long = int((found.results.lengths > MAX_WORDS).sum())
+    without = sum(link is None for link in found.links["errors"])
+    said = []
+    if long:
+        said.append(
+            f"{count(long, 'sentence')} of more than {MAX_WORDS} words: the explorer draws the "
+            f"first {MAX_WORDS}."
+        )
+    if without:
+        said.append(
+            f"{count(without, 'error')} without a link: beyond these words, or in a sentence that "
+            "has a word with a blank in it."
+        )
+    return said
+
+
+class ExplorerLinks:
+    """Links to the explorer.
+
+    None where a tokenizer cannot be kept from splitting the words in other places, and beyond the
+    words that are drawn.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._texts: dict[int, str | None] = {}
+
+    def to(self, number: int, position: int, tag: str) -> str | None:
+        """A sentence by its number, asked about a tag at a position."""
+        sentence, tagger = self._results.log.sentences[number], self._results.tagger
+        if number not in self._texts:
+            self._texts[number] = sentence_of(sentence.tokens, tagger.split)
+        return explorer_link(tagger.name, self._texts[number], sentence.tags or (), (position, tag))

@@ -1,0 +1,155 @@
+"""Bringing a model: the upload, what is understood of it, its name, and the models there are."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import astuple
+from pathlib import PurePath
+
+import streamlit as st
+
+from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SENTENCES, MOST_TAGS, Reading
+from crfviz.taggers.brought.files import understand_files
+from crfviz.taggers.brought.understood import Understood
+from crfviz.taggers.registry import keep, load_tagger
+from crfviz.taggers.user_models import own_models, remove_model
+from crfviz.text.schemes import could_be_bio
+from crfviz.ui import cached
+from crfviz.ui.session.current import change, scenario
+from crfviz.ui.session.kept import refusals_said, say
+from crfviz.ui.words import plain, quote
+from crfviz.views.frames.chains import MOST_NAMES, axis_line, facts_frame, transition_frame
+
+SWITCH = "CRFVIZ_UPLOADS"  # "off": nobody may bring or remove a model
+OFF = ("off", "no", "0", "false")
+EXPLORE = "pages/explore.py"
+EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
+ "transitions": [[-1, 2, -2], [0.5, -0.5, 1.5], [1, 0.3, -3]],
+ "start": [1, 0, "-inf"],
+ "sentences": [
+  {"tokens": ["The", "dog", "barks"],
+   "emissions": [[3, 0.5, -1], [-1, 2.5, 1], [-2, 1.2, 1.5]]}]}"""
+
+_ROW_HEIGHT = 24
+
+
+def may_bring() -> bool:
+    """Whether this server takes models; `CRFVIZ_UPLOADS=off` says no."""
+    return os.environ.get(SWITCH, "").strip().lower() not in OFF
+
+
+def uploaded_files() -> list[tuple[str, bytes]]:
+    """Name and content of what is uploaded; none yet, and then the page says what can be."""
+    files = st.file_uploader(
+        "A file, or two that belong together",
+        accept_multiple_files=True,
+        max_upload_size=MOST_BYTES // 1_000_000,
+        help=f"At most {MOST_BYTES // 1_000_000} MB, {MOST_TAGS} tags, {MOST_SENTENCES} sentences. "
+        "Nothing is unpickled or run.",
+        key="bring.files",
+    )
+    if not files:
+        _what_can_be_brought()
+    return [(file.name, file.getvalue()) for file in files]
+
+
+def understood(files: list[tuple[str, bytes]]) -> Understood:
+    """What the files are, read as the reader of the page says where they do not say it.
+
+    Raises:
+        FormatError: they cannot be read.
+    """
+    with st.container(key="bring-reading", horizontal=True):
+        reading = Reading(
+            to_from=st.toggle(
+                "Rows are “to”", help="Turn the matrices: [to, from] → [from, to]", key="bring.turn"
+            ),
+            normalise=st.toggle(
+                "Divide rows by their sum", help="Of probabilities", key="bring.normalise"
+            ),
+            batch_first=not st.toggle(
+                "Batches are (T, B, K)", help="Where nothing in the .npz tells", key="bring.batch"
+            ),
+            bio=st.toggle("Rules of BIO", help="Let them act in decoding", key="bring.bio"),
+        )
+    return _understood(tuple(files), astuple(reading))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading …")
+def _understood(files: tuple[tuple[str, bytes], ...], reading: tuple[bool, ...]) -> Understood:
+    return understand_files(files, Reading(*reading), load_tagger)
+
+
+def show_understood(found: Understood) -> None:
+    """Facts, what was assumed, and the matrix of the first step."""
+    if found.unnormalised:
+        st.warning(
+            plain(
+                f"Not every row of probabilities sums to one: {'; '.join(found.unnormalised)}. "
+                "They are taken as weights of a CRF; or switch on “Divide rows by their sum”."
+            )
+        )
+    if could_be_bio(found.tags) and found.scheme is None:
+        st.info("These are BIO tags: with “Rules of BIO” the entities of the page Entities follow.")
+    left, right = st.columns([2, 3])
+    with left:
+        st.dataframe(facts_frame(found), hide_index=True, row_height=_ROW_HEIGHT)
+        for note in found.notes:
+            st.text(note)
+    with right:
+        first = found.sentences[0]
+        st.text(f"First sentence: {' '.join(first.tokens or ())[:300]}")
+        matrix = transition_frame(first).iloc[: MOST_NAMES + 1, : MOST_NAMES + 1]
+        st.dataframe(matrix.style.format(precision=3), row_height=_ROW_HEIGHT)
+        st.text(axis_line(first))
+
+
+def use_button(found: Understood, files: list[tuple[str, bytes]]) -> None:
+    """A name, and the button that keeps the model and opens it."""
+    suggestion = PurePath(files[0][0]).stem
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left.container(key="bring-name"):  # another file, another name
+        name = st.text_input("Name", suggestion, max_chars=80, key=f"bring.name.{suggestion}")
+    if right.button("Use this model", type="primary", key="bring.use"):
+        kept = keep(found, name)
+        change(model=kept)
+        say(f"{quote(kept)} is in the list of models.")
+        st.switch_page(EXPLORE)
+
+
+def own_panel() -> None:
+    """The models that were brought: open one, or remove it."""
+    names = own_models()
+    if not names:
+        return
+    st.subheader("Brought so far")
+    with st.container(key="bring-own", horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Model", names, key="bring.own", label_visibility="collapsed")
+        if st.button("Open", key="bring.open"):
+            change(model=name)
+            st.switch_page(EXPLORE)
+        if may_bring():
+            with st.popover("Remove"):
+                st.text(f"{name} goes for everybody, and does not come back.")
+                st.button("Remove for good", on_click=_remove, args=(name,), key="bring.remove")
+
+
+def _remove(name: str) -> None:
+    with refusals_said():
+        remove_model(name)
+        cached.tagger.clear(name)
+        if scenario().model == name:
+            change(model=cached.default_model())
+        say(f"{quote(name)} is gone.")
+
+
+def _what_can_be_brought() -> None:
+    st.markdown(
+        "- scores of sentences: **.json** or **.npz** with emissions and transitions\n"
+        "- a CRF layer: the `state_dict` of pytorch-crf or crfviz as **.safetensors** or **.pt**, "
+        "and the emissions as .npz or .json\n"
+        "- a **CRFsuite** model, and the attributes of each word as **.jsonl**\n"
+        "- a model folder that `python -m crfviz train` wrote, as **.zip**"
+    )
+    st.code(EXAMPLE, language="json")
+    st.caption("Names, shapes and the other kinds are in docs/bring-your-own.md.")

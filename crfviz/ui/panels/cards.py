@@ -1,0 +1,92 @@
+"""What is known of every model: its card and its measured figures."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from crfviz.corpus.tables.report import Record, read_evaluations
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.registry import SHIPPED
+from crfviz.ui import cached
+
+COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # written by benchmarks/perceptron.py
+
+_COMMENT = re.compile(r"<!--.*?-->", flags=re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Card:
+    """One model, as far as it can be read."""
+
+    model: str
+    text: str = ""  # markdown below the title; empty where there is no card
+    ours: bool = False  # shipped with crfviz: others' markdown could load pictures from anywhere
+    tags: tuple[str, ...] = ()
+    evaluations: Mapping[str, Record] = field(default_factory=dict)  # by file
+    problem: str | None = None  # why the model or its figures cannot be read
+
+
+def cards() -> list[Card]:
+    """A card for each model, the lesson's default first."""
+    return [_card(model) for model in cached.models()]
+
+
+def comparison() -> pd.DataFrame | None:
+    """The measured comparison of greedy and Viterbi; None where it cannot be read."""
+    from crfviz.views.figures.models import comparison_frame  # Altair is slow to load
+
+    path = SHIPPED / COMPARISON_FILE
+    try:
+        return comparison_frame(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        _log.warning("%s cannot be read", path, exc_info=True)
+        return None
+
+
+def summary(model: str) -> str:
+    """One line about a model; empty where it has no card or cannot be loaded."""
+    try:
+        return card_summary(cached.tagger(model).card())
+    except CrfvizError:
+        return ""
+
+
+def card_body(card: str) -> str:
+    """A card to show below its name: without the title, and without comments for programs."""
+    text = _COMMENT.sub("", card).strip()
+    return re.sub(r"\A# [^\n]*\n*", "", text).strip()
+
+
+def card_summary(card: str) -> str:
+    r"""The first sentence of a card; empty where it begins with no text.
+
+    >>> card_summary("# upos-en\n\nTags words. Trained on EWT.")
+    'Tags words.'
+    """
+    written = card.partition("<!--")[0]  # what follows, a program wrote
+    paragraph = " ".join(card_body(written).partition("\n\n")[0].split())
+    if paragraph[:1] in ("#", "|", "-", "*", "<"):
+        return ""
+    return _SENTENCE_END.split(paragraph)[0]
+
+
+def _card(model: str) -> Card:
+    try:
+        tagger = cached.tagger(model)
+        return Card(
+            model,
+            text=card_body(tagger.card()),
+            ours=SHIPPED in tagger.folder.parents,
+            tags=tagger.tags,
+            evaluations=read_evaluations(tagger.folder),
+        )
+    except CrfvizError as error:
+        return Card(model, problem=str(error))

@@ -1,0 +1,112 @@
+"""Where somebody's table comes from: pasted, out of a file, or an example."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from crfviz.chain.homework.bugs import example_table, known_bugs
+from crfviz.chain.homework.check import Checked
+from crfviz.exceptions import CrfvizError
+from crfviz.text.number_files import MOST_BYTES, read_number_table
+from crfviz.text.number_tables import NumberTable, parse_number_table
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.bound import bound_draft, bound_to, bound_view
+from crfviz.ui.session.kept import draft, refusals_said, set_draft
+from crfviz.ui.words import plain
+from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
+
+RIGHT = "the right table"
+_BOX, _FILE = "homework", "homework.file"  # drafts: the text, and the file it came from
+_BOX_HEIGHT = 122  # pixels
+_ROW_HEIGHT = 24
+
+
+def table_box(scene: Scene, kind: str) -> NumberTable | None:
+    """The box, the upload and the examples.
+
+    Returns:
+        The table in the box; None where there is none, and then the page says why.
+    """
+    box, file, example = st.columns([5, 2.6, 2.4])
+    with file:
+        problem = _upload(scene, kind)
+    with example:
+        _examples(scene, kind)
+    with box:
+        text = bound_draft(
+            st.text_area,
+            "Your table: a row per word and a column per tag, or the other way round",
+            _BOX,
+            height=_BOX_HEIGHT,
+            placeholder="Paste CSV, columns from a spreadsheet, JSON, or what NumPy prints",
+        )
+    if problem:
+        st.error(plain(problem))
+    if not text.strip():
+        T, K = len(scene.words), len(scene.tags)
+        st.info(
+            f"Paste your table of {T} words by {K} tags: logarithms or probabilities, rounded as "
+            "you like, labels allowed. Or fill in an example."
+        )
+        return None
+    return parse_number_table(text, names=scene.tags, words=scene.words, prefer=kind)
+
+
+def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
+    """The verdict, the likely bug, and both tables."""
+    said = verdict(checked, kind, scene.words, scene.tags)
+    wrong = checked.first_wrong
+    if wrong is None:
+        st.success(plain(said))
+    else:
+        st.error(plain(f"{said} {likely_bug(wrong)}"))
+        st.text(wrong.arithmetic)
+    read, every = st.columns([4, 1], vertical_alignment="center")
+    read.caption(plain(how_read(checked, kind)))
+    with every:
+        wanted = draft("homework.every") == "1"
+        bound_to(st.toggle, "Every word", "homework.every", wanted, _keep_every)
+    given, right = compared(checked, kind, scene.words, scene.tags, every=wanted)
+    height = _ROW_HEIGHT * (len(scene.tags) + 1) + 16
+    for column, table in zip(st.columns(2), (given, right), strict=True):
+        column.dataframe(table, row_height=_ROW_HEIGHT, height=height)
+
+
+def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
+    set_draft("homework.every", "1" if chosen else "")
+
+
+def _upload(scene: Scene, kind: str) -> str:
+    """A new file goes into the box; what is wrong with it is returned."""
+    file = st.file_uploader("or a file: CSV, JSON, .npz", max_upload_size=MOST_BYTES // 1_000_000)
+    if file is None:
+        return ""
+    data = file.getvalue()
+    try:
+        table = read_number_table(data, names=scene.tags, words=scene.words, prefer=kind)
+    except CrfvizError as error:
+        return f"{file.name}: {error} The box is as it was."
+    if draft(_FILE) != file.file_id:
+        set_draft(_FILE, file.file_id)
+        set_draft(_BOX, _readable(data, table))
+    return ""
+
+
+def _readable(data: bytes, table: NumberTable) -> str:
+    """A text file as it is, an array as text with all its digits."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "\n".join("\t".join(map(repr, row)) for row in table.values.tolist())
+
+
+def _examples(scene: Scene, kind: str) -> None:
+    names = [RIGHT, *(bug.name for bug in known_bugs(kind))]
+    chosen = bound_view(st.selectbox, "or an example", "homework", names, RIGHT)
+    st.button("Fill it in", on_click=_fill, args=(scene, kind, chosen))
+
+
+def _fill(scene: Scene, kind: str, name: str) -> None:
+    with refusals_said():
+        table = example_table(scene.now.potentials, kind, "" if name == RIGHT else name)
+        set_draft(_BOX, as_text(table, scene.tags))

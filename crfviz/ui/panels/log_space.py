@@ -1,0 +1,157 @@
+"""The three parts of the page Log space: one sum, products that underflow, a padded batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from crfviz.chain.demonstrations.log_space import cell_inputs, log_sum_exp, underflow
+from crfviz.chain.demonstrations.padded_batch import padded_batch
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_view
+from crfviz.ui.state.scenario import MAX_WORDS
+from crfviz.ui.words import plain
+from crfviz.views.frames.log_space import (
+    batch_frame,
+    batch_note,
+    direct_line,
+    log_z_frame,
+    sum_line,
+    term_frame,
+    underflow_chart,
+    underflow_frame,
+    underflow_note,
+)
+from crfviz.views.numbers import minus
+
+SHIFTS = ("0", "100", "-120", "800", "-800")  # nats
+TIMES = ("1", "2", "5", "20")
+MOST_SENTENCES = 8
+LONGEST = 40  # words of a sentence in the batch
+_BATCH = "batch"  # draft: the sentences, one a line
+_ROW_HEIGHT = 26
+
+
+def sum_panel(scene: Scene) -> None:
+    """The log-sum-exp of one cell of α, or of Z."""
+    T = len(scene.words)
+    word, to, shift = st.columns([2, 2, 4])
+    places = {**scene.numbered(1), T: "Z, after the last word"}
+    with word:
+        position = bound_place("α at word", "lse_word", places, 1)
+    best = scene.now.paths["viterbi"] or scene.now.greedy
+    with to:
+        default = scene.tags[best[min(position, T - 1)]]
+        tag = bound_view(
+            st.selectbox, "of tag", "lse_tag", scene.tags, default, disabled=position == T
+        )
+    with shift:
+        added = bound_buttons(
+            "Add to every score, nats",
+            "lse_shift",
+            {nats: minus(nats) for nats in SHIFTS},
+            SHIFTS[0],
+            help="log Σ exp(a + c) = c + log Σ exp(a): see which sums survive it.",
+        )
+    chain = scene.now.potentials
+    tables = scene.now.forward_backward
+    inputs = cell_inputs(chain, tables, position, scene.tags.index(tag)) + float(added)
+    found = log_sum_exp(inputs)
+    summed = "end(j)" if position == T else f"w(j, {tag})"
+    st.text(f"a = α({position}, j) + {summed}: {sum_line(found)}")
+    for precision in found.direct:
+        st.text(direct_line(found, precision))
+    frame = term_frame(found, scene.tags)
+    shown = frame.style.format(
+        {
+            "score a": "{:.4f}",
+            "a − max": "{:.4f}",
+            "exp(a − max)": "{:.6g}",
+            "exp(a), float32": "{:.4g}",
+            "exp(a), float64": "{:.4g}",
+        }
+    )
+    height = _ROW_HEIGHT * (min(len(frame), 13) + 1) + 12
+    st.dataframe(shown, hide_index=True, row_height=_ROW_HEIGHT, height=height)
+
+
+def underflow_panel(scene: Scene) -> None:
+    """The forward table as float32 products beside the same numbers in log space."""
+    times = bound_buttons(
+        "The sentence, so many times in a row",
+        "times",
+        {times: f"× {times}" for times in TIMES},
+        TIMES[-1],
+    )
+    words, analysis = list(scene.words), scene.now
+    if int(times) > 1:
+        text = " ".join([scene.scenario.sentence] * int(times))
+        longer = replace(scene.scenario, sentence=text, pins={})
+        words, analysis = cached.words(scene.model, text)[:MAX_WORDS], cached.edited(longer)
+    found = underflow(analysis.potentials, analysis.forward_backward)
+    st.text(underflow_note(found, len(scene.tags)))
+    picture, table = st.columns([3, 2])
+    picture.altair_chart(
+        underflow_chart(found), alt="log of the summed α by word; the table has the numbers"
+    )
+    frame = underflow_frame(found, words)
+    table.dataframe(
+        frame.style.format({"log Σ α": "{:.3f}", "Σ α, float32": "{:.3g}"}),
+        hide_index=True,
+        height=340,
+    )
+    st.caption(
+        "The weights exp(w + e) of each step are divided by their sum, in both ways: no product "
+        f"can overflow, it can only vanish. At most {MAX_WORDS} words."
+    )
+
+
+def batch_panel(scene: Scene) -> None:
+    """The reader's sentences as a padded batch."""
+    others = [one.text for one in cached.examples(scene.model)]
+    others = [text for text in others if text != scene.scenario.sentence][:2]
+    first = "\n".join([scene.scenario.sentence, *others])
+    box, choice = st.columns([4, 1.4])
+    with box:
+        text = bound_draft(st.text_area, "One sentence a line", _BATCH, first, height=98)
+    with choice:
+        tag = bound_view(st.selectbox, "α of tag", "batch_tag", scene.tags, scene.tags[0])
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > MOST_SENTENCES:
+        st.info(f"The first {MOST_SENTENCES} of {len(lines)} lines are in the batch.")
+    sentences, chains = _read(scene, lines[:MOST_SENTENCES])
+    if not chains:
+        st.info("Type a sentence on a line of its own.")
+        return
+    batch = padded_batch(chains)
+    st.text(batch_note(batch))
+    frame = batch_frame(batch, sentences, scene.tags.index(tag), scene.tags)
+    rows = 3 * len(chains) + 1
+    st.dataframe(frame, row_height=_ROW_HEIGHT, height=_ROW_HEIGHT * min(rows, 13) + 12)
+    st.dataframe(
+        log_z_frame(batch).style.format(precision=9), hide_index=True, row_height=_ROW_HEIGHT
+    )
+    st.caption(
+        "α is held still after a sentence ends (=), so the last column holds every sentence. "
+        f"Edits of single words and pins are left out here; {LONGEST} words of a line count."
+    )
+
+
+def _read(scene: Scene, lines: list[str]) -> tuple[list[list[str]], list[Potentials]]:
+    """The sentences that the model can read, with their scores; the others are told."""
+    edits = replace(scene.scenario.edits, emissions={})
+    sentences, chains = [], []
+    for line in lines:
+        try:
+            words = cached.words(scene.model, line)[:LONGEST]
+            if words:
+                alone = replace(scene.scenario, sentence=" ".join(words), edits=edits, pins={})
+                chains.append(cached.edited(alone).potentials)
+                sentences.append(words)
+        except CrfvizError as error:
+            st.error(plain(str(error)))
+    return sentences, chains

@@ -1,0 +1,41 @@
+"""The enumeration of the first words, counted once and kept."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from crfviz.chain.demonstrations.naive import (
+    Enumeration,
+    enumerate_paths,
+    words_that_fit,
+)
+from crfviz.ui import cached
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.bound import bound_place
+from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.words import plain
+from crfviz.views.frames.naive import refusal
+
+
+def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
+    """How many words from the first on are enumerated; all that fit, until somebody chooses.
+
+    Args:
+        scene: the sentence.
+        place: where to choose.
+    """
+    potentials = scene.now.potentials
+    fit = words_that_fit(potentials)
+    if fit < potentials.num_tokens:
+        st.info(plain(refusal(potentials, fit)))
+    if fit == 0:
+        st.stop()
+    with place:
+        return bound_place("First words", "naive", {n: str(n) for n in range(1, fit + 1)}, fit)
+
+
+@st.cache_data(max_entries=32, show_spinner="Adding up every path …", hash_funcs=cached.BY_NUMBERS)
+def enumeration(now: Scenario, words: int) -> Enumeration:
+    """All paths of the first words, with the edits and pins."""
+    return enumerate_paths(cached.edited(now).potentials.first_words(words))

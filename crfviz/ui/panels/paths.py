@@ -1,0 +1,171 @@
+"""The page of the path distribution: ranked paths, samples that pile up, the reach of a nudge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.questions.influence import influence
+from crfviz.chain.sampling import pile
+from crfviz.ui.panels.occlusion import least_certain
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.bound import bound_number
+from crfviz.ui.session.current import number_option, set_view_option
+from crfviz.views.stage.parts import Grid, Picture
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.grids import marginal_grid
+from crfviz.views.strips.paths import (
+    HEADING,
+    change_grid,
+    entropy_row,
+    frequency_grid,
+    gap_row,
+    pile_note,
+    ranked_note,
+    ranked_rows,
+    reach_note,
+    reach_row,
+    sample_row,
+)
+
+MOST_PATHS, FIRST_PATHS = 50, 10
+MOST_SAMPLES = 2000
+MOST_SEED = 999_999
+LARGEST_NUDGE, FIRST_NUDGE = 20.0, 1.0
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What one of the three views puts on the stage."""
+
+    picture: Picture
+    twin: Sequence[Grid] = ()  # further grids for the table twin
+
+
+def _best(scene: Scene) -> Drawn:
+    k = bound_number(
+        st.slider,
+        "Paths",
+        "k",
+        FIRST_PATHS,
+        1,
+        MOST_PATHS,
+        label_visibility="collapsed",
+        width=320,
+        format="%d paths",
+    )
+    paths = k_best(scene.now.potentials, k)
+    return Drawn(
+        Picture(
+            ["strips"],
+            [entropy_row(scene.now), *ranked_rows(paths)],
+            reference="best_1",
+            heading=HEADING,
+            note=ranked_note(scene.now, paths),
+            legend="red dashes: differs from the best path · Σ p: of all paths so far",
+            changeable=False,
+        )
+    )
+
+
+def _samples(scene: Scene) -> Drawn:
+    seed = _sample_controls()
+    drawn = pile(scene.now.potentials, _number_drawn(), seed)
+    newest = sample_row(drawn)
+    rows = decoder_rows(scene.now, which=["viterbi"])
+    if newest is not None:
+        rows.append(newest)
+    return Drawn(
+        Picture(
+            ["strips", "lattice"],
+            [*rows, gap_row(drawn, scene.now)],
+            pile=drawn,
+            note=pile_note(drawn, scene.now, scene.words, scene.tags),
+            legend="circle: marginal · dashed ring: share of the samples, beside it marginal | "
+            "share · width of a line: share of the samples that go there · thin line: newest",
+            changeable=False,
+        ),
+        twin=[marginal_grid(scene.now, None), frequency_grid(drawn)],
+    )
+
+
+def _sample_controls() -> int:
+    """Buttons that draw, and a box for the seed, which is returned."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        full = _number_drawn() == MOST_SAMPLES
+        for more, key in ((1, "1"), (10, "2"), (100, "3")):
+            text = f"Draw {more}"
+            st.button(text, on_click=_draw, args=(more,), disabled=full, shortcut=key)
+        st.button("Start again", on_click=set_view_option, args=("n", "0", "0"), shortcut="0")
+        st.text("Seed")
+        return bound_number(
+            st.number_input,
+            "Seed",
+            "seed",
+            0,
+            0,
+            MOST_SEED,
+            label_visibility="collapsed",
+            width=120,
+        )
+
+
+def _number_drawn() -> int:
+    return number_option("n", 0, 0, MOST_SAMPLES)
+
+
+def _draw(more: int) -> None:
+    set_view_option("n", str(min(MOST_SAMPLES, _number_drawn() + more)), "0")
+
+
+def _reach(scene: Scene) -> Drawn:
+    delta = _nudge()
+    position, tag = scene.place("nudge") or least_certain(scene)
+    found = influence(scene.now.potentials, position, delta, tag)
+    return Drawn(
+        Picture(
+            ["change", "strips"],
+            [reach_row(found), entropy_row(scene.now)],
+            [change_grid(found)],
+            asks="nudge",
+            asked=(position, tag),
+            note=reach_note(found, position, delta, scene.words, scene.tags),
+            legend="click a cell: its emission is nudged and all marginals are computed again · "
+            "reach: half the sum of a word’s changes, what moves between its tags",
+            changeable=False,
+        )
+    )
+
+
+def _nudge() -> float:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text("Nudge (nats)")
+        return bound_number(
+            st.number_input,
+            "Nudge (nats)",
+            "nudge_by",
+            FIRST_NUDGE,
+            -LARGEST_NUDGE,
+            LARGEST_NUDGE,
+            step=0.5,
+            label_visibility="collapsed",
+            width=140,
+        )
+
+
+@dataclass(frozen=True)
+class Show:
+    """A view of the distribution."""
+
+    label: str  # on its button
+    draw: Callable[[Scene], Drawn]  # draws its controls, and makes its picture
+
+
+SHOWS = {
+    "best": Show("best paths", _best),
+    "samples": Show("samples", _samples),
+    "reach": Show("reach", _reach),
+}  # for scenes with at least one allowed path

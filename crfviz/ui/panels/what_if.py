@@ -1,0 +1,170 @@
+"""What if? Every change of the sentence tried at once, one of them drawn, and ways on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
+from crfviz.text.tokenizer import sentence_of
+from crfviz.ui import cached
+from crfviz.ui.pictures import draw
+from crfviz.ui.session.bound import bound_buttons
+from crfviz.ui.session.current import change, number_option, scenario, set_view_option
+from crfviz.ui.state.link import encode, home_address
+from crfviz.ui.state.scenario import MAX_WORDS, Scenario
+from crfviz.views.numbers import count
+from crfviz.views.stage.parts import Picture, Subject
+from crfviz.views.strips.what_if import (
+    WhatIf,
+    flip_frame,
+    moved_frame,
+    moved_grid,
+    what_if_note,
+    what_if_rows,
+)
+
+MOST_DRAWS = 999_999
+Tried = Mapping[str, WhatIf | None]  # by kind; None: there is nothing to change
+
+
+def tried(now: Scenario) -> Tried:
+    """The sentence after every kind of change, decoded by the same model.
+
+    Edited transitions act on both sides; edits of single words and pins act on neither.
+
+    Raises:
+        CrfvizError: the model knows a few observations only, which have no case and no typos.
+    """
+    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), _seed())
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
+def _tried(now: Scenario, seed: int) -> Tried:
+    tagger = cached.tagger(now.model)
+    if tagger.observations is not None:
+        known = ", ".join(tagger.observations)
+        raise CrfvizError(
+            f"{tagger.name} knows only {known}, and these have neither case nor spelling. Choose a "
+            "model of words on the left"
+        )
+    edits = now.edits
+    words = cached.words(now.model, now.sentence)[:MAX_WORDS]
+    before = cached.edited(now)
+    path = before.paths["viterbi"] or before.greedy
+    tags = [tagger.tags[tag] for tag in path]
+    found: dict[str, WhatIf | None] = {}
+    for kind in KINDS:
+        perturbed = perturb(kind, words, tags, seed)
+        if perturbed is None:
+            found[kind] = None
+            continue
+        chain = tagger.potentials(perturbed.words, constrained=edits.constrained)
+        found[kind] = WhatIf(words, before, perturbed, analyse(edits.apply(chain)), tagger.tags)
+    return found
+
+
+def choose_change(every: Tried) -> str:
+    """One button for each change, with how many tags it flips; another draw for those by chance."""
+    names = {
+        kind: f"{kind} · {'–' if found is None else len(found.flips)}"
+        for kind, found in every.items()
+    }
+    first = next((kind for kind, found in every.items() if found and found.flips), "lower case")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = bound_buttons(
+            "Change, and how many tags flip",
+            "change",
+            names,
+            first,
+        )
+        st.button(
+            "Draw another",
+            on_click=set_view_option,
+            args=("draw", str(_seed() + 1)),
+            disabled=kind not in DRAWN or every[kind] is None,
+            help="A typo, a name and a number are drawn by chance; the number is in the link",
+        )
+    return kind
+
+
+def show_changed(found: WhatIf, kind: str) -> None:
+    """Draw the changed sentence with its tags before and now, and how far every emission moved."""
+    grid = moved_grid(found)
+    picture = Picture(
+        ["strips", grid.name],
+        what_if_rows(found),
+        [grid],
+        compact=True,
+        title="",
+        note=what_if_note(found, kind),
+        legend="red dashes: the tag is not what it was",
+        changeable=False,
+    )
+    subject = Subject(found.perturbed.words, found.tags, found.after, found.after)
+    draw(subject, picture, key="what-if")
+
+
+def show_numbers(found: WhatIf) -> None:
+    """The flips and the scores that moved most, as tables."""
+    flipped, moved = st.columns(2)
+    with flipped:
+        st.markdown("**Tags that flip**")
+        frame = flip_frame(found)
+        _show(frame)
+    with moved:
+        st.markdown("**Scores that moved most**, in nats")
+        frame = moved_frame(found)
+        _show(frame)
+        st.caption(
+            "An emission's change is without the mean change of its word: what is added to all "
+            "tags of a word moves no path. "
+            + (
+                "Transitions do not depend on the words."
+                if found.after.potentials.homogeneous
+                else "Each step has transitions of its own; they are among the scores."
+            )
+        )
+
+
+def ways_on(found: WhatIf) -> None:
+    """The changed sentence in the explorer, or in place of the one in the box."""
+    model = scenario().model
+    text = sentence_of(found.perturbed.words, cached.tagger(model).split)
+    if text is None:
+        st.caption("The tokenizer would split these words elsewhere: they have no link.")
+        return
+    now = scenario()
+    state = Scenario(model, text, edits=replace(now.edits, emissions={}))
+    link = encode(state)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Take this sentence",
+            on_click=lambda: change(sentence=text),
+            help="For all pages, so that Compare can put two models side by side on it",
+        )
+        st.link_button("Open in the explorer", home_address(link))
+        dropped = len(now.edits.emissions) + len(now.pins)
+        if dropped:
+            st.caption(f"{count(dropped, 'edit or pin')} of single words left out on both sides.")
+
+
+def _show(frame: pd.DataFrame) -> None:
+    if frame.empty:
+        st.caption("None.")
+        return
+    numbers = {
+        name: st.column_config.NumberColumn(format="%.3f")
+        for name in frame.columns
+        if pd.api.types.is_float_dtype(frame[name])
+    }
+    st.dataframe(frame, hide_index=True, column_config=numbers)
+
+
+def _seed() -> int:
+    return number_option("draw", 0, 0, MOST_DRAWS)

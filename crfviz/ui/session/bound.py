@@ -1,0 +1,175 @@
+"""Widgets bound to the scenario: they show what it says, and what is chosen goes into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from crfviz.ui.session.current import (
+    Number,
+    change,
+    flag_option,
+    number_option,
+    scenario,
+    set_view_option,
+    view_option,
+)
+from crfviz.ui.session.kept import choice, draft, set_draft
+from crfviz.ui.state.link import LONGEST_OPTION
+
+Widget = Callable[..., object]  # st.text_input and its like
+Names = Sequence[str] | Mapping[str, str]  # values; as a mapping with what people read for them
+
+
+def bound(widget: Widget, label: str, field: str, **options: Any) -> None:  # noqa: ANN401 - any widget's
+    """Draw `widget` so that it edits one field of the scenario and survives a page change.
+
+    Its key is the name of the field.
+    """
+    value = getattr(scenario(), field)
+    bound_to(widget, label, field, value, lambda chosen: change(**{field: chosen}), **options)
+
+
+def bound_view(
+    widget: Widget,
+    label: str,
+    name: str,
+    options: Names,
+    default: str,
+    **widget_options: Any,  # noqa: ANN401 - any widget's options
+) -> str:
+    """Draw `widget`, which chooses one of `options`, so that it edits a page option.
+
+    Returns:
+        The option chosen, `default` where none is or an unknown one.
+    """
+    value = view_option(name, default)
+    if value not in options:
+        value = default
+    if isinstance(options, Mapping):
+        widget_options["format_func"] = options.get
+    _bound_option(widget, label, name, value, default, options=list(options), **widget_options)
+    return value
+
+
+def bound_buttons(
+    label: str,
+    name: str,
+    options: Names,
+    default: str,
+    **widget_options: Any,  # noqa: ANN401 - the widget's options
+) -> str:
+    """A row of buttons for a page option; one is always on, and a click on it changes nothing."""
+    return bound_view(
+        st.segmented_control, label, name, options, default, required=True, **widget_options
+    )
+
+
+def bound_tabs(label: str, name: str, options: Names, default: str) -> str:
+    """A row of buttons that say by themselves what they choose; the label is for screen readers."""
+    return bound_buttons(label, name, options, default, label_visibility="collapsed")
+
+
+def bound_place(label: str, name: str, places: Mapping[int, str], default: int) -> int:
+    """A select box for a page option that is a number, such as the position of a word.
+
+    Args:
+        label: of the box.
+        name: of the page option.
+        places: what people read for each number.
+        default: one of them.
+    """
+    names = {str(place): text for place, text in places.items()}
+    return int(bound_view(st.selectbox, label, name, names, str(default)))
+
+
+def bound_number(
+    widget: Widget,
+    label: str,
+    name: str,
+    default: Number,
+    least: Number,
+    most: Number,
+    **options: Any,  # noqa: ANN401 - any widget's options
+) -> Number:
+    """Draw `widget`, which chooses a number, so that it edits a page option."""
+    value = number_option(name, default, least, most)
+    limits = {"min_value": least, "max_value": most}
+    _bound_option(widget, label, name, value, default, **limits, **options)
+    return value
+
+
+def bound_flag(widget: Widget, label: str, name: str, **options: Any) -> bool:  # noqa: ANN401
+    """Draw `widget`, which is on or off, so that it edits a page option; it is off at first."""
+    value = flag_option(name)
+
+    def store(chosen: bool) -> None:  # noqa: FBT001 - what a toggle hands over
+        set_view_option(name, "1" if chosen else "")
+
+    bound_to(widget, label, f"view.{name}", value, store, **options)
+    return value
+
+
+def bound_text(label: str, name: str, default: str = "", **options: Any) -> str:  # noqa: ANN401
+    """A box for a page option that is a short text, `default` where it is empty."""
+    value = view_option(name, default)
+
+    def store(typed: str) -> None:
+        set_view_option(name, typed.strip()[:LONGEST_OPTION] or default, default)
+
+    bound_to(st.text_input, label, f"view.{name}", value, store, **options)
+    return value
+
+
+def bound_draft(
+    widget: Widget,
+    label: str,
+    name: str,
+    default: str = "",
+    **options: Any,  # noqa: ANN401 - any widget's options
+) -> str:
+    """Draw `widget` so that it edits a draft: a text of this session, too long for a link.
+
+    Returns:
+        The text, `default` until somebody types another.
+    """
+    text = draft(name, default)
+    bound_to(
+        widget, label, f"draft.{name}", text, lambda typed: set_draft(name, typed or ""), **options
+    )
+    return text
+
+
+def bound_to(
+    widget: Widget,
+    label: str,
+    key: str,
+    value: object,
+    store: Callable[[Any], None],
+    **options: Any,  # noqa: ANN401 - any widget's options
+) -> None:
+    """Draw `widget` so that it shows `value` and hands what the reader chooses to `store`.
+
+    The widget's own state is set only when it differs: setting it anew would disturb who is typing.
+    """
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    widget(label, key=key, on_change=lambda: store(choice(key)), **options)
+
+
+def _bound_option(
+    widget: Widget,
+    label: str,
+    name: str,
+    value: object,
+    default: object,
+    **options: Any,  # noqa: ANN401 - any widget's options
+) -> None:
+    """Draw `widget` with a value whose text is the page option; None stands for the default."""
+
+    def store(chosen: object) -> None:
+        set_view_option(name, str(default if chosen is None else chosen), str(default))
+
+    bound_to(widget, label, f"view.{name}", value, store, **options)

@@ -1,0 +1,301 @@
+"""The scenario of a session, and its address.
+
+Pages read `scenario()`. Widgets and the live stage change it, in callbacks: those run before the
+page is drawn, so that sidebar, page and address always show the same state.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from math import isnan
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from crfviz.chain.edits import Edits
+from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
+from crfviz.ui.session.kept import (
+    found,
+    fresh_events,
+    keep,
+    keep_shelf,
+    of_session,
+    refusals_said,
+    say,
+    shelf,
+)
+from crfviz.ui.state.events import Event, apply_event
+from crfviz.ui.state.link import Link, decode, encode
+from crfviz.ui.state.scenario import (
+    MAX_CHARACTERS,
+    History,
+    Scenario,
+    for_tags,
+    with_sentence,
+)
+from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_snapshots
+from crfviz.ui.words import quote
+from crfviz.views.numbers import count
+
+_SCENARIO = "scenario"
+_HISTORY = "history"
+
+Number = TypeVar("Number", int, float)
+
+_log = logging.getLogger(__name__)
+
+
+def begin() -> None:
+    """First thing of every run: who is new, or went back or forward, gets what the address says."""
+    context = get_script_run_ctx()
+    if found(_SCENARIO) is None:
+        _keep(_from_address())
+    elif context is not None and context.is_history_navigation:
+        _go_to(_from_address())
+
+
+def publish() -> Link:
+    """Write the scenario to the address, if that says anything else; returns what it says."""
+    now = scenario()
+    link = encode(
+        now,
+        default_model=cached.default_model(),
+        first_sentence=cached.first_sentence(now.model),
+    )
+    link = with_snapshots(link, [kept for kept in shelf().snapshots if _is_compared(kept.name)])
+    if st.query_params.to_dict() != link.params:
+        st.query_params.from_dict(link.params)
+    return link
+
+
+def scenario() -> Scenario:
+    """The state of this session."""
+    return of_session(_SCENARIO, _from_address)
+
+
+def change(
+    *,
+    model: str | None = None,
+    sentence: str | None = None,
+    edits: Edits | None = None,
+    pins: Mapping[int, str] | None = None,
+    view: Mapping[str, str] | None = None,
+    step: int | None = None,
+) -> None:
+    """Replace fields of the scenario; what is None stays.
+
+    Another sentence drops the edits of single words, pins, right tags and the step. Another model
+    drops the edits of tags that it does not have, and says so. Changed edits can be undone.
+    """
+    if model is not None:
+        _change_model(model)
+    if sentence is not None:
+        _change_sentence(sentence)
+    now = scenario()
+    _replace(
+        replace(
+            now,
+            edits=now.edits if edits is None else edits,
+            pins=now.pins if pins is None else dict(pins),
+            view=now.view if view is None else dict(view),
+            step=now.step if step is None else step,
+        )
+    )
+
+
+def undo() -> None:
+    """Go back to the edits, pins and right tags before their last change, if there is one."""
+    if can_undo():
+        before, history = _history().undone(scenario().changes)
+        keep(_HISTORY, history)
+        _keep(scenario().with_changes(before))
+
+
+def redo() -> None:
+    """Take the last undo back; nothing happens where there is none."""
+    if can_redo():
+        after, history = _history().redone(scenario().changes)
+        keep(_HISTORY, history)
+        _keep(scenario().with_changes(after))
+
+
+def can_undo() -> bool:
+    """Whether `undo` has something to do."""
+    return bool(_history().past)
+
+
+def can_redo() -> bool:
+    """Whether `redo` has something to do."""
+    return bool(_history().future)
+
+
+def reset() -> None:
+    """Drop all edits and pins; the edits can be undone."""
+    change(edits=Edits(), pins={})
+
+
+def view_option(name: str, default: str = "") -> str:
+    """A page option, `default` where it was not chosen."""
+    return scenario().view.get(name, default)
+
+
+def set_view_option(name: str, value: str, default: str = "") -> None:
+    """Keep a page option; what equals `default` is not kept, so that links stay short."""
+    view = {key: kept for key, kept in scenario().view.items() if key != name}
+    change(view=view if value == default else {**view, name: value})
+
+
+def flag_option(name: str) -> bool:
+    """A page option that is on or off; it is off where it was not chosen."""
+    return view_option(name) == "1"
+
+
+def number_option(name: str, default: Number, least: Number, most: Number) -> Number:
+    """A page option that is a number, the nearest from `least` to `most`.
+
+    It is `default` where it was not chosen or is no number.
+    """
+    try:
+        value = type(default)(view_option(name, str(default)))
+    except ValueError:
+        return default
+    return default if isnan(value) else max(least, min(most, value))
+
+
+def set_right(right: Mapping[int, str]) -> None:
+    """Keep the tags that the reader says are right, by position."""
+    _keep(replace(scenario(), right=dict(right)))
+
+
+def handle_events(stage: str, events: object) -> None:
+    """Apply what a live stage asks for and did not ask before; to be called in its callback.
+
+    Args:
+        stage: its key.
+        events: a list of mappings `{"seq": int, "kind": str, ...}`, see `crfviz.ui.state.events`.
+            Anything else is refused with a message and changes nothing.
+    """
+    for event in fresh_events(stage, events):
+        _handle(event)
+
+
+def take_up(state: Scenario) -> None:
+    """Go to the model, sentence, edits and pins of another state; page options stay."""
+    now = scenario()
+    view = now.view if state.sentence == now.sentence else with_sentence(now, state.sentence).view
+    _go_to(_fitted(replace(state, view=view, step=0)))
+
+
+def _handle(event: Event) -> None:
+    actions = {"undo": undo, "redo": redo, "reset": reset}
+    action = actions.get(str(event.get("kind")))
+    if action is not None:
+        action()
+        return
+    with refusals_said():
+        _replace(apply_event(scenario(), event, cached.tagger(scenario().model).tags))
+
+
+def _from_address() -> Scenario:
+    params, models, default = (
+        st.query_params.to_dict(),
+        cached.models(),
+        cached.default_model(),
+    )
+    linked = linked_snapshots(
+        params, models=models, default_model=default, first_sentence=cached.first_sentence
+    )
+    keep_shelf(shelf().with_linked(linked))
+    decoded = decode(
+        without_snapshots(params),
+        models=models,
+        default_model=default,
+        first_sentence=cached.first_sentence,
+    )
+    for message in decoded.ignored:
+        say(message)
+    return _fitted(decoded.scenario)
+
+
+def _is_compared(name: str) -> bool:
+    """Whether a page option speaks of that snapshot."""
+    return f"snapshot {name}" in scenario().view.values()
+
+
+def _go_to(after: Scenario) -> None:
+    if after.sentence != scenario().sentence:
+        keep(_HISTORY, History())
+        _keep(after)
+    else:
+        _replace(after)
+
+
+def _change_model(model: str) -> None:
+    if model not in cached.models():
+        say(f"There is no model called {quote(model)}.")
+    elif model != scenario().model:
+        sentence = _readable(scenario(), model)
+        if sentence != scenario().sentence:
+            _change_sentence(sentence)
+        _keep(_fitted(replace(scenario(), model=model)))
+
+
+def _readable(before: Scenario, model: str) -> str:
+    """The sentence, or the first one of a model that reads other words than the one before."""
+    try:
+        old, new = (cached.tagger(name) for name in (before.model, model))
+        of_words = old.observations is None or new.observations is not None
+        readable = of_words and new.reads(before.sentence)
+    except CrfvizError:  # a broken model: the page says so
+        return before.sentence
+    return before.sentence if readable else cached.first_sentence(model)
+
+
+def _change_sentence(sentence: str) -> None:
+    before = scenario()
+    after = with_sentence(before, sentence)
+    if len(sentence) > MAX_CHARACTERS:
+        say(
+            f"The sentence was cut after {MAX_CHARACTERS} characters. "
+            "Type a shorter one to see all of it."
+        )
+    if dropped := len(before.edits.emissions) - len(after.edits.emissions):
+        say(f"{count(dropped, 'edit')} of single words went with the old sentence.")
+    if after.sentence != before.sentence:
+        keep(_HISTORY, _history().without_positions(after.changes))
+    _keep(after)
+
+
+def _fitted(wanted: Scenario) -> Scenario:
+    """The scenario without what its model does not know; if the model is broken, all stays."""
+    try:
+        tags = cached.tagger(wanted.model).tags
+    except CrfvizError:
+        _log.warning("model %s cannot be loaded", wanted.model, exc_info=True)
+        return wanted
+    fitted, unknown = for_tags(wanted, tags)
+    if unknown:
+        names = ", ".join(quote(tag) for tag in unknown[:5])
+        say(f"{wanted.model} has no tag {names}: edits of such tags were dropped.")
+    keep(_HISTORY, _history().for_tags(tags, fitted.changes))
+    return fitted
+
+
+def _replace(after: Scenario) -> None:
+    """Keep the scenario; if its changes are new, those before can be undone."""
+    before = scenario()
+    if after.changes != before.changes:
+        keep(_HISTORY, _history().pushed(before.changes))
+    _keep(after)
+
+
+def _keep(state: Scenario) -> None:
+    keep(_SCENARIO, state)
+
+
+def _history() -> History:
+    return of_session(_HISTORY, History)

@@ -1,0 +1,120 @@
+"""What one session keeps; but for the scenario and the snapshots compared, no link holds it.
+
+Once the browser has asked for another run, Streamlit ends this one, and its callbacks too, at the
+next look into `st.session_state`: half a change would be made, and an event lost that counts as
+handled. So what is kept lies in a dict of our own, found by `to_dict`, a look that ends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from crfviz.exceptions import CrfvizError
+from crfviz.ui.state.events import Event, new_events
+from crfviz.ui.state.snapshots import Shelf
+
+Kept = TypeVar("Kept")
+
+KEPT = "crfviz"  # the key of the dict in `st.session_state`
+
+
+def of_session(name: str, make: Callable[[], Kept]) -> Kept:
+    """Something of this session, made when it is asked for first."""
+    kept = _kept()
+    if name not in kept:
+        kept[name] = make()
+    made: Kept = kept[name]
+    return made
+
+
+def keep(name: str, value: object) -> None:
+    """Replace something of this session."""
+    _kept()[name] = value
+
+
+def found(name: str) -> Any:  # noqa: ANN401 - whatever was kept
+    """Something of this session, None where nothing of that name is kept."""
+    return _kept().get(name)
+
+
+def choice(key: str) -> Any:  # noqa: ANN401 - whatever the widget gives
+    """What a widget says, for its callback."""
+    return st.session_state.to_dict()[key]
+
+
+def say(message: str) -> None:
+    """Show a message once, at the next drawing of the sidebar."""
+    if message not in messages():
+        of_session("messages", list[str]).append(message)
+
+
+@contextmanager
+def refusals_said() -> Iterator[None]:
+    """Say what is refused inside; everything stays as it was then."""
+    try:
+        yield
+    except CrfvizError as error:
+        say(str(error))
+
+
+def messages() -> Sequence[str]:
+    """What is to be said now, oldest first."""
+    return tuple(of_session("messages", list[str]))
+
+
+def forget(said: Sequence[str]) -> None:
+    """Do not say these messages again; to be called when they are on the screen."""
+    keep("messages", [message for message in messages() if message not in said])
+
+
+def draft(name: str, default: str = "") -> str:
+    """A text of this session, `default` until there is one."""
+    return of_session("drafts", dict[str, str]).get(name, default)
+
+
+def set_draft(name: str, text: str) -> None:
+    """Keep a text for this session."""
+    of_session("drafts", dict[str, str])[name] = text
+
+
+def fresh_events(component: str, events: object) -> Iterator[Event]:
+    """The events that a live component did not send before; each counts as handled from then on.
+
+    Args:
+        component: its key; each counts its events by itself.
+        events: as they came.
+    """
+    for number, event in new_events(events, after=last_event(component)):
+        _handled()[component] = number
+        yield event
+
+
+def last_event(component: str) -> int:
+    """The number of a component's last event that was handled; it forgets those up to it."""
+    return _handled().get(component, 0)
+
+
+def shelf() -> Shelf:
+    """The snapshots of this session."""
+    return of_session("shelf", Shelf)
+
+
+def keep_shelf(changed: Shelf) -> None:
+    """Replace the snapshots of this session."""
+    keep("shelf", changed)
+
+
+def _handled() -> dict[str, int]:
+    """By component the number of its last event that was handled."""
+    return of_session("events", dict[str, int])
+
+
+def _kept() -> dict[str, Any]:
+    kept: dict[str, Any] | None = st.session_state.to_dict().get(KEPT)
+    if kept is None:
+        kept = st.session_state[KEPT] = {}
+    return kept

@@ -1,0 +1,222 @@
+"""The left side of every page: its links, the model, the sentence and its edits, or who labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.examples import Example
+from crfviz.ui import cached
+from crfviz.ui.panels.cards import summary
+from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, wanted_rows
+from crfviz.ui.session.bound import bound, bound_text, bound_to
+from crfviz.ui.session.current import (
+    can_redo,
+    can_undo,
+    change,
+    redo,
+    reset,
+    scenario,
+    set_view_option,
+    undo,
+    view_option,
+)
+from crfviz.ui.session.kept import forget, messages
+from crfviz.ui.shell.snapshot_panel import snapshot_panel
+from crfviz.ui.state.link import Link
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
+from crfviz.views.strips.decoders import LABELS
+
+ANNOTATE = "annotate"  # the page with sentences of its own
+_CODE = re.compile(r"`([^`]+)`")  # how claims mark words; the gallery shows no markdown
+_OWN_SENTENCE = "your own sentence"
+_MOST_MESSAGES = 2  # shown at once
+NOBODY = "me"  # the annotator who gave no name
+LONGEST_NAME = 40  # characters
+
+
+def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
+    """Draw the left side; it stays usable when the model is broken.
+
+    Args:
+        pages: in the order of their links.
+        link: the address of what is on the screen.
+        path: of the page that is shown.
+    """
+    with st.sidebar:
+        with st.container(key="brand", horizontal=True, vertical_alignment="center"):
+            st.html('<div class="crfviz-name">crfviz</div>', width="content")
+            snapshot_panel()
+        _links(pages, link)
+        _model()
+        if path == ANNOTATE:
+            annotator_box()
+        else:
+            _sentence()
+        _status(link)
+    _messages()
+
+
+def _messages() -> None:
+    """What has to be said once; of many messages the last are only counted."""
+    said = messages()
+    shown, more = said[:_MOST_MESSAGES], len(said) - _MOST_MESSAGES
+    if more > 0:
+        shown = [*shown, f"And {more} more like these."]
+    for message in shown:
+        st.toast(plain(message), icon=":material/info:", duration="long")
+    forget(said)
+
+
+def _links(pages: Sequence[st.Page], link: Link) -> None:
+    """Links that carry the scenario, so that a page opened in another tab shows the same."""
+    with st.container(key="pages"):
+        for page in pages:
+            st.page_link(page, query_params=link.params)
+
+
+def _model() -> None:
+    names = cached.models()
+    if not names:
+        st.error("There is no model. Train one with `python -m crfviz train`.")
+        return
+    current = scenario().model
+    options = names if current in names else [*names, current]  # a folder may have gone meanwhile
+    bound(st.selectbox, "Model", "model", options=options)
+    if description := summary(current):
+        with st.container(key="summary"):
+            st.caption(plain(description))
+
+
+def _sentence() -> None:
+    bound(st.text_input, "Sentence", "sentence", placeholder="Type a sentence, press Enter")
+    _examples()
+    _edits()
+    _rows()
+
+
+def _examples() -> None:
+    """The gallery; it has no state of its own, but shows the example that the sentence is."""
+    now = scenario()
+    gallery = _gallery(now.model)
+    showing = next(
+        (
+            label
+            for label, (name, example) in gallery.items()
+            if (name, example.text) == (now.model, now.sentence)
+        ),
+        None,
+    )
+
+    def choose(label: str) -> None:
+        if label in gallery:
+            name, example = gallery[label]
+            change(model=name, sentence=example.text)
+
+    options = list(gallery) if showing else [_OWN_SENTENCE, *gallery]
+    value = showing or _OWN_SENTENCE
+    bound_to(st.selectbox, "Try one with a point", "example", value, choose, options=options)
+    if showing:
+        st.caption(plain(showing))
+
+
+def _gallery(model: str) -> dict[str, tuple[str, Example]]:
+    """What people read, to what it means: this model's examples, then the first of each other.
+
+    The list travels with every redraw, which is why it does not hold all of them.
+    """
+    gallery: dict[str, tuple[str, Example]] = {}
+    for name in sorted(cached.models(), key=lambda name: name != model):
+        for example in cached.examples(name)[: None if name == model else 1]:
+            claim = _CODE.sub(r"“\1”", example.claim)
+            label = claim if name == model else f"{name}: {claim}"
+            gallery[label if label not in gallery else f"{label} ({example.text})"] = (
+                name,
+                example,
+            )
+    return gallery
+
+
+def _edits() -> None:
+    now = scenario()
+    with st.container(key="edits", horizontal=True, vertical_alignment="center"):
+        st.caption(f"**{count(len(now.edits), 'edit')}**", width="content")
+        st.button("Undo", on_click=undo, disabled=not can_undo(), key="undo", type="tertiary")
+        st.button("Redo", on_click=redo, disabled=not can_redo(), key="redo", type="tertiary")
+        unchanged = not now.edits and not now.pins
+        st.button("Reset", on_click=reset, disabled=unchanged, key="reset", type="tertiary")
+    if now.edits.strength != 1.0:
+        st.caption(f"CRF strength {now.edits.strength:g}")
+
+
+def _rows() -> None:
+    def choose(rows: Sequence[str]) -> None:
+        kept = ".".join(row for row in LABELS if row in rows)
+        set_view_option(ROWS_OPTION, kept or "none", EVERY_ROW)
+
+    bound_to(
+        st.pills,
+        "Rows",
+        "rows",
+        wanted_rows(),
+        choose,
+        options=list(LABELS),
+        format_func=LABELS.__getitem__,
+        selection_mode="multi",
+    )
+
+
+def _status(link: Link) -> None:
+    """What it runs on, and how to keep what is on the screen."""
+    if link.complete:
+        hint = "the address is the link"
+    else:
+        hint = "too long for a link: the address holds a part"
+    st.caption(f"{_device()} · {hint}")
+
+
+def _device() -> str:
+    try:
+        return "GPU" if cached.tagger(scenario().model).device.startswith("cuda") else "CPU"
+    except CrfvizError:
+        return "no model"
+
+
+def annotator() -> str | None:
+    """The name under which annotations are stored; None while a login is asked for."""
+    if login_configured():
+        if not st.user.is_logged_in:
+            return None
+        return str(st.user.get("email") or st.user.get("name") or st.user.get("sub"))
+    return view_option("by").strip() or NOBODY
+
+
+def annotator_box() -> None:
+    """Draw the sidebar's part about the annotator."""
+    if not login_configured():
+        bound_text(
+            "Annotator",
+            "by",
+            max_chars=LONGEST_NAME,
+            placeholder=NOBODY,
+            help="Two people need two names. The address holds yours: take `v.by` out of it "
+            "before you send it to somebody.",
+        )
+    elif st.user.is_logged_in:
+        st.caption(f"Annotator **{plain(str(annotator()))}**")
+        st.button("Log out", on_click=st.logout, type="tertiary")
+    else:
+        st.button("Log in to label", on_click=st.login, type="primary")
+
+
+def login_configured() -> bool:
+    """Whether this deployment has an identity provider: `[auth]` in its secrets."""
+    try:
+        return "auth" in st.secrets
+    except StreamlitSecretNotFoundError:
+        return False

@@ -1,0 +1,323 @@
+"""The scenario as the query part of an address, and back.
+
+    model=upos-en&sentence=These+look+fine&k=0.5&c=0&t=DET.NOUN:1.25,START.PRON:-inf
+        &e=3.NOUN:2&p=0.DET&r=3.VERB&step=4&v.rows=viterbi
+
+`t` transitions, `m` many of them packed, `e` scores of single words, `k` strength, `c=0` without
+the tagger's constraints, `p` pins, `r` tags marked as right, `v.*` page options. Whatever is at its
+default is left out. Inside a tag name everything but letters, digits, "-" and "_" is
+percent-encoded once more, so that ".", ":" and "," always separate. Scores are written with all
+their digits.
+
+Reading is forgiving: people edit addresses by hand. The good parts count, the rest is reported.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+from urllib.parse import quote as percent_encode
+from urllib.parse import unquote, urlencode
+
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
+from crfviz.ui.state.link_matrix import pack, unpack
+from crfviz.ui.state.scenario import (
+    MAX_CHARACTERS,
+    MAX_SCORE,
+    MAX_STEP,
+    MAX_STRENGTH,
+    MAX_WORDS,
+    Scenario,
+)
+from crfviz.ui.words import clean, quote
+from crfviz.views.numbers import count
+
+LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
+LONGEST_OPTION = 64  # characters of a page option
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+_NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", re.ASCII)
+_OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+_OF_POSITIONS = ("e", "p", "r", "step")  # mean nothing without their sentence
+_OPTION = "v."  # before the name of a page option
+_MOST_OPTIONS = 32
+_MOST_ITEMS = 5000  # of one list: more than any chain on the screen has cells
+
+
+@dataclass(frozen=True)
+class Link:
+    """The query part of an address."""
+
+    params: dict[str, str]
+    complete: bool  # False: the scenario is too long for a link, some of it was left out
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What an address says."""
+
+    scenario: Scenario
+    ignored: list[str] = field(
+        default_factory=list
+    )  # plain messages, one for each part that did not count
+
+
+def encode(scenario: Scenario, *, default_model: str = "", first_sentence: str = "") -> Link:
+    """The address of a scenario.
+
+    Args:
+        scenario: what is on the screen.
+        default_model: the model of an address without one; without it the address names it.
+        first_sentence: the sentence of an address without one; likewise.
+
+    Returns:
+        The parameters, and whether they tell everything. The parts of a scenario that is too long
+        for a link are left out whole, never cut in the middle.
+    """
+    parts = {
+        "sentence": scenario.sentence,
+        "model": "" if scenario.model == default_model else scenario.model,
+        **encode_changes(scenario),
+        "r": _places(scenario.right),
+        "step": str(scenario.step) if scenario.step else "",
+        **{_OPTION + name: value for name, value in scenario.view.items()},
+    }
+    default = {"sentence": first_sentence}
+    parts = {name: value for name, value in parts.items() if value != default.get(name, "")}
+    params: dict[str, str] = {}
+    for name, value in parts.items():
+        if len(urlencode({**params, name: value})) <= LONGEST_LINK:
+            params[name] = value
+    if "sentence" in parts and "sentence" not in params:
+        params = {name: value for name, value in params.items() if name not in _OF_POSITIONS}
+    return Link(params, complete=len(params) == len(parts))
+
+
+def explorer_link(
+    model: str, text: str | None, gold: Sequence[str], at: tuple[int, str]
+) -> str | None:
+    """The explorer on a sentence with gold marked at every word, asked about one; None without."""
+    if text is None or at[0] >= MAX_WORDS:
+        return None
+    right = dict(enumerate(gold[:MAX_WORDS]))
+    link = encode(Scenario(model, text, right=right, view={"at": f"{at[0]} {at[1]}"}))
+    return home_address(link) if link.complete else None
+
+
+def home_address(link: Link) -> str:
+    """The link as the address of the home page, seen from any other page."""
+    return f"./?{urlencode(link.params)}"
+
+
+def encode_changes(scenario: Scenario) -> dict[str, str]:
+    """The part of an address that changes numbers: edits and pins."""
+    edits = scenario.edits
+    packed = pack(edits.transitions, _name)
+    parts = {
+        "k": "" if edits.strength == 1.0 else _written(edits.strength),
+        "c": "" if edits.constrained else "0",
+        "m": packed,
+        "t": ""
+        if packed
+        else ",".join(
+            f"{_name(source)}.{_name(target)}:{_written(score)}"
+            for (source, target), score in edits.transitions.items()
+        ),
+        "e": ",".join(
+            f"{position}.{_name(tag)}:{_written(score)}"
+            for (position, tag), score in edits.emissions.items()
+        ),
+        "p": _places(scenario.pins),
+    }
+    return {name: value for name, value in parts.items() if value}
+
+
+def decode(
+    params: Mapping[str, str],
+    *,
+    models: Sequence[str],
+    default_model: str,
+    first_sentence: Callable[[str], str],
+) -> Decoded:
+    """The scenario of an address; anything at all may stand in it.
+
+    Args:
+        params: name to value, percent-decoded.
+        models: the models there are.
+        default_model: the model of an address without one.
+        first_sentence: model name to the sentence of an address without one.
+
+    Returns:
+        A valid scenario and what was ignored. Whether the model has the tags is not looked at.
+    """
+    reader = _Reader(params)
+    model = reader.model(models, default_model)
+    scenario = Scenario(
+        model=model,
+        sentence=reader.sentence(first_sentence(model)),
+        edits=reader.edits(),
+        pins=dict(reader.items("p", _pin)),
+        right=dict(reader.items("r", _pin)),
+        view=reader.view(),
+        step=reader.step(),
+    )
+    reader.rest()
+    return Decoded(scenario, reader.ignored)
+
+
+class _Reader:
+    """Takes one parameter after the other and notes what it cannot use."""
+
+    def __init__(self, params: Mapping[str, str]) -> None:
+        self.left = dict(params)
+        self.ignored: list[str] = []
+
+    def ignore(self, what: str, expected: str) -> None:
+        self.ignored.append(f"Ignored {what} in the address: expected {expected}.")
+
+    def model(self, models: Sequence[str], default: str) -> str:
+        name = self.left.pop("model", default)
+        if name in models or name == default:
+            return name
+        self.ignore(f"the model {quote(name)}", f"one of {', '.join(models)}")
+        return default
+
+    def sentence(self, default: str) -> str:
+        text = clean(self.left.pop("sentence", default))
+        if len(text) > MAX_CHARACTERS:
+            self.ignore("the end of the sentence", f"at most {MAX_CHARACTERS} characters")
+        return text[:MAX_CHARACTERS]
+
+    def edits(self) -> Edits:
+        return Edits(
+            transitions={**self.packed(), **dict(self.items("t", _transition))},
+            emissions=dict(self.items("e", _emission)),
+            strength=self.strength(),
+            constrained=self.constrained(),
+        )
+
+    def packed(self) -> dict[tuple[str, str], float]:
+        text = self.left.pop("m", "")
+        edits = unpack(text) if text else {}
+        if edits is None:
+            self.ignore(f"the packed edits {quote(text)}", "what a link of this app had there")
+        return edits or {}
+
+    def strength(self) -> float:
+        text = self.left.pop("k", "1")
+        value = _read(text)
+        if value is None or not 0 <= value <= MAX_STRENGTH:
+            self.ignore(f"the strength {quote(text)}", f"a number from 0 to {MAX_STRENGTH:g}")
+            return 1.0
+        return value
+
+    def constrained(self) -> bool:
+        text = self.left.pop("c", "1")
+        if text not in ("0", "1"):
+            self.ignore(f"c={quote(text)}", "0 or 1")
+        return text != "0"
+
+    def step(self) -> int:
+        text = self.left.pop("step", "0")
+        if re.fullmatch(r"\d{1,5}", text, re.ASCII) and int(text) <= MAX_STEP:
+            return int(text)
+        self.ignore(f"the step {quote(text)}", f"a whole number from 0 to {MAX_STEP}")
+        return 0
+
+    def view(self) -> dict[str, str]:
+        names = [name for name in self.left if name.startswith(_OPTION)]
+        options = {name.removeprefix(_OPTION): self.left.pop(name) for name in names}
+        good = dict([item for item in options.items() if is_option(*item)][:_MOST_OPTIONS])
+        for name in options.keys() - good.keys():
+            self.ignore(f"the page option {quote(name)}", "a short name and a short value")
+        return good
+
+    def rest(self) -> None:
+        for name in self.left:
+            known = "model, sentence, t, m, e, k, c, p, r, step or a page option v.…"
+            self.ignore(f"the part {quote(name)}", known)
+
+    def items(
+        self, name: str, read: Callable[[str], tuple[Key, Value] | None]
+    ) -> Iterator[tuple[Key, Value]]:
+        """The readable items of the list in one parameter; one message for all the others."""
+        texts = [text for text in self.left.pop(name, "").split(",") if text]
+        bad = texts[_MOST_ITEMS:]
+        for text in texts[:_MOST_ITEMS]:
+            item = read(text)
+            if item is None:
+                bad.append(text)
+            else:
+                yield item
+        if bad:
+            what = f"{count(len(bad), 'part')} of {name}, the first being {quote(bad[0])},"
+            self.ignore(what, _EXPECTED[name])
+
+
+_EXPECTED = {
+    "t": f"FROM.TO:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
+    "e": f"position.TAG:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
+    "p": "position.TAG",
+    "r": "position.TAG",
+}
+
+
+def is_option(name: str, value: str) -> bool:
+    """Whether name and value may be kept as a page option."""
+    return (
+        _OPTION_NAME.fullmatch(name) is not None
+        and 0 < len(value) <= LONGEST_OPTION
+        and clean(value) == value
+    )
+
+
+def _transition(text: str) -> tuple[tuple[str, str], float] | None:
+    tags, _, number = text.partition(":")
+    score = _score(number)
+    names = [unquote(tag) for tag in tags.split(".")]
+    if score is None or len(names) != 2 or not all(names) or names == [START, END]:
+        return None
+    return (names[0], names[1]), score
+
+
+def _emission(text: str) -> tuple[tuple[int, str], float] | None:
+    place, _, number = text.partition(":")
+    score, pin = _score(number), _pin(place)
+    return None if score is None or pin is None else (pin, score)
+
+
+def _pin(text: str) -> tuple[int, str] | None:
+    position, _, tag = text.partition(".")
+    if not re.fullmatch(r"\d{1,4}", position, re.ASCII) or int(position) >= MAX_WORDS:
+        return None
+    return (int(position), unquote(tag)) if tag and "." not in tag else None
+
+
+def _score(text: str) -> float | None:
+    if text == "-inf":
+        return -math.inf
+    value = _read(text)
+    return None if value is None or abs(value) > MAX_SCORE else value
+
+
+def _read(text: str) -> float | None:
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _places(tags: Mapping[int, str]) -> str:
+    return ",".join(f"{position}.{_name(tag)}" for position, tag in tags.items())
+
+
+def _written(value: float) -> str:
+    """All digits that make the number, without a useless ".0"."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def _name(tag: str) -> str:
+    return percent_encode(tag, safe="").replace(".", "%2E").replace("~", "%7E")

@@ -1,0 +1,166 @@
+"""The whole state of a lecture as one value, and the rules by which it changes.
+
+Pure: no Streamlit, no files. `crfviz.ui.session.current` keeps the one that is current.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from crfviz.chain.edits import Edits
+from crfviz.chain.weights import END, START
+from crfviz.ui.words import clean
+
+MAX_WORDS = 120  # drawn; more are cut, and the page says so
+MAX_CHARACTERS = 5000  # of a sentence; 120 words seldom have 1000
+MAX_SCORE = 1e6  # of an edited weight, either side of zero
+MAX_STRENGTH = 2.0
+MAX_STEP = 10_000
+MAX_HISTORY = 50  # undo steps
+OF_POSITIONS = (
+    "at",
+    "cell",
+    "entity",
+    "nudge",
+)  # page options that mean nothing without their sentence
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the reader changed by hand, and can undo."""
+
+    edits: Edits = field(default_factory=Edits)
+    pins: Mapping[int, str] = field(default_factory=dict)
+    right: Mapping[int, str] = field(default_factory=dict)
+
+    def without_positions(self) -> Changes:
+        """Those that still mean something on another sentence."""
+        return Changes(replace(self.edits, emissions={}))
+
+    def for_tags(self, tags: Sequence[str]) -> Changes:
+        """Those that mean something to a model with these tags."""
+        return Changes(
+            edits_for_tags(self.edits, tags),
+            {position: tag for position, tag in self.pins.items() if tag in tags},
+            {position: tag for position, tag in self.right.items() if tag in tags},
+        )
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is on the screen: everything a link must carry."""
+
+    model: str
+    sentence: str  # as typed
+    edits: Edits = field(default_factory=Edits)  # difference from the trained model
+    pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
+    right: Mapping[int, str] = field(default_factory=dict)  # position to tag, as the reader marked
+    view: Mapping[str, str] = field(
+        default_factory=dict
+    )  # page options that are not at their default
+    step: int = 0
+
+    @property
+    def changes(self) -> Changes:
+        """Edits, pins and right tags, as one step of undo."""
+        return Changes(self.edits, self.pins, self.right)
+
+    def with_changes(self, changes: Changes) -> Scenario:
+        """The same with other edits, pins and right tags."""
+        return replace(self, edits=changes.edits, pins=changes.pins, right=changes.right)
+
+
+@dataclass(frozen=True)
+class History:
+    """Changes that were, and changes that were undone; the nearest last."""
+
+    past: tuple[Changes, ...] = ()
+    future: tuple[Changes, ...] = ()
+
+    def pushed(self, changes: Changes) -> History:
+        """The history after `changes` were replaced by newer ones; at most 50 steps are kept."""
+        return History(past=(*self.past, changes)[-MAX_HISTORY:])
+
+    def undone(self, changes: Changes) -> tuple[Changes, History]:
+        """The changes before `changes`, and the history from which those can be redone."""
+        return self.past[-1], History(self.past[:-1], (*self.future, changes))
+
+    def redone(self, changes: Changes) -> tuple[Changes, History]:
+        """The changes undone last, and the history from which they can be undone again."""
+        return self.future[-1], History((*self.past, changes), self.future[:-1])
+
+    def without_positions(self, now: Changes) -> History:
+        """The history for another sentence: what speaks of single words is gone from every step."""
+        return self._each(Changes.without_positions, now)
+
+    def for_tags(self, tags: Sequence[str], now: Changes) -> History:
+        """The history for another model: what speaks of tags it lacks is gone from every step."""
+        return self._each(lambda changes: changes.for_tags(tags), now)
+
+    def _each(self, rule: Callable[[Changes], Changes], now: Changes) -> History:
+        return History(_distinct(self.past, rule, now), _distinct(self.future, rule, now))
+
+
+def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
+    """The scenario on another sentence.
+
+    Transition edits stay. Edits of single words, pins, right tags, the step and what was asked
+    about a word go: positions no longer mean the same.
+    """
+    sentence = clean(sentence)[:MAX_CHARACTERS]
+    if sentence == scenario.sentence:
+        return scenario
+    view = {name: value for name, value in scenario.view.items() if name not in OF_POSITIONS}
+    kept = scenario.with_changes(scenario.changes.without_positions())
+    return replace(kept, sentence=sentence, view=view, step=0)
+
+
+def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[str]]:
+    """The scenario without edits, pins and right tags that the model does not have.
+
+    Args:
+        scenario: any scenario.
+        tags: K tag names of its model.
+
+    Returns:
+        The scenario that fits, and the tags that were asked for in vain, in alphabetical order.
+    """
+    unknown = tags_of(scenario.edits) | {*scenario.pins.values(), *scenario.right.values()}
+    fitted = scenario.with_changes(scenario.changes.for_tags(tags))
+    return fitted, sorted(unknown - set(tags))
+
+
+def edits_for_tags(edits: Edits, tags: Sequence[str]) -> Edits:
+    """The edits that mean something to a model with these tags."""
+    return replace(
+        edits,
+        transitions={
+            (source, target): score
+            for (source, target), score in edits.transitions.items()
+            if (source == START or source in tags) and (target == END or target in tags)
+        },
+        emissions={
+            (position, tag): score
+            for (position, tag), score in edits.emissions.items()
+            if tag in tags
+        },
+    )
+
+
+def tags_of(edits: Edits) -> set[str]:
+    """All tag names that the edits speak of."""
+    sources = {source for source, _ in edits.transitions} - {START}
+    targets = {target for _, target in edits.transitions} - {END}
+    return sources | targets | {tag for _, tag in edits.emissions}
+
+
+def _distinct(
+    steps: tuple[Changes, ...], rule: Callable[[Changes], Changes], now: Changes
+) -> tuple[Changes, ...]:
+    """Every step after `rule`, without those that became equal to the one that follows."""
+    kept: list[Changes] = []
+    for step in map(rule, reversed(steps)):
+        if step != (kept[-1] if kept else now):
+            kept.append(step)
+    return tuple(reversed(kept))

@@ -1,0 +1,195 @@
+"""Named snapshots: states of a lecture to come back to, and to compare.
+
+Pure: no Streamlit. A snapshot is what the query part of a link says, under a name. In an address it
+stands as `s.NAME=` and that query part. Only those that a page compares travel, so that links stay
+short; what is too long for a link stays out whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl, urlencode
+
+from crfviz.ui.state.events import RefusedError
+from crfviz.ui.state.link import LONGEST_LINK, Link, decode, encode_changes
+from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.words import clean, quote
+
+LONGEST_NAME = 40  # characters
+MOST_SNAPSHOTS = 100
+PARAMETER = "s."  # before the name, in an address
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One state under a name."""
+
+    name: str
+    scenario: Scenario  # model, sentence, edits and pins; no page options, no step
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """All snapshots of a session. Methods return new objects."""
+
+    snapshots: tuple[Snapshot, ...] = ()  # in the order they were saved
+    deleted: tuple[tuple[int, Snapshot], ...] = ()  # place and snapshot, the last one last
+    draft: str = ""  # a name that was refused, kept to be mended
+    chosen: str = ""  # name of the one that load, rename and delete are about
+
+    def names(self) -> list[str]:
+        """All names, in the order of saving."""
+        return [snapshot.name for snapshot in self.snapshots]
+
+    def named(self, name: str) -> Snapshot | None:
+        """The snapshot of that name, if there is one."""
+        return next((found for found in self.snapshots if found.name == name), None)
+
+    def current(self) -> Snapshot | None:
+        """The chosen one; the last one saved where none is chosen."""
+        return self.named(self.chosen) or next(iter(self.snapshots[::-1]), None)
+
+    def saved(self, name: str, scenario: Scenario) -> Shelf:
+        """With one more, which is then the chosen one.
+
+        Raises:
+            RefusedError: the name is empty, too long or taken, or there are too many.
+        """
+        name = self._checked(name)
+        if len(self.snapshots) >= MOST_SNAPSHOTS:
+            raise RefusedError(
+                f"There are {MOST_SNAPSHOTS} snapshots already, and no room for more. Delete one."
+            )
+        snapshot = Snapshot(name, replace(scenario, view={}, step=0))
+        return replace(self, snapshots=(*self.snapshots, snapshot), draft="", chosen=name)
+
+    def renamed(self, old: str, new: str) -> Shelf:
+        """With another name for one.
+
+        Raises:
+            RefusedError: the new name is empty, too long or taken, or there is no old one.
+        """
+        place = self._place(old)
+        name = old if _tidy(new) == old else self._checked(new)
+        snapshots = list(self.snapshots)
+        snapshots[place] = replace(snapshots[place], name=name)
+        return replace(self, snapshots=tuple(snapshots), chosen=name)
+
+    def without(self, name: str) -> Shelf:
+        """Without one, which can be brought back.
+
+        Raises:
+            RefusedError: there is none of that name.
+        """
+        place = self._place(name)
+        snapshots = (*self.snapshots[:place], *self.snapshots[place + 1 :])
+        deleted = (*self.deleted, (place, self.snapshots[place]))[-MOST_SNAPSHOTS:]
+        return replace(self, snapshots=snapshots, deleted=deleted, chosen="")
+
+    def restored(self) -> Shelf:
+        """With the one that was deleted last, back in its place; nothing without one."""
+        if not self.deleted or len(self.snapshots) >= MOST_SNAPSHOTS:
+            return self
+        place, snapshot = self.deleted[-1]
+        back = replace(snapshot, name=self._free(snapshot.name))
+        snapshots = (*self.snapshots[:place], back, *self.snapshots[place:])
+        return replace(self, snapshots=snapshots, deleted=self.deleted[:-1], chosen=back.name)
+
+    def with_linked(self, linked: Iterable[Snapshot]) -> Shelf:
+        """With those that came in a link; one whose name is taken stays out."""
+        shelf = self
+        for snapshot in linked:
+            if shelf.named(snapshot.name) is None and len(shelf.snapshots) < MOST_SNAPSHOTS:
+                shelf = replace(shelf, snapshots=(*shelf.snapshots, snapshot))
+        return shelf
+
+    def _place(self, name: str) -> int:
+        if name not in self.names():
+            raise RefusedError(f"There is no snapshot called {quote(name)}.")
+        return self.names().index(name)
+
+    def _checked(self, name: str) -> str:
+        name = _tidy(name)
+        if not name:
+            raise RefusedError("A snapshot needs a name: type one, then press Enter.")
+        if len(name) > LONGEST_NAME:
+            raise RefusedError(
+                f"The name has {len(name)} characters: at most {LONGEST_NAME} fit. Shorten it."
+            )
+        if name in self.names():
+            raise RefusedError(
+                f"There is a snapshot called {quote(name)} already. Choose another name, or delete "
+                "that one first."
+            )
+        return name
+
+    def _free(self, name: str) -> str:
+        """The name, with a number behind it where it is taken."""
+        number, free = 2, name
+        while free in self.names():
+            free = f"{name[: LONGEST_NAME - 6]} ({number})"
+            number += 1
+        return free
+
+
+def query(scenario: Scenario) -> str:
+    """The state as the query part of an address, nothing left to defaults."""
+    parts = {"model": scenario.model, "sentence": scenario.sentence}
+    return urlencode({**parts, **encode_changes(scenario)})
+
+
+def with_snapshots(link: Link, snapshots: Iterable[Snapshot]) -> Link:
+    """The link that carries these snapshots, too, as far as there is room."""
+    params, complete = dict(link.params), link.complete
+    for snapshot in snapshots:
+        wider = {**params, PARAMETER + snapshot.name: query(snapshot.scenario)}
+        if len(urlencode(wider)) <= LONGEST_LINK:
+            params = wider
+        else:
+            complete = False
+    return Link(params, complete)
+
+
+def without_snapshots(params: Mapping[str, str]) -> dict[str, str]:
+    """The other parameters of an address."""
+    return {name: value for name, value in params.items() if not name.startswith(PARAMETER)}
+
+
+def linked_snapshots(
+    params: Mapping[str, str],
+    *,
+    models: Sequence[str],
+    default_model: str,
+    first_sentence: Callable[[str], str],
+) -> list[Snapshot]:
+    """The snapshots of an address; what cannot be one is left out.
+
+    Args:
+        params: name to value, percent-decoded.
+        models: the models there are; a snapshot of another one is left out.
+        default_model: as for `crfviz.ui.state.link.decode`.
+        first_sentence: likewise.
+    """
+    snapshots = []
+    for parameter, value in params.items():
+        name = parameter.removeprefix(PARAMETER)
+        parts = dict(parse_qsl(value, keep_blank_values=True))
+        usable = 0 < len(name) <= LONGEST_NAME and _tidy(name) == name
+        if parameter.startswith(PARAMETER) and usable and parts.get("model") in models:
+            decoded = decode(
+                without_snapshots(parts),
+                models=models,
+                default_model=default_model,
+                first_sentence=first_sentence,
+            )
+            state = decoded.scenario
+            snapshots.append(
+                Snapshot(name, Scenario(state.model, state.sentence, state.edits, state.pins))
+            )
+    return snapshots[:MOST_SNAPSHOTS]
+
+
+def _tidy(name: str) -> str:
+    """The name on one line, without spaces around it."""
+    return " ".join(clean(name).split())

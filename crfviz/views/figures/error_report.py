@@ -1,0 +1,196 @@
+"""An error analysis as one HTML file that needs no network: figures by Plotly, and all tables.
+
+Long tables are cut, and say so: CSV and JSON have every row.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import plotly.io as pio
+
+from crfviz.corpus.table import Row
+from crfviz.corpus.tables.analysis import Tables
+from crfviz.corpus.tables.report import Record, as_text, notes
+from crfviz.views.frames.errors import ABOUT, error_frame, formats
+from crfviz.views.theme import DIFFERS, GREY, PALETTE
+
+MOST_ROWS = 300  # of a table
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "How wrong": (
+        "tags",
+        "confusion",
+        "entity_schemes",
+        "entity_kinds",
+    ),
+    "How sure": ("ece", "calibration", "coverage"),
+    "What the CRF buys": ("decoders", "oracle"),
+    "Where": ("slices",),
+    "Why": ("kinds", "tag_pairs", "weights", "transitions", "errors"),
+    "Is it the gold?": ("suspects", "entity_suspects"),
+    "Against another model": ("models", "disagreements"),
+}  # the tables in the order of the page's tabs
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
+       color: #14243a; background: #fff; }
+table { border-collapse: collapse; font-size: 0.85rem; }
+th, td { border-bottom: 1px solid #d5d9df; padding: 0.15rem 0.6rem; text-align: left; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; max-height: 34rem; overflow-y: auto; }
+pre { overflow-x: auto; }
+"""
+
+
+def html_report(record: Record, tables: Tables) -> str:
+    """The whole file.
+
+    Args:
+        record: of the evaluation, from `crfviz.corpus.tables.analysis.full_record`.
+        tables: from `crfviz.corpus.tables.analysis.tables_of`.
+    """
+    title = html.escape(f"Model errors: {record['model']} on {record['file']}")
+    parts = [f"<h1>{title}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
+    if record.get("against"):
+        both = f"First: {record['model']}; second: {record['against']}."
+        parts.append(f"<p>{html.escape(both)}</p>")
+    parts += [f"<p>{html.escape(note)}</p>" for note in notes(record)]
+    figures = _figures(tables)
+    script: bool | str = True  # the library goes in once, with the first figure
+    for section, names in SECTIONS.items():
+        if tables.keys().isdisjoint(names):
+            continue
+        parts.append(f"<h2>{html.escape(section)}</h2>")
+        for name in names:
+            if name not in tables:
+                continue
+            parts.append(f"<h3>{html.escape(ABOUT[name])}</h3>")
+            if name in figures:
+                parts.append(
+                    pio.to_html(
+                        figures[name], include_plotlyjs=script, full_html=False, config=BARE
+                    )
+                )
+                script = False
+            parts.append(_table(tables[name]))
+    head = f"<meta charset='utf-8'><title>{title}</title><style>{STYLE}</style>"
+    body = "\n".join(parts)
+    return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
+
+
+BARE = {"displayModeBar": False}
+
+
+def _table(table: Sequence[Row]) -> str:
+    if not table:
+        return "<p>None.</p>"
+    frame = error_frame(table[:MOST_ROWS])
+    written = formats(frame)
+    lines = ["<tr>" + "".join(f"<th>{html.escape(c)}</th>" for c in frame.columns) + "</tr>"]
+    for _, row in frame.iterrows():
+        cells = [_cell(row[column], written.get(column)) for column in frame.columns]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    cut = f"<p>The first {MOST_ROWS} of {len(table):,} rows.</p>" if len(table) > MOST_ROWS else ""
+    return f"{cut}<div class='scroll' tabindex='0'><table>{''.join(lines)}</table></div>"
+
+
+def _cell(value: object, written: str | None) -> str:
+    if isinstance(value, str):
+        return f"<td>{html.escape(value)}</td>"
+    if pd.isna(value):  # type: ignore[call-overload]  # a number or None
+        return "<td class='number'>–</td>"
+    return f"<td class='number'>{html.escape((written or '{:,}').format(value))}</td>"
+
+
+def _figures(tables: Tables) -> dict[str, go.Figure]:
+    """The figures that stand above a table, by its name."""
+    return {
+        "confusion": _confusion(tables["confusion"]),
+        "calibration": _calibration(tables["calibration"]),
+        "coverage": _coverage(tables["coverage"]),
+        "decoders": _decoders(tables["decoders"]),
+    }
+
+
+def _confusion(table: Sequence[Row]) -> go.Figure:
+    wrong = [row for row in table if row["gold"] != row["predicted"]]
+    figure = go.Figure(
+        go.Heatmap(
+            x=[html.escape(str(row["predicted"])) for row in wrong],
+            y=[html.escape(str(row["gold"])) for row in wrong],
+            z=[row["words"] for row in wrong],
+            text=[row["words"] for row in wrong],
+            texttemplate="%{text}",
+            colorscale=[[0, "#f2f4f7"], [1, PALETTE[0]]],
+            showscale=False,
+        )
+    )
+    figure.update_layout(xaxis_title="predicted", yaxis_title="gold", height=560)
+    figure.update_yaxes(autorange="reversed", type="category")
+    figure.update_xaxes(type="category")
+    return _plain(figure)
+
+
+def _calibration(table: Sequence[Row]) -> go.Figure:
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[0, 100], y=[0, 100], mode="lines", name="as sure as right", line={"color": GREY}
+    )
+    for number, kind in enumerate(dict.fromkeys(str(row["of"]) for row in table)):
+        rows = [row for row in table if row["of"] == kind]
+        figure.add_scatter(
+            x=[100 * float(row["confidence"] or 0) for row in rows],
+            y=[100 * float(row["right"] or 0) for row in rows],
+            mode="lines+markers",
+            name=kind,
+            marker={"symbol": number, "size": 9},
+            line={"color": PALETTE[number]},
+        )
+    figure.update_layout(xaxis_title="mean probability, %", yaxis_title="right, %", height=420)
+    return _plain(figure)
+
+
+def _coverage(table: Sequence[Row]) -> go.Figure:
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[100 * float(row["coverage"] or 0) for row in table],
+        y=[100 * float(row["words_right"] or 0) for row in table],
+        mode="lines+markers",
+        line={"color": PALETTE[0]},
+    )
+    figure.update_layout(xaxis_title="surest words kept, %", yaxis_title="right, %", height=360)
+    return _plain(figure)
+
+
+def _decoders(table: Sequence[Row]) -> go.Figure:
+    shares = [[100 * float(row[f"words_right{end}"] or 0) for row in table] for end in _BOUNDS]
+    value, low, high = shares
+    figure = go.Figure(
+        go.Scatter(
+            x=value,
+            y=[str(row["decoder"]) for row in table],
+            mode="markers",
+            marker={"color": DIFFERS, "size": 10},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [b - a for a, b in zip(value, high, strict=True)],
+                "arrayminus": [a - b for a, b in zip(value, low, strict=True)],
+            },
+        )
+    )
+    figure.update_layout(xaxis_title="words right, %, with 95 % intervals", height=340)
+    figure.update_yaxes(autorange="reversed")
+    return _plain(figure)
+
+
+_BOUNDS = ("", "_low", "_high")
+
+
+def _plain(figure: go.Figure) -> go.Figure:
+    figure.update_layout(
+        template="plotly_white", margin={"l": 120, "r": 20, "t": 20, "b": 60}, width=860
+    )
+    return figure

@@ -1,0 +1,141 @@
+"""The lattice to take away: a Plotly figure, and one HTML file that needs no network.
+
+Letters: `T` tokens, `K` tags. On the page the live stage draws the lattice; this is for slides and
+handouts.
+"""
+
+import html
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.views.numbers import probability
+from crfviz.views.theme import DIFFERS, tag_colours
+
+LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
+LARGEST_NODE = 34  # pixels across, for a marginal of 1
+
+
+def lattice_figure(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> go.Figure:
+    """Nodes sized by marginal, every backpointer, the Viterbi path and left to right's detours.
+
+    Args:
+        analysis: the chain and its decoders.
+        words: T words; they may repeat, columns are placed by position.
+        tags: K tag names, in id order.
+
+    Returns:
+        A figure; hovering a node tells its numbers.
+    """
+    shown = _shown(analysis, len(tags))
+    height_of = {k: len(shown) - 1 - row for row, k in enumerate(shown)}
+    figure = go.Figure()
+    figure.add_trace(_backpointers(analysis, height_of))
+    figure.add_trace(
+        _path(analysis.left_to_right, height_of, "left to right", DIFFERS, width=2, dash="dash")
+    )
+    if analysis.viterbi is not None:
+        name = f"Viterbi, p = {probability(analysis.viterbi.probability, 3)}"
+        figure.add_trace(_path(analysis.viterbi.path, height_of, name, "#14243a", width=5))
+    figure.add_trace(_nodes(analysis, words, tags, shown, height_of))
+    figure.update_layout(
+        template="plotly_white",
+        width=max(600, 110 * len(words)),
+        height=80 + 38 * len(shown),
+        margin={"l": 70, "r": 20, "t": 50, "b": 20},
+        legend={"orientation": "h", "y": -0.02},
+    )
+    figure.update_xaxes(
+        tickvals=list(range(len(words))),
+        ticktext=[html.escape(word) for word in words],
+        side="top",
+        showgrid=False,
+        zeroline=False,
+        tickfont={"size": 16},
+    )
+    figure.update_yaxes(
+        tickvals=list(height_of.values()),
+        ticktext=[html.escape(tags[k]) for k in shown],
+        zeroline=False,
+    )
+    return figure
+
+
+def lattice_html(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
+    """The figure as one standalone HTML page of about 5 MB: Plotly's code is inside."""
+    figure = lattice_figure(analysis, words, tags)
+    text: str = figure.to_html(include_plotlyjs=True, full_html=True)
+    return text
+
+
+def _shown(analysis: Analysis, num_tags: int) -> list[int]:
+    heavy = analysis.forward_backward.marginals.amax(dim=0) > LEAST_MARGINAL
+    drawn = {*analysis.left_to_right, *(analysis.paths["viterbi"] or [])}
+    return [k for k in range(num_tags) if heavy[k] or k in drawn]
+
+
+def _backpointers(analysis: Analysis, height_of: dict[int, int]) -> go.Scatter:
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for t, column in enumerate(analysis.reached_backpointers.tolist()):
+        for k, before in enumerate(column):
+            if k in height_of and before in height_of:
+                xs += [t - 1, t, None]
+                ys += [height_of[before], height_of[k], None]
+    return go.Scatter(
+        x=xs,
+        y=ys,
+        mode="lines",
+        line={"color": "#b9c2cc", "width": 1},
+        name="backpointers",
+        hoverinfo="skip",
+    )
+
+
+def _path(
+    path: Sequence[int],
+    height_of: dict[int, int],
+    name: str,
+    colour: str,
+    *,
+    width: int,
+    dash: str = "solid",
+) -> go.Scatter:
+    return go.Scatter(
+        x=list(range(len(path))),
+        y=[height_of[k] for k in path],
+        mode="lines",
+        line={"color": colour, "width": width, "dash": dash},
+        name=name,
+        hoverinfo="skip",
+    )
+
+
+def _nodes(
+    analysis: Analysis,
+    words: Sequence[str],
+    tags: Sequence[str],
+    shown: Sequence[int],
+    height_of: dict[int, int],
+) -> go.Scatter:
+    marginals = analysis.forward_backward.marginals.tolist()
+    cells = [(t, k) for t in range(len(words)) for k in shown]
+    colours = tag_colours(tags)
+    return go.Scatter(
+        x=[t for t, _ in cells],
+        y=[height_of[k] for _, k in cells],
+        mode="markers",
+        marker={
+            "size": [4 + (LARGEST_NODE - 4) * marginals[t][k] ** 0.5 for t, k in cells],
+            "color": [colours[k] for _, k in cells],
+            "line": {"color": "#14243a", "width": 1},
+            "opacity": 1,
+        },
+        text=[
+            f"{html.escape(words[t])}: {html.escape(tags[k])}, marginal {marginals[t][k]:.6f}"
+            for t, k in cells
+        ],
+        hoverinfo="text",
+        name="circle: marginal",
+    )

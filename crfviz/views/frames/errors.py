@@ -1,0 +1,140 @@
+"""Tables of an error analysis for people: titles, per cent, and the same digits everywhere.
+
+A share and its interval become two columns, a number to sort by and a text. The page shows these
+frames, the report prints them, so that both have the same digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from crfviz.corpus.table import Cell
+
+SHARES = {  # in [0, 1] in the rows, in per cent for people
+    "precision": "precision, %",
+    "recall": "recall, %",
+    "f1": "F1, %",
+    "words_right": "words right, %",
+    "sentences": "sentences right, %",
+    "entity_f1": "entity F1, %",
+    "right": "right, %",
+    "confidence": "mean probability, %",
+    "from": "from, %",
+    "to": "to, %",
+    "coverage": "words kept, %",
+    "ece": "calibration error, %",
+    "win": "repair wins, %",
+    "share": "of all, %",
+    "share_so_far": "so far, %",
+    "first": "first right, %",
+    "second": "second right, %",
+}
+TITLES = {
+    "gap": "gap, nats",
+    "emission_gap": "by words",
+    "transition_gap": "by steps",
+    "emission_change": "smallest change of words",
+    "transition_change": "of steps",
+    "p_gold": "p(gold)",
+    "p_predicted": "p(predicted)",
+    "least_marginal": "least marginal",
+    "search_errors": "search errors",
+    "invalid_bio": "breaks BIO",
+    "microseconds": "µs a sentence, median",
+    "both_right": "both right",
+    "both_wrong": "both wrong",
+    "wrong_in_both": "wrong in both",
+    "only_in": "only in",
+    "p_entity": "p(entity)",
+    "only_this": "only this right",
+    "only_viterbi": "only Viterbi right",
+    "p": "p (McNemar)",
+    "step_gap": "step's gap, nats",
+    "near tie": "near tie",
+}
+SMALL = (
+    "p",
+    "p_gold",
+    "p_predicted",
+    "p_entity",
+    "least_marginal",
+)  # numbers that need their first digits
+ABOUT = {
+    "tags": "Each tag by Viterbi, with 95 % intervals",
+    "confusion": "Gold tag and predicted tag",
+    "entity_schemes": "Entities by four readings of right",
+    "entity_kinds": "Entities by what is wrong with them",
+    "ece": "Expected calibration error",
+    "calibration": "Calibration by bins of probability",
+    "coverage": "Words right among the surest",
+    "decoders": "Every decoder on the same sentences",
+    "oracle": "Sentences whose gold path is among the k best",
+    "slices": "Parts of the corpus, the largest win first",
+    "kinds": "Errors by what is to blame",
+    "tag_pairs": "Wrong words by pair of tags",
+    "transitions": "Errors by the step behind them, chosen and gold",
+    "weights": "Transition weights too strong",
+    "errors": "Every error",
+    "suspects": "Gold to be looked at, least probable first",
+    "entity_suspects": "Entities in gold or in the prediction alone, the surest disagreement first",
+    "models": "First and second model on the same file",
+    "disagreements": "Sentences that one of the two gets wrong, or both",
+}
+_ENDS = ("_low", "_high")
+_COUNTED = ("right", "from", "to", "sentences")  # names that are counts or texts elsewhere
+
+
+def error_frame(table: Sequence[Mapping[str, Cell]]) -> pd.DataFrame:
+    """The rows for people; see the module.
+
+    Args:
+        table: rows as `crfviz.corpus.table` describes them; may be empty.
+
+    Returns:
+        As many rows; shares in per cent, titles as in `SHARES` and `TITLES`, and for each interval
+        a column of texts such as "93.1 to 95.0" whose title ends in "95 %".
+    """
+    if not table:
+        return pd.DataFrame()
+    columns: dict[str, list[Cell]] = {}
+    for name in table[0]:
+        cells = [row[name] for row in table]
+        if name.endswith(_ENDS):
+            continue
+        title = _title(name, cells)
+        columns[title] = cells
+        if title != name and title in SHARES.values():
+            columns[title] = [_per_cent(cell) for cell in cells]
+        if f"{name}_low" in table[0]:
+            label = f"{title.removesuffix(', %')}, 95 %"
+            columns[label] = [_interval(row[f"{name}_low"], row[f"{name}_high"]) for row in table]
+    return pd.DataFrame(columns)
+
+
+def formats(frame: pd.DataFrame) -> dict[str, str]:
+    """How the numbers of a frame of `error_frame` are written: a format for each such column."""
+    small = {TITLES[name] for name in SMALL}
+    return {
+        column: "{:.2g}" if column in small else "{:.0f}" if column.startswith("µs") else "{:.2f}"
+        for column in frame.columns
+        if pd.api.types.is_float_dtype(frame[column])
+    }
+
+
+def _title(name: str, cells: Sequence[Cell]) -> str:
+    """The title of a column: as a share only where its cells are shares."""
+    if name in _COUNTED and not any(isinstance(cell, float) for cell in cells):
+        return name
+    return SHARES.get(name, TITLES.get(name, name))
+
+
+def _per_cent(cell: Cell) -> Cell:
+    return 100 * cell if isinstance(cell, int | float) else cell
+
+
+def _interval(low: Cell, high: Cell) -> str:
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return ""
+    return f"{100 * low:.1f} to {100 * high:.1f}"

@@ -1,0 +1,145 @@
+"""A checked table in words, and beside the right one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from crfviz.chain.homework.arithmetic import number
+from crfviz.chain.homework.check import Checked, WrongCell
+from crfviz.chain.homework.programs import ALPHA, ARRIVING, BACKPOINTERS, KINDS, MESSAGES
+from crfviz.chain.homework.readings import LOG, NORMALISED
+from crfviz.chain.potentials import Array
+
+KIND_NAMES = dict(
+    zip(KINDS, ("α forward", "β backward", "Viterbi scores", "backpointers"), strict=True)
+)
+AROUND = 3  # words drawn on either side of the first wrong cell
+FIRST, WRONG = "✗ ", "≠ "  # before a wrong cell; colour is not the only sign
+_FIRST_STYLE = "background-color: rgba(213, 94, 0, 0.45); font-weight: 700"
+_WRONG_STYLE = "background-color: rgba(213, 94, 0, 0.15)"
+_RIGHT_STYLE = "background-color: rgba(0, 114, 178, 0.30); font-weight: 700"
+
+
+def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[str]) -> str:
+    """Whether the table is right, and if not, where it goes wrong, in one sentence."""
+    wrong = checked.first_wrong
+    if wrong is None:
+        return f"Right: all {checked.expected.size} cells."
+    where = (
+        f"“{words[wrong.position]}” (word {wrong.position + 1})"
+        if wrong.position < len(words)
+        else f"row {wrong.position + 1}, which is padding"
+    )
+    found, expected = _cell(wrong.found, kind, tags), _cell(wrong.expected, kind, tags)
+    return (
+        f"The first wrong cell is {wrong.tag_name} at {where}: yours is {found}, right is "
+        f"{expected}."
+    )
+
+
+def how_read(checked: Checked, kind: str) -> str:
+    """How the table was understood, and how many cells are wrong."""
+    reading = checked.reading
+    parts = ["a row per tag" if reading.flipped else "a row per word"]
+    if kind != BACKPOINTERS:
+        space = {
+            LOG: "log space",
+            NORMALISED: "probability space, each word's sum scaled to 1",
+        }.get(reading.space, "probability space")
+        parts += [space, f"written to {checked.rounding.text}"]
+    if kind == ALPHA:
+        held = {
+            ARRIVING: "α at t without the emission at t",
+            MESSAGES: "α as the message passed on, without the emission at t+1",
+        }
+        parts.append(held.get(reading.convention, "α with the emission at t"))
+    wrong = checked.first_wrong
+    counted = "" if wrong is None else f" {wrong.wrong_cells} of {checked.right.size} cells differ."
+    return f"Read as: {', '.join(parts)}.{counted}"
+
+
+def likely_bug(wrong: WrongCell) -> str:
+    """The name of the mistake and what to do, or that none is known."""
+    if wrong.bug is None:
+        return (
+            "No known bug gives exactly this table: every input of the marked cell is still right, "
+            "so look at its arithmetic."
+        )
+    return f"Likely bug: {wrong.bug}. {wrong.explanation}"
+
+
+def compared(
+    checked: Checked, kind: str, words: Sequence[str], tags: Sequence[str], *, every: bool
+) -> tuple[Styler, Styler]:
+    """The given table and the right one, a row per tag and a column per word.
+
+    Args:
+        checked: the table.
+        kind: of the table.
+        words: T words.
+        tags: K tag names.
+        every: all words rather than those around the first wrong cell.
+    """
+    rows = len(checked.given)
+    wrong = checked.first_wrong
+    shown = range(rows)
+    if not every and wrong is not None:
+        first = min(max(0, wrong.position - AROUND), max(0, rows - 2 * AROUND - 1))
+        shown = range(first, min(rows, first + 2 * AROUND + 1))
+    held = checked.expected[np.minimum(np.arange(rows), len(words) - 1)]
+    right = np.concatenate([checked.right, np.ones((rows - len(words), len(tags)), dtype=bool)])
+    columns = [f"{t + 1} {words[t]}" if t < len(words) else f"{t + 1} padding" for t in shown]
+    place = None if wrong is None else (wrong.position, wrong.tag)
+
+    def frame(table: Array, *, ours: bool) -> Styler:
+        texts, styles = [], []
+        for k in range(len(tags)):
+            line = [
+                _marked(_cell(table[t, k], kind, tags), (t, k), place, right=right[t, k], ours=ours)
+                for t in shown
+            ]
+            texts.append([text for text, _ in line])
+            styles.append([style for _, style in line])
+        names = pd.Index(list(tags), name="ours" if ours else "yours")
+        numbers = pd.DataFrame(texts, index=names, columns=columns)
+        marks = pd.DataFrame(styles, index=names, columns=columns)
+        return numbers.style.apply(lambda _: marks, axis=None)
+
+    return frame(checked.given, ours=False), frame(held, ours=True)
+
+
+def as_text(table: Array, tags: Sequence[str]) -> str:
+    """A (R, K) table as text that can be pasted: a row per word, TAB between cells."""
+    lines = ["\t".join(["word", *tags])]
+    for t, row in enumerate(table.tolist(), start=1):
+        lines.append("\t".join([str(t), *(_written(value) for value in row)]))
+    return "\n".join(lines)
+
+
+def _marked(
+    text: str, cell: tuple[int, int], first: tuple[int, int] | None, *, right: bool, ours: bool
+) -> tuple[str, str]:
+    """The text and the style of one cell."""
+    if cell == first:
+        return (text, _RIGHT_STYLE) if ours else (FIRST + text, _FIRST_STYLE)
+    return (text, "") if ours or right else (WRONG + text, _WRONG_STYLE)
+
+
+def _cell(value: float, kind: str, tags: Sequence[str]) -> str:
+    if math.isnan(value):
+        return "empty"
+    if kind != BACKPOINTERS:
+        return number(value)
+    if value == -1:
+        return "–"
+    whole = value == int(value) if math.isfinite(value) else False
+    return tags[int(value)] if whole and 0 <= value < len(tags) else f"{value:g}"
+
+
+def _written(value: float) -> str:
+    return f"{value:.4f}".removesuffix(".0000") if math.isfinite(value) else str(value)

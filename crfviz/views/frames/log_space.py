@@ -1,0 +1,201 @@
+"""Log-sum-exp of one cell, products that underflow, and a padded batch, as tables and words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from crfviz.chain.demonstrations.log_space import LogSumExp, Underflow
+from crfviz.chain.demonstrations.padded_batch import PaddedBatch
+from crfviz.views.numbers import count, rounding, score
+from crfviz.views.phrases import columns
+from crfviz.views.theme import INK
+
+SMALLEST = math.log(2.0**-149)  # of a float32, nats
+LIMITS = {"float32": "88.7 and below −103.97", "float64": "709.8 and below −745.13"}
+HEIGHT = 300  # pixels
+_PADDING_STYLE = "background-color: rgba(127, 127, 127, 0.25); font-style: italic"
+
+
+def term_frame(found: LogSumExp, tags: Sequence[str]) -> pd.DataFrame:
+    """The terms of one sum, the largest first: with the maximum taken out, and without.
+
+    Args:
+        found: the sum.
+        tags: K tag names.
+    """
+    order = np.argsort(-found.inputs, kind="stable")
+    return pd.DataFrame(
+        {
+            "from j": [tags[j] for j in order],
+            "score a": found.inputs[order],
+            "a − max": found.inputs[order] - _finite(found.maximum),
+            "exp(a − max)": found.rest[order],
+            "exp(a), float32": found.direct["float32"].exponentials[order].astype(float),
+            "exp(a), float64": found.direct["float64"].exponentials[order],
+        }
+    )
+
+
+def sum_line(found: LogSumExp) -> str:
+    """The sum in one line."""
+    if found.maximum == -math.inf:
+        return "Every score is −∞: nothing arrives here, and the log of the sum is −∞."
+    largest = score(found.maximum, 4)
+    return (
+        f"max {largest} + log(Σ exp(a − max)) = {largest} + log {found.total:.6f} = {largest} + "
+        f"{math.log(found.total):.6f} = {score(found.result, 6)}"
+    )
+
+
+def direct_line(found: LogSumExp, precision: str) -> str:
+    """What would have become of the sum without the maximum taken out, in one precision."""
+    direct = found.direct[precision]
+    if found.maximum == -math.inf:
+        return f"{precision}: log 0 = −∞ with and without the trick."
+    if direct.overflowed:
+        happened = f"{direct.overflowed} of the terms overflow to ∞, and the log is ∞"
+    elif direct.total == 0:
+        happened = "every term becomes 0, and the log is −∞"
+    else:
+        error = abs(direct.result - found.result)
+        lost = f"{direct.lost} of the terms become 0; " if direct.lost else "nothing is lost; "
+        off = f"off by {rounding(error)}" if error else "exactly the same"
+        happened = f"{lost}log = {score(direct.result, 6)}, {off}"
+    return (
+        f"{precision} without the trick (exp leaves its range above {LIMITS[precision]}): "
+        f"{happened}. With it: {score(found.shifted[precision], 6)}."
+    )
+
+
+def underflow_chart(found: Underflow) -> alt.LayerChart | alt.FacetChart:
+    """Σ α word by word, in log space, and as float32 products for as long as they last."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(found.products.astype(float))
+    words = np.arange(1, len(logs) + 1)
+    names = {"log space": found.log_sums, "float32 products": logs}
+    data = pd.concat(
+        [
+            pd.DataFrame({"word": words, "log": np.where(np.isfinite(v), v, np.nan), "way": name})
+            for name, v in names.items()
+        ]
+    ).dropna()
+    scale = alt.Scale(domain=list(names))
+    base = alt.Chart(data).encode(
+        x=alt.X("word:Q", title="word", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False)),
+        y=alt.Y("log:Q", title="log Σ α of the scaled weights, nats"),
+        color=alt.Color("way:N", title=None, scale=scale, legend=alt.Legend(orient="top")),
+        tooltip=["word:Q", alt.Tooltip("log:Q", format=".3f"), "way:N"],
+    )
+    lines = base.mark_line(strokeWidth=2)
+    points = base.mark_point(filled=True, size=45).encode(
+        shape=alt.Shape("way:N", title=None, scale=scale, legend=alt.Legend(orient="top"))
+    )
+    floor = pd.DataFrame({"log": [SMALLEST], "name": ["smallest float32"]})
+    rule = alt.Chart(floor).mark_rule(color=INK, strokeDash=[6, 4]).encode(y="log:Q")
+    name = (
+        alt.Chart(floor)
+        .mark_text(align="left", dx=4, dy=-8, color=INK, fontSize=13)
+        .encode(x=alt.value(0), y="log:Q", text="name:N")
+    )
+    return alt.layer(lines, points, rule, name).properties(height=HEIGHT)
+
+
+def underflow_frame(found: Underflow, words: Sequence[str]) -> pd.DataFrame:
+    """The same word by word.
+
+    Args:
+        found: both sums.
+        words: T words.
+    """
+    return pd.DataFrame(
+        {
+            "word": columns(words),
+            "log Σ α": found.log_sums,
+            "Σ α, float32": found.products.astype(float),
+            "cells lost": found.lost,
+        }
+    )
+
+
+def underflow_note(found: Underflow, tags: int) -> str:
+    """Where the products die out."""
+    lost = np.flatnonzero(found.lost)
+    dead = np.flatnonzero(found.products == 0)
+    if not len(lost):
+        return "No product has become 0 yet: repeat the sentence to see it happen."
+    first = f"The first cell is lost at word {lost[0] + 1}."
+    if not len(dead) or not np.isfinite(found.log_sums[dead[0]]):
+        return f"{first} Repeat the sentence to see all of them go."
+    return (
+        f"{first} From word {dead[0] + 1} on all {tags} products are 0, and nothing can be "
+        "computed from them; the logarithms go on."
+    )
+
+
+def batch_frame(
+    batch: PaddedBatch, sentences: Sequence[Sequence[str]], tag: int, tags: Sequence[str]
+) -> Styler:
+    """Words, mask and α of one tag, three rows for each sentence; padding in italics on grey.
+
+    Args:
+        batch: the batch.
+        sentences: B sentences, their words.
+        tag: id of the tag whose α is shown.
+        tags: K tag names.
+    """
+    rows, styles, names = [], [], []
+    masks = batch.mask.tolist()
+    for b, words in enumerate(sentences):
+        mask = masks[b]
+        alphas = batch.log_alpha[b, :, tag].tolist()
+        rows.append([words[t] if inside else "–" for t, inside in enumerate(mask)])
+        rows.append(["1" if inside else "0" for inside in mask])
+        rows.append(
+            [
+                score(a, 3) if inside else f"= {score(a, 3)}"
+                for a, inside in zip(alphas, mask, strict=True)
+            ]
+        )
+        styles += [["" if inside else _PADDING_STYLE for inside in mask]] * 3
+        names += [
+            f"{b + 1}: {count(batch.lengths[b], 'word')}",
+            f"{b + 1}: mask",
+            f"{b + 1}: α({tags[tag]})",
+        ]
+    columns = [str(t + 1) for t in range(len(masks[0]))]
+    frame = pd.DataFrame(rows, index=names, columns=columns)
+    marks = pd.DataFrame(styles, index=names, columns=columns)
+    return frame.style.apply(lambda _: marks, axis=None)
+
+
+def batch_note(batch: PaddedBatch) -> str:
+    """Whether the batch gives what the sentences give alone."""
+    B, T, K = batch.emissions.shape
+    padding = B * T - sum(batch.lengths)
+    return (
+        f"A batch of {B} × {T} × {K} numbers, {padding} of {B * T} columns are padding. Batch "
+        f"against each sentence alone, every α and log Z: largest difference "
+        f"{rounding(batch.largest_difference)}."
+    )
+
+
+def log_z_frame(batch: PaddedBatch) -> pd.DataFrame:
+    """Log Z of each sentence, out of the batch and alone."""
+    return pd.DataFrame(
+        {
+            "sentence": range(1, len(batch.lengths) + 1),
+            "length": batch.lengths,
+            "log Z, batch": batch.log_partitions.tolist(),
+            "log Z, alone": batch.alone.tolist(),
+        }
+    )
+
+
+def _finite(maximum: float) -> float:
+    return maximum if maximum > -math.inf else 0.0

@@ -1,0 +1,96 @@
+"""All paths of a short sentence: the sorted list, the running sum, and two counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from crfviz.chain.demonstrations.naive import FIRST, MOST_PATHS, Enumeration, written_count
+from crfviz.chain.potentials import Potentials
+from crfviz.views.numbers import rounding, score
+from crfviz.views.theme import INK
+
+HEIGHT = 300  # pixels
+
+
+def refusal(potentials: Potentials, words: int) -> str:
+    """Why only the first words are enumerated, with the number it would be."""
+    K, T = potentials.num_tags, potentials.num_tokens
+    if words == 0:
+        return f"{K} tags are too many: even one word has more than {MOST_PATHS:,} paths."
+    return (
+        f"All {T} words would have {K}^{T} = {written_count(potentials)} paths, more than the "
+        f"{MOST_PATHS:,} that are enumerated here. The first {words} of them fit."
+    )
+
+
+def path_frame(found: Enumeration, tags: Sequence[str]) -> pd.DataFrame:
+    """The first and the last paths of the sorted list.
+
+    Args:
+        found: all paths.
+        tags: K tag names.
+    """
+    listed = found.listed
+    return pd.DataFrame(
+        {
+            "rank": listed.ranks,
+            "score": listed.scores,
+            "p": listed.shares,
+            "running sum / Z": listed.running,
+            "path": [" ".join(tags[k] for k in path) for path in listed.tags.tolist()],
+        }
+    )
+
+
+def running_chart(found: Enumeration) -> alt.LayerChart | alt.FacetChart:
+    """The running sum of exp(score), best path first, as a share of the Z of the recursion."""
+    scale = 0.0
+    if found.log_partition > -math.inf:
+        scale = math.exp(found.log_sum - found.log_partition)
+    data = pd.DataFrame({"paths": found.curve.ranks, "share": found.curve.running * scale})
+    x = alt.X("paths:Q", title="paths summed, best first", scale=alt.Scale(type="log"))
+    y = alt.Y("share:Q", title="running sum / Z", scale=alt.Scale(domain=[0, 1.05]))
+    tooltip = [alt.Tooltip("paths:Q", format=","), alt.Tooltip("share:Q", format=".6f")]
+    curve = alt.Chart(data).mark_line(point=True, strokeWidth=2).encode(x=x, y=y, tooltip=tooltip)
+    goal = pd.DataFrame({"share": [1.0], "name": ["Z of the recursion"]})
+    line = alt.Chart(goal).mark_rule(strokeDash=[6, 4], color=INK).encode(y="share:Q")
+    name = (
+        alt.Chart(goal)
+        .mark_text(align="left", dx=4, dy=-8, color=INK, fontSize=13)
+        .encode(x=alt.value(0), y="share:Q", text="name:N")
+    )
+    return alt.layer(curve, line, name).properties(height=HEIGHT)
+
+
+def sum_note(found: Enumeration) -> str:
+    """How the sum over all paths compares with the recursion, in words."""
+    if found.log_sum == -math.inf:
+        return f"All {found.num_paths:,} paths are forbidden: Z is 0 both ways."
+    enough = int(found.curve.ranks[int((found.curve.running < 0.99).sum())])
+    blocked = f" Forbidden: {found.forbidden:,}." if found.forbidden else ""
+    return (
+        f"Summed one by one: log Z = {score(found.log_sum, 9)}; by the recursion: "
+        f"{score(found.log_partition, 9)}. Largest deviation, of log Z and of all marginals: "
+        f"{rounding(found.largest_deviation)}. "
+        f"The best {enough:,} or fewer paths hold 99 % of Z.{blocked}"
+    )
+
+
+def listing_note(found: Enumeration) -> str:
+    """What of the sorted list is written out."""
+    left = found.num_paths - len(found.listed.ranks)
+    if left == 0:
+        return f"All {found.num_paths:,} paths, best first."
+    last = len(found.listed.ranks) - FIRST
+    return f"The first {FIRST} and the last {last} of the list; {left:,} between them."
+
+
+def seconds(value: float) -> str:
+    """A time for people."""
+    if value >= 1:
+        return f"{value:.1f} s"
+    return f"{value * 1e3:.1f} ms" if value >= 1e-3 else f"{value * 1e6:.0f} µs"

@@ -1,0 +1,81 @@
+"""How numbers are written for people; `stage/web/numbers.js` writes the stage's own.
+
+A score has a true minus, "−"; infinity is "∞", and what is no number a dash. Probabilities are in
+[0, 1], scores in nats.
+"""
+
+import math
+
+import numpy as np
+
+from crfviz.chain.recursions import TOLERANCE
+
+
+def minus(text: str) -> str:
+    """A number that is written already, with a true minus."""
+    return text.replace("-", "−")
+
+
+def score(value: float, digits: int = 2) -> str:
+    """A score, with so many decimals."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else minus(text)
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A change with its sign; "0" where there is none at all, "0.00" where it rounds to that."""
+    text = score(value, digits) if value else "0"
+    return f"+{text}" if value > 0 and text.strip("0.") else text
+
+
+def short(value: float, *, plus: bool = False) -> str:
+    """A score in a sentence: one decimal, of less than 1 two, of less than 0.01 one figure."""
+    size = abs(value)
+    text = minus(rounding(value)) if size < 0.005 else score(value, 1 if size >= 0.95 else 2)
+    return f"+{text}" if plus and value > 0 else text
+
+
+def probability(value: float, digits: int = 2) -> str:
+    """A probability, with so many decimals, and with one figure where those would be all 0."""
+    if value == 0 or value >= 0.5 * 10**-digits:
+        return f"{value:.{digits}f}"
+    return f"{value:.1g}" if value >= 1e-4 else f"{value:.0e}"
+
+
+def told_apart(first: float, second: float, digits: int = 2) -> tuple[str, str]:
+    """Two probabilities with as many digits as it takes to see which is larger."""
+    texts = probability(first, digits), probability(second, digits)
+    while texts[0] == texts[1] and not same(first, second):
+        digits += 2
+        texts = f"{first:.{digits}f}", f"{second:.{digits}f}"
+    return texts
+
+
+def share(value: float) -> str:
+    """A probability or an entropy in a cell: two decimals, a dot where those would be 0.00."""
+    return "·" if value < 0.005 else f"{value:.2f}"
+
+
+def per_cent(value: float, digits: int = 2) -> str:
+    """A share in [0, 1] in per cent; never a plain 0 for what is more."""
+    nothing = 0.0 < value < 0.5 * 10 ** -(digits + 2)
+    return f"{100 * value:.1e} %" if nothing else f"{100 * value:.{digits}f} %"
+
+
+def rounding(value: float | np.floating) -> str:
+    """The size of an error of rounding, by its first figure."""
+    return f"{value:.0e}" if value else "0"
+
+
+def count(number: int, noun: str) -> str:
+    """The number with its noun: "1 edit", "2 edits", "1,000 edits"."""
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def same(first: float, second: float) -> bool:
+    """Whether two numbers are the same but for rounding."""
+    return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

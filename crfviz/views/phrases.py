@@ -1,0 +1,45 @@
+"""Pieces of sentences about words and their tags.
+
+They hold the user's words: show them as text, never as Markdown or HTML.
+"""
+
+from collections.abc import Sequence
+
+
+def listed(texts: Sequence[str], most: int) -> str:
+    """The first of them, and how many more there are: "a, b, c and 2 more"."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
+def differing(first: Sequence[int] | None, second: Sequence[int] | None) -> list[int]:
+    """Positions where two paths differ; all of them where there is only one."""
+    if first is None or second is None:
+        return list(range(len(first or second or ())))
+    return [t for t, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+
+
+def moved(
+    before: Sequence[int],
+    after: Sequence[int],
+    words: Sequence[str],
+    tags: Sequence[str],
+    *,
+    most: int = 3,
+    sign: str = "→",
+) -> str:
+    """Where one path leaves another: “dog” NOUN → VERB, and so on; empty where nowhere."""
+    changes = [
+        f"“{words[t]}” {tags[before[t]]} {sign} {tags[after[t]]}" for t in differing(before, after)
+    ]
+    return listed(changes, most)
+
+
+def numbered(words: Sequence[str], t: int) -> str:
+    """A word by its number too, for words repeat: 1 “the”."""
+    return f"{t + 1} “{words[t]}”"
+
+
+def columns(words: Sequence[str]) -> list[str]:
+    """The words as names of columns, told apart by their number: "1 the"."""
+    return [f"{t} {word}" for t, word in enumerate(words, start=1)]

@@ -1,0 +1,219 @@
+"""One entity of a sentence: its exact probability, its rivals, and what shortcuts would say."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from crfviz.chain.entities.probability import (
+    Rival,
+    entity_probability,
+    entity_rivals,
+    entity_shortcuts,
+    entity_types,
+)
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError
+from crfviz.text.schemes import spans
+from crfviz.views.numbers import probability
+
+MOST_RIVALS = 7  # in rows of their own; the rest is one row
+NO_ENTITY = "no entity at these words"
+
+Span = tuple[str, int, int]  # type, first word, last word, both included
+Key = tuple[str | None, int | None, int | None]  # a span, or all None for no entity
+
+
+@dataclass(frozen=True)
+class Chip:
+    """An entity on the best path."""
+
+    label: str  # its type
+    first: int  # position of its first word
+    last: int  # position of its last word, included
+    probability: float
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What may be at the words of the entity: itself, a rival, or none."""
+
+    text: str
+    relation: str  # "this entity", "other type", "other boundaries", "none" or "all others"
+    probability: float
+    trained: float | None  # the same in the chain as trained; None where nothing is edited
+    span: Span | None  # None where there is no single entity to ask for
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """A number that is often shown instead of the probability."""
+
+    name: str
+    value: float
+    error: float  # value - probability
+
+
+@dataclass(frozen=True)
+class EntityPanel:
+    """All that the stage shows of one entity."""
+
+    types: Sequence[str]
+    on_path: Sequence[Chip]
+    label: str
+    first: int
+    last: int
+    title: str
+    probability: float
+    trained: float | None
+    hypotheses: Sequence[Hypothesis]  # likeliest first, the tail folded; sum to 1
+    total: float  # what they sum to
+    shortcuts: Sequence[Shortcut]
+    note: str
+
+
+def path_entities(tags: Sequence[str]) -> list[Span]:
+    """The entities of a sequence of tag names, last word included.
+
+    >>> path_entities(["B-PER", "I-PER", "O"])
+    [('PER', 0, 1)]
+    """
+    return [(span.type, span.start, span.end - 1) for span in spans(tags)]
+
+
+def entity_panel(
+    now: Potentials,
+    span: Span,
+    words: Sequence[str],
+    *,
+    path: Sequence[int],
+    trained: Potentials | None = None,
+) -> EntityPanel:
+    """What there is to show of one entity.
+
+    Args:
+        now: the chain, with BIO tags.
+        span: type, first and last word of the entity.
+        words: T words.
+        path: T tag ids of the best path.
+        trained: the chain before the edits, where there are some.
+
+    Raises:
+        UnknownTagError: there is no such type.
+        ShapeError: the words are not in the sentence.
+        NoPathError: every path is forbidden.
+    """
+    label, first, last = span
+    probability = entity_probability(now, *span)
+    before = _masses(trained, span) if trained is not None else None
+    own = Rival(label, first, last, "none", probability)
+    ranked = sorted([own, *entity_rivals(now, *span)], key=lambda rival: -rival.probability)
+    hypotheses = _folded(ranked, own, words, before)
+    exact = entity_shortcuts(now, *span)
+    names = {"mean": exact.mean, "product": exact.product, "minimum": exact.minimum}
+    shortcuts = [Shortcut(name, value, value - probability) for name, value in names.items()]
+    title = f"{label} {_quoted(words, first, last)}"
+    return EntityPanel(
+        types=entity_types(now),
+        on_path=[
+            Chip(*found, entity_probability(now, *found))
+            for found in path_entities([now.tag_names[k] for k in path])
+        ],
+        label=label,
+        first=first,
+        last=last,
+        title=title,
+        probability=probability,
+        trained=None if before is None else before.get(span, 0.0),
+        hypotheses=hypotheses,
+        total=math.fsum(hypothesis.probability for hypothesis in hypotheses),
+        shortcuts=shortcuts,
+        note=_note(title, probability, hypotheses, shortcuts),
+    )
+
+
+def _masses(potentials: Potentials, span: Span) -> dict[Key, float] | None:
+    """The probability of every hypothesis; None where the chain has no allowed path."""
+    try:
+        masses: dict[Key, float] = {span: entity_probability(potentials, *span)}
+        rivals = entity_rivals(potentials, *span)
+    except CrfvizError:
+        return None
+    return masses | {_key(rival): rival.probability for rival in rivals}
+
+
+def _folded(
+    ranked: Sequence[Rival], own: Rival, words: Sequence[str], before: Mapping[Key, float] | None
+) -> list[Hypothesis]:
+    """The first rivals and the entity itself, in order, then all others as one."""
+    shown = [own, *[rival for rival in ranked if rival is not own][:MOST_RIVALS]]
+    keys = {_key(rival) for rival in shown}
+    rows = [
+        Hypothesis(
+            text=_text(rival, words),
+            relation="this entity" if rival is own else rival.relation,
+            probability=rival.probability,
+            trained=None if before is None else before.get(_key(rival), 0.0),
+            span=_span(rival),
+        )
+        for rival in ranked
+        if _key(rival) in keys
+    ]
+    tail = [rival for rival in ranked if _key(rival) not in keys]
+    if not tail:
+        return rows
+    rest = None
+    if before is not None:
+        rest = math.fsum(mass for key, mass in before.items() if key not in keys)
+    mass = math.fsum(rival.probability for rival in tail)
+    return [*rows, Hypothesis(f"all others ({len(tail)})", "all others", mass, rest, None)]
+
+
+def _note(
+    title: str,
+    exact: float,
+    hypotheses: Sequence[Hypothesis],
+    shortcuts: Sequence[Shortcut],
+) -> str:
+    worst = max(shortcuts, key=lambda shortcut: abs(shortcut.error))
+    if abs(worst.error) < 5e-5:
+        off = "Mean, product and minimum of the words' marginals say the same here."
+    else:
+        side = "high" if worst.error > 0 else "low"
+        off = (
+            f"The {worst.name} of the words' marginals would say {probability(worst.value, 4)}, "
+            f"{abs(worst.error):.4f} too {side}."
+        )
+    rivals = [h for h in hypotheses if h.relation not in _NO_RIVALS]
+    if not rivals:
+        return f"{title} has probability {probability(exact, 4)}. {off}"
+    first = rivals[0]
+    return (
+        f"{title} has probability {probability(exact, 4)}; its strongest rival is {first.text} "
+        f"({probability(first.probability, 4)}). {off}"
+    )
+
+
+_NO_RIVALS = ("this entity", "all others")
+
+
+def _text(rival: Rival, words: Sequence[str]) -> str:
+    if rival.label is None or rival.first is None or rival.last is None:
+        return NO_ENTITY
+    return f"{rival.label} {_quoted(words, rival.first, rival.last)}"
+
+
+def _span(rival: Rival) -> Span | None:
+    if rival.label is None or rival.first is None or rival.last is None:
+        return None
+    return rival.label, rival.first, rival.last
+
+
+def _key(rival: Rival) -> Key:
+    return rival.label, rival.first, rival.last
+
+
+def _quoted(words: Sequence[str], first: int, last: int) -> str:
+    """The words in quotation marks; of many the first and the last."""
+    if last - first > 4:
+        return f"“{words[first]} … {words[last]}” ({last - first + 1} words)"
+    return f"“{' '.join(words[first : last + 1])}”"

@@ -1,0 +1,165 @@
+"""The grids of numbers under the words: emissions, the forward and backward sweeps, marginals.
+
+Under the sweeps stands Z at every word, and the same table without logarithms, as strips.
+
+Letters: `T` tokens, `K` tags. Each function turns an analysis into a `Grid` for the stage.
+"""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.demonstrations.log_space import (
+    consistency,
+    float32_products,
+    forward_messages,
+)
+from crfviz.chain.forward_backward import normalise
+from crfviz.views.numbers import rounding, score
+from crfviz.views.stage.parts import Grid, Row
+
+PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
+EMISSION_DISPLAYS = {
+    "score": "score",
+    PROBABILITY: "probability",
+    "softmax": "softmax",
+    "rank": "rank",
+}
+SWEEP_DISPLAYS = {"log": "log", "probability": "probability", "normalised": "per column"}
+CONVENTIONS = {"included": "α holds the emission at t", "message": "α is the message passed on"}
+
+
+def emission_grid(analysis: Analysis, display: str) -> Grid:
+    """The scores each word alone gives every tag.
+
+    Args:
+        analysis: the chain.
+        display: a key of `EMISSION_DISPLAYS`; "rank" is 1 for the word's best tag.
+
+    Returns:
+        A table that can be edited where it shows the scores themselves; the greedy path is framed.
+    """
+    emissions = analysis.potentials.emissions
+    if display == PROBABILITY:
+        label = (
+            "p(word | tag): exp of the scores; a row of the HMM's table sums to 1 over all words"
+        )
+        values = torch.exp(emissions)
+        size = _largest(values)
+        return Grid(
+            "emissions", label, values, size, 2, "exponent", editable=True, outlined=analysis.greedy
+        )
+    if display == "softmax":
+        label = "softmax of the emissions over the tags of each word"
+        return Grid(
+            "softmax", label, normalise(emissions), 1.0, 2, "probability", outlined=analysis.greedy
+        )
+    if display == "rank":
+        ranks = emissions.argsort(dim=1, descending=True, stable=True).argsort(dim=1) + 1
+        label = "rank of the tag at its word, 1 is the best"
+        return Grid(
+            "rank", label, ranks.double(), 4.0 * emissions.shape[1], 0, outlined=analysis.greedy
+        )
+    label = "emission scores (nats), framed: the best tag of each word alone"
+    winners = emissions.amax(dim=1)
+    return Grid(
+        "emissions", label, emissions, _size(winners), 1, editable=True, outlined=analysis.greedy
+    )
+
+
+def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
+    """The forward table α.
+
+    Args:
+        analysis: the chain.
+        display: a key of `SWEEP_DISPLAYS`.
+        convention: a key of `CONVENTIONS`.
+    """
+    if convention == "message":
+        passed_on = forward_messages(analysis.potentials, analysis.forward_backward)
+        nothing = passed_on.new_full((1, passed_on.shape[1]), torch.nan)
+        values = torch.cat([passed_on, nothing])
+        label = "α(t, k): message that word t passes on to tag k at t+1; the last word has none"
+    else:
+        values = analysis.forward_backward.log_alpha
+        label = "α(t, k): all prefixes that end in tag k at t, emission at t included"
+    return _sweep("alpha", label, values, display)
+
+
+def beta_grid(analysis: Analysis, display: str) -> Grid:
+    """The backward table β.
+
+    Args:
+        analysis: the chain.
+        display: a key of `SWEEP_DISPLAYS`.
+    """
+    label = "β(t, k): all suffixes after tag k at t, emission at t left out, END included"
+    return _sweep("beta", label, analysis.forward_backward.log_beta, display)
+
+
+def marginal_grid(analysis: Analysis, outlined: Sequence[int] | None) -> Grid:
+    """p(y_t = k | x): how much of all probability passes through each cell."""
+    label = "marginals: the probability of each tag at each word"
+    values = analysis.forward_backward.marginals
+    return Grid("marginals", label, values, 1.0, 2, "probability", outlined=outlined)
+
+
+def best_grid(analysis: Analysis) -> Grid:
+    """Viterbi's table: the score of the best prefix that ends in each tag."""
+    label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
+    return Grid(
+        "best", label, analysis.best, _size(analysis.best), 1, outlined=analysis.paths["viterbi"]
+    )
+
+
+def consistency_rows(analysis: Analysis) -> list[Row]:
+    """Log Z read at each word, and the forward table as plain float32 products, summed."""
+    readings = consistency(analysis.potentials, analysis.forward_backward)
+    products = float32_products(analysis.potentials, analysis.forward_backward)
+    sums = products.alpha.sum(dim=1).tolist()
+    lost = products.lost.sum(dim=1).tolist()
+    return [
+        Row(
+            "log_z", "log Σ α·β", None, texts=[score(z, 4) for z in readings.at_positions.tolist()]
+        ),
+        Row("float32", "Σ α, float32", None, texts=[rounding(value) for value in sums]),
+        Row("lost", "cells lost", None, texts=[str(count) for count in lost]),
+    ]
+
+
+def consistency_note(analysis: Analysis) -> str:
+    """Z from alpha, from beta and at every word, and how far they lie apart."""
+    readings = consistency(analysis.potentials, analysis.forward_backward)
+    if analysis.forward_backward.log_partition == -math.inf:
+        return "No tag sequence is allowed: Z is 0 however it is read, and log Z is −∞."
+    alpha, beta = (score(value, 9) for value in (readings.from_alpha, readings.from_beta))
+    return (
+        f"log Z from α {alpha}, from β {beta}, and at each of the {analysis.potentials.num_tokens} "
+        f"words: largest deviation {rounding(readings.largest_deviation)}."
+    )
+
+
+def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:
+    if display == "normalised":
+        return Grid(
+            name, f"{label}; each column sums to 1", normalise(log_values), 1.0, 2, "probability"
+        )
+    if display == "probability":
+        values = torch.exp(log_values)
+        return Grid(name, f"{label}; exp of the log", values, _size(values), 2, "exponent")
+    return Grid(name, f"{label}; log, nats", log_values, _size(log_values))
+
+
+def _largest(values: Tensor) -> float:
+    """The largest finite size: where the colour of a small table is full."""
+    finite = values[values.isfinite()]
+    return finite.max().item() or 1.0 if finite.numel() else 1.0
+
+
+def _size(values: Tensor) -> float:
+    """The largest finite size, at least 1: where the colour is full."""
+    finite = values[values.isfinite()].abs()
+    return max(1.0, finite.max().item()) if finite.numel() else 1.0

@@ -1,0 +1,104 @@
+"""What hiding each word does to one emission and to the decode, as strips and in words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from crfviz.views.numbers import signed
+from crfviz.views.phrases import columns, differing, numbered
+from crfviz.views.stage.parts import Row
+
+LEGEND = (
+    "hidden: one lower-case letter that the tagger does not know stands in the word’s place, and "
+    "the sentence is scored again"
+)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """One emission while each of the T words is hidden in turn."""
+
+    position: int  # of the emission
+    tag: int  # id, of the emission
+    change: Sequence[float]  # T nats, from `Occlusion.change`
+    path: Sequence[int] | None  # T tag ids, from the whole sentence; None where none is allowed
+    hidden: Sequence[Sequence[int] | None]  # T paths, each decoded with one word hidden
+    words: Sequence[str]  # T
+    tags: Sequence[str]  # K names
+
+    def changed(self, hidden: int) -> list[int]:
+        """The positions whose decoded tag changes with one word hidden, its own included."""
+        other = self.hidden[hidden]
+        return [] if self.path is None or other is None else differing(self.path, other)
+
+
+def occlusion_rows(watched: Watched) -> list[Row]:
+    """A bar per word, how hiding it moves the emission, and how many decoded tags then change."""
+    change, tag = watched.change, watched.tags[watched.tag]
+    size = max((abs(value) for value in change if math.isfinite(value)), default=0.0) or 1.0
+    everywhere = range(len(watched.words))
+    return [
+        Row(
+            "occlusion",
+            f"hidden: {tag}",
+            None,
+            texts=[signed(value) for value in change],
+            shares=[max(-1.0, min(1.0, value / size)) for value in change],
+            titles=[
+                f"without “{word}” {signed(value, 4)} nats"
+                for word, value in zip(watched.words, change, strict=True)
+            ],
+        ),
+        Row(
+            "occlusion_tags",
+            "tags changed",
+            None,
+            texts=[str(len(watched.changed(s)) or "·") for s in everywhere],
+            titles=[
+                f"without “{watched.words[s]}”: {listed}" if (listed := _listed(watched, s)) else ""
+                for s in everywhere
+            ],
+        ),
+    ]
+
+
+def occlusion_note(watched: Watched) -> str:
+    """Which hidden word moves the emission most, and what becomes of the tags without it."""
+    change = watched.change
+    own = (
+        f"{watched.tags[watched.tag]} at {numbered(watched.words, watched.position)} moves by "
+        f"{signed(change[watched.position])} with the word itself hidden"
+    )
+    others = [s for s, value in enumerate(change) if s != watched.position and value != 0.0]
+    if not others:
+        return f"{own}; no other word moves it."
+    most = max(others, key=lambda s: abs(change[s]))
+    word = numbered(watched.words, most)
+    return (
+        f"{own}, and of the others most by {signed(change[most])} without {word}: "
+        f"then {_listed(watched, most) or 'no decoded tag changes'}."
+    )
+
+
+def occlusion_frame(watched: Watched) -> pd.DataFrame:
+    """The same as a table: a line per hidden word."""
+    return pd.DataFrame(
+        {
+            "hidden word": word,
+            "emission moves by": watched.change[s],
+            "tags that change": _listed(watched, s),
+        }
+        for s, word in enumerate(columns(watched.words))
+    )
+
+
+def _listed(watched: Watched, hidden: int) -> str:
+    path, other, tags = watched.path, watched.hidden[hidden], watched.tags
+    if path is None or other is None:
+        return ""
+    return ", ".join(
+        f"{numbered(watched.words, t)} {tags[path[t]]} → {tags[other[t]]}"
+        for t in watched.changed(hidden)
+    )

@@ -1,0 +1,190 @@
+"""Whole paths as strips and in words: the best, samples, entropies, and how far a nudge goes."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
+from crfviz.chain.paths import Path
+from crfviz.chain.questions.influence import NOTICEABLE, Influence
+from crfviz.chain.sampling import Pile, largest_gap, sample
+from crfviz.exceptions import NoPathError
+from crfviz.views.numbers import count, minus, probability, score, share
+from crfviz.views.phrases import numbered
+from crfviz.views.stage.parts import Grid, Row
+
+HEADING = ("rank", "p", "Σ p", "score")
+
+
+def best_rows(analysis: Analysis, k: int) -> list[Row]:
+    """The `k` best paths with their probabilities; fewer where there are fewer."""
+    try:
+        paths = k_best(analysis.potentials, k)
+    except NoPathError:
+        return []
+    return [
+        Row(f"best_{rank}", f"{rank}.", path.tags, f"p = {probability(path.probability, 3)}")
+        for rank, path in enumerate(paths, start=1)
+    ]
+
+
+def trained_rows(trained: Analysis) -> list[Row]:
+    """The best path before the edits; no row where there was none."""
+    best = trained.viterbi
+    if best is None:
+        return []
+    return [Row("best_trained", "trained", best.path, f"p = {probability(best.probability, 3)}")]
+
+
+def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
+    """`n` paths drawn from the posterior; the same `seed` draws the same ones."""
+    try:
+        paths = sample(analysis.potentials, n, torch.Generator().manual_seed(seed))
+    except NoPathError:
+        return []
+    return [
+        Row(f"sample_{i}", f"sample {i}", path.tags, probability(path.probability, 3))
+        for i, path in enumerate(paths, start=1)
+    ]
+
+
+def entropy_note(analysis: Analysis) -> str:
+    """How uncertain the whole path is, in nats and as a number of equally likely paths."""
+    if analysis.viterbi is None:
+        return "No tag sequence is allowed, so there is no distribution to show."
+    entropy = analysis.forward_backward.entropy
+    tokens, tags = analysis.potentials.emissions.shape
+    most = score(tokens * math.log(tags), 1)
+    return (
+        f"Entropy of the path {score(entropy)} nats of at most {most}: "
+        f"as uncertain as {_large(entropy)} equally likely paths, out of {tags}^{tokens}."
+    )
+
+
+def ranked_rows(paths: Sequence[Path]) -> list[Row]:
+    """A row per path, with its rank, its probability, that of all so far, and its score in nats.
+
+    Args:
+        paths: from `crfviz.chain.decoding.k_best.k_best`.
+    """
+    masses = cumulated_mass(paths)
+    return [
+        Row(
+            f"best_{rank}",
+            f"{rank}.",
+            path.tags,
+            columns=(
+                f"{rank}.",
+                probability(path.probability, 3),
+                probability(mass, 3),
+                score(path.score),
+            ),
+        )
+        for rank, (path, mass) in enumerate(zip(paths, masses, strict=True), start=1)
+    ]
+
+
+def ranked_note(analysis: Analysis, paths: Sequence[Path]) -> str:
+    """How much of the distribution the best paths hold, and how uncertain all of it is."""
+    if not paths:
+        return entropy_note(analysis)
+    held = cumulated_mass(paths)[-1]
+    words = position_entropies(analysis.forward_backward).sum().item()
+    return (
+        f"The {len(paths)} best hold {probability(held, 3)} of the probability. "
+        f"{entropy_note(analysis)} The words’ own entropies add up to {score(words)}."
+    )
+
+
+def entropy_row(analysis: Analysis) -> Row:
+    """The entropy of each word's tag in nats; a full bar is log K, all tags alike."""
+    entropies = position_entropies(analysis.forward_backward).tolist()
+    most = math.log(analysis.potentials.num_tags) or 1.0
+    return _bars("entropy", "entropy (nats)", entropies, most, " nats")
+
+
+def sample_row(pile: Pile) -> Row | None:
+    """The newest sample; None where there is none yet."""
+    drawn = len(pile.paths)
+    return Row("sample", f"sample {drawn}", pile.paths[-1].tolist()) if drawn else None
+
+
+def gap_row(pile: Pile, analysis: Analysis) -> Row:
+    """For each word, how far the share of samples with a tag is from its marginal, at most."""
+    if not len(pile.paths):
+        return Row("gap", "largest gap", None, texts=["–"] * pile.uses.shape[0])
+    gaps = (pile.frequencies - analysis.forward_backward.marginals).abs().amax(1).tolist()
+    return _bars("gap", "largest gap", gaps, 1.0)
+
+
+def pile_note(pile: Pile, analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
+    """How far the samples are from the marginals, and where."""
+    drawn = len(pile.paths)
+    if not drawn:
+        return "No sample yet: draw one, and it is a path through the lattice."
+    marginals = analysis.forward_backward.marginals
+    gap, t, k = largest_gap(pile.frequencies, marginals)
+    return (
+        f"After {count(drawn, 'sample')} the largest gap between the share of samples and the "
+        f"marginal is {gap:.4f}: {tags[k]} at {numbered(words, t)} in "
+        f"{int(pile.uses[t, k])} of {drawn}, marginal {probability(marginals[t, k].item(), 4)}."
+    )
+
+
+def frequency_grid(pile: Pile) -> Grid:
+    """The share of samples with each tag at each word; zeros where there is no sample."""
+    values = torch.nan_to_num(pile.frequencies)
+    return Grid("frequencies", "share of the samples with each tag", values, 1.0, 3, "probability")
+
+
+def change_grid(influence: Influence) -> Grid:
+    """What the nudge does to every marginal."""
+    largest = influence.change.abs().max().item() or 1.0
+    label = "change of each marginal: after the nudge − before"
+    return Grid("change", label, influence.change, largest, 2, "signed")
+
+
+def reach_row(influence: Influence) -> Row:
+    """How much probability moves between the tags of each word."""
+    reach = influence.reach.tolist()
+    return _bars("reach", "reach", reach, max(reach) or 1.0)
+
+
+def reach_note(
+    influence: Influence, position: int, delta: float, words: Sequence[str], tags: Sequence[str]
+) -> str:
+    """How far the nudge is noticed, in words."""
+    here = (
+        f"{tags[influence.tag]} at {numbered(words, position)} nudged by {minus(f'{delta:+g}')} "
+        f"nats moves {probability(influence.reach[position].item(), 3)} of that word’s probability"
+    )
+    noticed = [t for t, reach in enumerate(influence.reach.tolist()) if reach >= NOTICEABLE]
+    if not [t for t in noticed if t != position]:
+        return f"{here}; at no other word does it move {NOTICEABLE:g} or more."
+    first, last = (numbered(words, t) for t in (noticed[0], noticed[-1]))
+    far = count(influence.horizon(position), "word")
+    return f"{here} and reaches {far} far: from {first} to {last} it moves {NOTICEABLE:g} or more."
+
+
+def _bars(name: str, label: str, values: Sequence[float], most: float, unit: str = "") -> Row:
+    """A number in each cell before a bar that is full at `most`."""
+    return Row(
+        name,
+        label,
+        None,
+        texts=[share(value) for value in values],
+        shares=[min(1.0, value / most) for value in values],
+        titles=[f"{value:.6f}{unit}" for value in values],
+    )
+
+
+def _large(log: float) -> str:
+    """A number by its logarithm, for it may be too long to read or too large for a float."""
+    if log < math.log(1e6):
+        return f"{math.exp(log):.1f}"
+    exponent, rest = divmod(log / math.log(10), 1)
+    mantissa = f"{10**rest:.1f}"
+    return f"1.0e{exponent + 1:.0f}" if mantissa == "10.0" else f"{mantissa}e{exponent:.0f}"

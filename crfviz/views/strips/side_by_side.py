@@ -1,0 +1,198 @@
+"""Two chains over the same words, side by side: tags per decoder, marginals, and what differs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.views.numbers import probability, score, signed
+from crfviz.views.phrases import differing, moved
+from crfviz.views.stage.parts import Grid, Row
+from crfviz.views.strips.decoders import LABELS
+
+LEAST = 0.005  # a change of a marginal that can be seen in two digits
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one number says of a whole chain; None where no path is allowed."""
+
+    log_partition: float
+    score: float | None  # of the best path, nats
+    probability: float | None  # of the best path
+    entropy: float | None  # of the paths, nats
+
+
+@dataclass(frozen=True, eq=False)
+class TwoChains:
+    """Two chains with the same tags; those of the second in the order of the first."""
+
+    first: Analysis
+    second: Analysis
+    order: list[int]  # K tag ids of the second, by tag id of the first
+
+    @property
+    def in_order(self) -> bool:
+        """Whether both number their tags alike, so that one can be drawn as the other's ghost."""
+        return self.order == sorted(self.order)
+
+    def second_tags(self, tags: Sequence[int] | None) -> list[int] | None:
+        """Tag ids of the second as those of the first with the same name."""
+        return None if tags is None else [self.order.index(tag) for tag in tags]
+
+    def change(self) -> Tensor:
+        """(T, K) marginals of the second minus those of the first."""
+        second = self.second.forward_backward.marginals[:, self.order]
+        return second - self.first.forward_backward.marginals
+
+    def distances(self) -> list[float]:
+        """Total variation distance between the marginals of each word, in [0, 1]."""
+        distances: list[float] = (self.change().abs().sum(-1) / 2).tolist()
+        return distances
+
+
+def compare(
+    first: Analysis, second: Analysis, tags: tuple[Sequence[str], Sequence[str]]
+) -> TwoChains | None:
+    """The comparison of two chains over the same words.
+
+    Args:
+        first: one chain.
+        second: the other.
+        tags: the tag names of both.
+
+    Returns:
+        None where the two have different tags, so that their tags mean different things.
+    """
+    if set(tags[0]) != set(tags[1]):
+        return None
+    return TwoChains(first, second, [list(tags[1]).index(tag) for tag in tags[0]])
+
+
+def figures(analysis: Analysis) -> Figures:
+    """The whole chain in four numbers."""
+    tables, best = analysis.forward_backward, analysis.viterbi
+    if best is None:
+        return Figures(tables.log_partition, None, None, None)
+    return Figures(tables.log_partition, best.score, best.probability, tables.entropy)
+
+
+def comparison_rows(
+    both: TwoChains, which: Sequence[str], gold: Sequence[int] | None = None
+) -> list[Row]:
+    """Two rows per decoder, one above the other, then what differs at each word.
+
+    Args:
+        both: the chains.
+        which: ids of the decoders wanted, in `LABELS`.
+        gold: T tag ids of the first, where the right tags are known.
+    """
+    rows = []
+    first, second = both.first.paths, both.second.paths
+    differences = [0] * both.first.potentials.num_tokens
+    for name in [name for name in LABELS if name in which and name in first]:
+        ours, theirs = first[name], both.second_tags(second[name])
+        rows.append(Row(f"{name}_a", f"{LABELS[name]} A", ours))
+        rows.append(Row(f"{name}_b", "B", theirs, against=f"{name}_a"))
+        for t in differing(ours, theirs):
+            differences[t] += 1
+    if gold is not None and "gold" in which:
+        rows.append(Row("gold", LABELS["gold"], gold))
+    marks = [f"≠ {number}" if number else "=" for number in differences]
+    distances = [f"{distance:.2f}" for distance in both.distances()]
+    return [
+        *rows,
+        Row("differences", "decoders differ", None, texts=marks),
+        Row("distances", "Δ marginals", None, texts=distances),
+    ]
+
+
+def change_grid(both: TwoChains) -> Grid:
+    """Marginals of B minus those of A, in a cell per word and tag."""
+    change = both.change()
+    label = (
+        "marginals of B − marginals of A, without tags that differ by less than 0.005 everywhere"
+        if change.abs().max() >= LEAST
+        else "marginals of B − marginals of A: nowhere more than 0.005"
+    )
+    return Grid("change", label, change, 1.0, 2, "change")
+
+
+def comparison_note(both: TwoChains, words: Sequence[str], tags: Sequence[str]) -> str:
+    """What differs, in a sentence or two.
+
+    Args:
+        both: the chains.
+        words: T words.
+        tags: K tag names of the first.
+    """
+    ours, theirs = both.first.paths["viterbi"], both.second.paths["viterbi"]
+    if ours is None or theirs is None:
+        dead = [side for side, row in (("A", ours), ("B", theirs)) if row is None]
+        return f"No tag sequence is allowed on {' and '.join(dead)}: there is no path to compare."
+    distances = both.distances()
+    farthest = max(range(len(words)), key=distances.__getitem__)
+    if distances[farthest] == 0.0 and ours == both.second_tags(theirs):
+        return "A and B are the same on this sentence: same path, same marginals."
+    a, b = (probability(figures(side).probability or 0.0, 3) for side in (both.first, both.second))
+    theirs = both.second_tags(theirs) or []
+    places = differing(ours, theirs)
+    if not places:
+        opening = (
+            f"Viterbi takes the same path on both sides; its probability is {a} in A and {b} in B."
+        )
+    else:
+        named = moved(ours, theirs, words, tags, sign="≠")
+        opening = (
+            f"Viterbi differs at {len(places)} of {len(words)} words: {named}; the best path has "
+            f"probability {a} in A and {b} in B."
+        )
+    return (
+        f"{opening} The marginals differ most at “{words[farthest]}”: {distances[farthest]:.2f} of "
+        "its probability moves."
+    )
+
+
+def incomparable_note(
+    first: tuple[str, Sequence[str]], second: tuple[str, Sequence[str]], *, same_words: bool
+) -> str:
+    """Why two models are only drawn, not subtracted; each is name and tags."""
+    if not same_words:
+        return (
+            f"{first[0]} and {second[0]} cut this sentence into different words, so nothing is "
+            "subtracted. Both are drawn, each on its own words."
+        )
+    shared = len(set(first[1]) & set(second[1]))
+    rest = f", {shared} of them the same" if shared else ", none the same"
+    return (
+        f"{first[0]} has {len(first[1])} tags and {second[0]} {len(second[1])}{rest}: tags and "
+        "marginals of the two mean different things, so nothing is subtracted. Both are drawn on "
+        "the same words."
+    )
+
+
+def figures_line(found: Figures) -> str:
+    """The figures of one side in a line."""
+    if found.score is None or found.probability is None or found.entropy is None:
+        return "log Z −∞ · no allowed path"
+    return (
+        f"log Z {score(found.log_partition)} · best score {score(found.score)} · "
+        f"p(best) {probability(found.probability, 3)} · entropy {score(found.entropy)}"
+    )
+
+
+def difference_line(first: Figures, second: Figures, *, same_scale: bool) -> str:
+    """B − A in a line; scores of different models have different scales, and are left out."""
+    if first.probability is None or second.probability is None:
+        return "no difference to compute"
+    if first.entropy is None or second.entropy is None or first.score is None:
+        return "no difference to compute"
+    rest = (
+        f"p(best) {signed(second.probability - first.probability, 3)} · "
+        f"entropy {signed(second.entropy - first.entropy)}"
+    )
+    if not same_scale or second.score is None:
+        return f"{rest} · log Z of two models has two scales"
+    log_z = signed(second.log_partition - first.log_partition)
+    return f"log Z {log_z} · best score {signed(second.score - first.score)} · {rest}"

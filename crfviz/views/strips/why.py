@@ -1,0 +1,115 @@
+"""Why a tag lost: the gap to the best path, word by word and in a sentence."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.questions.why_not import WhyNot
+from crfviz.views.numbers import probability, score, signed
+from crfviz.views.stage.parts import Gap, Row
+
+
+def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
+    """The word that is least sure of its tag on the best path, and its best other tag.
+
+    Returns:
+        Position and tag id; (0, 0) where no path is allowed or there is one tag only.
+    """
+    if analysis.viterbi is None or analysis.potentials.num_tags < 2:
+        return 0, 0
+    marginals = analysis.forward_backward.marginals.clone()
+    positions = range(len(analysis.viterbi.path))
+    sure = [marginals[t, analysis.viterbi.path[t]].item() for t in positions]
+    position = min(positions, key=lambda t: sure[t])
+    marginals[position, analysis.viterbi.path[position]] = -1.0
+    return position, int(marginals[position].argmax())
+
+
+def why_gap(
+    answer: WhyNot,
+    position: int,
+    tag: int,
+    words: Sequence[str],
+    tags: Sequence[str],
+    trained: WhyNot | None = None,
+) -> Gap:
+    """The gap as bars.
+
+    Args:
+        answer: why the tag is not chosen.
+        position: of the word.
+        tag: id of the tag that is asked for.
+        words: T words.
+        tags: K tag names.
+        trained: the same question to the chain before the edits, where there are some.
+    """
+    chosen = answer.best[position] == tag
+    where = f"{tags[tag]} at “{words[position]}”"
+    return Gap(
+        title=f"{where} is chosen" if chosen else f"Why not {where}?",
+        emissions=answer.emission_terms.tolist(),
+        transitions=answer.transition_terms.tolist(),
+        foot=f"They add up to {score(answer.gap, 4)} nats; positive bars speak for the best path.",
+        trained=None
+        if trained is None
+        else (trained.emission_terms.tolist(), trained.transition_terms.tolist()),
+    )
+
+
+def why_note(
+    answer: WhyNot, position: int, tag: int, words: Sequence[str], tags: Sequence[str]
+) -> str:
+    """What the tag would cost, and which term decided, in two sentences."""
+    name, word = tags[tag], words[position]
+    if answer.path == answer.best:
+        return f"{name} at “{word}” is on the best path: nothing speaks against it."
+    if answer.gap == 0:
+        return f"A path with {name} at “{word}” is as good as the best one."
+    return (
+        f"{name} at “{word}” would cost {score(answer.gap)} nats: the best path with it is "
+        f"{_times(answer)} times less probable (p {probability(answer.probability, 3)}). "
+        f"{_deciding(answer, words, tags)}"
+    )
+
+
+def why_row(answer: WhyNot, position: int, tag: int, tags: Sequence[str]) -> Row:
+    """The best path with the tag, as a strip."""
+    return Row("why", f"with {tags[tag]} at {position + 1}", answer.path)
+
+
+def log_odds_row(analysis: Analysis, tag: int, tags: Sequence[str]) -> Row:
+    """Log p / (1 - p) of one tag at every word, in nats: 0 is even, pins make it infinite.
+
+    The chance against the tag is summed over the others, so that it does not round to 0.
+    """
+    tables = analysis.forward_backward
+    scores = tables.log_alpha + tables.log_beta
+    others = torch.arange(len(tags)) != tag
+    against = torch.logsumexp(scores[:, others], 1) if len(tags) > 1 else scores[:, tag] - math.inf
+    odds = torch.where(scores.isneginf().all(1), math.nan, scores[:, tag] - against).tolist()
+    return Row("log_odds", f"log-odds {tags[tag]}", None, texts=[signed(value) for value in odds])
+
+
+def _times(answer: WhyNot) -> str:
+    ratio = float(f"{math.exp(min(answer.gap, 500.0)):.2g}")
+    return f"{ratio:,.0f}" if 10 <= ratio < 1e6 else f"{ratio:.2g}"
+
+
+def _deciding(answer: WhyNot, words: Sequence[str], tags: Sequence[str]) -> str:
+    term = answer.deciding
+    t = term.position
+    ours, theirs = answer.best, answer.path
+    if term.kind == "emission":
+        what = f"the word “{words[t]}” itself, which prefers {tags[ours[t]]} to {tags[theirs[t]]}"
+    elif term.kind == "start":
+        what = f"the start, START→{tags[ours[0]]} over START→{tags[theirs[0]]}"
+    elif term.kind == "end":
+        what = f"the end, {tags[ours[-1]]}→END over {tags[theirs[-1]]}→END"
+    else:
+        what = (
+            f"{tags[ours[t - 1]]}→{tags[ours[t]]} over {tags[theirs[t - 1]]}→{tags[theirs[t]]} "
+            f"at “{words[t]}”"
+        )
+    return f"What weighs most is {what}: {score(term.value)}."

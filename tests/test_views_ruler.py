@@ -1,0 +1,23 @@
+"""Marks on the slider of the strength: where, and what flips."""
+
+from crfviz.chain.questions.tipping import Interval
+from crfviz.views.stage.ruler import strength_marks
+
+WORDS = ["a", "b", "c", "d", "e"]
+
+
+def test_a_mark_between_two_pieces_says_what_flips():
+    pieces = [Interval(0.0, 0.5, [0, 1]), Interval(0.5, 1.25, [0, 0]), Interval(1.25, 2.0, [1, 1])]
+    marks = strength_marks(pieces, WORDS, ["X", "Y"])
+    assert [mark.at for mark in marks] == [0.5, 1.25]
+    assert [mark.label for mark in marks] == ["“b” Y → X", "“a” X → Y, “b” X → Y"]
+
+
+def test_one_path_at_all_strengths_has_no_mark():
+    assert strength_marks([Interval(0.0, 2.0, [0])], WORDS, ["X"]) == []
+
+
+def test_many_words_are_counted():
+    pieces = [Interval(0.0, 1.0, [0] * 5), Interval(1.0, 2.0, [1] * 5)]
+    (mark,) = strength_marks(pieces, WORDS, ["X", "Y"])
+    assert mark.label.endswith("“c” X → Y and 2 more")
