@@ -18,6 +18,11 @@ def test_no_line_is_longer_than_120_columns(path):
 
 
 def test_one_module_knows_streamlit():
-    texts = {path.name: path.read_text("utf-8") for path in WEB.glob("*.js")}
+    texts = {path.relative_to(WEB).as_posix(): path.read_text("utf-8") for path in WEB.rglob("*.js")}
     knowing = [name for name, text in texts.items() if "setTriggerValue" in text]
     assert knowing == ["host.js"]
+
+
+def test_no_folder_is_a_long_list():
+    folders = {path.parent for path in WEB.rglob("*.js")}
+    assert max(len(list(folder.glob("*.js"))) for folder in folders) <= 20

@@ -1,6 +1,6 @@
 // The labeller as a component of Streamlit: entry point of its manifest.
 
 import { hosted } from "./host.js";
-import { Labelling } from "./labelling.js";
+import { Labelling } from "./labelling/lifecycle.js";
 
 export default hosted((element, send) => new Labelling(element, send));

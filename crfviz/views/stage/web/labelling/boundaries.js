@@ -1,6 +1,6 @@
 // The words of a sentence as letters, with every place where a word can be cut or two can be joined.
 
-import { button, describe, flag, html } from "./dom.js";
+import { button, describe, flag, html } from "../dom.js";
 
 // `onChange` gets the number of a boundary; `caret` is that of the one that has the focus.
 export function drawBoundaries(sheet, { words }, caret, onChange) {

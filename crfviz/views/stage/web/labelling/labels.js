@@ -1,8 +1,8 @@
 // What the annotator does: moving the cursor, selecting, choosing tags, cutting and joining words. Each is a function
 // of the labelling.
 
+import { clamp } from "../numbers.js";
 import { spanAt, wordBeside } from "./chips.js";
-import { clamp } from "./numbers.js";
 
 // First and last word that a key would change: what is selected, or the entity or word under the cursor.
 export function selectionOf({ anchor, cursor, data }) {

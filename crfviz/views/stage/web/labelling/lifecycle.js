@@ -3,14 +3,14 @@
 // Each thing the annotator does is one event; Python stores it and answers with the sentence anew. Keys that are
 // pressed before the answer wait for it, so that nothing is decided on a picture that is no longer true.
 
+import { flag, html, set, setText } from "../dom.js";
+import { listenToPage } from "../keyboard.js";
+import { Outbox } from "../outbox.js";
 import { drawBoundaries } from "./boundaries.js";
 import { buildChips, drawChips } from "./chips.js";
 import { buildDesk } from "./desk.js";
-import { flag, html, set, setText } from "./dom.js";
-import { listenToPage } from "./keyboard.js";
-import { keysOf } from "./labelling-keys.js";
+import { keysOf } from "./keys.js";
 import { change, pointAt, selectionOf } from "./labels.js";
-import { Outbox } from "./outbox.js";
 
 const WAIT_SHOWN = 400; // milliseconds until a person is told that an answer is awaited
 const TEXT_FIELDS = "textarea, input:not([type=radio], [type=checkbox], [aria-autocomplete])";

@@ -1,8 +1,8 @@
 // The Viterbi lattice: a node per word and tag (its radius the marginal), the backpointer into every node,
 // and the paths drawn over them. Built once per shape; a redraw only sets attributes.
 
-import { changed, fit, flag, hide, html, set, setProperty, setText, svg } from "./dom.js";
-import { probability, signed } from "./numbers.js";
+import { changed, fit, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
+import { probability, signed } from "../numbers.js";
 
 const LARGEST_RADIUS = 14;
 const COMPACT_RADIUS = 8;

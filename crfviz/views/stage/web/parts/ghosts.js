@@ -1,7 +1,7 @@
 // What the trained model said, beside what is true now: marks that do not rely on colour.
 
-import { html, set, setProperty } from "./dom.js";
-import { percent } from "./numbers.js";
+import { html, set, setProperty } from "../dom.js";
+import { percent } from "../numbers.js";
 
 // "up", "down", or null where nobody would see a difference in the number as it is written.
 export function direction(value, trained, digits) {

@@ -1,9 +1,9 @@
 // Tables of numbers: the transition matrix, and tables with a column per word. Colour says size, as the number does.
 
-import { button, changed, describe, flag, hide, html, set, setProperty, setText } from "./dom.js";
+import { button, changed, describe, flag, hide, html, set, setProperty, setText } from "../dom.js";
+import { END, START, weight } from "../model.js";
+import { score, signed } from "../numbers.js";
 import { direction } from "./ghosts.js";
-import { END, START, weight } from "./model.js";
-import { score, signed } from "./numbers.js";
 
 // Tables of scores reach further down than up; their winners should not drown among them.
 const NEGATIVES = 3;

@@ -5,8 +5,8 @@
 //   arrows             go to the next cell          Alt + up / down   nudge by 0.1 (with Shift by 1)
 //   Delete             back to the trained value
 
-import { flag } from "./dom.js";
-import { ARROWS, listenToCells, makeRoving } from "./keyboard.js";
+import { flag } from "../dom.js";
+import { ARROWS, listenToCells, makeRoving } from "../keyboard.js";
 
 const NATS_PER_PIXEL = 0.02;
 const DRAG_STARTS_AT = 4; // pixels

@@ -1,9 +1,9 @@
 // Two panels of exact terms: why a tag lost, word by word, and where one weight tips the best path.
 
-import { changed, flag, hide, html, set, setProperty, setText, svg } from "./dom.js";
+import { changed, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
+import { weight } from "../model.js";
+import { clamp, score, signed } from "../numbers.js";
 import { drawTick } from "./ghosts.js";
-import { weight } from "./model.js";
-import { clamp, score, signed } from "./numbers.js";
 
 const MARGIN = 1.2; // nats shown beyond the outermost mark of a ruler
 const REACH = 6; // breakpoints farther than this from the value and the trained one are only named

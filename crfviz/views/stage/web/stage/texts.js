@@ -1,6 +1,6 @@
 // Sentences about the whole picture: its probability, and the step of Viterbi at which the walk stands.
 
-import { probability, score } from "./numbers.js";
+import { probability, score } from "../numbers.js";
 
 export function identityLine(model) {
   const { results, ghost } = model;

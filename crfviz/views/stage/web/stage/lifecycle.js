@@ -5,14 +5,14 @@
 // numbers when they arrive: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
 // "python" when Python has answered every change of numbers, else "live".
 
+import { flag, html, set, setProperty } from "../dom.js";
+import { listenToPage } from "../keyboard.js";
+import { decode } from "../model.js";
+import { Outbox } from "../outbox.js";
 import { compose, shapeOf } from "./compose.js";
-import { flag, html, set, setProperty } from "./dom.js";
 import { buildFrame } from "./frame.js";
-import { listenToPage } from "./keyboard.js";
 import { keysOf } from "./keys.js";
 import { layout } from "./layout.js";
-import { decode } from "./model.js";
-import { Outbox } from "./outbox.js";
 import { selection } from "./selection.js";
 
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";

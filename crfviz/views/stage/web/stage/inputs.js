@@ -1,8 +1,8 @@
 // One number explained: its formula, all that goes into it, ranked, and what a sum makes of it against a maximum.
 
-import { button, flag, hide, html, set, setProperty, setText } from "./dom.js";
-import { marginalText, percent, score } from "./numbers.js";
-import { leastTie, logSumExp, transition } from "./recursions.js";
+import { button, flag, hide, html, set, setProperty, setText } from "../dom.js";
+import { marginalText, percent, score } from "../numbers.js";
+import { leastTie, logSumExp, transition } from "../recursions.js";
 
 export const KINDS = { best: "Viterbi", alpha: "α", beta: "β", marginals: "p" };
 const HEADS = {

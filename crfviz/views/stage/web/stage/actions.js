@@ -1,9 +1,9 @@
 // What the reader does beside changing numbers: pointing, walking, asking. Each is a function of the stage.
 
+import { clamp } from "../numbers.js";
 import { stepWithin } from "./compose.js";
 import { asking, view } from "./events.js";
 import { KINDS } from "./inputs.js";
-import { clamp } from "./numbers.js";
 import { tagAt } from "./selection.js";
 
 const REST = 250; // milliseconds for which the focus rests on what is asked about

@@ -1,7 +1,7 @@
 // Events that Python hears of, and what cells that can be changed mean: where their number is and what a new one says.
 
-import { END, START, weight } from "./model.js";
-import { precise, preciseProbability, readProbability, readScore } from "./numbers.js";
+import { END, START, weight } from "../model.js";
+import { precise, preciseProbability, readProbability, readScore } from "../numbers.js";
 
 // Asks for something of the page by its name in the link.
 export function view(name, value) {

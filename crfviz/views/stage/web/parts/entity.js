@@ -1,9 +1,9 @@
 // An entity: the tags it stands for under the words, and how probable it is beside everything else that could be there.
 
-import { button, flag, html, set, setProperty, setText } from "./dom.js";
+import { button, flag, html, set, setProperty, setText } from "../dom.js";
+import { listenToCells, makeRoving } from "../keyboard.js";
+import { percent, signed } from "../numbers.js";
 import { drawTick } from "./ghosts.js";
-import { listenToCells, makeRoving } from "./keyboard.js";
-import { percent, signed } from "./numbers.js";
 
 // Two rows under the words: the entities of the best path to pick from, and the chosen one, word by word.
 // `choose` gets [type, first, last].

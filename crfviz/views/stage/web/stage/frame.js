@@ -1,5 +1,14 @@
 // The stage's parts and where they stand: built once per shape, then written and drawn over and over.
 
+import { button, flag, hide, html, setText } from "../dom.js";
+import { readWithArrows } from "../keyboard.js";
+import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
+import { makeEditable } from "../parts/editing.js";
+import { buildEntity, buildSpans } from "../parts/entity.js";
+import { buildLattice } from "../parts/lattice.js";
+import { buildBars, buildControls, buildStepper } from "../parts/panels.js";
+import { buildStrips, drawColumns } from "../parts/strips.js";
+import { buildRuler, buildTerms } from "../parts/terms.js";
 import {
   askEntity,
   askWeight,
@@ -11,17 +20,8 @@ import {
   setStrength,
   stepInto,
 } from "./actions.js";
-import { buildGradient, buildMatrix, buildTable } from "./cells.js";
-import { button, flag, hide, html, setText } from "./dom.js";
-import { makeEditable } from "./editing.js";
-import { buildEntity, buildSpans } from "./entity.js";
 import { cellHooks } from "./events.js";
 import { buildInputs } from "./inputs.js";
-import { readWithArrows } from "./keyboard.js";
-import { buildLattice } from "./lattice.js";
-import { buildBars, buildControls, buildStepper } from "./panels.js";
-import { buildStrips, drawColumns } from "./strips.js";
-import { buildRuler, buildTerms } from "./terms.js";
 import { identityLine } from "./texts.js";
 
 const NOTE_MARGINS = 10; // pixels

@@ -1,8 +1,8 @@
 // The model to draw: the payload, with edits that Python has not seen yet on top. Pure functions.
 
-import { applyEdits, shownTags } from "./model.js";
-import { clamp } from "./numbers.js";
-import { solve } from "./recursions.js";
+import { applyEdits, shownTags } from "../model.js";
+import { clamp } from "../numbers.js";
+import { solve } from "../recursions.js";
 
 // Events that change numbers: those whose outcome is drawn before Python answers, and those that it alone can work out.
 const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);

@@ -1,8 +1,8 @@
 // The panels around the word columns: how a word's tags rank, the controls under the matrix, the stepper.
 
-import { button, changed, flag, hide, html, set, setProperty, setText } from "./dom.js";
+import { button, changed, flag, hide, html, set, setProperty, setText } from "../dom.js";
+import { marginalText, percent, probability } from "../numbers.js";
 import { direction, drawTick } from "./ghosts.js";
-import { marginalText, percent, probability } from "./numbers.js";
 
 // The tags of one word by marginal, largest first.
 export function buildBars(model) {

@@ -1,7 +1,7 @@
 // Rows of tags under the words: one decoder, one path or one sample a row. A cell that differs from the
 // reference row has a dashed red frame.
 
-import { changed, flag, html, mark, setProperty, setText } from "./dom.js";
+import { changed, flag, html, mark, setProperty, setText } from "../dom.js";
 
 export function buildStrips(model) {
   const element = html("div.strips", { role: "table", "aria-label": "The tags each decoder chooses" });

@@ -1,6 +1,6 @@
 // What stands around the words of the labeller: where one is, what is likely here, the tags, the actions.
 
-import { button, flag, html, set, setText } from "./dom.js";
+import { button, flag, html, set, setText } from "../dom.js";
 import { choose, pointAt, toggleWords } from "./labels.js";
 
 const WORDS_HINT = "← → boundaries · Space cuts or joins there · / back to tags";

@@ -1,7 +1,7 @@
 // What the keys of a page do to its stage, beside those in cells that can be changed.
 
+import { ARROWS } from "../keyboard.js";
 import { ask, climb, go } from "./actions.js";
-import { ARROWS } from "./keyboard.js";
 
 const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1, Home: -Infinity, End: Infinity };
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role=combobox]";

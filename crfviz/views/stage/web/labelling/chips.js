@@ -1,6 +1,6 @@
 // The words of a sentence as chips: each with its tag, how sure the model is, and the second choice where it is not.
 
-import { flag, html, set, setProperty, setText } from "./dom.js";
+import { flag, html, set, setProperty, setText } from "../dom.js";
 
 export function buildChips(sheet, { words, gaps }) {
   const chips = words.map((word, t) => {

@@ -1,7 +1,7 @@
 // Sizes follow the room there is: all words side by side down to a least width, all rows above the fold of the page.
 // A pure function of the model and the room; the style sheet does the rest. In pixels where nothing else is said.
 
-import { clamp } from "./numbers.js";
+import { clamp } from "../numbers.js";
 
 const GAP = 16; // between the words and the panel beside them
 const PAGE_BELOW = 62; // what the page needs under the stage
