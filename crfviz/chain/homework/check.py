@@ -21,7 +21,7 @@ from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, 
 from crfviz.chain.homework.programs import BACKPOINTERS, BETA, KINDS, Program, right_program
 from crfviz.chain.homework.readings import (
     LOG,
-    Reading,
+    Layout,
     Rounding,
     fits,
     misplaced,
@@ -55,7 +55,7 @@ class WrongCell:
 class Checked:
     """How a table was read, and what is wrong with it."""
 
-    reading: Reading
+    reading: Layout
     rounding: Rounding
     given: Array  # (R, K) the table with a row per word
     expected: Array  # (T, K) the right one in the same space and convention
@@ -144,7 +144,7 @@ class Trial:
     """The table held against the right one under one reading of it."""
 
     def __init__(
-        self, kind: str, right: Program, reading: Reading, rounding: Rounding, given: Array
+        self, kind: str, right: Program, reading: Layout, rounding: Rounding, given: Array
     ) -> None:
         self.kind, self.reading, self.rounding = kind, reading, rounding
         self.num_tokens = len(right.emissions)
@@ -173,12 +173,19 @@ class Trial:
     def padding_wrong(self) -> bool:
         """Whether the rows after the last word are neither held still nor empty."""
         padding = self.given[self.num_tokens :]
-        if not len(padding) or self.choices is not None:
-            return False
-        held = np.broadcast_to(self.expected[-1], padding.shape)
-        if fits(padding, held, self._tolerance(held, len(held))).all():
+        if not len(padding) or self.choices is not None or self._held_still(padding).all():
             return False
         return not (np.isnan(padding).all() or not padding.any())
+
+    def _held_still(self, padding: Array) -> NDArray[np.bool_]:
+        """(R - T, K) which cells after the last word repeat the row of the last word."""
+        held = np.broadcast_to(self.expected[-1], padding.shape)
+        return fits(padding, held, self._tolerance(held))
+
+    def _printed(self, program: Program) -> tuple[Array, Array]:
+        """A program's table in this reading, and the rows of the given one to hold it against."""
+        table = self.reading.shown(program.tables(self.kind))
+        return table, self.given if len(table) == len(self.given) else self.words
 
     def fit(self, program: Program) -> NDArray[np.bool_]:
         """(T, K) which cells a program would print, or (R, K) if it prints as many."""
@@ -187,26 +194,22 @@ class Trial:
             if len(choices) != self.num_tokens:  # padding shows in the other tables
                 return np.zeros_like(self.words, dtype=bool)
             return pointer_fits(self.words, choices)
-        table = self.reading.shown(program.tables(self.kind))
-        given = self.given if len(table) == len(self.given) else self.words
+        table, given = self._printed(program)
         if len(table) != len(given) or np.isnan(table).mean() > MOST_UNKNOWN:
             return np.zeros_like(given, dtype=bool)
-        return fits(given, table, self._tolerance(table, len(table)))
+        return fits(given, table, self._tolerance(table))
 
     def distance(self, program: Program) -> float:
         """How far a program's table lies from the given one, in tolerances."""
         if self.choices is not None:
             return 0.0
-        table = self.reading.shown(program.tables(self.kind))
-        given = self.given if len(table) == len(self.given) else self.words
+        table, given = self._printed(program)
         known = np.isfinite(table) & np.isfinite(given)
         gaps = np.abs(np.where(known, given - np.where(known, table, 0.0), 0.0))
-        return (
-            float((gaps / self._tolerance(table, len(table)))[known].mean()) if known.any() else 0.0
-        )
+        return float((gaps / self._tolerance(table))[known].mean()) if known.any() else 0.0
 
-    def _tolerance(self, table: Array, rows: int) -> Array:
-        steps = np.arange(rows)[::-1] if self.kind == BETA else np.arange(rows)
+    def _tolerance(self, table: Array) -> Array:
+        steps = np.arange(len(table))[:: -1 if self.kind == BETA else 1]
         return tolerance(self.rounding, table, steps, products=self.reading.space != LOG)
 
     def closeness(self) -> tuple[int, float]:
@@ -226,7 +229,10 @@ class Trial:
             wrong[0] &= self.choices is None or bool(self.given[0].any())
         order = range(self.num_tokens)[::-1] if self.kind == BETA else range(self.num_tokens)
         cells = [(t, int(k)) for t in order for k in np.flatnonzero(wrong[t])]
-        t, k = cells[0] if cells else self._first_of_padding()
+        if not cells:  # in the padding
+            padding = np.argwhere(~self._held_still(self.given[self.num_tokens :])).tolist()
+            cells = [(self.num_tokens + row, tag) for row, tag in padding]
+        t, k = cells[0]
         inside = min(t, self.num_tokens - 1)
         expected = float(self.expected[inside, k])
         return WrongCell(
@@ -240,12 +246,6 @@ class Trial:
             explanation=bug.explanation if bug else "",
             wrong_cells=int(wrong.sum()),
         )
-
-    def _first_of_padding(self) -> tuple[int, int]:
-        padding = self.given[self.num_tokens :]
-        held = np.broadcast_to(self.expected[-1], padding.shape)
-        t, k = np.argwhere(~fits(padding, held, self._tolerance(held, len(held))))[0].tolist()
-        return self.num_tokens + t, k
 
     def checked(self, first_wrong: WrongCell | None) -> Checked:
         """What is shown of this reading."""
