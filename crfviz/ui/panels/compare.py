@@ -158,7 +158,7 @@ def show_figures(a: Scene, b: Scene, words: str) -> None:
         ("B − A", difference_line(one, two, same_scale=same_scale)),
     )
     for side in (a, b)[: 1 if a.model == b.model else 2]:
-        if not side.probabilistic:
+        if not side.tagger.probabilistic:
             st.caption(plain(SCORES_ONLY.format(model=side.model)))
     with st.container(key="figures"):
         numbers, sentence = st.columns([1.15, 1], vertical_alignment="center")
