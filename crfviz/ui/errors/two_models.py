@@ -14,7 +14,7 @@ from crfviz.ui import cached
 from crfviz.ui.errors.mapping import mapped_sentences
 from crfviz.ui.errors.runs import Analysed, analysed
 from crfviz.ui.errors.tables import show_table
-from crfviz.ui.session.bound import bound_buttons, bound_view
+from crfviz.ui.session.bound import bound_buttons, bound_select
 from crfviz.ui.session.current import publish
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.widgets import guarded
@@ -31,9 +31,7 @@ def two_models(found: Analysed) -> None:
         st.info("There is no other model to compare with.")
         return
     alike = [other for other in others if _tags(other) == set(found.results.tagger.tags)]
-    second = bound_view(
-        st.selectbox, f"{name} against", "against", others, [*alike, *others][0], width=360
-    )
+    second = bound_select(f"{name} against", "against", others, [*alike, *others][0], width=360)
     publish()
     if second not in alike:
         st.caption(
