@@ -13,17 +13,18 @@ from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import Edits
-from crfviz.chain.entities.illegal_mass import ConstraintEffect, constraint_effect
+from crfviz.chain.entities.illegal_mass import ConstraintEffect
 from crfviz.chain.entities.probability import entity_types
-from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import begin, inside
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.current import change, scenario, view_option
 from crfviz.ui.words import plain, quote
+from crfviz.views.numbers import probability
 from crfviz.views.stage.entity import Span, path_entities
-from crfviz.views.strips.decoders import constraint_note
+from crfviz.views.strips.decoders import constraint_note, effect_of_rules
 
 ENTITY_OPTION = "entity"
 
@@ -96,10 +97,7 @@ def constraint_panel(
     """
     now = scene.scenario
     free = cached.edited(replace(now, edits=replace(now.edits, constrained=False)))
-    try:
-        effect = constraint_effect(free.potentials)
-    except NoPathError:
-        effect = None
+    effect = effect_of_rules(free)
     with head:
         bound_to(
             st.toggle,
@@ -114,7 +112,7 @@ def constraint_panel(
         mass, changed, words = st.columns([2, 1.5, 4], vertical_alignment="center")
         mass.metric(
             "Illegal mass 1 − Z_legal / Z",
-            _written(effect.mass),
+            _mass(effect.mass),
             help=f"{effect.mass!r}, of the chain without the rules",
         )
         count = "–" if effect.constrained is None else str(len(effect.changed))
@@ -134,12 +132,11 @@ def _switch(constrained: bool) -> None:  # noqa: FBT001 - what st.toggle hands o
     change(edits=replace(scenario().edits, constrained=constrained))
 
 
-def _written(mass: float) -> str:
+def _mass(mass: float) -> str:
     """Four digits that mean something; 0 and 1 only where it is so."""
     if 0.0 < mass < 1e-4:
         return f"{mass:.3e}"
-    text = f"{mass:.5f}"
-    return "> 0.99999" if text == "1.00000" and mass < 1.0 else text
+    return "> 0.99999" if 0.999995 <= mass < 1.0 else probability(mass, 5)
 
 
 def offer_bio(scene: Scene) -> None:

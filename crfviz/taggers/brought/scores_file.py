@@ -1,4 +1,7 @@
-"""Scores of sentences out of the arrays of an .npz: one, numbered ones, or a padded batch.
+"""Scores of sentences out of JSON, or out of the arrays of an .npz.
+
+docs/potentials.schema.json describes the JSON. An .npz has one sentence, numbered ones, or a padded
+batch:
 
 | name | one sentence, `emissions_N` numbered ones | padded batch |
 |---|---|---|
@@ -13,6 +16,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,16 +25,88 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import STEPS, Draft, Part, Reading, steps_of
+from crfviz.taggers.brought.draft import STEPS, Draft, Part, Reading, names_of, steps_of
+from crfviz.taggers.tagger import CRF, PERCEPTRON
+from crfviz.text.schemes import BIO
 
+OF_SENTENCE = ("tokens", "emissions", *STEPS, "gold")
+OF_FILE = ("tags", *STEPS, "probabilities", "family", "scheme", "comment")
+JSON_KIND = "Potentials as JSON"
 Arrays = Mapping[str, NDArray[Any]]
 
 ALIASES = {"start_transitions": "start", "end_transitions": "end"}  # as pytorch-crf calls them
-OF_SENTENCE = ("emissions", *STEPS, "tokens", "gold")
-OF_FILE = ("tags", "probabilities", "batch_first", "lengths", "mask")
-KIND = "Potentials as .npz"
+ARRAYS_OF_SENTENCE = ("emissions", *STEPS, "tokens", "gold")
+ARRAYS_OF_FILE = ("tags", "probabilities", "batch_first", "lengths", "mask")
+NPZ_KIND = "Potentials as .npz"
 
 _NUMBERED = re.compile(r"(.+)_(\d+)")
+
+
+def read_json(text: str) -> Draft:
+    """What a JSON text says: one sentence, or many that share tags and transitions.
+
+    Raises:
+        FormatError: it is no JSON object, or a field is unknown or of the wrong kind.
+    """
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"This looks like JSON but is none: {error}") from error
+    if not isinstance(content, dict):
+        raise FormatError(
+            'The JSON must be an object such as {"tags": …, "transitions": …, "sentences": […]}.'
+        )
+    if "sentences" in content:
+        _check_names("the file", content, (*OF_FILE, "sentences"))
+        sentences = content["sentences"]
+        if not isinstance(sentences, list) or not sentences:
+            raise FormatError("“sentences” must be a list with at least one sentence in it.")
+        parts = [_sentence(f"sentence {n}", part) for n, part in enumerate(sentences, start=1)]
+    else:
+        _check_names("the file", content, (*OF_FILE, *OF_SENTENCE))
+        parts = [_sentence("the sentence", {k: v for k, v in content.items() if k in OF_SENTENCE})]
+    return Draft(
+        kind=JSON_KIND,
+        parts=parts,
+        tags=names_of("the file", content, "tags"),
+        **steps_of(content),
+        probabilities=_one_of(content, "probabilities", (False, True)),
+        family=_one_of(content, "family", (CRF, PERCEPTRON)),
+        scheme=_one_of(content, "scheme", (None, BIO)),
+    )
+
+
+def _sentence(where: str, content: object) -> Part:
+    if not isinstance(content, dict):
+        raise FormatError(f'{where}: must be an object such as {{"emissions": […]}}.')
+    _check_names(where, content, OF_SENTENCE)
+    if "emissions" not in content:
+        raise FormatError(f"{where}: there are no “emissions”.")
+    return Part(
+        where=where,
+        emissions=content["emissions"],
+        tokens=names_of(where, content, "tokens"),
+        gold=names_of(where, content, "gold"),
+        **steps_of(content),
+    )
+
+
+def _check_names(where: str, content: Mapping[str, Any], known: Sequence[str]) -> None:
+    """A misspelt field must not be taken for a missing one."""
+    for name in content:
+        if name not in known:
+            raise FormatError(
+                f"{where}: there is no field {name[:60]!r}; known: {', '.join(known)}."
+            )
+
+
+def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401
+    """A field with few values, the first where it is missing."""
+    value = content.get(name, values[0])
+    if not any(value is known or value == known for known in values):
+        listed = " or ".join(json.dumps(known) for known in values)
+        raise FormatError(f"“{name}” must be {listed}, got {json.dumps(value)[:60]}.")
+    return value
 
 
 def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
@@ -42,8 +118,11 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
     arrays = {ALIASES.get(name, name): array for name, array in arrays.items()}
     for name in arrays:
         numbered = _NUMBERED.fullmatch(name)
-        if not (name in (*OF_SENTENCE, *OF_FILE) or (numbered and numbered[1] in OF_SENTENCE)):
-            known = ", ".join((*OF_SENTENCE, *OF_FILE))
+        if not (
+            name in (*ARRAYS_OF_SENTENCE, *ARRAYS_OF_FILE)
+            or (numbered and numbered[1] in ARRAYS_OF_SENTENCE)
+        ):
+            known = ", ".join((*ARRAYS_OF_SENTENCE, *ARRAYS_OF_FILE))
             raise FormatError(f"There is no array {name[:60]!r} in such a file; known: {known}.")
     notes: list[str] = []
     if "emissions" not in arrays:
@@ -53,7 +132,7 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
     else:
         parts = [_part("the sentence", arrays, "")]
     return Draft(
-        kind=KIND,
+        kind=NPZ_KIND,
         parts=parts,
         **steps_of(arrays),
         tags=None if "tags" not in arrays else _texts("tags", arrays["tags"]),

@@ -1,4 +1,4 @@
-"""What was understood of somebody's files, as text and tables, before it is used."""
+"""Chains as plain tables: every transition, what leaves each tag, what somebody's files hold."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.gauge import leaving
+from crfviz.chain.weights import END, START, weight_matrix
+from crfviz.exceptions import ShapeError
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
+from crfviz.views.phrases import listed
 
 MOST_NAMES = 30  # tags listed, and rows and columns of the matrix shown
 SCORES = {
@@ -18,6 +23,47 @@ SCORES = {
     MEMM: "logarithms of probabilities (MEMM)",
     PERCEPTRON: "scores of a perceptron, no probabilities",
 }
+
+
+def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
+    """Scores from the row's tag to the column's, with a START row and an END column, in nats.
+
+    Args:
+        potentials: a chain with one transition matrix for all steps, or one for each.
+        step: which of the T-1 steps; it makes a difference only where each has its own matrix.
+
+    Returns:
+        (K+1, K+1); START to END does not exist and is NaN, as are the transitions of a single word
+        where they are given step by step.
+
+    Raises:
+        ShapeError: the chain has no such step.
+    """
+    steps = max(1, potentials.num_tokens - 1)
+    if not 0 <= step < steps:
+        raise ShapeError(f"step must be 0 to {steps - 1}, got {step}")
+    names = potentials.tag_names
+    return pd.DataFrame(
+        weight_matrix(potentials, step).numpy(), index=[START, *names], columns=[*names, END]
+    )
+
+
+def leaving_frame(trained: Analysis, now: Analysis, tags: Sequence[str]) -> pd.DataFrame:
+    """Σ exp(score) of everything that may follow START and each tag: 1 in an HMM.
+
+    END is among it where the model has one, which is where its end scores are not all 0.
+
+    Args:
+        trained: the chain as trained.
+        now: the chain with the edits.
+        tags: K tag names.
+    """
+    columns = {"as trained": trained.potentials, "now": now.potentials}
+    with_end = bool((trained.potentials.end != 0).any())
+    values = {
+        name: leaving(potentials, with_end=with_end).numpy() for name, potentials in columns.items()
+    }
+    return pd.DataFrame(values, index=pd.Index([START, *tags], name="Σ exp of what follows"))
 
 
 def facts_frame(found: Understood) -> pd.DataFrame:
@@ -29,13 +75,14 @@ def facts_frame(found: Understood) -> pd.DataFrame:
     chains = found.sentences
     lengths = [chain.num_tokens for chain in chains]
     steps = sum(not chain.homogeneous for chain in chains)
-    matrices = "one for all steps" if not steps else f"one a step in {_times(steps)}"
+    times = "one sentence" if steps == 1 else f"{steps} sentences"
+    few, many = min(lengths), max(lengths)
     rows = {
         "files": found.kind,
         "scores": SCORES[found.family],
-        "tags": f"{len(found.tags)}: {_listed(found.tags)}",
-        "sentences": f"{len(chains)}, of {_between(min(lengths), max(lengths))} words",
-        "matrices": f"[from, to], {matrices}",
+        "tags": f"{len(found.tags)}: {listed(found.tags, MOST_NAMES)}",
+        "sentences": f"{len(chains)}, of {few if few == many else f'{few} to {many}'} words",
+        "matrices": f"[from, to], one {f'a step in {times}' if steps else 'for all steps'}",
         "transitions": _range(chains, "transitions"),
         "emissions": _range(chains, "emissions"),
         "start": _range(chains, "start"),
@@ -65,19 +112,6 @@ def axis_line(chain: Potentials) -> str:
         f"largest between two tags, and {names[source]} after {names[target]} has "
         f"{matrix[target, source]:.4g}."
     )
-
-
-def _times(number: int) -> str:
-    return "one sentence" if number == 1 else f"{number} sentences"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-def _between(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _range(chains: Sequence[Potentials], name: str) -> str:
