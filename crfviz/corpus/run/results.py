@@ -12,8 +12,6 @@ both or constraint: to the step that speaks most against gold, by the move that 
 there (too strong) and the move that gold makes there (too weak, or forbidden).
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

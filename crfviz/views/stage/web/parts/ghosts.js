@@ -1,6 +1,7 @@
 // What the trained model said, beside what is true now: marks that do not rely on colour.
 
-import { html, mark, set, setProperty } from "./dom.js";
+import { html, set, setProperty } from "../dom.js";
+import { percent } from "../numbers.js";
 
 // "up", "down", or null where nobody would see a difference in the number as it is written.
 export function direction(value, trained, digits) {
@@ -11,13 +12,9 @@ export function direction(value, trained, digits) {
 
 // A dotted tick in a bar: where it ended as trained. `share` is 0 to 1 of the bar's width; null takes it away.
 export function drawTick(bar, share, text) {
-  let tick = bar.querySelector(".bar-ghost");
-  if (share === null) return tick?.remove();
-  if (!tick) bar.append((tick = html("span", { class: "bar-ghost" })));
-  setProperty(tick, "--at", `${(100 * share).toFixed(2)}%`);
+  const known = bar.querySelector(".bar-ghost");
+  if (share === null) return known?.remove();
+  const tick = known ?? bar.appendChild(html("span.bar-ghost"));
+  setProperty(tick, "--at", percent(share));
   set(tick, "title", text);
-}
-
-export function markChange(element, value, trained, digits) {
-  mark(element, "data-change", direction(value, trained, digits));
 }

@@ -1,10 +1,9 @@
 // One number explained: its formula, all that goes into it, ranked, and what a sum makes of it against a maximum.
 
-import { html, mark, set, setProperty, setText } from "./dom.js";
-import { marginalText, score } from "./numbers.js";
-import { logSumExp, transition } from "./recursions.js";
+import { button, flag, hide, html, set, setProperty, setText } from "../dom.js";
+import { marginalText, percent, score } from "../numbers.js";
+import { leastTie, logSumExp, transition } from "../recursions.js";
 
-const TIE = 1e-12; // as in recursions.js
 export const KINDS = { best: "Viterbi", alpha: "α", beta: "β", marginals: "p" };
 const HEADS = {
   best: ["from", "best before", "transition", "emission", "sum"],
@@ -19,8 +18,8 @@ const FORMULAS = {
   marginals: "p = exp(α + β − log Z)",
 };
 
-// Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest first.
-// `tag` is null for START and END.
+// Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest
+// first. `tag` is null for START and END.
 export function inputsOf(model, kind, t, k) {
   const { chain, results, T, K } = model;
   if (kind === "marginals") return [];
@@ -32,7 +31,10 @@ export function inputsOf(model, kind, t, k) {
     });
   }
   const emission = chain.emissions[t * K + k];
-  if (t === 0) return [{ tag: null, name: "START", parts: [null, chain.start[k], emission], sum: chain.start[k] + emission }];
+  if (t === 0) {
+    const sum = chain.start[k] + emission;
+    return [{ tag: null, name: "START", parts: [null, chain.start[k], emission], sum }];
+  }
   return ranked(K, (j) => [results[kind][(t - 1) * K + j], transition(chain, t, j, k), emission]);
 }
 
@@ -55,7 +57,7 @@ export function combine(sums, temperature) {
 export function sharesOf(sums, temperature) {
   const total = combine(sums, temperature);
   if (total === -Infinity) return sums.map(() => 0);
-  if (temperature === 0) return sums.map((sum, i) => (i === sums.indexOf(total) ? 1 : 0));
+  if (temperature === 0) return sums.map((_, i) => (i === sums.indexOf(total) ? 1 : 0));
   return sums.map((sum) => Math.exp((sum - total) / temperature));
 }
 
@@ -63,7 +65,8 @@ export function sharesOf(sums, temperature) {
 export function litOf(model, { kind, temperature }, t, k) {
   const inputs = inputsOf(model, kind, t, k);
   if (inputs.length === 0 || inputs[0].tag === null) return null;
-  const shares = sharesOf(inputs.map((input) => input.sum), kind === "best" ? 0 : temperature);
+  const sums = inputs.map((input) => input.sum);
+  const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
   const byTag = new Map(inputs.map((input, i) => [input.tag, shares[i]]));
   return { t: kind === "beta" ? t + 1 : t - 1, table: kind, shares: byTag };
 }
@@ -76,30 +79,33 @@ export function tiesOf(model) {
     for (let k = 0; k < K; k++) {
       const rows = inputsOf(model, "best", t, k);
       if (rows[0].sum === -Infinity) continue;
-      for (const { tag, sum } of rows) if (level(sum, rows[0].sum) && tag !== results.backpointers[t * K + k]) ties.push([t, tag, k]);
+      const drawn = results.backpointers[t * K + k];
+      const level = rows.filter(({ tag, sum }) => sum >= leastTie(rows[0].sum) && tag !== drawn);
+      ties.push(...level.map(({ tag }) => [t, tag, k]));
     }
   }
   return ties;
 }
 
-export function buildCell(model, { read }) {
-  const title = html("div", { class: "side-title" });
-  const kinds = Object.entries(KINDS).map(([kind, label]) => {
-    const button = html("button", { type: "button", text: label, "data-kind": kind });
-    button.addEventListener("click", () => read({ kind }));
-    return button;
-  });
-  const formula = html("div", { class: "formula" });
-  const head = html("div", { class: "candidate candidate-head" }, Array.from({ length: 5 }, () => html("span")));
-  const rows = [null, ...model.tags].map(() => html("div", { class: "candidate" }, Array.from({ length: 5 }, () => html("span"))));
-  const slider = html("input", { type: "range", min: "0", max: "1", step: "0.01", "aria-label": "temperature, from maximum (0) to sum (1)", "data-temperature": "" });
+// `read` gets { kind } or { temperature }.
+export function buildInputs(model, read) {
+  const spans = () => HEADS.best.map(() => html("span"));
+  const title = html("div.side-title");
+  const kinds = Object.entries(KINDS).map(([kind, label]) =>
+    button(label, () => read({ kind }), { "data-kind": kind }),
+  );
+  const formula = html("div.formula");
+  const head = html("div.candidate.candidate-head", spans());
+  const rows = [null, ...model.tags].map(() => html("div.candidate", spans()));
+  const slider = html("input", { type: "range", min: 0, max: 1, step: 0.01, "data-temperature": "" });
+  set(slider, "aria-label", "temperature, from maximum (0) to sum (1)");
   slider.addEventListener("input", () => read({ temperature: Number(slider.value) }));
-  const morph = html("label", { class: "morph" }, [html("span", { text: "max" }), slider, html("span", { text: "sum" })]);
-  const values = html("div", { class: "values" });
-  const foot = html("div", { class: "side-note" });
-  const element = html("section", { class: "side-panel candidates", "aria-live": "polite" }, [title, html("div", { class: "buttons" }, kinds), formula, head, ...rows, morph, values, foot]);
+  const morph = html("label.morph", html("span", "max"), slider, html("span", "sum"));
+  const values = html("div.values");
+  const foot = html("div.side-note");
+  const parts = [title, html("div.buttons", kinds), formula, head, ...rows, morph, values, foot];
   return {
-    element,
+    element: html("section.side-panel.candidates", { "aria-live": "polite" }, parts),
     update(next) {
       const [t, k] = next.cell;
       const { kind, temperature } = next.reading;
@@ -107,36 +113,42 @@ export function buildCell(model, { read }) {
       const sums = inputs.map((input) => input.sum);
       const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
       setText(title, `${next.tags[k]} at “${next.words[t]}”`);
-      for (const button of kinds) set(button, "aria-pressed", button.dataset.kind === kind);
+      for (const each of kinds) set(each, "aria-pressed", each.dataset.kind === kind);
       setText(formula, FORMULAS[kind]);
-      mark(head, "hidden", inputs.length === 0);
-      HEADS[kind].forEach((text, i) => setText(head.children[i], text));
-      rows.forEach((row, i) => drawInput(next, row, inputs[i], shares[i], kind, t, k));
-      mark(morph, "hidden", kind === "best" || inputs.length < 2);
+      hide(head, inputs.length === 0);
+      setTexts(head, HEADS[kind]);
+      rows.forEach((row, i) => drawInput(next, row, inputs[i], shares[i]));
+      hide(morph, kind === "best" || inputs.length < 2);
       if (slider.value !== String(temperature)) slider.value = temperature;
-      setText(values, valuesText(next, kind, sums, temperature, t, k) + trainedText(next, kind, t * next.K + k));
+      setText(values, valuesText(next, sums) + trainedText(next, kind, t * next.K + k));
       setText(foot, kind === "best" ? verdict(next, t, inputs) : "");
     },
   };
 }
 
-function drawInput(model, row, input, share, kind, t, k) {
-  mark(row, "hidden", !input);
+function drawInput({ cell: [t, k], reading: { kind }, tags, colours, results, K }, row, input, share) {
+  hide(row, !input);
   if (!input) return;
-  setProperty(row, "--tag", input.tag === null ? "currentColor" : model.colours[input.tag]);
-  setProperty(row, "--share", kind === "best" ? "0%" : `${(100 * share).toFixed(1)}%`);
-  const texts = [input.name ?? model.tags[input.tag], ...input.parts.map((part) => (part === null ? "" : score(part, 2))), score(input.sum, 2)];
-  texts.forEach((text, i) => setText(row.children[i], text));
-  const winner = kind === "best" && (t === 0 || input.tag === model.results.backpointers[t * model.K + k]);
-  mark(row, "data-winner", winner);
+  setProperty(row, "--tag", input.tag === null ? "currentColor" : colours[input.tag]);
+  setProperty(row, "--share", kind === "best" ? "0%" : percent(share, 1));
+  const parts = input.parts.map((part) => (part === null ? "" : score(part, 2)));
+  setTexts(row, [input.name ?? tags[input.tag], ...parts, score(input.sum, 2)]);
+  flag(row, { winner: kind === "best" && (t === 0 || input.tag === results.backpointers[t * K + k]) });
   set(row, "title", `${(100 * share).toFixed(2)} % of the sum`);
 }
 
-function valuesText(model, kind, sums, temperature, t, k) {
+function setTexts(row, texts) {
+  texts.forEach((text, i) => setText(row.children[i], text));
+}
+
+function valuesText(model, sums) {
+  const { kind, temperature } = model.reading;
+  const [t, k] = model.cell;
   if (kind === "marginals") return marginalText(model, t, k);
   if (kind === "best") return `best(${t + 1}) = ${score(model.results.best[t * model.K + k], 4)}`;
-  const between = temperature > 0 && temperature < 1 ? `  ·  τ = ${temperature.toFixed(2)}: ${score(combine(sums, temperature), 4)}` : "";
-  return `log Σ exp = ${score(combine(sums, 1), 4)}  ·  max = ${score(combine(sums, 0), 4)}${between}`;
+  const at = (warmth) => score(combine(sums, warmth), 4);
+  const between = temperature > 0 && temperature < 1 ? `  ·  τ = ${temperature.toFixed(2)}: ${at(temperature)}` : "";
+  return `log Σ exp = ${at(1)}  ·  max = ${at(0)}${between}`;
 }
 
 // What the cell said before the edits.
@@ -151,11 +163,8 @@ function verdict(model, t, [first, second]) {
   if (!second) return "";
   if (first.sum === -Infinity) return "Every way into this tag is forbidden.";
   const [winner, runnerUp] = [model.tags[first.tag], model.tags[second.tag]];
-  if (level(second.sum, first.sum)) return `${winner} and ${runnerUp} tie: the lower tag id keeps the backpointer.`;
+  if (second.sum >= leastTie(first.sum))
+    return `${winner} and ${runnerUp} tie: the lower tag id keeps the backpointer.`;
   if (second.sum === -Infinity) return `${winner} is the only way into this tag.`;
   return `${winner} wins, ${(first.sum - second.sum).toFixed(2)} ahead of ${runnerUp}.`;
-}
-
-function level(value, largest) {
-  return value >= largest - TIE * Math.max(1, Math.abs(largest));
 }
