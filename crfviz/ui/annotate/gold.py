@@ -8,11 +8,8 @@ import streamlit as st
 
 from crfviz.annotations.teaching.teach import finished
 from crfviz.text.sentences import Sentence
-from crfviz.ui.annotate.store import choose_document, store
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.annotate.store import EVERYBODY, choose_annotator, choose_document, store
 from crfviz.ui.words import plain
-
-EVERYBODY = "all annotators"
 
 
 def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
@@ -31,13 +28,9 @@ def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
         st.info("Nothing is labelled yet: add sentences on the page Annotate.")
         return None
     with people:
-        names = [EVERYBODY, *store().annotators(document.name)]
-        who = bound_view(
-            st.selectbox, "By", "teacher", names, EVERYBODY, label_visibility="collapsed"
-        )
-    chosen = None if who == EVERYBODY else who
-    sentences = finished(store().annotations(document.name, chosen, "done"))
+        who = choose_annotator(document, "By", "teacher", label_visibility="collapsed")
+    sentences = finished(store().annotations(document.name, who, "done"))
     if not sentences:
         st.info(f"No sentence of {plain(document.name)} is done yet: Enter accepts one.")
         return None
-    return f"{document.name}, labelled by {who}", sentences
+    return f"{document.name}, labelled by {who or EVERYBODY}", sentences

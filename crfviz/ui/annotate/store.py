@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from crfviz.annotations.store.store import DocumentSummary, Store, open_store
-from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.bound import Options, bound_select, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
 
 NEWEST = -1
+EVERYBODY = "all annotators"
 
 
 @st.cache_resource(show_spinner="Opening the annotations …")
@@ -43,6 +44,15 @@ def choose_document() -> DocumentSummary | None:
         label_visibility="collapsed",
     )
     return by_key[chosen]
+
+
+def choose_annotator(
+    document: DocumentSummary, label: str, option: str, **more: Options
+) -> str | None:
+    """Let the reader choose one annotator of a document; None stands for all of them."""
+    names = [EVERYBODY, *store().annotators(document.name)]
+    who = bound_select(label, option, names, EVERYBODY, **more)
+    return None if who == EVERYBODY else who
 
 
 def document_key(document: DocumentSummary) -> str:

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, view_option
 from crfviz.ui.session.kept import shelf
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
@@ -124,16 +124,10 @@ def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Sid
                     f"another session. Side {side.upper()} shows “{label(default)}” instead."
                 )
             )
+        names = {option: f"{side.upper()}: {label(option)}" for option in known}
         with place:
             chosen.append(
-                bound_view(
-                    st.selectbox,
-                    side.upper(),
-                    side,
-                    {option: f"{side.upper()}: {label(option)}" for option in known},
-                    default,
-                    label_visibility="collapsed",
-                )
+                bound_select(side.upper(), side, names, default, label_visibility="collapsed")
             )
     return both_sides(chosen[0], chosen[1])
 
@@ -148,7 +142,7 @@ def show_figures(a: Scene, b: Scene, words: str) -> None:
         ("B − A", difference_line(one, two, same_scale=same_scale)),
     )
     for side in (a, b)[: 1 if a.model == b.model else 2]:
-        if not side.probabilistic:
+        if not side.tagger.probabilistic:
             st.caption(plain(SCORES_ONLY.format(model=side.model)))
     with st.container(key="figures"):
         numbers, sentence = st.columns([1.15, 1], vertical_alignment="center")

@@ -126,7 +126,6 @@ def _reach(scene: Scene) -> Drawn:
 
 
 def _nudge() -> float:
-    least, most = -LARGEST_NUDGE, LARGEST_NUDGE
     fixed: dict[str, Any] = {"step": 0.5, "label_visibility": "collapsed", "width": 140}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text("Nudge (nats)")
