@@ -20,7 +20,7 @@ from crfviz.text.cleaning import fold_handles
 from crfviz.text.formats import parse_sentences
 from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
-from crfviz.ui.annotate.gold import labelled_sentences
+from crfviz.ui.annotate.store import labelled_sentences
 from crfviz.ui.session.bound import bound_flag, bound_tabs
 from crfviz.ui.session.current import set_view_option, view_option
 
