@@ -11,9 +11,11 @@ test: $(VENV)/installed-dev check
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy
+	$(BIN)/biome check --error-on-warnings && $(BIN)/dprint check
 
 fix: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+	$(BIN)/biome check --write ; $(BIN)/dprint fmt
 
 fast: $(VENV)/installed-dev
 	$(BIN)/pytest -q -m "not slow and not app and not browser"

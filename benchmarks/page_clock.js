@@ -17,7 +17,9 @@
     nextFrame((time) => {
       if (!inFrame) {
         inFrame = true;
-        afterTask(() => (inFrame = false));
+        afterTask(() => {
+          inFrame = false;
+        });
       }
       act(time);
     });
@@ -27,7 +29,9 @@
     for (const drawn of new Set(changes.map((change) => change.target))) {
       const redraw = { source: drawn.dataset.source ?? null, set: performance.now(), shown: null };
       window.redraws.push(redraw);
-      afterPaint(() => (redraw.shown = performance.now()));
+      afterPaint(() => {
+        redraw.shown = performance.now();
+      });
     }
   };
   const attachShadow = Element.prototype.attachShadow;

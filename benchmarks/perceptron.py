@@ -38,7 +38,7 @@ from crfviz.taggers.perceptron.tagger import PerceptronTagger
 from crfviz.taggers.registry import SHIPPED
 from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence
-from crfviz.views.frames.comparison import DIGITS, comparison_frame
+from crfviz.views.figures.models import DIGITS, comparison_frame
 
 DECODERS = {"greedy": decode_greedily, "viterbi": decode_viterbi}
 PASSES = 5  # over the test file

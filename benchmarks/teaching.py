@@ -35,8 +35,7 @@ from crfviz.corpus.training.labelled import bucket, collate
 from crfviz.corpus.training.neural import constrained_crf, fit_temperature
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.taggers.neural.network import Network
-from crfviz.taggers.neural.storage import NeuralModel, load_model, save_model
-from crfviz.taggers.neural.tagger import NeuralTagger
+from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import read_sentences

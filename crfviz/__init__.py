@@ -33,8 +33,7 @@ from crfviz.exceptions import (
     UnknownObservationError,
     UnknownTagError,
 )
-from crfviz.taggers.bringing import bring
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.registry import bring, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
 

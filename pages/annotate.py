@@ -10,9 +10,9 @@ from crfviz.ui.annotate.learning import learning_panel
 from crfviz.ui.annotate.queue import choose_queue
 from crfviz.ui.annotate.store import choose_document
 from crfviz.ui.session.bound import bound_tabs
-from crfviz.ui.shell.annotator import annotator
 from crfviz.ui.shell.frame import header
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.shell.sidebar import annotator
+from crfviz.ui.widgets import guarded
 
 PARTS = {
     "label": "Label",

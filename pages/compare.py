@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.side_by_side import choose_sides, show_figures
+from crfviz.ui.panels.compare import choose_sides, show_figures
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene, scene_of
 from crfviz.ui.session.bound import bound_tabs

@@ -2,10 +2,8 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.constraints import constraint_panel, trained_free
-from crfviz.ui.panels.entity_choice import chosen_entity
-from crfviz.ui.panels.side_by_side import SCORES_ONLY
-from crfviz.ui.panels.suggest_bio_model import offer_bio
+from crfviz.ui.panels.compare import SCORES_ONLY
+from crfviz.ui.panels.entities import chosen_entity, constraint_panel, offer_bio, trained_free
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header

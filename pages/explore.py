@@ -3,7 +3,6 @@
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.ui.widgets.asked import place
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows
@@ -26,7 +25,7 @@ picture = Picture(
     ["strips", "lattice"],
     decoder_rows(current.now, which=current.rows, gold=current.gold),
     contrast=contrast,
-    asked=place(current, "at"),
+    asked=current.place("at"),
     note=note,
     legend=LEGEND + CONTRASTS[contrast],
 )

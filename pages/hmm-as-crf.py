@@ -3,12 +3,12 @@
 import streamlit as st
 
 from crfviz.ui.panels.shifts import shift_panel
+from crfviz.ui.panels.weights import weight_display
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.ui.widgets.asked import weight_display
 from crfviz.views.explanation import verdict
-from crfviz.views.frames.transitions import leaving_frame
+from crfviz.views.frames.chains import leaving_frame
 from crfviz.views.stage.parts import Matrix, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import marginal_grid

@@ -5,10 +5,9 @@ import streamlit as st
 from crfviz.corpus.tables.report import notes
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.errors.mapping import mapped_sentences
 from crfviz.ui.errors.questions import downloads, questions
 from crfviz.ui.errors.runs import analysed, link_notes
-from crfviz.ui.errors.source import choose_source
+from crfviz.ui.errors.source import choose_source, mapped_sentences
 from crfviz.ui.session.current import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain

@@ -7,9 +7,13 @@ from crfviz.ui.session.bound import bound_buttons
 from crfviz.ui.session.current import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
-from crfviz.views.figures.evaluation import decoder_chart
-from crfviz.views.frames.cards import MEASURES, evaluation_frame, evaluation_table
-from crfviz.views.frames.comparison import DIGITS
+from crfviz.views.figures.models import (
+    DIGITS,
+    MEASURES,
+    decoder_chart,
+    evaluation_frame,
+    evaluation_table,
+)
 
 header("Models")
 known = cards()

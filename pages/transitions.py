@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from crfviz.ui.panels.weights import chosen_ruler, flip_marks, weight_display
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.ui.widgets.asked import chosen_ruler, flip_marks, weight_display
 from crfviz.views.explanation import explain, explain_edits
-from crfviz.views.frames.transitions import transition_frame
+from crfviz.views.frames.chains import transition_frame
 from crfviz.views.stage.parts import Matrix, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import marginal_grid

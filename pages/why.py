@@ -2,12 +2,10 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.flips import flips_panel
-from crfviz.ui.panels.pins import pin_panel, unpin_button
+from crfviz.ui.panels.why import flips_panel, pin_panel, question, trained_answer, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.ui.widgets.asked import question, trained_answer
 from crfviz.views.explanation import explain
 from crfviz.views.stage.parts import Picture
 from crfviz.views.strips.decoders import decoder_rows

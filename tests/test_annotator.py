@@ -6,8 +6,8 @@ import pytest
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from crfviz.ui.shell import annotator as module
-from crfviz.ui.shell.annotator import NOBODY, annotator, login_configured
+from crfviz.ui.shell import sidebar as module
+from crfviz.ui.shell.sidebar import NOBODY, annotator, login_configured
 
 
 class NoSecrets:

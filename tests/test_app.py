@@ -246,7 +246,7 @@ def test_an_unexpected_error_becomes_words_and_the_sidebar_stays(app, monkeypatc
     def fail(_scenario):
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(scene, "_built", fail)
+    monkeypatch.setattr(scene, "scene_of", fail)
     with caplog.at_level(logging.ERROR, logger="crfviz"):
         app.run()
     assert not app.exception

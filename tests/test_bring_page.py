@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.user_models import new_model, own_models
 from crfviz.text.schemes import could_be_bio
-from crfviz.views.frames.brought import axis_line, facts_frame
+from crfviz.views.frames.chains import axis_line, facts_frame
 from tests.brought import DOG, TRANSITIONS, as_json, understand
 
 APP = Path(__file__).parents[1] / "app.py"

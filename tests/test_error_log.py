@@ -5,7 +5,7 @@ import random
 import pytest
 
 from crfviz.corpus.run.errors import judge_entities
-from crfviz.corpus.run.log import Smallest
+from crfviz.corpus.run.results import Smallest
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.corpus.tables.report import notes

@@ -1,7 +1,7 @@
 import pytest
 
 from crfviz.taggers.tagger import english_words
-from crfviz.text.pretokenized import given_words, sentence_of
+from crfviz.text.tokenizer import given_words, sentence_of
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.corpus.training.hmm import HmmRecipe, count
 from crfviz.exceptions import EmptySentenceError, ModelError
-from crfviz.taggers.hmm.estimate import Smoothing, estimate
+from crfviz.taggers.hmm.estimate import ANY, Events, Smoothing, class_names, estimate, parent
 from crfviz.taggers.hmm.tagger import HmmTagger, load_hmm, save_hmm
-from crfviz.taggers.hmm.words import ANY, Events, class_names, parent
 from crfviz.taggers.storage import read_arrays, write_arrays
 from crfviz.taggers.textbook.markov import HiddenMarkov
 from crfviz.text.formats import read_sentences

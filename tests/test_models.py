@@ -9,7 +9,7 @@ import torch
 
 from crfviz.chain.constraints import illegal_positions
 from crfviz.chain.decoding.viterbi import viterbi
-from crfviz.taggers.neural.storage import FILES
+from crfviz.taggers.neural.tagger import FILES
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import read_sentences
 from crfviz.text.tokenizer import tokenize

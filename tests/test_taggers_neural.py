@@ -6,8 +6,7 @@ import torch
 
 from crfviz.chain.crf import CRF
 from crfviz.exceptions import EmptySentenceError
-from crfviz.taggers.neural.storage import load_model
-from crfviz.taggers.neural.tagger import NeuralTagger
+from crfviz.taggers.neural.tagger import NeuralTagger, load_model
 from crfviz.text.tokenizer import Token
 from tests.tiny_tagger import SENTENCES, save_tiny
 

@@ -7,8 +7,7 @@ import torch
 
 from crfviz.exceptions import CrfvizError, EmptySentenceError, UnknownTagError
 from crfviz.taggers.features import SHAPES, shape
-from crfviz.taggers.neural.storage import load_model
-from crfviz.taggers.neural.tagger import NeuralTagger
+from crfviz.taggers.neural.tagger import NeuralTagger, load_model
 from crfviz.taggers.neural.vocabulary import BEGIN, END, UNKNOWN
 from crfviz.taggers.occlusion import HIDDEN, ROUNDING, occlude
 from crfviz.taggers.registry import SHIPPED, load_tagger

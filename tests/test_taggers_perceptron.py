@@ -8,8 +8,12 @@ import pytest
 
 from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers.perceptron.features import NUM_FEATURES, feature_keys, rows_of, word_keys
-from crfviz.taggers.perceptron.storage import Perceptron, load_perceptron, save_perceptron
-from crfviz.taggers.perceptron.tagger import PerceptronTagger
+from crfviz.taggers.perceptron.tagger import (
+    Perceptron,
+    PerceptronTagger,
+    load_perceptron,
+    save_perceptron,
+)
 from crfviz.taggers.storage import read_arrays, write_arrays
 
 WORDS = ["The", "dogs", "ran", "to", "@bob", "."]

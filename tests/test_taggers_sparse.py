@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.perceptron.storage import pack, unpack
+from crfviz.taggers.perceptron.tagger import pack, unpack
 
 PATH = Path("model.safetensors")
 

@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.neural.storage import load_model
+from crfviz.taggers.neural.tagger import load_model
 from tests.tiny_tagger import save_tiny
 
 

@@ -20,7 +20,7 @@ from crfviz.commands import teach as teach_command
 from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.exceptions import CrfvizError, FormatError, ModelError, UnknownTagError
 from crfviz.taggers.lexicon import read_lexicon
-from crfviz.taggers.neural.storage import load_model
+from crfviz.taggers.neural.tagger import load_model
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.text.formats import render_sentences
 from crfviz.text.sentences import Sentence

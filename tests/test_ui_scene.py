@@ -40,7 +40,7 @@ def rows(monkeypatch):
 @pytest.mark.usefixtures("rows")
 def test_an_example_brings_its_gold_tags_and_its_claim(model, gold):
     gold(("X", "VERB", "NOUN"))
-    built = scene._built(Scenario(model, TEXT))
+    built = scene.scene_of(Scenario(model, TEXT))
     assert built.gold == [2, 1, 0]
     assert built.claim == "They differ."
     assert built.rows == tuple(LABELS)
@@ -52,7 +52,7 @@ def test_an_example_brings_its_gold_tags_and_its_claim(model, gold):
 @pytest.mark.parametrize("tags", [None, ("X", "VERB", "DET")], ids=["none", "unknown tag"])
 def test_without_gold_there_is_no_gold_row(model, gold, tags):
     gold(tags)
-    built = scene._built(Scenario(model, TEXT))
+    built = scene.scene_of(Scenario(model, TEXT))
     assert built.gold is None
     assert built.rows == ("greedy", "left_to_right", "viterbi", "max_marginal")
 
@@ -60,7 +60,7 @@ def test_without_gold_there_is_no_gold_row(model, gold, tags):
 @pytest.mark.usefixtures("rows")
 def test_another_sentence_is_no_example(model, gold):
     gold(("X", "VERB", "NOUN"))
-    built = scene._built(Scenario(model, TEXT + " !"))
+    built = scene.scene_of(Scenario(model, TEXT + " !"))
     assert built.gold is None
     assert built.claim is None
 
@@ -68,14 +68,14 @@ def test_another_sentence_is_no_example(model, gold):
 def test_rows_are_drawn_in_their_order_and_unknown_ones_are_left_out(model, gold, rows):
     gold(None)
     rows("viterbi.greedy.rubbish.gold")
-    assert scene._built(Scenario(model, TEXT)).rows == ("greedy", "viterbi")
+    assert scene.scene_of(Scenario(model, TEXT)).rows == ("greedy", "viterbi")
     rows("none")
-    assert scene._built(Scenario(model, TEXT)).rows == ()
+    assert scene.scene_of(Scenario(model, TEXT)).rows == ()
 
 
 @pytest.mark.usefixtures("rows")
 def test_pins_alone_make_a_scene_edited(model, gold):
     gold(None)
-    built = scene._built(Scenario(model, TEXT, pins={0: "X"}))
+    built = scene.scene_of(Scenario(model, TEXT, pins={0: "X"}))
     assert built.edited
     assert built.now.viterbi.path[0] == 2

@@ -4,10 +4,9 @@ import pandas as pd
 import pytest
 
 from crfviz.corpus.tables.decoders import TITLES
-from crfviz.views.frames.cards import (
+from crfviz.ui.panels.cards import card_body, card_summary
+from crfviz.views.figures.models import (
     MEASURES,
-    card_body,
-    card_summary,
     evaluation_frame,
     evaluation_table,
 )

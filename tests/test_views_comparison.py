@@ -6,7 +6,7 @@ import pytest
 
 from crfviz.taggers.registry import SHIPPED
 from crfviz.ui.panels import cards
-from crfviz.views.frames.comparison import DIGITS, PUBLISHED_DATA, comparison_frame
+from crfviz.views.figures.models import DIGITS, PUBLISHED_DATA, comparison_frame
 
 REPORT = json.loads((SHIPPED / "upos-en-perceptron" / "comparison.json").read_text())
 

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from crfviz.corpus.tables.decoders import TITLES
-from crfviz.views.figures.evaluation import decoder_chart
-from crfviz.views.frames.cards import MEASURES, evaluation_frame
+from crfviz.views.figures.models import MEASURES, decoder_chart, evaluation_frame
 
 
 def evaluation(value):

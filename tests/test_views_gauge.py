@@ -9,7 +9,7 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.questions.gauge import shift_tag, shift_word
 from crfviz.views.explanation import explain_edits, verdict
-from crfviz.views.frames.transitions import leaving_frame
+from crfviz.views.frames.chains import leaving_frame
 from tests.icecream import DIARY, ice_cream
 
 TRAINED = analyse(ice_cream())

@@ -182,7 +182,7 @@ def test_quiet_and_warning_text_can_be_read(paper, ink):
 @in_both_pages
 @pytest.mark.parametrize("colour", [theme.POSITIVE, theme.NEGATIVE])
 def test_numbers_on_full_cells_can_be_read(colour, paper, ink):
-    cells = (Path(theme.__file__).parent / "stage/web/cells.js").read_text()
+    cells = (Path(theme.__file__).parent / "stage/web/parts/cells.js").read_text()
     (full,) = re.findall(r"Math\.round\((\d+) \* share\)}%", cells)
     assert contrast(rgb(ink), mix(rgb(colour), rgb(paper), float(full))) >= READABLE
 

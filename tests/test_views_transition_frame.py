@@ -8,7 +8,7 @@ from hypothesis import given
 
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import ShapeError
-from crfviz.views.frames.transitions import transition_frame
+from crfviz.views.frames.chains import transition_frame
 from tests.strategies import chains
 
 INF = math.inf

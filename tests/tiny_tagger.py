@@ -3,7 +3,7 @@
 import torch
 
 from crfviz.taggers.neural.network import Network, Sizes, initialise
-from crfviz.taggers.neural.storage import Config, NeuralModel, save_model
+from crfviz.taggers.neural.tagger import Config, NeuralModel, save_model
 from crfviz.taggers.neural.vocabulary import build_vocabulary
 
 SENTENCES = [["He", "runs", "to", "Paris", "."], ["@bob", "sees", "2", "dogs"], ["Run", "!"]]

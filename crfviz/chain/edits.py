@@ -7,11 +7,8 @@ edits, and before and after are always both there.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import torch
-from torch import Tensor
-
 from crfviz.chain.potentials import LARGEST, Potentials
-from crfviz.chain.weights import END, START, Cell, Move, weight_of, with_weight
+from crfviz.chain.weights import END, START, Cell, Move, weight_matrix, weight_of, with_weight
 from crfviz.exceptions import ScoreError, ShapeError
 
 DECIMALS = 6  # of scores that nobody typed
@@ -72,8 +69,8 @@ class Edits:
         if not (now.homogeneous and wanted.homogeneous):
             raise ShapeError("edits speak of one transition matrix, not of one for each step")
         sources, targets = [START, *now.tag_names], [*now.tag_names, END]
-        held, goal = _matrix(now), _matrix(wanted)
-        moved = (goal - held).abs() >= 0.5 * 10**-DECIMALS  # False where both are -inf: NaN
+        held, goal = weight_matrix(now), weight_matrix(wanted)
+        moved = (goal - held).abs() >= 0.5 * 10**-DECIMALS  # not where both are -inf: NaN
         cells = {
             (sources[i], targets[j]): round(goal[i, j].item(), DECIMALS)
             for i, j in moved.nonzero().tolist()
@@ -104,10 +101,3 @@ class Edits:
             if position < edited.num_tokens:
                 edited = edited.with_emission(position, tag, score)
         return edited
-
-
-def _matrix(chain: Potentials) -> Tensor:
-    """(K+1, K+1): start scores on top, end scores at the right, 0 for START to END."""
-    top = torch.cat([chain.start, chain.start.new_zeros(1)])
-    rest = torch.cat([chain.transitions, chain.end[:, None]], dim=1)
-    return torch.cat([top[None], rest]).detach()

@@ -73,7 +73,7 @@ class Potentials:
         tags: Sequence[str] | None = None,
         tokens: Sequence[str] | None = None,
     ) -> None:
-        scores = _numbers("emissions", emissions)
+        scores = as_numbers("emissions", emissions)
         if scores.dim() > 0 and scores.shape[0] == 0:
             raise EmptySentenceError("expected a sentence of at least one word, got none")
         if scores.dim() != 2 or scores.shape[1] == 0:
@@ -82,9 +82,9 @@ class Potentials:
         zeros = scores.new_zeros(num_tags)
         fields = {
             "emissions": scores,
-            "transitions": _numbers("transitions", transitions),
-            "start": zeros if start is None else _numbers("start", start),
-            "end": zeros if end is None else _numbers("end", end),
+            "transitions": as_numbers("transitions", transitions),
+            "start": zeros if start is None else as_numbers("start", start),
+            "end": zeros if end is None else as_numbers("end", end),
             "tags": None if tags is None else tuple(tags),
             "tokens": None if tokens is None else tuple(tokens),
         }
@@ -222,8 +222,8 @@ class Potentials:
             end=scaled(self.end),
         )
 
-    def score(self, path: Sequence[Tag]) -> float:
-        """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden.
+    def path(self, path: Sequence[Tag]) -> list[int]:
+        """The ids of a path of T tags, by id or by name.
 
         Raises:
             ShapeError: `path` has not T tags.
@@ -231,7 +231,16 @@ class Potentials:
         """
         if len(path) != self.num_tokens:
             raise ShapeError(f"path must have {self.num_tokens} tags, got {len(path)}")
-        tags = torch.tensor([self.tag_id(tag) for tag in path])
+        return [self.tag_id(tag) for tag in path]
+
+    def score(self, path: Sequence[Tag]) -> float:
+        """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden.
+
+        Raises:
+            ShapeError: `path` has not T tags.
+            UnknownTagError: the chain does not have one of the tags.
+        """
+        tags = torch.tensor(self.path(path))
         with torch.no_grad():
             scores = (self.emissions, self.transitions, self.start, self.end)
             return recursions.path_score(*scores, tags).item()
@@ -289,7 +298,7 @@ def require_number(name: str, value: object, at_least: float = -math.inf) -> flo
     raise CrfvizError(f"{name} must be a finite number{bound}, got {value!r}")
 
 
-def _numbers(name: str, values: ArrayLike) -> Tensor:
+def as_numbers(name: str, values: ArrayLike) -> Tensor:
     """A float64 copy on the CPU; a tensor that wants a gradient stays connected to it."""
     if isinstance(values, Tensor):
         wanted = values if values.requires_grad else values.detach()

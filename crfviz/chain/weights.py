@@ -12,10 +12,11 @@ With one matrix for each step, a transition is still one weight: its value is wh
 `Potentials.with_transition` writes into every step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Literal
 
+import torch
 from torch import Tensor
 
 from crfviz.chain.potentials import Potentials, Tag
@@ -61,6 +62,18 @@ def path_moves(names: Sequence[str], path: Sequence[int]) -> list[Move]:
     return list(pairwise([START, *(names[tag] for tag in path), END]))
 
 
+def weight_matrix(potentials: Potentials, step: int = 0) -> Tensor:
+    """(K+1, K+1) one step's scores: those of START on top, those of END at the right, nats.
+
+    NaN from START to END, which is no move; for transitions of a single word see `Potentials.step`.
+    """
+    matrix = potentials.transitions.new_full((potentials.num_tags + 1,) * 2, torch.nan)
+    matrix[0, :-1] = potentials.start
+    matrix[1:, -1] = potentials.end
+    matrix[1:, :-1] = potentials.step(step)
+    return matrix.detach()
+
+
 def resolve(potentials: Potentials, weight: Weight) -> WeightId:
     """The same weight in tag ids.
 
@@ -86,15 +99,14 @@ def resolve(potentials: Potentials, weight: Weight) -> WeightId:
 
 def with_weight(potentials: Potentials, weight: Weight, value: float) -> Potentials:
     """The same with another value for one weight, in nats; a transition at every step."""
-    match weight:
-        case ("transition", before, after):
-            return potentials.with_transition(before, after, value)
-        case ("start", tag):
-            return potentials.with_start(tag, value)
-        case ("end", tag):
-            return potentials.with_end(tag, value)
-        case ("emission", position, tag):
-            return potentials.with_emission(position, tag, value)
+    kind, *where = weight
+    changed: dict[str, Callable[..., Potentials]] = {
+        "transition": potentials.with_transition,
+        "start": potentials.with_start,
+        "end": potentials.with_end,
+        "emission": potentials.with_emission,
+    }
+    return changed[kind](*where, value)
 
 
 def value_of(potentials: Potentials, weight: WeightId) -> float:

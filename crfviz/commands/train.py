@@ -22,7 +22,7 @@ from crfviz.corpus.training.neural import CHECKPOINT_FILE, train_neural
 from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
 from crfviz.corpus.training.recipe import RECIPES
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.perceptron.storage import UPDATES
+from crfviz.taggers.perceptron.tagger import UPDATES
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from crfviz.text.cleaning import parse_types
 

@@ -1,7 +1,8 @@
 """Taggers by name: shipped, in the folders of CRFVIZ_MODELS, brought by people, or of plug-ins.
 
 A model is a folder with a config.json, which says of what family it is; a textbook chain is a JSON
-file in a folder called `textbook`, and its name is `textbook/NAME`.
+file in a folder called `textbook`, and its name is `textbook/NAME`. Files of other
+programs come into the list by `bring`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from crfviz.exceptions import ModelError
-from crfviz.taggers.brought.storage import IMPORTED
-from crfviz.taggers.brought.tagger import ImportedTagger
+from crfviz.exceptions import FormatError, ModelError
+from crfviz.taggers.brought.draft import MOST_BYTES, Reading
+from crfviz.taggers.brought.files import understand_files
+from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
+from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.hmm.tagger import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.perceptron.tagger import PerceptronTagger
@@ -21,7 +24,7 @@ from crfviz.taggers.plugins import PluginTagger, plugins
 from crfviz.taggers.storage import CONFIG_FILE, read_family, wrong_field
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
 from crfviz.taggers.textbook.tagger import TEXTBOOK, TextbookTagger
-from crfviz.taggers.user_models import HIDDEN, user_models
+from crfviz.taggers.user_models import HIDDEN, free_name, new_model, user_models
 
 SHIPPED = Path(__file__).resolve().parents[2] / "models"
 VARIABLE = "CRFVIZ_MODELS"  # more folders of model folders, separated as in PATH
@@ -107,3 +110,50 @@ def _is(kind: Callable[[Path], bool], path: Path) -> bool:
         return kind(path)
     except (OSError, ValueError):  # too long; a null character
         return False
+
+
+def bring(*files: str | Path, name: str = "", reading: Reading | None = None) -> Tagger:
+    """The model in one file, or in two that belong together; it is in `list_taggers` from now on.
+
+    Args:
+        files: paths; docs/bring-your-own.md says which kinds there are.
+        name: for the list; that of the first file where it is empty. A number is added to one that
+            is taken.
+        reading: what the files do not say of themselves.
+
+    Raises:
+        FormatError: the files cannot be read or understood; says which and why.
+        ModelError: nothing can be written.
+    """
+    if not files:
+        raise FormatError("Expected one file, or two that belong together, got none.")
+    contents = [(Path(file).name, _content(Path(file))) for file in files]
+    found = understand_files(contents, reading or Reading(), load_tagger)
+    return load_tagger(keep(found, name or Path(files[0]).stem))
+
+
+def keep(found: Understood, name: str) -> str:
+    """Put what was understood into the list of models.
+
+    Args:
+        found: the model.
+        name: the one wanted.
+
+    Returns:
+        The name it got.
+
+    Raises:
+        ModelError: there is no letter in the name, or nothing can be written.
+    """
+    free = free_name(name, list_taggers())
+    with new_model(free) as folder:
+        found.write(folder)
+    return free
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)  # one more, so that too many are noticed
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read ({error.strerror})") from error

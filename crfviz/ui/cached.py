@@ -28,7 +28,7 @@ from crfviz.taggers.examples import Example
 from crfviz.taggers.occlusion import Occlusion, occlude
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.pretokenized import given_words
+from crfviz.text.tokenizer import given_words
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.stage.parts import Ruler
 from crfviz.views.stage.ruler import ruler as draw_ruler
@@ -224,7 +224,7 @@ def warm_up() -> bool:
             edited(Scenario(name, first_sentence(name)))
         except CrfvizError:
             _log.warning("model %s does not start", name, exc_info=True)
-    import crfviz.views.figures.evaluation  # noqa: F401 - Altair takes a second to import
+    import crfviz.views.figures.models  # noqa: F401 - Altair takes a second to import
 
     gc.collect()
     gc.freeze()

@@ -15,7 +15,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import handle_events
 from crfviz.ui.session.kept import last_event
-from crfviz.ui.widgets.download import download
+from crfviz.ui.widgets import download
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload

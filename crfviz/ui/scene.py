@@ -61,6 +61,13 @@ class Scene:
         """The words by position, each with its number: words repeat."""
         return {t: f"{t + 1} {word}" for t, word in list(enumerate(self.words))[start:stop]}
 
+    def place(self, option: str) -> tuple[int, int] | None:
+        """The position and tag id that a page option names as "t TAG"; None where it names none."""
+        position, _, tag = view_option(option).partition(" ")
+        if not position.isdecimal() or int(position) >= len(self.words) or tag not in self.tags:
+            return None
+        return int(position), self.tags.index(tag)
+
 
 def scene() -> Scene:
     """The scene of this run.
@@ -74,7 +81,7 @@ def scene() -> Scene:
         if not cached.words(now.model, now.sentence):
             st.info("Type a sentence in the box on the left, then press Enter.")
             st.stop()
-        built = _built(now)
+        built = scene_of(now)
     except CrfvizError as error:
         broken = isinstance(error, ModelError)  # everything else is what somebody typed
         _log.warning("no scene for model %s: %s", scenario().model, error, exc_info=broken)
@@ -85,27 +92,12 @@ def scene() -> Scene:
     return built
 
 
-def scene_of(state: Scenario) -> Scene:
+def scene_of(now: Scenario) -> Scene:
     """The scene of any state, such as one side of a comparison; at least one word.
 
     Raises:
         CrfvizError: the model is broken, or an edit cannot be applied.
     """
-    return _built(state)
-
-
-def wanted_rows() -> list[str]:
-    """The decoder rows that the reader wants, in order; all of them at first."""
-    wanted = view_option(ROWS_OPTION, EVERY_ROW).split(".")
-    return [row for row in LABELS if row in wanted]
-
-
-def example_of(now: Scenario) -> Example | None:
-    """The example that the sentence is, if it is one of the model's."""
-    return next((e for e in cached.examples(now.model) if e.text == now.sentence), None)
-
-
-def _built(now: Scenario) -> Scene:
     tagger = cached.tagger(now.model)
     every_word = cached.words(now.model, now.sentence)
     trained = cached.trained(now)
@@ -125,6 +117,17 @@ def _built(now: Scenario) -> Scene:
         gold=_gold(now, example, tagger.tags, min(len(every_word), MAX_WORDS)),
         claim=example.claim if example else None,
     )
+
+
+def wanted_rows() -> list[str]:
+    """The decoder rows that the reader wants, in order; all of them at first."""
+    wanted = view_option(ROWS_OPTION, EVERY_ROW).split(".")
+    return [row for row in LABELS if row in wanted]
+
+
+def example_of(now: Scenario) -> Example | None:
+    """The example that the sentence is, if it is one of the model's."""
+    return next((e for e in cached.examples(now.model) if e.text == now.sentence), None)
 
 
 def _gold(

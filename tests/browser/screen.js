@@ -7,18 +7,29 @@
     roots.push(root);
     return root;
   };
-  const stage = () => roots.filter((root) => root.isConnected).map((root) => root.querySelector("[data-stage]")).findLast(Boolean);
+  const stage = () =>
+    roots
+      .filter((root) => root.isConnected)
+      .map((root) => root.querySelector("[data-stage]"))
+      .findLast(Boolean);
   const names = new WeakMap();
   let count = 0;
   const REST = 150; // milliseconds
   let since = 0; // when the page came to rest, while somebody waits for it
-  const name = (root) => names.get(root) ?? (names.set(root, ++count), count);
+  const name = (root) => {
+    if (!names.has(root)) names.set(root, ++count);
+    return names.get(root);
+  };
   const running = () => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
   const shown = (element) => !element.closest("[hidden]");
   const all = (selector) => [...stage().querySelectorAll(selector)].filter(shown);
   const texts = (selector) => all(selector).map((element) => element.textContent);
 
-  const labeller = () => roots.filter((root) => root.isConnected).map((root) => root.querySelector("[data-labeller]")).findLast(Boolean);
+  const labeller = () =>
+    roots
+      .filter((root) => root.isConnected)
+      .map((root) => root.querySelector("[data-labeller]"))
+      .findLast(Boolean);
   window.crfviz = {
     stage,
     labeller,
@@ -32,7 +43,10 @@
     // the first redraw after a click may still be that of an earlier run.
     settled: (before) => {
       const root = stage();
-      const drawn = root && !running() && root.dataset.source === "python" &&
+      const drawn =
+        root &&
+        !running() &&
+        root.dataset.source === "python" &&
         (name(root) !== before.name || Number(root.dataset.rev) > before.rev);
       if (!drawn) since = 0;
       else since ||= performance.now();
@@ -42,9 +56,16 @@
     },
     read: () => {
       const rows = {};
-      for (const cell of all("[data-row]")) (rows[cell.dataset.row] ??= []).push(cell.textContent);
+      for (const cell of all("[data-row]")) {
+        rows[cell.dataset.row] ??= [];
+        rows[cell.dataset.row].push(cell.textContent);
+      }
       const tables = {};
-      for (const cell of all("[data-table]")) (tables[cell.dataset.table] ??= {})[`${cell.dataset.t},${cell.dataset.k}`] = cell.getAttribute("aria-valuetext");
+      for (const cell of all("[data-table]")) {
+        const { table, t, k } = cell.dataset;
+        tables[table] ??= {};
+        tables[table][`${t},${k}`] = cell.getAttribute("aria-valuetext");
+      }
       const nodes = [...stage().querySelectorAll("[data-node]")];
       return {
         source: stage().dataset.source,
@@ -54,7 +75,9 @@
         marginals: Object.fromEntries(nodes.map((node) => [node.dataset.node, Number(node.dataset.marginal)])),
         best: nodes.filter((node) => node.dataset.best === "true").map((node) => node.dataset.node),
         edges: [...stage().querySelectorAll("[data-edge]")].map((edge) => edge.dataset.edge),
-        cells: Object.fromEntries(all("[data-cell]").map((cell) => [cell.dataset.cell, cell.getAttribute("aria-valuetext")])),
+        cells: Object.fromEntries(
+          all("[data-cell]").map((cell) => [cell.dataset.cell, cell.getAttribute("aria-valuetext")]),
+        ),
         identity: texts(".identity")[0] ?? "",
         note: texts(".note").join(" "),
         message: texts(".message").join(" "),

@@ -242,7 +242,7 @@ def test_a_picture_that_fails_says_so_in_words(fresh, app):
     screen = Screen(fresh().new_page(), app)
     errors = []
     screen.page.on("pageerror", lambda error: errors.append(str(error)))
-    strips = Path("crfviz/views/stage/web/strips.js").read_text()
+    strips = Path("crfviz/views/stage/web/parts/strips.js").read_text()
     broken = strips.replace("update(next) {", 'update(next) { throw new Error("boom");', 1)
     assert broken != strips
     screen.page.route(

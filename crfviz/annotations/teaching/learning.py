@@ -21,8 +21,7 @@ from crfviz.corpus.training.optimisation import Run
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import CrfvizError, FormatError, UnknownTagError
 from crfviz.taggers.neural.network import Network
-from crfviz.taggers.neural.storage import NeuralModel
-from crfviz.taggers.neural.tagger import choose_device
+from crfviz.taggers.neural.tagger import NeuralModel, choose_device
 from crfviz.text.sentences import Sentence
 
 CRF_ONLY, WHOLE_TAGGER = "crf", "tagger"

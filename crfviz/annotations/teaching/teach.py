@@ -30,8 +30,7 @@ from crfviz.taggers.claims import holds
 from crfviz.taggers.examples import EXAMPLES_FILE, write_examples
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.lexicon import build_lexicon, read_lexicon, write_lexicon
-from crfviz.taggers.neural.storage import NeuralModel, load_model, save_model
-from crfviz.taggers.neural.tagger import NeuralTagger
+from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import free_name, new_model

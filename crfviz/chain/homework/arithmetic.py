@@ -19,13 +19,13 @@ from crfviz.chain.homework.programs import (
     VITERBI,
     right_program,
 )
-from crfviz.chain.homework.readings import NORMALISED, PROBABILITY, Reading
+from crfviz.chain.homework.readings import NORMALISED, PROBABILITY, Layout
 from crfviz.chain.potentials import Array, Potentials
 
 MOST_TERMS = 4  # written out
 
 
-def arithmetic(potentials: Potentials, kind: str, reading: Reading, t: int, k: int) -> str:
+def arithmetic(potentials: Potentials, kind: str, reading: Layout, t: int, k: int) -> str:
     """How the right value of a cell comes about, with its numbers.
 
     Args:
@@ -41,16 +41,16 @@ def arithmetic(potentials: Potentials, kind: str, reading: Reading, t: int, k: i
         return _pointer(potentials, t, k)
     if reading.convention == MESSAGES and t == potentials.num_tokens - 1:
         return "The last word passes nothing on."
-    line = _Line(potentials, kind, reading, t, k)
-    return line.sum() if reading.space != PROBABILITY else line.product()
+    return _Line(potentials, kind, reading, t, k).text()
 
 
 class _Line:
     """One cell, as a sum of logarithms or a product of probabilities."""
 
-    def __init__(self, potentials: Potentials, kind: str, reading: Reading, t: int, k: int) -> None:
+    def __init__(self, potentials: Potentials, kind: str, reading: Layout, t: int, k: int) -> None:
         self.kind, self.reading, self.t, self.k = kind, reading, t, k
         self.names = potentials.tag_names
+        self.products = reading.space == PROBABILITY
         self.program = right_program(potentials, kind)
         tables = self.program.tables(kind)
         self.table = tables[INCLUDED]
@@ -59,39 +59,32 @@ class _Line:
         self.value = float(self.row[0, k])
         self.letter = {BETA: "β", VITERBI: "best"}.get(kind, "α")
 
-    def sum(self) -> str:
-        """In logarithms."""
+    def text(self) -> str:
+        """In logarithms, or in probabilities: exp of every score."""
         added, joined = self._parts()
-        head = f"{self.letter}({self.t + 1}, {self.names[self.k]}) = "
-        terms = [number(value) for value, _ in added]
-        words = [name for _, name in added]
+        times = " · " if self.products else " + "
+        terms = [self._number(value) for value, _ in added]
+        words = [self._score(name) for _, name in added]
         if joined is not None:
             names, values = joined
-            operator = "max over j of" if self.kind == VITERBI else "log Σ exp over j of"
-            words.append(f"{operator} [{' + '.join(names)}]")
+            own = len(names) - 1 if self.kind == BETA else 0  # the cell of the table itself
+            factors = [name if i == own else self._score(name) for i, name in enumerate(names)]
+            total = "Σ" if self.products else "log Σ exp"
+            operator = "max" if self.kind == VITERBI else total
+            words.append(f"{operator} over j of [{times.join(factors)}]")
             terms.append(self._joined(values))
-        line = f"{head}{' + '.join(words)} = {' + '.join(terms)} = {number(self.value)}"
+        cell = f"{self.letter}({self.t + 1}, {self.names[self.k]})"
+        line = f"{cell} = {times.join(words)} = {times.join(terms)} = {self._number(self.value)}"
         if self.reading.space == NORMALISED:
             share = self.reading.shown({self.reading.convention: self.row})[0, self.k]
             return f"{line}; divided by the sum of its word: {number(share)}"
         return line
 
-    def product(self) -> str:
-        """In probabilities: exp of every score."""
-        added, joined = self._parts()
-        head = f"{self.letter}({self.t + 1}, {self.names[self.k]}) = "
-        terms = [number(np.exp(value)) for value, _ in added]
-        words = [f"exp {name}" for _, name in added]
-        if joined is not None:
-            names, values = joined
-            factors = [names[0], *(f"exp {name}" for name in names[1:])]
-            if self.kind == BETA:
-                factors = [*(f"exp {name}" for name in names[:-1]), names[-1]]
-            operator = "max over j of" if self.kind == VITERBI else "Σ over j of"
-            words.append(f"{operator} [{' · '.join(factors)}]")
-            terms.append(self._joined(values, products=True))
-        value = number(np.exp(self.value))
-        return f"{head}{' · '.join(words)} = {' · '.join(terms)} = {value}"
+    def _number(self, value: float) -> str:
+        return number(np.exp(value)) if self.products else number(value)
+
+    def _score(self, name: str) -> str:
+        return f"exp {name}" if self.products else name
 
     def _parts(self) -> tuple[list[tuple[float, str]], tuple[list[str], Array] | None]:
         """What is added outside of the sum over tags, and names and (n, K) terms inside."""
@@ -116,13 +109,13 @@ class _Line:
         arriving = f"α({row}, j)" if before else "start(j)"
         return [], ([arriving, f"e({before + 1}, j)", move], inside)
 
-    def _joined(self, values: Array, *, products: bool = False) -> str:
+    def _joined(self, values: Array) -> str:
         """The sum or maximum over tags, its largest terms written out."""
         totals = values.sum(0)
         order = np.argsort(-totals, kind="stable")
         shown = order[:MOST_TERMS]
         rest = len(order) - len(shown)
-        if products:
+        if self.products:
             terms = [" × ".join(number(np.exp(v)) for v in values[:, j]) for j in shown]
         else:
             terms = [number(totals[j]) for j in shown]
@@ -130,7 +123,7 @@ class _Line:
         more = [f"{rest} more"] if rest else []
         if self.kind == VITERBI:
             return f"max({', '.join([*named, *more])})"
-        if products:
+        if self.products:
             return f"({' + '.join([*named, *more])})"
         return f"log({' + '.join([*(f'exp {term}' for term in named), *more])})"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from crfviz.chain.homework.programs import (
     ALPHA,
     BACKPOINTERS,
     BETA,
-    INCLUDED,
     KINDS,
     VITERBI,
     Program,
@@ -69,30 +69,19 @@ def example_table(potentials: Potentials, kind: str, bug: str = "") -> Array:
         CrfvizError: there is no such bug for this kind, or it changes nothing on this chain.
     """
     right = right_program(potentials, kind)
-    table = _printed(right, kind)
+    table = right.printed(kind)
     if not bug:
         return table
     known = next((one for one in known_bugs(kind) if one.name == bug), None)
     if known is None:
         raise CrfvizError(f"expected a bug of {kind} tables, got {bug!r}")
-    wrong = (_printed(mutant, kind) for mutant in known.mutants(right))
-    for other in _misplaced(table) if bug == MISPLACED else wrong:
+    wrong = (mutant.printed(kind) for mutant in known.mutants(right))
+    misplaced = [np.concatenate([table[1:], table[:1]])]
+    for other in misplaced if bug == MISPLACED else wrong:
         printed = np.where(np.isnan(other), 0.0, other)  # rows that such a program fills anyhow
         if not _right(printed, right, kind):
             return printed
     raise CrfvizError(f"“{bug}” changes nothing here: the numbers it touches are 0 or symmetric.")
-
-
-def _printed(program: Program, kind: str) -> Array:
-    if kind != BACKPOINTERS:
-        return program.tables(kind)[INCLUDED]
-    table: Array = program.choices().argmax(2).astype(float)
-    table[0] = -1.0
-    return table
-
-
-def _misplaced(table: Array) -> Iterator[Array]:
-    yield np.concatenate([table[1:], table[:1]])
 
 
 def _right(table: Array, right: Program, kind: str) -> bool:
@@ -100,7 +89,7 @@ def _right(table: Array, right: Program, kind: str) -> bool:
     if kind == BACKPOINTERS:
         choices = right.choices()
         return len(table) != len(choices) or bool(pointer_fits(table, choices).all())
-    held = _printed(right, kind)
+    held = right.printed(kind)
     rows = np.minimum(np.arange(len(table)), len(held) - 1)
     return np.array_equal(table, held[rows])
 
@@ -114,21 +103,18 @@ def _end_in_table(right: Program) -> Iterator[Program]:
     yield replace(right, finish=add)
 
 
+def _emissions(right: Program, change: Callable[[Array], Array]) -> Iterator[Program]:
+    """Other emissions at every word, at the first one alone, at all but the first."""
+    for rows in (slice(None), slice(0, 1), slice(1, None)):
+        emissions = right.emissions.copy()
+        emissions[rows] = change(emissions[rows])
+        yield replace(right, emissions=emissions)
+
+
 def _emission_twice(right: Program) -> Iterator[Program]:
-    """Emissions count twice: in all rows, the first, the others, or the finished table."""
-    for rows in _row_choices():
-        emissions = right.emissions.copy()
-        emissions[rows] *= 2
-        yield replace(right, emissions=emissions)
+    """Emissions count twice: at some words, or in the finished table."""
+    yield from _emissions(right, lambda emissions: 2 * emissions)
     yield replace(right, finish=lambda table: table + right.emissions[: len(table)])
-
-
-def _emission_left_out(right: Program) -> Iterator[Program]:
-    """Emissions are missing: everywhere, in the first row, or in the others."""
-    for rows in _row_choices():
-        emissions = right.emissions.copy()
-        emissions[rows] = 0.0
-        yield replace(right, emissions=emissions)
 
 
 def _wrong_word(right: Program) -> Iterator[Program]:
@@ -212,7 +198,7 @@ def _finite_infinity(right: Program) -> Iterator[Program]:
 def _wrong_axis(right: Program) -> Iterator[Program]:
     """Table, matrix or emissions normalised along an axis, or the sum over the tags moved to."""
     if right.reduce is log_sum:
-        yield replace(right, finish=_normalised_over_positions)
+        yield replace(right, finish=lambda table: _normalised(table, 0))
     for axis in (1, 2):
         yield replace(right, steps=_normalised(right.steps, axis))
     for axis in (0, 1):
@@ -221,29 +207,12 @@ def _wrong_axis(right: Program) -> Iterator[Program]:
     yield replace(right, reduce=lambda scores, axis: reduce(scores, 1 - axis))
 
 
-def _underflow(right: Program) -> Iterator[Program]:
-    """Products too small for their type became 0."""
-    for smallest in SMALLEST.values():
-        yield replace(right, finish=_lost_below(smallest))
+def _lost_below(limit: float) -> Callable[[Array], Array]:
+    return lambda table: np.where(table < limit, -np.inf, table)
 
 
-def _overflow(right: Program) -> Iterator[Program]:
-    """Products too large for their type became infinite."""
-    for largest_log in LARGEST.values():
-        yield replace(right, finish=_infinite_above(largest_log))
-
-
-def _infinite_above(largest_log: float) -> Callable[[Array], Array]:
-    return lambda table: np.where(table > largest_log, np.inf, table)
-
-
-def _lost_below(smallest: float) -> Callable[[Array], Array]:
-    return lambda table: np.where(table < smallest, -np.inf, table)
-
-
-def _row_choices() -> list[slice]:
-    """Every word, the first one alone, all but the first."""
-    return [slice(None), slice(0, 1), slice(1, None)]
+def _infinite_above(limit: float) -> Callable[[Array], Array]:
+    return lambda table: np.where(table > limit, np.inf, table)
 
 
 def _padded(right: Program, padding: int) -> Program:
@@ -260,19 +229,11 @@ def _padded(right: Program, padding: int) -> Program:
 
 def _without_infinities(right: Program, value: float, where: str) -> Program:
     """The program with `value` for -inf in the scores that `_PARTS` names."""
-
-    def changed(name: str) -> Array:
-        old: Array = getattr(right, name)
-        meant = name in _PARTS[where]
-        return np.where(np.isneginf(old), value, old) if meant else old
-
-    return replace(
-        right,
-        start=changed("start"),
-        emissions=changed("emissions"),
-        steps=changed("steps"),
-        end=changed("end"),
-    )
+    scores = {name: getattr(right, name) for name in _PARTS[where]}
+    finite: dict[str, Any] = {
+        name: np.where(np.isneginf(old), value, old) for name, old in scores.items()
+    }
+    return replace(right, **finite)
 
 
 _PARTS = {
@@ -283,10 +244,6 @@ _PARTS = {
     "end": ("end",),
     "emissions": ("emissions",),
 }
-
-
-def _normalised_over_positions(table: Array) -> Array:
-    return _normalised(table, 0)
 
 
 def _normalised(table: Array, axis: int) -> Array:
@@ -341,7 +298,7 @@ CATALOGUE = (
         "emission left out",
         "The emission of a word is missing from the step.",
         KINDS,
-        _emission_left_out,
+        lambda right: _emissions(right, np.zeros_like),
     ),
     Bug(
         "beta off by one",
@@ -424,12 +381,12 @@ CATALOGUE = (
         "overflow",
         "exp of a score is too large for its type and became ∞. Stay in log space.",
         TABLES,
-        _overflow,
+        lambda right: [replace(right, finish=_infinite_above(log)) for log in LARGEST.values()],
     ),
     Bug(
         "underflow",
         "Products of probabilities became 0 before the logarithm was taken. Stay in log space.",
         TABLES,
-        _underflow,
+        lambda right: [replace(right, finish=_lost_below(log)) for log in SMALLEST.values()],
     ),
 )

@@ -12,18 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from crfviz.chain.homework.arithmetic import arithmetic
 from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
 from crfviz.chain.homework.programs import BACKPOINTERS, BETA, KINDS, Program, right_program
 from crfviz.chain.homework.readings import (
     LOG,
-    Reading,
+    Layout,
     Rounding,
     fits,
     misplaced,
@@ -32,8 +30,8 @@ from crfviz.chain.homework.readings import (
     rounding_of,
     tolerance,
 )
-from crfviz.chain.potentials import Array, Potentials
-from crfviz.exceptions import CrfvizError, ShapeError
+from crfviz.chain.potentials import Array, ArrayLike, Potentials, as_numbers
+from crfviz.exceptions import CrfvizError
 
 MOST_UNKNOWN = 0.5  # of the cells: a bug that leaves more open explains nothing
 
@@ -57,7 +55,7 @@ class WrongCell:
 class Checked:
     """How a table was read, and what is wrong with it."""
 
-    reading: Reading
+    reading: Layout
     rounding: Rounding
     given: Array  # (R, K) the table with a row per word
     expected: Array  # (T, K) the right one in the same space and convention
@@ -65,7 +63,7 @@ class Checked:
     first_wrong: WrongCell | None  # None if the table is right
 
 
-def check_table(potentials: Potentials, kind: str, table: Any) -> WrongCell | None:  # noqa: ANN401 - whatever holds numbers
+def check_table(potentials: Potentials, kind: str, table: ArrayLike) -> WrongCell | None:
     """The first wrong cell of somebody's table, and the likely bug; None if the table is right.
 
     Right is what lies within the tolerance that the table's own rounding asks for, see
@@ -94,11 +92,11 @@ def check_table(potentials: Potentials, kind: str, table: Any) -> WrongCell | No
     return check(potentials, kind, table).first_wrong
 
 
-def check(potentials: Potentials, kind: str, table: Any) -> Checked:  # noqa: ANN401 - whatever holds numbers
+def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
     """Like `check_table`, with everything that a picture of it needs."""
     if kind not in KINDS:
         raise CrfvizError(f"expected one of the kinds {', '.join(KINDS)}, got {kind!r}")
-    values = _numbers(table)
+    values = as_numbers("the table", table).detach().numpy()
     ways = readings(kind, values.shape, potentials.num_tokens, potentials.num_tags)
     right = right_program(potentials, kind)
     rounding = rounding_of(values)
@@ -146,7 +144,7 @@ class Trial:
     """The table held against the right one under one reading of it."""
 
     def __init__(
-        self, kind: str, right: Program, reading: Reading, rounding: Rounding, given: Array
+        self, kind: str, right: Program, reading: Layout, rounding: Rounding, given: Array
     ) -> None:
         self.kind, self.reading, self.rounding = kind, reading, rounding
         self.num_tokens = len(right.emissions)
@@ -157,15 +155,11 @@ class Trial:
         self.given = given
         self.words = given[: self.num_tokens]
         self.choices = right.choices() if kind == BACKPOINTERS else None
-        self.expected = self._expected(right)
+        if self.choices is None:
+            self.expected = reading.shown(right.tables(kind))
+        else:
+            self.expected = right.printed(kind)
         self.ok = self.fit(right)
-
-    def _expected(self, right: Program) -> Array:
-        if self.choices is not None:
-            named: Array = self.choices.argmax(2).astype(float)
-            named[0] = -1.0
-            return named
-        return self.reading.shown(right.tables(self.kind))
 
     @property
     def solved(self) -> bool:
@@ -179,12 +173,19 @@ class Trial:
     def padding_wrong(self) -> bool:
         """Whether the rows after the last word are neither held still nor empty."""
         padding = self.given[self.num_tokens :]
-        if not len(padding) or self.choices is not None:
-            return False
-        held = np.broadcast_to(self.expected[-1], padding.shape)
-        if fits(padding, held, self._tolerance(held, len(held))).all():
+        if not len(padding) or self.choices is not None or self._held_still(padding).all():
             return False
         return not (np.isnan(padding).all() or not padding.any())
+
+    def _held_still(self, padding: Array) -> NDArray[np.bool_]:
+        """(R - T, K) which cells after the last word repeat the row of the last word."""
+        held = np.broadcast_to(self.expected[-1], padding.shape)
+        return fits(padding, held, self._tolerance(held))
+
+    def _printed(self, program: Program) -> tuple[Array, Array]:
+        """A program's table in this reading, and the rows of the given one to hold it against."""
+        table = self.reading.shown(program.tables(self.kind))
+        return table, self.given if len(table) == len(self.given) else self.words
 
     def fit(self, program: Program) -> NDArray[np.bool_]:
         """(T, K) which cells a program would print, or (R, K) if it prints as many."""
@@ -193,26 +194,22 @@ class Trial:
             if len(choices) != self.num_tokens:  # padding shows in the other tables
                 return np.zeros_like(self.words, dtype=bool)
             return pointer_fits(self.words, choices)
-        table = self.reading.shown(program.tables(self.kind))
-        given = self.given if len(table) == len(self.given) else self.words
+        table, given = self._printed(program)
         if len(table) != len(given) or np.isnan(table).mean() > MOST_UNKNOWN:
             return np.zeros_like(given, dtype=bool)
-        return fits(given, table, self._tolerance(table, len(table)))
+        return fits(given, table, self._tolerance(table))
 
     def distance(self, program: Program) -> float:
         """How far a program's table lies from the given one, in tolerances."""
         if self.choices is not None:
             return 0.0
-        table = self.reading.shown(program.tables(self.kind))
-        given = self.given if len(table) == len(self.given) else self.words
+        table, given = self._printed(program)
         known = np.isfinite(table) & np.isfinite(given)
         gaps = np.abs(np.where(known, given - np.where(known, table, 0.0), 0.0))
-        return (
-            float((gaps / self._tolerance(table, len(table)))[known].mean()) if known.any() else 0.0
-        )
+        return float((gaps / self._tolerance(table))[known].mean()) if known.any() else 0.0
 
-    def _tolerance(self, table: Array, rows: int) -> Array:
-        steps = np.arange(rows)[::-1] if self.kind == BETA else np.arange(rows)
+    def _tolerance(self, table: Array) -> Array:
+        steps = np.arange(len(table))[:: -1 if self.kind == BETA else 1]
         return tolerance(self.rounding, table, steps, products=self.reading.space != LOG)
 
     def closeness(self) -> tuple[int, float]:
@@ -232,7 +229,10 @@ class Trial:
             wrong[0] &= self.choices is None or bool(self.given[0].any())
         order = range(self.num_tokens)[::-1] if self.kind == BETA else range(self.num_tokens)
         cells = [(t, int(k)) for t in order for k in np.flatnonzero(wrong[t])]
-        t, k = cells[0] if cells else self._first_of_padding()
+        if not cells:  # in the padding
+            padding = np.argwhere(~self._held_still(self.given[self.num_tokens :])).tolist()
+            cells = [(self.num_tokens + row, tag) for row, tag in padding]
+        t, k = cells[0]
         inside = min(t, self.num_tokens - 1)
         expected = float(self.expected[inside, k])
         return WrongCell(
@@ -247,12 +247,6 @@ class Trial:
             wrong_cells=int(wrong.sum()),
         )
 
-    def _first_of_padding(self) -> tuple[int, int]:
-        padding = self.given[self.num_tokens :]
-        held = np.broadcast_to(self.expected[-1], padding.shape)
-        t, k = np.argwhere(~fits(padding, held, self._tolerance(held, len(held))))[0].tolist()
-        return self.num_tokens + t, k
-
     def checked(self, first_wrong: WrongCell | None) -> Checked:
         """What is shown of this reading."""
         return Checked(self.reading, self.rounding, self.given, self.expected, self.ok, first_wrong)
@@ -263,13 +257,3 @@ def _points(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
     above = np.concatenate([np.zeros_like(choices[:1]), choices])
     rows = np.concatenate([np.full_like(given[:1], np.nan), given])
     return pointer_fits(rows, above)[1:]
-
-
-def _numbers(table: Any) -> Array:  # noqa: ANN401 - whatever holds numbers
-    """A float64 copy."""
-    if isinstance(table, Tensor):
-        table = table.detach().cpu().numpy()
-    try:
-        return np.array(table, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ShapeError(f"the table must be numbers in rows of one length: {error}") from error

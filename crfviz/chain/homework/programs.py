@@ -78,6 +78,14 @@ class Program:
                 MESSAGES: self.finish(np.concatenate([arriving[1:], self._nothing()])),
             }
 
+    def printed(self, kind: str) -> Array:
+        """(R, K) the table as this program prints it: of several tags as good the lowest id."""
+        if kind != BACKPOINTERS:
+            return self.tables(kind)[INCLUDED]
+        pointers: Array = self.choices().argmax(2).astype(float)
+        pointers[0] = -1.0
+        return pointers
+
     def choices(self, *, after: bool = False) -> NDArray[np.bool_]:
         """(T, K, K) which tags before are as good as the best one; row 0 has none.
 

@@ -40,7 +40,7 @@ FLOAT32_DIGITS = 9  # write every float32
 
 
 @dataclass(frozen=True)
-class Reading:
+class Layout:
     """One way to read a table."""
 
     flipped: bool  # the table has a row per tag and a column per word
@@ -90,7 +90,7 @@ def in_space(log_table: Array, space: str) -> Array:
         return np.where(np.isnan(shares) & ~np.isnan(log_table), np.inf, shares)
 
 
-def readings(kind: str, shape: tuple[int, ...], num_tokens: int, num_tags: int) -> list[Reading]:
+def readings(kind: str, shape: tuple[int, ...], num_tokens: int, num_tags: int) -> list[Layout]:
     """The ways to read a table of this shape, the likeliest first.
 
     Raises:
@@ -185,7 +185,7 @@ def tolerance(
 
 def _readings(
     kind: str, shape: tuple[int, ...], num_tokens: int, num_tags: int
-) -> Iterator[Reading]:
+) -> Iterator[Layout]:
     if len(shape) != 2:
         return
     spaces = {BACKPOINTERS: SPACES[:1], VITERBI: SPACES[:2]}.get(kind, SPACES)
@@ -195,7 +195,7 @@ def _readings(
             for space in spaces:
                 for convention in _conventions(kind, rows - num_tokens, single=num_tokens == 1):
                     first = int(kind == BACKPOINTERS and rows < num_tokens)
-                    yield Reading(flipped, space, convention, first)
+                    yield Layout(flipped, space, convention, first)
 
 
 def _conventions(kind: str, more: int, *, single: bool) -> list[str]:

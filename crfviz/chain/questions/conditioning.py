@@ -92,7 +92,7 @@ def restrict(
         UnknownTagError: the chain does not have one of the tags.
         ShapeError: the sentence does not have one of the positions.
     """
-    return forbid(potentials.pin(_checked(potentials, pins)), forbidden)
+    return forbid(potentials.pin(pins), forbidden)
 
 
 def forbid(potentials: Potentials, cells: Iterable[tuple[int, Tag]]) -> Potentials:
@@ -106,10 +106,6 @@ def forbid(potentials: Potentials, cells: Iterable[tuple[int, Tag]]) -> Potentia
     for position, tag in cells:
         emissions[potentials.position(position), potentials.tag_id(tag)] = -torch.inf
     return replace(potentials, emissions=emissions)
-
-
-def _checked(potentials: Potentials, pins: Mapping[int, Tag]) -> dict[int, Tag]:
-    return {potentials.position(position): tag for position, tag in pins.items()}
 
 
 def _fault(

@@ -29,7 +29,7 @@ SAME = 1e-12  # by which a marginal may differ from rounding alone
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Distance:
     """How far two chains over the same words and tags are apart."""
 
     largest_change: float  # of any marginal of a tag or of a neighbouring pair
@@ -42,7 +42,7 @@ class Comparison:
         return self.largest_change <= self.tolerance
 
 
-def compare(before: ForwardBackward, after: ForwardBackward) -> Comparison:
+def compare(before: ForwardBackward, after: ForwardBackward) -> Distance:
     """Both distributions against each other; nan where one of them has no allowed path.
 
     The tolerance grows with log Z beyond a thousand nats, as rounding does.
@@ -53,7 +53,7 @@ def compare(before: ForwardBackward, after: ForwardBackward) -> Comparison:
     )
     changes = [(one - other).abs().max().item() for one, other in pairs if one.numel()]
     size = max(abs(before.log_partition), abs(after.log_partition), 1000.0)
-    return Comparison(
+    return Distance(
         largest_change=max(changes),
         log_partition_change=after.log_partition - before.log_partition,
         tolerance=SAME * size / 1000.0,

@@ -23,7 +23,7 @@ from torch import Tensor
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward, log_partition
 from crfviz.chain.potentials import Potentials, Tag, require_number
-from crfviz.exceptions import CrfvizError, ShapeError
+from crfviz.exceptions import CrfvizError
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +77,7 @@ def observed_counts(potentials: Potentials, path: Sequence[Tag]) -> Counts:
         UnknownTagError: the chain does not have one of the tags.
     """
     T, K = potentials.emissions.shape
-    if len(path) != T:
-        raise ShapeError(f"path must have {T} tags, got {len(path)}")
-    tags = torch.tensor([potentials.tag_id(tag) for tag in path])
+    tags = torch.tensor(potentials.path(path))
     emissions = torch.zeros(T, K, dtype=torch.float64)
     emissions[torch.arange(T), tags] = 1.0
     steps = emissions[:-1, :, None] * emissions[1:, None, :]

@@ -45,7 +45,6 @@ from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.paths import lead, terms
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import TOLERANCE
-from crfviz.exceptions import ShapeError
 
 Part = Literal["emission", "transition"]
 Kind = Literal["emission", "transition", "both", "near tie", "constraint"]
@@ -84,9 +83,7 @@ def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -
         >>> found.emission_change, found.transition_change  # one word differs, and two steps
         (0.25, 0.125)
     """
-    for path in (target, best):
-        if len(path) != potentials.num_tokens:
-            raise ShapeError(f"path must have {potentials.num_tokens} tags, got {len(path)}")
+    target, best = potentials.path(target), potentials.path(best)
     ahead = lead(potentials, best, target)
     gap, emission_gap, transition_gap = ahead.total, ahead.emission, ahead.transition
     if gap == math.inf:

@@ -38,8 +38,14 @@ from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.paths import probability, terms
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.run.errors import find_errors, judge_entities
-from crfviz.corpus.run.log import MOST_KEPT, ErrorLog
-from crfviz.corpus.run.results import BEAMS, EVERY_DECODER, ORACLE_PATHS, Results
+from crfviz.corpus.run.results import (
+    BEAMS,
+    EVERY_DECODER,
+    MOST_KEPT,
+    ORACLE_PATHS,
+    ErrorLog,
+    Results,
+)
 from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.taggers.features import shape
 from crfviz.taggers.lexicon import Lexicon, read_lexicon

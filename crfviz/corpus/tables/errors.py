@@ -1,7 +1,7 @@
 """What is behind the errors of a corpus: by kind, by pair of tags and by transition, and lists.
 
 Kinds are those of `crfviz.chain.questions.triage`; what is put down to a transition, and how, says
-`crfviz.corpus.run.log`.
+`crfviz.corpus.run.results`.
 """
 
 from collections import Counter, defaultdict
@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from crfviz.chain.questions.triage import KINDS
 from crfviz.corpus.run.errors import EntitySuspect, Error, Move
-from crfviz.corpus.run.log import ErrorTotals
+from crfviz.corpus.run.results import ErrorTotals
 from crfviz.corpus.table import Table
 from crfviz.text.sentences import Sentence
 

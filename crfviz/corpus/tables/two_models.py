@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.corpus.metrics import mcnemar, wilson
-from crfviz.corpus.run.log import MOST_KEPT
-from crfviz.corpus.run.results import Results
+from crfviz.corpus.run.results import MOST_KEPT, Results
 from crfviz.corpus.table import Row, Table, rate_cells
 from crfviz.exceptions import ShapeError
 from crfviz.text.schemes import spans

@@ -14,9 +14,8 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.corpus.metrics import accuracy
 from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
 from crfviz.taggers.features import form
-from crfviz.taggers.hmm.estimate import Counts, Smoothing, TagCounts
+from crfviz.taggers.hmm.estimate import ANY, Counts, Events, Smoothing, TagCounts, class_names
 from crfviz.taggers.hmm.tagger import CountedHmm, HmmTagger, save_hmm
-from crfviz.taggers.hmm.words import ANY, Events, class_names
 from crfviz.taggers.storage import HISTORY_FILE, write_json
 from crfviz.text.sentences import Sentence
 

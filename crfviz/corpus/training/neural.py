@@ -40,8 +40,7 @@ from crfviz.corpus.training.optimisation import Run, read_checkpoint, write_chec
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import ModelError
 from crfviz.taggers.neural.network import Network
-from crfviz.taggers.neural.storage import Config, NeuralModel, save_model
-from crfviz.taggers.neural.tagger import choose_device
+from crfviz.taggers.neural.tagger import Config, NeuralModel, choose_device, save_model
 from crfviz.taggers.storage import HISTORY_FILE, write_json
 from crfviz.text.schemes import is_bio, scheme_of
 

@@ -33,7 +33,7 @@ from tqdm import tqdm
 from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
 from crfviz.exceptions import FormatError
 from crfviz.taggers.perceptron.features import Keys, Rows, feature_keys, rows_of, word_keys
-from crfviz.taggers.perceptron.storage import Floats, Perceptron, save_perceptron
+from crfviz.taggers.perceptron.tagger import Floats, Perceptron, save_perceptron
 from crfviz.taggers.storage import HISTORY_FILE, write_json
 from crfviz.text.sentences import Sentence
 

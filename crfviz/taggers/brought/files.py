@@ -18,10 +18,9 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.archive import check_archive, read_folder
 from crfviz.taggers.brought.crfsuite_file import MAGIC, crfsuite_draft, read_crfsuite
 from crfviz.taggers.brought.draft import MOST_BYTES, MOST_UNPACKED, Draft, Reading, Steps
-from crfviz.taggers.brought.json_file import read_json
 from crfviz.taggers.brought.layer_file import KIND as LAYER
 from crfviz.taggers.brought.layer_file import read_checkpoint, read_safetensors
-from crfviz.taggers.brought.npz_file import read_arrays_of
+from crfviz.taggers.brought.scores_file import read_arrays_of, read_json
 from crfviz.taggers.brought.understood import Understood, understand
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.number_files import PICKLE_MAGIC, ZIP_MAGIC, npz_arrays

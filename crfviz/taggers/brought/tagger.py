@@ -1,18 +1,46 @@
-"""Sentences with given scores: a tagger that knows those of its file, and their beginnings."""
+"""Sentences with given scores: a tagger that knows those of its file, and their beginnings.
+
+The folder has config.json and model.safetensors. The file holds the emissions of all sentences in
+one array, (sum of T, K); `start` and `end` (K,) and `transitions` (K, K) where all sentences share
+them, else `start` and `end` (N, K), one row a sentence, and `transitions` (M, K, K): T-1 matrices
+of one that has `steps`, one of another. All are float64, -inf where forbidden. Few arrays, because
+each takes a while to read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import UnknownObservationError
-from crfviz.taggers.brought.storage import load_imported
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.chain.potentials import Array, Potentials
+from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import SentenceTagger
-from crfviz.taggers.tagger import PERCEPTRON
+from crfviz.taggers.storage import (
+    WEIGHTS_FILE,
+    are_texts,
+    read_arrays,
+    read_choice,
+    read_header,
+    read_names,
+    read_scheme,
+    write_arrays,
+    write_header,
+)
+from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 
 MOST_EXAMPLES = 50  # listed; they travel with every redraw
 DRAWN = 120  # words of an example; a link has to hold them
+IMPORTED = (
+    "imported"  # what config.json says under `family`; `scores` holds the family of the scores
+)
+FAMILIES = (CRF, PERCEPTRON, HMM)
+NAMES = ("emissions", "transitions", "start", "end")
 
 
 class ImportedTagger(SentenceTagger):
@@ -70,3 +98,156 @@ class ImportedTagger(SentenceTagger):
         """The number of a sentence that begins with these words."""
         known = enumerate(self._stored.words)
         return next((n for n, each in known if words and each[: len(words)] == words), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Imported:
+    """What the folder holds."""
+
+    tags: tuple[str, ...]  # K names
+    sentences: tuple[Potentials, ...]  # each with these tags and with tokens; no two have the same
+    gold: tuple[tuple[str, ...] | None, ...]  # of each sentence its T tag names, where known
+    family: str  # one of FAMILIES: what the scores are
+    scheme: str | None = None  # "BIO" or None
+
+
+def save_imported(folder: Path, imported: Imported) -> None:
+    """Write both files of the folder, which is made if need be."""
+    chains = imported.sentences
+    sentences = [
+        {
+            "tokens": list(chain.tokens or ()),
+            "gold": gold and list(gold),
+            "steps": not chain.homogeneous,
+        }
+        for chain, gold in zip(chains, imported.gold, strict=True)
+    ]
+    fields = {
+        "scores": imported.family,
+        "scheme": imported.scheme,
+        "tags": list(imported.tags),
+        "sentences": sentences,
+    }
+    write_header(folder, IMPORTED, fields)
+    tables = [{name: getattr(chain, name).detach().numpy() for name in NAMES} for chain in chains]
+    arrays = {"emissions": np.concatenate([table["emissions"] for table in tables])}
+    for name in NAMES[1:]:
+        first = tables[0][name]
+        if first.ndim < 3 and all(np.array_equal(first, table[name]) for table in tables):
+            arrays[name] = first
+        else:
+            rows = [t[name] if t[name].ndim == 3 else t[name][None] for t in tables]
+            arrays[name] = np.concatenate(rows)
+    write_arrays(folder / WEIGHTS_FILE, arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class ImportedArrays:
+    """What was read, with the chains still to be made: all of them at once would take a while."""
+
+    tags: tuple[str, ...]  # K
+    words: tuple[tuple[str, ...], ...]  # T of each sentence
+    gold: tuple[tuple[str, ...] | None, ...]  # of each sentence
+    family: str
+    scheme: str | None
+    arrays: tuple[tuple[Array, ...], ...]  # of each sentence emissions, transitions, start, end
+
+    def chain(self, number: int) -> Potentials:
+        """The potentials of a sentence, counted from 0.
+
+        Raises:
+            ModelError: a score is NaN or +inf.
+        """
+        try:
+            return Potentials(*self.arrays[number], tags=self.tags, tokens=self.words[number])
+        except CrfvizError as error:
+            raise ModelError(f"{WEIGHTS_FILE}, sentence {number + 1}: {error}") from error
+
+
+def load_imported(folder: Path) -> ImportedArrays:
+    """Read and check the folder, all but the scores themselves.
+
+    Raises:
+        ModelError: a file is missing, damaged, or does not fit the other; says which and where.
+    """
+    path, content = read_header(folder, IMPORTED)
+    tags = read_names(path, content, "tags", least=1)
+    family = read_choice(path, content, "scores", FAMILIES)
+    scheme = read_scheme(path, content)
+    sentences = content.get("sentences")
+    if not isinstance(sentences, list) or not sentences:
+        raise ModelError(f"{path}: field 'sentences' must be a list with a sentence in it")
+    words: list[tuple[str, ...]] = []
+    gold: list[tuple[str, ...] | None] = []
+    steps: list[bool] = []
+    for number, sentence in enumerate(sentences, start=1):
+        place = f"{path}, sentence {number}"
+        if not isinstance(sentence, dict):
+            raise ModelError(f"{place}: must be an object, got {type(sentence).__name__}")
+        words.append(_words(place, sentence.get("tokens")))
+        right = sentence.get("gold")
+        gold.append(None if right is None else _words(place, right))
+        steps.append(sentence.get("steps") is True)
+    arrays = _parted(folder / WEIGHTS_FILE, list(map(len, words)), steps, len(tags))
+    return ImportedArrays(tags, tuple(words), tuple(gold), family, scheme, arrays)
+
+
+def _parted(
+    path: Path, lengths: Sequence[int], steps: Sequence[bool], K: int
+) -> tuple[tuple[Array, ...], ...]:
+    """The arrays of each sentence, as views.
+
+    Args:
+        path: of the scores.
+        lengths: T of each sentence.
+        steps: whether each has a matrix a step.
+        K: number of tags.
+    """
+    N = len(lengths)
+    matrices = [T - 1 if own else 1 for T, own in zip(lengths, steps, strict=True)]
+    arrays = read_arrays(path)
+    emissions = _array(path, arrays, "emissions", [(sum(lengths), K)])
+    transitions = _array(path, arrays, "transitions", [(K, K), (sum(matrices), K, K)])
+    ends = [_array(path, arrays, name, [(K,), (N, K)]) for name in ("start", "end")]
+    return tuple(
+        zip(
+            _rows(emissions, lengths),
+            _matrices(transitions, matrices, steps),
+            *([array] * N if array.ndim == 1 else list(array) for array in ends),
+            strict=True,
+        )
+    )
+
+
+def _matrices(array: Array, counts: Sequence[int], steps: Sequence[bool]) -> list[Array]:
+    """Of each sentence its matrices, or its only one."""
+    if array.ndim == 2:
+        return [array] * len(counts)
+    parts = _rows(array, counts)
+    return [part if own else part[0] for part, own in zip(parts, steps, strict=True)]
+
+
+def _rows(array: Array, counts: Sequence[int]) -> list[Array]:
+    """So many rows for each sentence."""
+    ends = np.cumsum(counts).tolist()
+    return [array[end - number : end] for number, end in zip(counts, ends, strict=True)]
+
+
+def _array(
+    path: Path, arrays: Mapping[str, NDArray[Any]], name: str, shapes: Sequence[tuple[int, ...]]
+) -> Array:
+    """An array of one of these shapes."""
+    array = arrays.get(name)
+    if array is None or array.shape not in shapes or array.dtype != np.float64:
+        got = "none" if array is None else f"{array.dtype} {array.shape}"
+        raise ModelError(
+            f"{path}: tensor {name!r} must be float64 {' or '.join(map(str, shapes))} to match "
+            f"config.json, got {got}"
+        )
+    return array
+
+
+def _words(place: str, value: object) -> tuple[str, ...]:
+    if not value or not are_texts(value):
+        raise ModelError(f"{place}: tokens and gold must be lists of non-empty strings")
+    return tuple(value)

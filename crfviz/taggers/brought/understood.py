@@ -19,8 +19,8 @@ from crfviz.taggers.brought.draft import (
     Part,
     Reading,
 )
-from crfviz.taggers.brought.storage import Imported, save_imported
 from crfviz.taggers.brought.tables import Tables, logarithms, read_tables, unnormalised
+from crfviz.taggers.brought.tagger import Imported, save_imported
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.tagger import HMM
 from crfviz.text.schemes import BIO, could_be_bio

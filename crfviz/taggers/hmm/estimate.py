@@ -1,4 +1,9 @@
-"""From counts to the probabilities of an HMM.
+"""What an HMM sees of a word, and from counts of it to probabilities.
+
+It sees a form that it knows, or a class of forms that it does not. An unknown word belongs to
+exactly one class, the most specific that is listed: its shape with its last three letters, two,
+one, its shape alone, or "" for all that is left. So "a word of this class" is an event like a known
+word, and p(event | tag) sums to one over all events.
 
 Let an event x be a known word or a class of unknown ones.
 
@@ -11,23 +16,84 @@ so that p(x | t) sums to one over the events of every tag. Next tags, and the en
 every count.
 
 Source:
-    Brants (2000) for the endings and Bayes' rule; Good (1953) for the share of the unknown.
+    Brants (2000), section 2.3, for unknown words by their endings, and for Bayes' rule; Good (1953)
+    for the share of the unknown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.taggers.hmm.words import ANY, Events, parent
+from crfviz.taggers.features import SHAPES, form, shape
 from crfviz.taggers.textbook.markov import HiddenMarkov
+
+LONGEST_ENDING = 3  # letters
+ANY = ""  # the class of all unknown words
+HAPAX = 0.5  # added to the words of a class that were seen once, so that no class is impossible
+EVERY_TAG = 0.1  # added to the tags of rare words at large, likewise
 
 Counts = NDArray[np.float64]
 
-HAPAX = 0.5  # added to the words of a class that were seen once, so that no class is impossible
-EVERY_TAG = 0.1  # added to the tags of rare words at large, likewise
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Known forms, then classes, in id order."""
+
+    words: tuple[str, ...]
+    classes: tuple[str, ...]  # ANY is the first, and general ones go before special ones
+
+    def event(self, word: str) -> int:
+        """The id of a word's event; a word that is known in lower case alone counts as that."""
+        known = self._word_ids
+        spelled = form(word)
+        for candidate in (spelled, spelled.lower()):
+            if candidate in known:
+                return known[candidate]
+        return len(self.words) + self.word_class(spelled)
+
+    def word_class(self, spelled: str) -> int:
+        """Index into `classes` of the most specific class of a form."""
+        return next(
+            self._class_ids[name]
+            for name in reversed(class_names(spelled))
+            if name in self._class_ids
+        )
+
+    @cached_property
+    def _word_ids(self) -> Mapping[str, int]:
+        return {word: index for index, word in enumerate(self.words)}
+
+    @cached_property
+    def _class_ids(self) -> Mapping[str, int]:
+        return {name: index for index, name in enumerate(self.classes)}
+
+
+def class_names(spelled: str) -> list[str]:
+    """All classes of a form, the most general first.
+
+    >>> class_names("Doing")
+    ['', 'title', 'title -g', 'title -ng', 'title -ing']
+    """
+    kind, lower = SHAPES[shape(spelled)], spelled.lower()
+    longest = min(LONGEST_ENDING, len(lower) - 1)
+    return [ANY, kind, *(f"{kind} -{lower[-n:]}" for n in range(1, longest + 1))]
+
+
+def parent(name: str) -> str:
+    """The class one step more general.
+
+    >>> parent("title -ing"), parent("title -g"), parent("title")
+    ('title -ng', 'title', '')
+    """
+    kind, _, ending = name.partition(" -")
+    if not ending:
+        return ANY
+    return f"{kind} -{ending[1:]}" if len(ending) > 1 else kind
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import ModelError
 from crfviz.taggers.folder import SentenceTagger
-from crfviz.taggers.hmm.estimate import Smoothing, TagCounts, estimate
-from crfviz.taggers.hmm.words import ANY, Events, parent
+from crfviz.taggers.hmm.estimate import ANY, Events, Smoothing, TagCounts, estimate, parent
 from crfviz.taggers.storage import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,

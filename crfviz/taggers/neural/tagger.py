@@ -3,25 +3,50 @@
     potentials = (emissions, transitions, start, end) / temperature
 
 The temperature was fitted on dev sentences: it changes no path and makes the marginals honest.
+
+The folder has config.json, vocabulary.json and model.safetensors. Weights are stored as float16 and
+worked with as float32.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.folder import FolderTagger
-from crfviz.taggers.neural.storage import load_model
+from crfviz.taggers.neural.network import ARCHITECTURES, Architecture, Network, Sizes
+from crfviz.taggers.neural.vocabulary import Vocabulary
+from crfviz.taggers.storage import (
+    CONFIG_FILE,
+    VOCABULARY_FILE,
+    WEIGHTS_FILE,
+    read_choice,
+    read_header,
+    read_json_object,
+    read_names,
+    read_safetensors,
+    read_scheme,
+    require_positive,
+    write_header,
+    write_vocabulary,
+    wrong_field,
+)
 from crfviz.taggers.tagger import CRF, Words, words_of
 
 VARIABLE = "CRFVIZ_DEVICE"
 SENTENCES_AT_ONCE = 64  # bounds the memory of a batch
+FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)
+LARGEST_SIZE = 4096  # of any one layer: a typing error must not ask for all the memory
 
 
 class NeuralTagger(FolderTagger):
@@ -106,3 +131,111 @@ def choose_device() -> torch.device:
     if wanted == "cuda" and not available:
         raise CrfvizError(f"{VARIABLE}=cuda, but torch finds no CUDA device here; use cpu")
     return torch.device("cuda" if available and wanted != "cpu" else "cpu")
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the weights of a folder mean."""
+
+    architecture: Architecture
+    tags: tuple[str, ...]  # in id order
+    scheme: str | None  # "BIO": the rules of BIO act in decoding; None: any tag may follow any
+    temperature: float  # every trained score is divided by it when the folder is loaded
+    sizes: Sizes
+
+
+@dataclass(frozen=True, eq=False)
+class NeuralModel:
+    """What a model folder holds."""
+
+    config: Config
+    vocabulary: Vocabulary
+    network: Network  # float32, on the CPU
+
+
+def save_model(folder: Path, model: NeuralModel) -> None:
+    """Write the three files of a model folder, which is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words, characters = model.vocabulary.words, model.vocabulary.characters
+    write_vocabulary(folder, {"words": words, "characters": characters})
+    tensors = {
+        name: value.detach().cpu().to(torch.float16).contiguous()
+        for name, value in model.network.named_parameters()
+    }
+    save_file(tensors, folder / WEIGHTS_FILE)
+    write_header(folder, CRF, asdict(model.config))
+
+
+def load_model(folder: Path) -> NeuralModel:
+    """Read and check a model folder.
+
+    Raises:
+        ModelError: a file is missing, damaged, or does not fit the others; says which and where.
+    """
+    if not folder.is_dir():
+        raise ModelError(f"{folder}: there is no such folder; a model is a folder")
+    config = _config(*read_header(folder, CRF))
+    path = folder / VOCABULARY_FILE
+    content = read_json_object(path)
+    vocabulary = Vocabulary(
+        words=read_names(path, content, "words", least=0),
+        characters=read_names(path, content, "characters", least=0),
+    )
+    tensors = read_safetensors(folder / WEIGHTS_FILE, load_file)
+    with torch.random.fork_rng(devices=[]):  # the first weights are random, and thrown away
+        network = Network(config.architecture, config.sizes, vocabulary, len(config.tags))
+    _check_tensors(folder / WEIGHTS_FILE, network, tensors)
+    network.load_state_dict({n: t.to(torch.float32) for n, t in tensors.items()}, assign=True)
+    network.requires_grad_(requires_grad=False).eval()
+    return NeuralModel(config, vocabulary, network)
+
+
+def _config(path: Path, content: Mapping[str, Any]) -> Config:
+    return Config(
+        architecture=read_choice(path, content, "architecture", ARCHITECTURES),
+        scheme=read_scheme(path, content),
+        tags=read_names(path, content, "tags", least=1),
+        temperature=require_positive(path, "temperature", content.get("temperature")),
+        sizes=_sizes(path, content.get("sizes")),
+    )
+
+
+def _sizes(path: Path, value: object) -> Sizes:
+    if not isinstance(value, dict):
+        raise wrong_field(path, "sizes", "must be an object", value)
+    names = [field.name for field in fields(Sizes)]
+    if set(value) != set(names):
+        raise wrong_field(path, "sizes", f"must have the keys {', '.join(names)}", sorted(value))
+    for name in names:
+        numbers = value[name] if name == "widths" else [value[name]]
+        if not _are_sizes(numbers):
+            expected = f"must be 1 to {LARGEST_SIZE}" + (", a list" if name == "widths" else "")
+            raise wrong_field(path, f"sizes.{name}", expected, value[name])
+    return Sizes(**{**value, "widths": tuple(value["widths"])})
+
+
+def _are_sizes(numbers: object) -> bool:
+    return (
+        isinstance(numbers, Sequence)
+        and len(numbers) > 0
+        and all(type(n) is int and 1 <= n <= LARGEST_SIZE for n in numbers)
+    )
+
+
+def _check_tensors(path: Path, network: Network, tensors: Mapping[str, Tensor]) -> None:
+    expected = {name: tuple(value.shape) for name, value in network.named_parameters()}
+    for name in sorted(expected.keys() | tensors.keys()):
+        if name not in tensors:
+            raise ModelError(f"{path}: tensor {name!r} is missing")
+        if name not in expected:
+            raise ModelError(f"{path}: tensor {name!r} belongs to no part of this model")
+        shape = tuple(tensors[name].shape)
+        if shape != expected[name]:
+            raise ModelError(
+                f"{path}: tensor {name!r} must be {expected[name]} to match config.json and "
+                f"vocabulary.json, got {shape}"
+            )
+        if not tensors[name].is_floating_point():
+            raise ModelError(f"{path}: tensor {name!r} must be float, got {tensors[name].dtype}")
+        if not bool(torch.isfinite(tensors[name].float()).all()):  # faster than as float16
+            raise ModelError(f"{path}: tensor {name!r} holds numbers that are not finite")

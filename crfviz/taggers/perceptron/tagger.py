@@ -6,20 +6,53 @@
 The transitions differ from step to step, because the last feature depends on the word. The weights
 were moved until the best path was the right one; nothing made them logarithms of probabilities.
 
+The folder has config.json and model.safetensors. Features are numbers (see `features`). A table of
+weights is mostly zero, so it is packed into three short arrays:
+
+    counts   (N,)  uint8 or uint16   how many cells of a row are not zero
+    columns  (M,)  uint8 or uint16   their columns, row after row
+    values   (M,)  int8              their values, in units of `scale`
+
+A scale is one number a table, the largest size over 127. That is coarse, and enough: a perceptron's
+weights are sums of ones.
+
 Source:
     Collins (2002), "Discriminative training methods for hidden Markov models".
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import ModelError
 from crfviz.taggers.folder import SentenceTagger
-from crfviz.taggers.perceptron.features import feature_keys, rows_of, word_keys
-from crfviz.taggers.perceptron.storage import load_perceptron
+from crfviz.taggers.perceptron.features import Keys, feature_keys, rows_of, word_keys
+from crfviz.taggers.storage import (
+    WEIGHTS_FILE,
+    read_arrays,
+    read_choice,
+    read_header,
+    read_names,
+    require_array,
+    write_arrays,
+    write_header,
+)
 from crfviz.taggers.tagger import PERCEPTRON
 from crfviz.text.schemes import scheme_of
+
+UPDATES = ("viterbi", "greedy")
+PARTS = {"counts": "uint", "columns": "uint", "values": "int8", "scale": "float32"}
+LARGEST = np.iinfo(np.int8).max
+
+Floats = NDArray[np.float32]
+Arrays = dict[str, NDArray[Any]]
 
 
 class PerceptronTagger(SentenceTagger):
@@ -54,3 +87,150 @@ class PerceptronTagger(SentenceTagger):
             tags=self.tags,
             tokens=words,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Perceptron:
+    """The averaged weights. In each table of N rows a row of zeros comes last, for the unknown."""
+
+    tags: tuple[str, ...]  # K, in id order
+    updates: str  # "viterbi" or "greedy": how it was decoded while it was trained
+    features: Keys  # (N,) in ascending order
+    emissions: Floats  # (N + 1, K)
+    words: Keys  # (W,) in ascending order
+    word_transitions: Floats  # (W + 1, K, K): previous tag x word; from, to
+    transitions: Floats  # (K, K): previous tag
+    start: Floats  # (K,)
+    end: Floats  # (K,)
+
+
+def save_perceptron(folder: Path, model: Perceptron) -> None:
+    """Write both files of the folder, without the weights that round to 0."""
+    num_tags = len(model.tags)
+    flat = model.word_transitions[:-1].reshape(-1, num_tags * num_tags)
+    arrays = {
+        "transitions": model.transitions,
+        "start": model.start,
+        "end": model.end,
+        **_packed("features", model.features, model.emissions[:-1]),
+        **_packed("words", model.words, flat),
+    }
+    write_header(folder, PERCEPTRON, {"tags": list(model.tags), "updates": model.updates})
+    write_arrays(folder / WEIGHTS_FILE, arrays)
+
+
+def load_perceptron(folder: Path) -> Perceptron:
+    """Read and check the folder.
+
+    Raises:
+        ModelError: a file is missing, damaged, or does not fit the other; says which and where.
+    """
+    path, content = read_header(folder, PERCEPTRON)
+    tags = read_names(path, content, "tags", least=1)
+    updates = read_choice(path, content, "updates", UPDATES, " or ".join(map(repr, UPDATES)))
+    weights = folder / WEIGHTS_FILE
+    arrays = read_arrays(weights)
+    K = len(tags)
+    features, words = (_keys(weights, arrays, name) for name in ("features", "words"))
+    emissions = unpack(weights, arrays, "features", K)
+    word_transitions = unpack(weights, arrays, "words", K * K).reshape(-1, K, K)
+    for name, keys, table in (
+        ("features", features, emissions),
+        ("words", words, word_transitions),
+    ):
+        if len(keys) != len(table) - 1:
+            raise ModelError(
+                f"{weights}: tensor '{name}.counts' must have {len(keys)} numbers to match "
+                f"'{name}.keys', got {len(table) - 1}"
+            )
+    return Perceptron(
+        tags=tags,
+        updates=updates,
+        features=features,
+        emissions=emissions,
+        words=words,
+        word_transitions=word_transitions,
+        transitions=require_array(weights, arrays, "transitions", (K, K)),
+        start=require_array(weights, arrays, "start", (K,)),
+        end=require_array(weights, arrays, "end", (K,)),
+    )
+
+
+def pack(name: str, table: Floats) -> Arrays:
+    """The arrays of a table, named `NAME.counts` and so on; values are rounded to the scale.
+
+    Args:
+        name: of the table.
+        table: (N, M) finite numbers.
+    """
+    scale = max(float(np.abs(table).max(initial=0.0)), 1.0) / LARGEST
+    rounded = np.round(table / scale).astype(np.int8)
+    rows, columns = np.nonzero(rounded)
+    whole = np.uint8 if table.shape[1] <= np.iinfo(np.uint8).max else np.uint16
+    return {
+        f"{name}.counts": np.bincount(rows, minlength=len(table)).astype(whole),
+        f"{name}.columns": columns.astype(whole),
+        f"{name}.values": rounded[rows, columns],
+        f"{name}.scale": np.array([scale], dtype=np.float32),
+    }
+
+
+def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int) -> Floats:
+    """The table of packed arrays, with a row of zeros more for what is not in it.
+
+    Args:
+        path: of the file, for the messages.
+        arrays: everything in the file.
+        name: of the table.
+        width: M, how many columns it has.
+
+    Returns:
+        (N + 1, M).
+
+    Raises:
+        ModelError: an array is missing, of another kind, or does not fit the others.
+    """
+    parts = {part: _part(path, arrays, f"{name}.{part}", kind) for part, kind in PARTS.items()}
+    counts, columns, values, scale = (parts[part] for part in PARTS)
+    total = int(counts.sum(dtype=np.int64))
+    if not total == len(columns) == len(values):
+        raise ModelError(
+            f"{path}: tensors '{name}.columns' and '{name}.values' must have {total} numbers to "
+            f"match '{name}.counts', got {len(columns)} and {len(values)}"
+        )
+    if total and int(columns.max()) >= width:
+        raise ModelError(
+            f"{path}: tensor '{name}.columns' must be below {width}, got {columns.max()}"
+        )
+    if len(scale) != 1 or not np.isfinite(scale[0]) or scale[0] <= 0:
+        raise ModelError(f"{path}: tensor '{name}.scale' must be one positive number, got {scale}")
+    table = np.zeros((len(counts) + 1, width), dtype=np.float32)
+    rows = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+    table[rows, columns] = values.astype(np.float32) * scale[0]
+    return table
+
+
+def _packed(name: str, keys: Keys, table: Floats) -> Arrays:
+    """The packed table without the rows that round to nothing."""
+    packed = pack(name, table)
+    kept = packed[f"{name}.counts"] > 0
+    counts = packed[f"{name}.counts"][kept]
+    return {**packed, f"{name}.counts": counts, f"{name}.keys": keys[kept]}
+
+
+def _keys(path: Path, arrays: Arrays, name: str) -> Keys:
+    keys = require_array(path, arrays, f"{name}.keys", (None,), np.uint32)
+    if (keys[1:] <= keys[:-1]).any():
+        raise ModelError(f"{path}: tensor '{name}.keys' must be in ascending order")
+    return keys
+
+
+def _part(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, kind: str) -> NDArray[Any]:
+    if name not in arrays:
+        raise ModelError(f"{path}: tensor {name!r} is missing")
+    array = arrays[name]
+    if array.ndim != 1 or not array.dtype.name.startswith(kind):
+        raise ModelError(
+            f"{path}: tensor {name!r} must be a list of {kind}, got {array.dtype} {array.shape}"
+        )
+    return array

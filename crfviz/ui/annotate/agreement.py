@@ -9,9 +9,9 @@ import streamlit as st
 
 from crfviz.annotations.agreement import Agreement, Disagreement, Estimate, agreement
 from crfviz.annotations.store.store import DocumentSummary
-from crfviz.text.pretokenized import sentence_of
 from crfviz.text.schemes import is_begin, split_tag
 from crfviz.text.sentences import words_at
+from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import store
 from crfviz.ui.session.bound import bound_view

@@ -22,7 +22,7 @@ from crfviz.ui.annotate.store import store
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import flag_option, publish, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import fresh_events, last_event, of_session
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote
 from crfviz.views.numbers import count
 from crfviz.views.stage.component import mount

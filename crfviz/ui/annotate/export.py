@@ -7,12 +7,11 @@ import streamlit as st
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, render
 from crfviz.annotations.records import STATES, State
 from crfviz.annotations.store.store import DocumentSummary
-from crfviz.exceptions import CrfvizError
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
 from crfviz.ui.annotate.store import choose_annotator, go_to_document, store
 from crfviz.ui.session.bound import bound_view
-from crfviz.ui.session.kept import say
-from crfviz.ui.widgets.download import download
+from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 
@@ -70,10 +69,7 @@ def _remove(document: DocumentSummary) -> None:
 
 
 def _gone(name: str) -> None:
-    try:
+    with refusals_said():
         store().remove(name)
-    except CrfvizError as error:
-        say(str(error))
-    else:
         forget_added()
         go_to_document("")

@@ -11,14 +11,13 @@ from crfviz.annotations.teaching.gains import Taught, gains_table, taught_of
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
 from crfviz.annotations.teaching.teach import start_teaching, teachable
-from crfviz.exceptions import CrfvizError
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import choose_annotator, finished_sentences
 from crfviz.ui.session.bound import bound_view
 from crfviz.ui.session.current import change, scenario
-from crfviz.ui.session.kept import say
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 
@@ -71,10 +70,8 @@ def _lesson(document: DocumentSummary, model: str) -> None:
 
 
 def _start(lesson: Lesson, sentences: Sequence[Sentence]) -> None:
-    try:
+    with refusals_said():
         start_teaching(_jobs(), lesson, sentences)
-    except CrfvizError as error:
-        say(str(error))
 
 
 def _watch(job: Job) -> None:

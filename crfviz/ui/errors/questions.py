@@ -15,14 +15,12 @@ from crfviz.corpus.table import as_csv
 from crfviz.corpus.tables.errors import conll
 from crfviz.corpus.tables.slices import dimensions_of, slice_table
 from crfviz.taggers.lexicon import LEXICON_FILE
-from crfviz.ui.errors.lists import ANY, is_it_the_gold, why, wrong_words
+from crfviz.ui.errors.lists import ANY, is_it_the_gold, show_table, why, wrong_words
 from crfviz.ui.errors.runs import Analysed
-from crfviz.ui.errors.tables import show_table
 from crfviz.ui.errors.two_models import two_models
 from crfviz.ui.session.bound import bound_buttons, bound_tabs
 from crfviz.ui.session.current import publish
-from crfviz.ui.widgets.download import download
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import download, guarded
 from crfviz.views.figures.errors import calibration_chart, coverage_chart, decoders_chart
 
 

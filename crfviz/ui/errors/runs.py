@@ -14,8 +14,8 @@ from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import Tables, full_record, tables_of
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.pretokenized import sentence_of
 from crfviz.text.sentences import Sentence
+from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.errors.source import Source
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.state.link import explorer_link

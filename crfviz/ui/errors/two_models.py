@@ -9,18 +9,16 @@ import streamlit as st
 from crfviz.corpus.table import Row, Table
 from crfviz.corpus.tables.two_models import KINDS, comparison_tables
 from crfviz.exceptions import CrfvizError
-from crfviz.text.pretokenized import sentence_of
+from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
-from crfviz.ui.errors.mapping import mapped_sentences
+from crfviz.ui.errors.lists import ANY, show_table
 from crfviz.ui.errors.runs import Analysed, analysed
-from crfviz.ui.errors.tables import show_table
+from crfviz.ui.errors.source import mapped_sentences
 from crfviz.ui.session.bound import bound_buttons, bound_view
 from crfviz.ui.session.current import publish
 from crfviz.ui.state.link import explorer_link
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
-
-ANY = "any"
 
 
 def two_models(found: Analysed) -> None:

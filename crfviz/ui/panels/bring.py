@@ -8,20 +8,17 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from crfviz.exceptions import CrfvizError
-from crfviz.taggers.bringing import keep
 from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SENTENCES, MOST_TAGS, Reading
 from crfviz.taggers.brought.files import understand_files
 from crfviz.taggers.brought.understood import Understood
-from crfviz.taggers.registry import load_tagger
+from crfviz.taggers.registry import keep, load_tagger
 from crfviz.taggers.user_models import own_models, remove_model
 from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
 from crfviz.ui.session.current import change, scenario
-from crfviz.ui.session.kept import say
+from crfviz.ui.session.kept import refusals_said, say
 from crfviz.ui.words import plain, quote
-from crfviz.views.frames.brought import MOST_NAMES, axis_line, facts_frame
-from crfviz.views.frames.transitions import transition_frame
+from crfviz.views.frames.chains import MOST_NAMES, axis_line, facts_frame, transition_frame
 
 SWITCH = "CRFVIZ_UPLOADS"  # "off": nobody may bring or remove a model
 OFF = ("off", "no", "0", "false")
@@ -138,15 +135,12 @@ def own_panel() -> None:
 
 
 def _remove(name: str) -> None:
-    try:
+    with refusals_said():
         remove_model(name)
-    except CrfvizError as error:
-        say(str(error))
-        return
-    cached.tagger.clear(name)
-    if scenario().model == name:
-        change(model=cached.default_model())
-    say(f"{quote(name)} is gone.")
+        cached.tagger.clear(name)
+        if scenario().model == name:
+            change(model=cached.default_model())
+        say(f"{quote(name)} is gone.")
 
 
 def _what_can_be_brought() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,11 +14,11 @@ from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.ui import cached
-from crfviz.views.frames.cards import card_body, card_summary
-from crfviz.views.frames.comparison import comparison_frame
 
 COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # written by benchmarks/perceptron.py
 
+_COMMENT = re.compile(r"<!--.*?-->", flags=re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _log = logging.getLogger(__name__)
 
 
@@ -40,6 +41,8 @@ def cards() -> list[Card]:
 
 def comparison() -> pd.DataFrame | None:
     """The measured comparison of greedy and Viterbi; None where it cannot be read."""
+    from crfviz.views.figures.models import comparison_frame  # Altair is slow to load
+
     path = SHIPPED / COMPARISON_FILE
     try:
         return comparison_frame(json.loads(path.read_text(encoding="utf-8")))
@@ -54,6 +57,25 @@ def summary(model: str) -> str:
         return card_summary(cached.tagger(model).card())
     except CrfvizError:
         return ""
+
+
+def card_body(card: str) -> str:
+    """A card to show below its name: without the title, and without comments for programs."""
+    text = _COMMENT.sub("", card).strip()
+    return re.sub(r"\A# [^\n]*\n*", "", text).strip()
+
+
+def card_summary(card: str) -> str:
+    r"""The first sentence of a card; empty where it begins with no text.
+
+    >>> card_summary("# upos-en\n\nTags words. Trained on EWT.")
+    'Tags words.'
+    """
+    written = card.partition("<!--")[0]  # what follows, a program wrote
+    paragraph = " ".join(card_body(written).partition("\n\n")[0].split())
+    if paragraph[:1] in ("#", "|", "-", "*", "<"):
+        return ""
+    return _SENTENCE_END.split(paragraph)[0]
 
 
 def _card(model: str) -> Card:

@@ -11,7 +11,7 @@ from crfviz.text.number_files import MOST_BYTES, read_number_table
 from crfviz.text.number_tables import NumberTable, parse_number_table
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_to, bound_view
-from crfviz.ui.session.kept import draft, say, set_draft
+from crfviz.ui.session.kept import draft, refusals_said, set_draft
 from crfviz.ui.words import plain
 from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
 
@@ -107,9 +107,6 @@ def _examples(scene: Scene, kind: str) -> None:
 
 
 def _fill(scene: Scene, kind: str, name: str) -> None:
-    try:
+    with refusals_said():
         table = example_table(scene.now.potentials, kind, "" if name == RIGHT else name)
-    except CrfvizError as error:
-        say(str(error))
-    else:
         set_draft(_BOX, as_text(table, scene.tags))

@@ -14,7 +14,7 @@ from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_text
 from crfviz.ui.session.current import change, scenario, set_right, view_option
-from crfviz.ui.session.kept import say
+from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.words import plain, quote
 from crfviz.views.explanation import step_note
 
@@ -86,11 +86,9 @@ def take_step(right: Sequence[int]) -> None:
     """Make the step, as edits of the matrix that can be undone."""
     now = scenario()
     before = cached.edited(now).potentials
-    try:
+    with refusals_said():
         after = gradient_step(before, right, step_size(view_option("size", SIZE))).potentials
         change(edits=now.edits.reaching(before, after))
-    except CrfvizError as error:
-        say(str(error))
 
 
 def controls(lesson: Lesson) -> None:

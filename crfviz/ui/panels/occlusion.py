@@ -10,7 +10,6 @@ from crfviz.chain.demonstrations.distribution import position_entropies
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.widgets.asked import place
 from crfviz.views.stage.parts import Row
 from crfviz.views.strips.occlusion import (
     Watched,
@@ -36,7 +35,7 @@ def origin(scene: Scene) -> Origin:
     The emissions are the tagger's own, without edits; the decoded tags are those with the edits.
     """
     now = scene.scenario
-    position, tag = asked = place(scene, "cell") or least_certain(scene)
+    position, tag = asked = scene.place("cell") or least_certain(scene)
     try:
         occlusion = cached.occlusion(now.model, now.sentence, constrained=now.edits.constrained)
     except CrfvizError as error:

@@ -14,7 +14,6 @@ from crfviz.ui.panels.occlusion import least_certain
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_number
 from crfviz.ui.session.current import number_option, set_view_option
-from crfviz.ui.widgets.asked import place
 from crfviz.views.stage.parts import Grid, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import marginal_grid
@@ -124,7 +123,7 @@ def _draw(more: int) -> None:
 
 def _reach(scene: Scene) -> Drawn:
     delta = _nudge()
-    position, tag = place(scene, "nudge") or least_certain(scene)
+    position, tag = scene.place("nudge") or least_certain(scene)
     found = influence(scene.now.potentials, position, delta, tag)
     return Drawn(
         Picture(

@@ -11,7 +11,7 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
-from crfviz.text.pretokenized import sentence_of
+from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.pictures import draw
 from crfviz.ui.session.bound import bound_buttons

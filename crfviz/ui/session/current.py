@@ -24,10 +24,11 @@ from crfviz.ui.session.kept import (
     keep,
     keep_shelf,
     of_session,
+    refusals_said,
     say,
     shelf,
 )
-from crfviz.ui.state.events import Event, RefusedError, apply_event
+from crfviz.ui.state.events import Event, apply_event
 from crfviz.ui.state.link import Link, decode, encode
 from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
@@ -195,10 +196,8 @@ def _handle(event: Event) -> None:
     if action is not None:
         action()
         return
-    try:
+    with refusals_said():
         _replace(apply_event(scenario(), event, cached.tagger(scenario().model).tags))
-    except (RefusedError, CrfvizError) as error:
-        say(str(error))
 
 
 def _from_address() -> Scenario:

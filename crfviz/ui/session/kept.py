@@ -8,10 +8,12 @@ handled. So what is kept lies in a dict of our own, found by `to_dict`, a look t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import streamlit as st
 
+from crfviz.exceptions import CrfvizError
 from crfviz.ui.state.events import Event, new_events
 from crfviz.ui.state.snapshots import Shelf
 
@@ -48,6 +50,15 @@ def say(message: str) -> None:
     """Show a message once, at the next drawing of the sidebar."""
     if message not in messages():
         of_session("messages", list[str]).append(message)
+
+
+@contextmanager
+def refusals_said() -> Iterator[None]:
+    """Say what is refused inside; everything stays as it was then."""
+    try:
+        yield
+    except CrfvizError as error:
+        say(str(error))
 
 
 def messages() -> Sequence[str]:

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.pages_manager import PagesManager
 
-from crfviz.ui.widgets.guard import guarded
+from crfviz.ui.widgets import guarded
 
 PAGES = (
     ("pages/explore.py", "Explore", ""),

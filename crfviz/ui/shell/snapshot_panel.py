@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from crfviz.ui.panels.compare_choice import SIDES, snapshot_option
+from crfviz.ui.panels.compare import SIDES, snapshot_option
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.current import scenario, set_view_option, take_up, view_option
-from crfviz.ui.session.kept import keep_shelf, say, shelf
+from crfviz.ui.session.kept import keep_shelf, refusals_said, say, shelf
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import LONGEST_LINK
 from crfviz.ui.state.snapshots import Shelf, Snapshot, query
@@ -87,18 +87,13 @@ def _save(name: str) -> None:
 
 
 def _rename(old: str, new: str) -> None:
-    try:
+    with refusals_said():
         keep_shelf(shelf().renamed(old, new))
-    except RefusedError as error:
-        say(str(error))
-        return
-    for side, default in SIDES.items():
-        if view_option(side) == snapshot_option(old):
-            set_view_option(side, snapshot_option(shelf().chosen), default)
+        for side, default in SIDES.items():
+            if view_option(side) == snapshot_option(old):
+                set_view_option(side, snapshot_option(shelf().chosen), default)
 
 
 def _delete(name: str) -> None:
-    try:
+    with refusals_said():  # of a second click, quicker than the first one's answer
         keep_shelf(shelf().without(name))
-    except RefusedError as error:  # a second click, quicker than the first one's answer
-        say(str(error))

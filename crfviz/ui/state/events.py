@@ -24,6 +24,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from crfviz.chain.weights import END, START
+from crfviz.exceptions import CrfvizError
 from crfviz.ui.state.link import is_option
 from crfviz.ui.state.scenario import MAX_SCORE, MAX_STEP, MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.ui.words import quote
@@ -34,7 +35,7 @@ Event = Mapping[object, object]
 _LARGEST = 2**53  # whole numbers above are not exact in a browser
 
 
-class RefusedError(Exception):
+class RefusedError(CrfvizError):
     """An event that asks for something impossible; the message is for people."""
 
 

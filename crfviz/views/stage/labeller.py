@@ -1,6 +1,6 @@
 """What the labeller in the browser is sent: one sentence, its tags, and how sure the model is.
 
-Words are drawn in `labeller.js`; what a key means is decided there, what follows from it in Python.
+Words are drawn in `web/labelling/`; what a key means is decided there, what follows in Python.
 """
 
 from __future__ import annotations

@@ -1,13 +1,19 @@
-// Small helpers around the DOM. User text only ever goes through textContent.
+// Small helpers around the DOM. User text only ever becomes text nodes.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-export function html(tag, attributes = {}, children = []) {
-  return fill(document.createElement(tag), attributes, children);
+// An element "tag.class.class" with what follows, in any order: attributes as { name: value }, where a function under
+// `onclick` and its like listens, children, text, and lists of these.
+export function html(kind, ...content) {
+  return fill(document.createElement(kind.split(".", 1)[0]), kind, content);
 }
 
-export function svg(tag, attributes = {}, children = []) {
-  return fill(document.createElementNS(SVG, tag), attributes, children);
+export function svg(kind, ...content) {
+  return fill(document.createElementNS(SVG, kind.split(".", 1)[0]), kind, content);
+}
+
+export function button(text, onclick, attributes = {}) {
+  return html("button", { type: "button", onclick, ...attributes }, text);
 }
 
 // Sets an attribute only when it changes, so that a redraw touches what moved and nothing else.
@@ -27,11 +33,30 @@ export function setProperty(element, name, value) {
 
 // Takes the attribute away when `value` is null or false.
 export function mark(element, name, value = true) {
-  if (value === null || value === false) {
-    if (element.hasAttribute(name)) element.removeAttribute(name);
-  } else {
-    set(element, name, value === true ? "true" : value);
-  }
+  if (value === null || value === false) element.removeAttribute(name);
+  else set(element, name, value);
+}
+
+// The same for several attributes data-NAME at once; names as in `dataset`.
+export function flag(element, values) {
+  for (const [name, value] of Object.entries(values)) mark(element, `data-${hyphenated(name)}`, value ?? false);
+}
+
+export function hide(element, hidden = true) {
+  mark(element, "hidden", hidden);
+}
+
+// What a cell is and does, for those who hear or point at it.
+export function describe(element, text) {
+  set(element, "aria-label", text);
+  set(element, "title", text);
+}
+
+// As many children as asked for; returns them.
+export function fit(parent, count, make) {
+  while (parent.childElementCount > count) parent.lastChild.remove();
+  while (parent.childElementCount < count) parent.append(make());
+  return [...parent.children];
 }
 
 // Whether `values` differ from those of the last call for this element: a redraw skips elements that would not change.
@@ -44,11 +69,21 @@ export function changed(element, ...values) {
 
 const drawn = new WeakMap();
 
-function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
+function fill(element, kind, content) {
+  const classes = kind.split(".").slice(1).join(" ");
+  if (classes) element.setAttribute("class", classes);
+  for (const each of content.flat()) {
+    if (each instanceof Node || typeof each !== "object") element.append(each);
+    else for (const [name, value] of Object.entries(each)) give(element, name, value);
   }
-  element.append(...children);
   return element;
+}
+
+function give(element, name, value) {
+  if (typeof value === "function") element.addEventListener(name.slice(2), value);
+  else element.setAttribute(name, value);
+}
+
+function hyphenated(name) {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -8,9 +8,13 @@ const MASS = 0.01; // a tag below this marginal everywhere, and on no drawn row,
 const FEW = 9; // so many tags are never folded
 const MOST_BY_HAND = 30; // edits of the matrix that unfold their tags
 
+const TABLES = ["marginals", "alpha", "beta", "best"];
+
 // The payload of crfviz/views/stage/payload.py with its tables as typed arrays.
 export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
+  const tagId = (tag) => data.tags.indexOf(tag);
+  const { edits, results, ruler, pile, gradient } = data;
   const trained = data.trained && {
     T,
     K,
@@ -24,31 +28,27 @@ export function decode(data) {
     T,
     K,
     trained,
+    perStep: Boolean(data.trained?.steps),
     edits: {
-      transitions: new Map(data.edits.transitions.map(([from, to, value]) => [`${from},${to}`, value ?? -Infinity])),
-      emissions: new Map(data.edits.emissions.map(([t, tag, value]) => [`${t},${data.tags.indexOf(tag)}`, value ?? -Infinity])),
-      strength: data.edits.strength,
+      transitions: new Map(edits.transitions.map(([from, to, value]) => [`${from},${to}`, value ?? -Infinity])),
+      emissions: new Map(edits.emissions.map(([t, tag, value]) => [`${t},${tagId(tag)}`, value ?? -Infinity])),
+      strength: edits.strength,
     },
     results: {
-      ...data.results,
-      logPartition: data.results.log_partition ?? -Infinity,
-      score: data.results.score ?? -Infinity,
-      marginals: floats(data.results.marginals),
-      alpha: data.results.alpha && floats(data.results.alpha),
-      beta: data.results.beta && floats(data.results.beta),
-      best: data.results.best && floats(data.results.best),
-      backpointers: integers(data.results.backpointers),
+      ...results,
+      ...tablesOf(results),
+      logPartition: results.log_partition ?? -Infinity,
+      score: results.score ?? -Infinity,
+      backpointers: integers(results.backpointers),
     },
-    ghost: data.ghost && { ...data.ghost, ...tablesOf(data.ghost, trained) },
-    perStep: Boolean(data.trained?.steps),
-    ruler: data.ruler && {
-      ...data.ruler,
-      trained: data.ruler.trained ?? -Infinity,
-      pieces: data.ruler.pieces.map((piece) => ({ ...piece, low: piece.low ?? -Infinity, high: piece.high ?? Infinity })),
+    ghost: data.ghost && { ...data.ghost, ...ghostTables(data.ghost, trained) },
+    ruler: ruler && { ...ruler, trained: ruler.trained ?? -Infinity, pieces: ruler.pieces.map(unbounded) },
+    pile: pile && { ...pile, uses: integers(pile.uses), moves: integers(pile.moves) },
+    gradient: gradient && {
+      observed: counts(gradient.observed, integers),
+      difference: counts(gradient.difference, floats),
     },
-    pile: data.pile && { ...data.pile, uses: integers(data.pile.uses), moves: integers(data.pile.moves) },
-    gradient: data.gradient && { observed: counts(data.gradient.observed, integers), difference: counts(data.gradient.difference, floats) },
-    tables: data.tables.map((table) => ({ ...table, values: table.values && floats(table.values), trained: table.trained && floats(table.trained) })),
+    tables: data.tables.map((table) => ({ ...table, ...tablesOf(table, ["values", "trained"]) })),
   };
 }
 
@@ -67,7 +67,10 @@ export function applyEdits({ trained, tags, K, pins }, edits) {
     const [from, to] = cell.split(",");
     if (from === START) chain.start[tags.indexOf(to)] = value;
     else if (to === END) chain.end[tags.indexOf(from)] = value;
-    else for (let step = 0; step < chain.transitions.length; step += K * K) chain.transitions[step + tags.indexOf(from) * K + tags.indexOf(to)] = value;
+    else {
+      const own = tags.indexOf(from) * K + tags.indexOf(to);
+      for (let step = 0; step < chain.transitions.length; step += K * K) chain.transitions[step + own] = value;
+    }
   }
   for (const [cell, value] of edits.emissions) {
     const [t, k] = cell.split(",").map(Number);
@@ -77,12 +80,6 @@ export function applyEdits({ trained, tags, K, pins }, edits) {
     for (let k = 0; k < K && t < chain.T; k++) if (tags[k] !== tag) chain.emissions[t * K + k] = -Infinity;
   }
   return chain;
-}
-
-// What the browser computes itself while the server has not answered yet, in the shape of the payload's results.
-export function solveLive(model) {
-  const solved = solve(model.chain);
-  return { ...solved, path: solved.rows.viterbi };
 }
 
 // Tag ids that are drawn; `kept` only grows while something is being dragged, so that no row vanishes under the hand.
@@ -120,20 +117,24 @@ function everyStep(matrix, steps, T, K) {
   const all = new Float64Array((T - 1) * K * K);
   for (let t = 0; t < T - 1; t++) all.set(matrix, t * K * K);
   const values = floats(steps.values);
-  new Int32Array(binary(steps.cells).buffer).forEach((cell, i) => (all[cell] = values[i]));
+  for (const [i, cell] of new Int32Array(binary(steps.cells).buffer).entries()) all[cell] = values[i];
   return all;
 }
 
 // The tables of a ghost: those that came with it, else what the trained scores amount to.
-function tablesOf(ghost, trained) {
-  if (!ghost.marginals) {
-    const { marginals, alpha, beta, best } = solve(trained);
-    return { marginals, alpha, beta, best };
-  }
-  const names = ["marginals", "alpha", "beta", "best"].filter((name) => ghost[name]);
-  return Object.fromEntries(names.map((name) => [name, floats(ghost[name])]));
+function ghostTables(ghost, trained) {
+  return ghost.marginals ? tablesOf(ghost) : tablesOf(solve(trained), TABLES, (table) => table);
 }
 
+function tablesOf(data, names = TABLES, read = floats) {
+  return Object.fromEntries(names.filter((name) => data[name]).map((name) => [name, read(data[name])]));
+}
+
+function unbounded({ label, low, high }) {
+  return { label, low: low ?? -Infinity, high: high ?? Infinity };
+}
+
+// By weight, in the shape of a chain.
 function counts({ transitions, start, end }, read) {
   return { K: read(start).length, transitions: read(transitions), start: read(start), end: read(end) };
 }

@@ -2,6 +2,10 @@
 
 const LARGEST = 1e6; // scores beyond this are refused, by the server too
 
+export function clamp(value, least, most) {
+  return Math.max(least, Math.min(most, value));
+}
+
 export function score(value, digits = 1) {
   if (value === -Infinity) return "−∞";
   if (Number.isNaN(value)) return "";
@@ -13,6 +17,11 @@ export function signed(value, digits = 2) {
   return (value > 0 ? "+" : "") + score(value, digits);
 }
 
+// A share of 0 to 1 as CSS has it.
+export function percent(share, digits = 2) {
+  return `${(100 * share).toFixed(digits)}%`;
+}
+
 // Probabilities keep two digits, and say so when they are smaller than that or nearly one.
 export function probability(value) {
   if (value > 0 && value < 0.005) return value < 1e-4 ? value.toExponential(0) : value.toPrecision(1);
@@ -21,9 +30,10 @@ export function probability(value) {
 
 // A marginal with where it comes from: p = exp(α + β − log Z).
 export function marginalText({ results, K }, t, k) {
-  const { alpha, beta, logPartition, marginals } = results;
   const i = t * K + k;
-  return `exp(${score(alpha[i], 4)} + ${score(beta[i], 4)} − ${score(logPartition, 4)}) = ${marginals[i].toPrecision(6)}`;
+  const [alpha, beta, logPartition] = [results.alpha[i], results.beta[i], results.logPartition];
+  const log = `${score(alpha, 4)} + ${score(beta, 4)} − ${score(logPartition, 4)}`;
+  return `exp(${log}) = ${results.marginals[i].toPrecision(6)}`;
 }
 
 // What a cell shows while it is being edited: short, but the same number when read back within 1e-6.
@@ -41,7 +51,7 @@ export function readProbability(typed) {
   const read = readScore(typed);
   if (!("value" in read)) return read;
   if (read.value < 0) return { error: `“${typed.trim().slice(0, 20)}” is no probability. Type 0 (forbidden) or more.` };
-  return { value: read.value === 0 ? -Infinity : Math.log(read.value) };
+  return { value: Math.log(read.value) };
 }
 
 // Reads what was typed: { value }, { restore: true } for an empty cell, or { error } in words.
@@ -51,8 +61,8 @@ export function readScore(typed) {
   if (/^-(inf|infinity|∞)$/i.test(text)) return { value: -Infinity };
   const dotted = /^[-+]?\d*,\d+$/.test(text) ? text.replace(",", ".") : text;
   const value = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(dotted) ? Number(dotted) : NaN;
-  const shown = typed.trim().slice(0, 20);
-  if (Number.isNaN(value)) return { error: `“${shown}” is not a number. Type one such as -1.5, or -inf to forbid.` };
-  if (Math.abs(value) > LARGEST) return { error: `“${shown}” is too large. Scores go from -1000000 to 1000000, or -inf to forbid.` };
-  return { value };
+  const shown = `“${typed.trim().slice(0, 20)}”`;
+  if (Number.isNaN(value)) return { error: `${shown} is not a number. Type one such as -1.5, or -inf to forbid.` };
+  if (Math.abs(value) <= LARGEST) return { value };
+  return { error: `${shown} is too large. Scores go from -1000000 to 1000000, or -inf to forbid.` };
 }

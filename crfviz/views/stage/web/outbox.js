@@ -6,11 +6,11 @@ const FIRST_WAIT = 1000; // milliseconds
 const LONGEST_WAIT = 16000;
 
 export class Outbox {
-  constructor() {
+  constructor(send) {
+    this.send = send; // gets the events that are not acknowledged
     this.unanswered = []; // events, oldest first
     this.sequence = 0; // number of the last one
     this.wait = FIRST_WAIT;
-    this.send = () => {}; // set by the owner, again with every payload
   }
 
   post(...events) {

@@ -93,6 +93,11 @@ export function viterbi(chain) {
   return { best, backpointers, path, score: maximum(candidates) };
 }
 
+// From here on scores tie with the largest.
+export function leastTie(largest) {
+  return largest - TIE * Math.max(1, Math.abs(largest));
+}
+
 // The transition score of the step that ends at token t (t >= 1).
 export function transition(chain, t, from, to) {
   const { K, transitions } = chain;
@@ -138,9 +143,8 @@ function lastRow({ T, K }, table) {
 function argmax(values) {
   const largest = maximum(values);
   if (largest === -Infinity) return 0;
-  const least = largest - TIE * Math.max(1, Math.abs(largest));
   let index = 0;
-  while (values[index] < least) index++;
+  while (values[index] < leastTie(largest)) index++;
   return index;
 }
 

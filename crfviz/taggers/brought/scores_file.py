@@ -1,0 +1,245 @@
+"""Scores of sentences out of JSON, or out of the arrays of an .npz.
+
+docs/potentials.schema.json describes the JSON. An .npz has one sentence, numbered ones, or a padded
+batch:
+
+| name | one sentence, `emissions_N` numbered ones | padded batch |
+|---|---|---|
+| emissions | (T, K) | (B, T, K), or (T, B, K) as told by `batch_first` or by what else is there |
+| transitions | (K, K) or (T-1, K, K) | (K, K) |
+| start, end (or start_transitions, end_transitions) | (K,) | (K,) |
+| tags | (K,) text | (K,) text |
+| tokens, gold | (T,) text | as the first two axes of the emissions; "" is padding |
+| lengths | | (B,) |
+| mask | | as the first two axes of the emissions, true at words, words first |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.exceptions import FormatError
+from crfviz.taggers.brought.draft import STEPS, Draft, Part, Reading, names_of, steps_of
+from crfviz.taggers.tagger import CRF, PERCEPTRON
+from crfviz.text.schemes import BIO
+
+OF_SENTENCE = ("tokens", "emissions", *STEPS, "gold")
+OF_FILE = ("tags", *STEPS, "probabilities", "family", "scheme", "comment")
+JSON_KIND = "Potentials as JSON"
+Arrays = Mapping[str, NDArray[Any]]
+
+ALIASES = {"start_transitions": "start", "end_transitions": "end"}  # as pytorch-crf calls them
+ARRAYS_OF_SENTENCE = ("emissions", *STEPS, "tokens", "gold")
+ARRAYS_OF_FILE = ("tags", "probabilities", "batch_first", "lengths", "mask")
+NPZ_KIND = "Potentials as .npz"
+
+_NUMBERED = re.compile(r"(.+)_(\d+)")
+
+
+def read_json(text: str) -> Draft:
+    """What a JSON text says: one sentence, or many that share tags and transitions.
+
+    Raises:
+        FormatError: it is no JSON object, or a field is unknown or of the wrong kind.
+    """
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"This looks like JSON but is none: {error}") from error
+    if not isinstance(content, dict):
+        raise FormatError(
+            'The JSON must be an object such as {"tags": …, "transitions": …, "sentences": […]}.'
+        )
+    if "sentences" in content:
+        _check_names("the file", content, (*OF_FILE, "sentences"))
+        sentences = content["sentences"]
+        if not isinstance(sentences, list) or not sentences:
+            raise FormatError("“sentences” must be a list with at least one sentence in it.")
+        parts = [_sentence(f"sentence {n}", part) for n, part in enumerate(sentences, start=1)]
+    else:
+        _check_names("the file", content, (*OF_FILE, *OF_SENTENCE))
+        parts = [_sentence("the sentence", {k: v for k, v in content.items() if k in OF_SENTENCE})]
+    return Draft(
+        kind=JSON_KIND,
+        parts=parts,
+        tags=names_of("the file", content, "tags"),
+        **steps_of(content),
+        probabilities=_one_of(content, "probabilities", (False, True)),
+        family=_one_of(content, "family", (CRF, PERCEPTRON)),
+        scheme=_one_of(content, "scheme", (None, BIO)),
+    )
+
+
+def _sentence(where: str, content: object) -> Part:
+    if not isinstance(content, dict):
+        raise FormatError(f'{where}: must be an object such as {{"emissions": […]}}.')
+    _check_names(where, content, OF_SENTENCE)
+    if "emissions" not in content:
+        raise FormatError(f"{where}: there are no “emissions”.")
+    return Part(
+        where=where,
+        emissions=content["emissions"],
+        tokens=names_of(where, content, "tokens"),
+        gold=names_of(where, content, "gold"),
+        **steps_of(content),
+    )
+
+
+def _check_names(where: str, content: Mapping[str, Any], known: Sequence[str]) -> None:
+    """A misspelt field must not be taken for a missing one."""
+    for name in content:
+        if name not in known:
+            raise FormatError(
+                f"{where}: there is no field {name[:60]!r}; known: {', '.join(known)}."
+            )
+
+
+def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401
+    """A field with few values, the first where it is missing."""
+    value = content.get(name, values[0])
+    if not any(value is known or value == known for known in values):
+        listed = " or ".join(json.dumps(known) for known in values)
+        raise FormatError(f"“{name}” must be {listed}, got {json.dumps(value)[:60]}.")
+    return value
+
+
+def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
+    """What the arrays say.
+
+    Raises:
+        FormatError: an array is unknown or missing, or the batch cannot be taken apart.
+    """
+    arrays = {ALIASES.get(name, name): array for name, array in arrays.items()}
+    for name in arrays:
+        numbered = _NUMBERED.fullmatch(name)
+        if not (
+            name in (*ARRAYS_OF_SENTENCE, *ARRAYS_OF_FILE)
+            or (numbered and numbered[1] in ARRAYS_OF_SENTENCE)
+        ):
+            known = ", ".join((*ARRAYS_OF_SENTENCE, *ARRAYS_OF_FILE))
+            raise FormatError(f"There is no array {name[:60]!r} in such a file; known: {known}.")
+    notes: list[str] = []
+    if "emissions" not in arrays:
+        parts = _numbered_parts(arrays)
+    elif arrays["emissions"].ndim == 3:
+        parts, notes = _batch(arrays, reading)
+    else:
+        parts = [_part("the sentence", arrays, "")]
+    return Draft(
+        kind=NPZ_KIND,
+        parts=parts,
+        **steps_of(arrays),
+        tags=None if "tags" not in arrays else _texts("tags", arrays["tags"]),
+        probabilities="probabilities" in arrays and bool(arrays["probabilities"].any()),
+        notes=notes,
+    )
+
+
+def _numbered_parts(arrays: Arrays) -> list[Part]:
+    matches = (re.fullmatch(r"emissions_(\d+)", name) for name in arrays)
+    numbers = sorted((match[1] for match in matches if match), key=int)
+    if not numbers:
+        held = ", ".join(arrays) or "nothing"
+        raise FormatError(f"There is no array “emissions”; the file holds {held[:200]}.")
+    return [
+        _part(f"sentence {place}", arrays, f"_{number}")
+        for place, number in enumerate(numbers, start=1)
+    ]
+
+
+def _part(where: str, arrays: Arrays, suffix: str) -> Part:
+    tokens, gold = (
+        None
+        if (array := arrays.get(f"{name}{suffix}")) is None
+        else _texts(f"{name}{suffix}", array)
+        for name in ("tokens", "gold")
+    )
+    return Part(where, arrays[f"emissions{suffix}"], tokens, gold, **steps_of(arrays, suffix))
+
+
+def _batch(arrays: Arrays, reading: Reading) -> tuple[list[Part], list[str]]:
+    """The sentences of a padded batch."""
+    first, notes = _batch_first(arrays, reading)
+    turned = {
+        name: array if first else array.swapaxes(0, 1)
+        for name, array in arrays.items()
+        if name in ("emissions", "mask", "tokens", "gold")
+    }
+    for name in ("mask", "tokens", "gold"):
+        if name in turned and turned[name].shape != turned["emissions"].shape[:2]:
+            raise FormatError(
+                f"{name} must be {turned['emissions'].shape[:2]} to match the emissions, "
+                f"got {turned[name].shape}."
+            )
+    lengths = _lengths({**arrays, **turned})
+    parts = []
+    for number, length in enumerate(lengths):
+        tokens, gold = (
+            _texts(name, turned[name][number, :length]) if name in turned else None
+            for name in ("tokens", "gold")
+        )
+        rows = turned["emissions"][number, :length]
+        parts.append(Part(f"sentence {number + 1}", rows, tokens=tokens, gold=gold))
+    return parts, notes
+
+
+def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
+    """Whether the first axis counts sentences, and a note where nothing tells."""
+    if "batch_first" in arrays:
+        return bool(arrays["batch_first"].any()), []
+    shape = arrays["emissions"].shape
+    if "lengths" in arrays and shape[0] != shape[1]:
+        return arrays["lengths"].shape == shape[:1], []
+    for name in ("mask", "tokens"):
+        if name in arrays and arrays[name].ndim == 2:
+            filled = _filled(arrays[name])
+            if _is_prefix(filled) != _is_prefix(filled.T):
+                return _is_prefix(filled), []
+    order = "(B, T, K)" if reading.batch_first else "(T, B, K)"
+    return reading.batch_first, [f"The emissions {shape} are taken as {order}: nothing tells."]
+
+
+def _lengths(arrays: Arrays) -> list[int]:
+    """T of each sentence."""
+    number, longest = arrays["emissions"].shape[:2]
+    if "lengths" in arrays:
+        lengths = arrays["lengths"]
+        fits = lengths.shape == (number,) and lengths.dtype.kind in "iu"
+        if not fits or not ((lengths >= 1) & (lengths <= longest)).all():
+            raise FormatError(f"lengths must be {number} whole numbers from 1 to {longest}.")
+        return [int(length) for length in lengths]
+    for name in ("mask", "tokens"):
+        if name in arrays:
+            filled = _filled(arrays[name])
+            if not _is_prefix(filled):
+                raise FormatError(f"{name}: each sentence must have words first, then padding.")
+            return [int(length) for length in filled.sum(1)]
+    return [longest] * number
+
+
+def _filled(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """True at words: a mask, or tokens that are not empty."""
+    filled: NDArray[np.bool_] = array != "" if array.dtype.kind in "US" else array.astype(bool)
+    return filled
+
+
+def _is_prefix(filled: NDArray[np.bool_]) -> bool:
+    """Whether each row is true first, at least once, then false."""
+    return bool(filled[:, 0].all() and (filled[:, 1:] <= filled[:, :-1]).all())
+
+
+def _texts(name: str, array: NDArray[Any]) -> Sequence[str]:
+    if array.dtype.kind not in "US" or array.ndim != 1:
+        raise FormatError(
+            f"{name} must be text, one for each, got {array.dtype} of shape {array.shape}; "
+            "np.array([…], dtype=str) makes it."
+        )
+    if array.dtype.kind == "S":
+        return [item.decode("utf-8", "replace") for item in array.tolist()]
+    return [str(item) for item in array]

@@ -1,0 +1,166 @@
+"""The two sides of a comparison: as trained, now, another model, or a snapshot, on the same words.
+
+The words are those of the first side that has a sentence of its own, that is of "now" or of a
+snapshot. The other side brings its model, its transitions and its strength; what it says about
+single words of another sentence is left out, and a note says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from crfviz.ui import cached
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.current import scenario, view_option
+from crfviz.ui.session.kept import shelf
+from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
+from crfviz.ui.words import plain
+from crfviz.views.numbers import count
+from crfviz.views.strips.side_by_side import difference_line, figures, figures_line
+
+TRAINED, NOW = "trained", "now"
+SIDES = {"a": TRAINED, "b": NOW}  # page options of the two sides, with their defaults
+
+_MODEL, _SNAPSHOT = "model ", "snapshot "
+
+
+SCORES_ONLY = (
+    "{model} was not trained to give probabilities: p, entropy and marginals are what a CRF with "
+    "its scores would say."
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side, on the words of the comparison."""
+
+    label: str
+    scenario: Scenario
+    note: str  # what was left out; empty if nothing
+
+
+def options() -> list[str]:
+    """All that can be on a side."""
+    models = [_MODEL + name for name in cached.models()]
+    return [TRAINED, NOW, *models, *map(snapshot_option, shelf().names())]
+
+
+def snapshot_option(name: str) -> str:
+    """The option that stands for a snapshot."""
+    return _SNAPSHOT + name
+
+
+def label(option: str) -> str:
+    """What people read for an option."""
+    if option == TRAINED:
+        return "as trained"
+    if option == NOW:
+        return "now"
+    if option.startswith(_MODEL):
+        return f"{option.removeprefix(_MODEL)}, as trained"
+    return f"“{option.removeprefix(_SNAPSHOT)}”"
+
+
+def both_sides(first: str, second: str) -> tuple[Side, Side]:
+    """The two sides of a comparison.
+
+    Args:
+        first: an option of the first side, one of `options`.
+        second: of the second side.
+
+    Raises:
+        CrfvizError: a model cannot be loaded.
+    """
+    states = [_own(first), _own(second)]
+    fallback = scenario()
+    spoken = [
+        state.sentence for state in states if state and cached.words(state.model, state.sentence)
+    ]
+    words = spoken[0] if spoken else fallback.sentence
+    made = []
+    for option, own, other in ((first, states[0], states[1]), (second, states[1], states[0])):
+        if own is None:
+            name = option.removeprefix(_MODEL)
+            model = (other or fallback).model if option == TRAINED else name
+            made.append(Side(label(option), Scenario(model, words), ""))
+        else:
+            made.append(_moved(label(option), own, words))
+    return made[0], made[1]
+
+
+def _own(option: str) -> Scenario | None:
+    """The state that a side brings along; None if it is a model as trained."""
+    if option == NOW:
+        now = scenario()
+        return Scenario(now.model, now.sentence, now.edits, now.pins)
+    if option.startswith(_SNAPSHOT):
+        snapshot = shelf().named(option.removeprefix(_SNAPSHOT))
+        return None if snapshot is None else snapshot.scenario
+    return None
+
+
+def _moved(name: str, own: Scenario, words: str) -> Side:
+    """A side on the words of the comparison."""
+    fitted, _ = for_tags(own, cached.tagger(own.model).tags)
+    moved = with_sentence(fitted, words)
+    if fitted.sentence == moved.sentence:
+        return Side(name, fitted, "")
+    edits, pins = len(fitted.edits.emissions), len(fitted.pins)
+    lost = [count(number, noun) for number, noun in ((edits, "edit"), (pins, "pin")) if number]
+    what = f", without {' and '.join(lost)} of its own words" if lost else ""
+    return Side(name, moved, f"{name} was made on another sentence; here it is on this one{what}.")
+
+
+def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Side]:
+    """A select box for each side; a side that is gone is said, and its default takes its place."""
+    known = options()
+    chosen = []
+    for place, (side, default) in zip((left, right), SIDES.items(), strict=True):
+        wanted = view_option(side, default)
+        if wanted not in known:
+            st.warning(
+                plain(
+                    f"There is no {label(wanted)} to compare with: it was deleted, or belongs to "
+                    f"another session. Side {side.upper()} shows “{label(default)}” instead."
+                )
+            )
+        with place:
+            chosen.append(
+                bound_view(
+                    st.selectbox,
+                    side.upper(),
+                    side,
+                    known,
+                    default,
+                    format_func=partial(_labelled, side),
+                    label_visibility="collapsed",
+                )
+            )
+    return both_sides(chosen[0], chosen[1])
+
+
+def _labelled(side: str, option: str) -> str:
+    return f"{side.upper()}: {label(option)}"
+
+
+def show_figures(a: Scene, b: Scene, words: str) -> None:
+    """Both chains in numbers, B − A, and beside them what that means in words."""
+    one, two = figures(a.now), figures(b.now)
+    same_scale = a.model == b.model
+    lines = (
+        ("A", figures_line(one)),
+        ("B", figures_line(two)),
+        ("B − A", difference_line(one, two, same_scale=same_scale)),
+    )
+    for side in (a, b)[: 1 if a.model == b.model else 2]:
+        if not side.probabilistic:
+            st.caption(plain(SCORES_ONLY.format(model=side.model)))
+    with st.container(key="figures"):
+        numbers, sentence = st.columns([1.15, 1], vertical_alignment="center")
+        numbers.markdown("  \n".join(f"**{name}** {plain(line)}" for name, line in lines))
+        sentence.markdown(plain(words))

@@ -1,0 +1,166 @@
+"""The page Entities: which one is asked about, what the BIO rules are worth, a model that has them.
+
+The entity is `v.entity=first last TYPE`, positions from 0.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.edits import Edits
+from crfviz.chain.entities.illegal_mass import ConstraintEffect
+from crfviz.chain.entities.probability import entity_types
+from crfviz.exceptions import CrfvizError
+from crfviz.text.schemes import begin, inside
+from crfviz.ui import cached
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import change, scenario, view_option
+from crfviz.ui.words import plain, quote
+from crfviz.views.numbers import probability
+from crfviz.views.stage.entity import Span, path_entities
+from crfviz.views.strips.decoders import constraint_note, effect_of_rules
+
+ENTITY_OPTION = "entity"
+
+_WRITTEN = re.compile(r"(\d{1,4}) (\d{1,4}) (\S.*)", re.ASCII)
+
+
+def chosen_entity(scene: Scene) -> Span:
+    """The entity that was chosen; at first the first one on the best path.
+
+    What cannot be asked is answered with a message, and the first one is shown. The scene must
+    have BIO tags and an allowed path.
+    """
+    wanted = view_option(ENTITY_OPTION)
+    if not wanted:
+        return first_entity(scene)
+    problem = _problem(scene, wanted)
+    if problem is None:
+        return _read(wanted)
+    st.warning(plain(f"{problem} The first entity is shown instead."))
+    return first_entity(scene)
+
+
+def first_entity(scene: Scene) -> Span:
+    """The first entity on the best path; where there is none, the likeliest first word of one."""
+    best = scene.now.viterbi
+    on_path = path_entities([scene.tags[k] for k in best.path]) if best else []
+    if on_path:
+        return on_path[0]
+    labels = entity_types(scene.now.potentials)
+    ids = [scene.tags.index(begin(label)) for label in labels]
+    begins = scene.now.forward_backward.marginals[:, ids]  # (T, types)
+    position, kind = divmod(int(begins.argmax()), len(labels))
+    return labels[kind], position, position
+
+
+def _read(wanted: str) -> Span:
+    match = _WRITTEN.fullmatch(wanted)
+    if match is None:
+        return "", 0, 0
+    return match[3], int(match[1]), int(match[2])
+
+
+def _problem(scene: Scene, wanted: str) -> str | None:
+    """Why this entity cannot be asked for; None if it can."""
+    label, first, last = _read(wanted)
+    types = entity_types(scene.now.potentials)
+    count = len(scene.words)
+    if not label:
+        return f"Ignored the entity {quote(wanted)} in the address: expected “1 3 {types[0]}”."
+    if label not in types:
+        return f"{scene.model} has no entity type {quote(label)}: it knows {', '.join(types)}."
+    if not first <= last < count:
+        return (
+            f"Words {first + 1} to {last + 1} are no span of this sentence: it has the words 1 to "
+            f"{count}, and the first cannot come after the last."
+        )
+    if last > first and inside(label) not in scene.tags:
+        return f"{scene.model} has no tag {inside(label)}: such entities have one word."
+    return None
+
+
+def constraint_panel(
+    scene: Scene, head: DeltaGenerator
+) -> tuple[Analysis, ConstraintEffect | None]:
+    """Draw the switch into `head`, and the figures here.
+
+    Returns:
+        The chain without the rules, edits and pins kept; and what the rules do to it, None where
+        no path is allowed at all.
+    """
+    now = scene.scenario
+    free = cached.edited(replace(now, edits=replace(now.edits, constrained=False)))
+    effect = effect_of_rules(free)
+    with head:
+        bound_to(
+            st.toggle,
+            "BIO-legal tags only",
+            "constrained",
+            now.edits.constrained,
+            _switch,
+            help="Forbids I-X where no B-X or I-X stands before it. The entity below is computed "
+            "with this switch as it stands.",
+        )
+    if effect is not None:
+        mass, changed, words = st.columns([2, 1.5, 4], vertical_alignment="center")
+        mass.metric(
+            "Illegal mass 1 − Z_legal / Z",
+            _mass(effect.mass),
+            help=f"{effect.mass!r}, of the chain without the rules",
+        )
+        count = "–" if effect.constrained is None else str(len(effect.changed))
+        changed.metric("Words changed", count)
+        words.markdown(plain(constraint_note(effect, scene.words, scene.tags)))
+    return free, effect
+
+
+def trained_free(scene: Scene) -> Analysis | None:
+    """The chain without the rules as it was trained; None where nothing is edited."""
+    if not scene.edited:
+        return None
+    return cached.edited(replace(scene.scenario, edits=Edits(constrained=False), pins={}))
+
+
+def _switch(constrained: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
+    change(edits=replace(scenario().edits, constrained=constrained))
+
+
+def _mass(mass: float) -> str:
+    """Four digits that mean something; 0 and 1 only where it is so."""
+    if 0.0 < mass < 1e-4:
+        return f"{mass:.3e}"
+    return "> 0.99999" if 0.999995 <= mass < 1.0 else probability(mass, 5)
+
+
+def offer_bio(scene: Scene) -> None:
+    """A message, and a button that opens a sentence with a BIO model where there is one."""
+    st.info(
+        plain(
+            f"The tags of {scene.model} are not BIO tags: they mark single words, so there are no "
+            "entities and no rules about which tag may follow which."
+        )
+    )
+    name = next((name for name in cached.models() if _is_bio(name)), None)
+    if name is None:
+        return
+    sentence = cached.first_sentence(name)
+    st.button(
+        plain(f"Open “{sentence}” with {name}"),
+        on_click=lambda: change(model=name, sentence=sentence),
+        key="open_bio",
+        type="primary",
+    )
+
+
+def _is_bio(name: str) -> bool:
+    try:
+        return cached.tagger(name).scheme is not None
+    except CrfvizError:
+        return False

@@ -1,0 +1,179 @@
+"""Why this tag and not that one: the tag that is asked about, pins, and the smallest flips."""
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from crfviz.chain.questions.conditioning import condition
+from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_flips
+from crfviz.chain.questions.why_not import WhyNot, why_not
+from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.ui import cached
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.current import change, scenario
+from crfviz.ui.widgets import guarded
+from crfviz.ui.words import plain
+from crfviz.views.numbers import probability, score, signed
+from crfviz.views.strips.why import likeliest_loser
+
+LIMIT = 10
+MOST_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with 200
+
+
+@dataclass(frozen=True)
+class Question:
+    """A tag that lost, and why."""
+
+    position: int
+    tag: int
+    answer: WhyNot
+
+
+def question(scene: Scene) -> Question | None:
+    """The tag that was clicked, or at first the likeliest one that lost.
+
+    Returns:
+        None where no tag sequence is allowed at all. Where only the clicked tag is out of reach, a
+        message says so and the likeliest loser takes its place.
+    """
+    best = scene.now.viterbi
+    if best is None:
+        return None
+    clicked = scene.place("at")
+    for position, tag in filter(None, [clicked, likeliest_loser(scene.now), (0, best.path[0])]):
+        try:
+            return Question(position, tag, why_not(scene.now.potentials, position, tag))
+        except NoPathError:
+            if (position, tag) == clicked:
+                st.info(_unreachable(scene, position, tag))
+    return None
+
+
+def trained_answer(scene: Scene, asked: Question) -> WhyNot | None:
+    """The same question to the trained chain; None without edits, or where it had no such path."""
+    if not scene.edited:
+        return None
+    try:
+        return why_not(scene.trained.potentials, asked.position, asked.tag)
+    except NoPathError:
+        return None
+
+
+def _unreachable(scene: Scene, position: int, tag: int) -> str:
+    return plain(
+        f"No allowed path has {scene.tags[tag]} at “{scene.words[position]}”. Drop the pin or the "
+        "edit that forbids it, or ask for another tag."
+    )
+
+
+def pin_panel(scene: Scene, asked: Question) -> None:
+    """Buttons for the tag that is asked about, and the price of all pins so far."""
+    tag, position = scene.tags[asked.tag], asked.position
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(f"Pin {tag} at word {position + 1}", on_click=_pin, args=(position, tag))
+        st.button(f"Forbid {tag} at word {position + 1}", on_click=_forbid, args=(position, tag))
+        unpin_button(scene)
+        if scene.scenario.pins:
+            st.text(_price(scene))
+
+
+def unpin_button(scene: Scene) -> None:
+    """Drop every pin."""
+    pins = scene.scenario.pins
+    st.button("Unpin all", on_click=lambda: change(pins={}), disabled=not pins)
+
+
+def _pin(position: int, tag: str) -> None:
+    change(pins={**scenario().pins, position: tag})
+
+
+def _forbid(position: int, tag: str) -> None:
+    change(edits=scenario().edits.with_emission(position, tag, -math.inf))
+
+
+def _price(scene: Scene) -> str:
+    now = scene.scenario
+    free = cached.unpinned(now)
+    within = {position: tag for position, tag in now.pins.items() if position < len(scene.words)}
+    shown = ", ".join(f"{tag} at {position + 1}" for position, tag in sorted(within.items()))
+    try:
+        given = condition(free.potentials, within)
+    except NoPathError:
+        return f"Pinned: {shown}. No allowed path has these tags; unpin one."
+    return (
+        f"Pinned: {shown}. P(pins | x) = {probability(given.probability, 4)}, "
+        f"a cost of {score(given.cost, 3)} nats; the best path loses {score(given.score_loss, 3)}."
+    )
+
+
+@st.fragment
+@guarded("The table of the smallest changes")
+def flips_panel(scene: Scene, asked: Question) -> None:
+    """What it takes to get the tag that is asked about, and the ten smallest flips of all.
+
+    They are found while the rest of the page can already be used.
+    """
+    st.subheader("The smallest changes of one weight")
+    if len(scene.tags) > MOST_TAGS:
+        st.info(
+            f"They are looked for among up to {MOST_TAGS} tags: with {len(scene.tags)} that would "
+            "take too long. The terms of one gap are above."
+        )
+        return
+    with st.spinner("Looking at every weight …"):
+        try:
+            wanted = smallest_change_for(scene.now.potentials, asked.position, asked.tag)
+            flips = smallest_flips(scene.now.potentials, LIMIT)
+        except NoPathError as error:
+            st.info(str(error))
+            return
+        except CrfvizError:
+            st.info(
+                "Each step has a transition matrix of its own here, so that a weight has no single "
+                "value to change. Choose a model with one matrix, such as upos-en."
+            )
+            return
+    st.text(_answer(scene, asked, wanted))
+    if not flips:
+        st.info("No change of a single weight flips the best path.")
+        return
+    st.dataframe(pd.DataFrame([_line(scene, flip) for flip in flips]), hide_index=True)
+
+
+def _answer(scene: Scene, asked: Question, flip: Flip | None) -> str:
+    """What gives the word the tag that is asked for."""
+    tag = f"{scene.tags[asked.tag]} at “{scene.words[asked.position]}”"
+    if flip is None:
+        return f"{tag} is on the best path. The ten smallest changes that flip any tag:"
+    return (
+        f"For {tag}: {_name(scene, flip)} from {score(flip.trained)} to {score(flip.value)}, a "
+        f"change of {signed(flip.change, 3)}. The ten smallest changes that flip any tag:"
+    )
+
+
+def _line(scene: Scene, flip: Flip) -> dict[str, object]:
+    before = scene.now.viterbi.path if scene.now.viterbi else flip.path
+    moved = [
+        f"{t + 1} {scene.words[t]}: {scene.tags[before[t]]} → {scene.tags[flip.path[t]]}"
+        for t in flip.changed
+    ]
+    return {
+        "weight": _name(scene, flip),
+        "now": flip.trained,
+        "flips at": flip.value,
+        "change": flip.change,
+        "then": ", ".join(moved),
+    }
+
+
+def _name(scene: Scene, flip: Flip) -> str:
+    kind, *where = flip.weight
+    if kind == "start":
+        return f"START → {scene.tags[where[0]]}"
+    if kind == "end":
+        return f"{scene.tags[where[0]]} → END"
+    if kind == "emission":
+        return f"{scene.tags[where[1]]} at {where[0] + 1} {scene.words[where[0]]}"
+    return f"{scene.tags[where[0]]} → {scene.tags[where[1]]}"

@@ -1,0 +1,68 @@
+"""What pages of all kinds use: a guard around what may fail, and a button for files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import streamlit as st
+from streamlit.errors import FragmentHandledException
+
+from crfviz.exceptions import CrfvizError
+from crfviz.ui.words import plain
+
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def guarded(what: str, *, again: bool = False) -> Iterator[None]:
+    """Draw what fails inside as a plain message; everything around it stays.
+
+    Every fragment needs it, for what fails in one never reaches the page around it. Streamlit
+    stops and repeats scripts by exceptions of its own; those pass.
+
+    Args:
+        what: name of the part, for message and log.
+        again: whether to offer another try, where the cause may pass by itself.
+    """
+    try:
+        yield
+    except FragmentHandledException:
+        raise
+    except CrfvizError as error:
+        _log.warning("%s: %s", what, error)
+        st.error(plain(str(error)))
+        if again:
+            st.button("Try again", key=f"again.{what}")
+    except Exception:  # noqa: BLE001 - the last resort: nobody above could say it in words
+        number = uuid4().hex[:8]
+        _log.exception("%s failed, log id %s", what, number)
+        st.error(
+            f"{plain(what)} could not be drawn (log id {number}). Your sentence and edits are "
+            "kept: change them on the left, press Reset there, or go to another page."
+        )
+
+
+def download(
+    label: str,
+    make: Callable[[], str | bytes],
+    file_name: str,
+    mime: str = "text/plain",
+    **options: Any,  # noqa: ANN401 - the widget's options
+) -> None:
+    """Draw the button.
+
+    The click must not run the page anew: Streamlit throws away the files of the run before, and a
+    browser that asks for one of these waits for ever.
+
+    Args:
+        label: of the button.
+        make: the content; called in another thread, outside of any session.
+        file_name: that the browser suggests.
+        mime: type of the content.
+        **options: handed to `st.download_button`.
+    """
+    st.download_button(label, make, file_name=file_name, mime=mime, on_click="ignore", **options)

@@ -1,0 +1,179 @@
+"""Measured figures of the models, as tables and as a picture with 95 % intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from crfviz.corpus.tables.decoders import DECODERS, TITLES
+from crfviz.corpus.tables.report import Record
+from crfviz.views.theme import INK
+
+MEASURES = {
+    "token_accuracy": "words right",
+    "sentence_accuracy": "sentences right",
+    "entity_f1": "entity F1",
+}  # key in a record, and what people read
+# From the documentation of the ingredient parser: its own data and code.
+PUBLISHED = {
+    ("greedy", "greedy"): {"words right, %": 97.57, "sentences right, %": 93.18, "times": 1.0},
+    ("viterbi", "viterbi"): {"words right, %": 97.67, "sentences right, %": 94.08, "times": 12.0},
+}
+PUBLISHED_DATA = "ingredient parser, published"
+DIGITS = {
+    "words right, %": 2,
+    "sentences right, %": 2,
+    "size, MB": 2,
+    "training, s": 0,
+    "times": 1,
+    "decoding, µs a word": 1,
+}  # to write
+PANEL_WIDTH = 380  # pixels
+ROW_HEIGHT = 30  # of one decoder
+
+
+def evaluation_frame(evaluations: Mapping[str, Mapping[str, Record]]) -> pd.DataFrame:
+    """One row for each model, file and decoder.
+
+    Args:
+        evaluations: records (`crfviz.corpus.tables.report`) by model and label of the file.
+
+    Returns:
+        Columns model, file, sentences, tokens, decoder; for every measure of `MEASURES` its value
+        and the bounds `<measure>_low` and `<measure>_high` of its 95 % interval, all in [0, 1] and
+        NaN where there is none; invalid_bio, a count or NaN; ece in [0, 1].
+    """
+    rows = [
+        _row(model, label, record, decoder)
+        for model, records in evaluations.items()
+        for label, record in records.items()
+        for decoder in DECODERS
+    ]
+    bounds = [f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")]
+    columns = ["model", "file", "sentences", "tokens", "decoder", *bounds, "invalid_bio", "ece"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.astype(dict.fromkeys([*bounds, "invalid_bio", "ece"], float))
+
+
+def evaluation_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame for people: measures in per cent, columns without a single number left out."""
+    table = frame[["model", "file", "decoder"]].copy()
+    for measure, title in MEASURES.items():
+        table[f"{title}, %"] = 100 * frame[measure]
+    table["break BIO"] = frame["invalid_bio"].astype("Int64")
+    table["ECE, %"] = 100 * frame["ece"]
+    return table.dropna(axis="columns", how="all")
+
+
+def _row(model: str, label: str, record: Record, decoder: str) -> dict[str, object]:
+    scores = record[decoder]
+    row: dict[str, object] = {
+        "model": model,
+        "file": label,
+        "sentences": record["sentences"],
+        "tokens": record["tokens"],
+        "decoder": TITLES[decoder],
+        "invalid_bio": scores["invalid_bio"],
+        "ece": record["ece"],
+    }
+    for measure in MEASURES:
+        low, high = scores[f"{measure}_interval"] or (None, None)
+        row |= {measure: scores[measure], f"{measure}_low": low, f"{measure}_high": high}
+    return row
+
+
+def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
+    """One row for each way to train and decode, then the published ones.
+
+    Args:
+        report: what `benchmarks/perceptron.py` wrote.
+
+    Returns:
+        Columns for people; NaN where nobody published a number. `times` is the training time over
+        that of greedy training on the same data.
+
+    Raises:
+        KeyError, TypeError: the report is none.
+    """
+    rows = report["rows"]
+    base = next(row["training_s"] for row in rows if row["trained"] == "greedy")
+    ours = [
+        {
+            "data": f"{report['data']} test",
+            "trained": row["trained"],
+            "decoded": row["decoded"],
+            "words right, %": 100 * row["tokens"],
+            "sentences right, %": 100 * row["sentences"],
+            "size, MB": row["size_mb"],
+            "training, s": row["training_s"],
+            "times": row["training_s"] / base,
+            "decoding, µs a word": row["decoding_us"],
+        }
+        for row in rows
+    ]
+    published = [
+        {"data": PUBLISHED_DATA, "trained": trained, "decoded": decoded, **figures}
+        for (trained, decoded), figures in PUBLISHED.items()
+    ]
+    return pd.DataFrame([*ours, *published])
+
+
+def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
+    """One panel for each model and file: every decoder's share with its 95 % interval.
+
+    The panels have scales of their own: compare decoders within a panel; models differ in task.
+
+    Args:
+        frame: as `crfviz.views.figures.models.evaluation_frame` gives it; may be empty.
+        measure: a key of `MEASURES`; rows without it are left out.
+
+    Returns:
+        A chart, empty where nothing was measured.
+    """
+    shown = frame.dropna(subset=[measure])
+    data = pd.DataFrame(
+        {
+            "panel": shown["model"] + " · " + shown["file"],
+            "decoder": shown["decoder"],
+            "share": 100 * shown[measure],
+            "low": 100 * shown[f"{measure}_low"],
+            "high": 100 * shown[f"{measure}_high"],
+        }
+    )
+    title = f"{MEASURES[measure]}, %"
+    decoders = alt.Y(
+        "decoder:N",
+        title=None,
+        axis=alt.Axis(labelLimit=200),
+        scale=alt.Scale(domain=list(TITLES.values())),
+    )
+    colours = alt.Color("decoder:N", legend=None, scale=alt.Scale(domain=list(TITLES.values())))
+    base = alt.Chart(data).encode(
+        y=decoders,
+        tooltip=[
+            alt.Tooltip("panel:N", title="model and file"),
+            alt.Tooltip("decoder:N"),
+            alt.Tooltip("share:Q", title=title, format=".2f"),
+            alt.Tooltip("low:Q", title="from", format=".2f"),
+            alt.Tooltip("high:Q", title="to", format=".2f"),
+        ],
+    )
+    axis = alt.Axis(tickCount=5)
+    spread = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=False, nice=True))
+    interval = base.mark_rule(strokeWidth=2).encode(x=spread, x2="high:Q", color=colours)
+    value = base.mark_point(filled=True, size=70, opacity=1).encode(x="share:Q", color=colours)
+    number = base.mark_text(dy=-9, fontSize=12, color=INK).encode(
+        x="share:Q", text=alt.Text("share:Q", format=".1f")
+    )
+    panels = list(dict.fromkeys(data["panel"]))
+    header = alt.Header(title=None, labelFontSize=13, labelAnchor="start")
+    chart: alt.FacetChart = (
+        alt.layer(interval, value, number)
+        .properties(width=PANEL_WIDTH, height=ROW_HEIGHT * len(TITLES))
+        .facet(facet=alt.Facet("panel:N", sort=panels, header=header), columns=2)
+        .resolve_scale(x="independent")
+    )
+    return chart

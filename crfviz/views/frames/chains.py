@@ -1,0 +1,139 @@
+"""Chains as plain tables: every transition, what leaves each tag, what somebody's files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.gauge import leaving
+from crfviz.chain.weights import END, START, weight_matrix
+from crfviz.exceptions import ShapeError
+from crfviz.taggers.brought.understood import Understood
+from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
+
+MOST_NAMES = 30  # tags listed, and rows and columns of the matrix shown
+SCORES = {
+    CRF: "scores of a CRF, in nats",
+    HMM: "logarithms of probabilities (HMM)",
+    MEMM: "logarithms of probabilities (MEMM)",
+    PERCEPTRON: "scores of a perceptron, no probabilities",
+}
+
+
+def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
+    """Scores from the row's tag to the column's, with a START row and an END column, in nats.
+
+    Args:
+        potentials: a chain with one transition matrix for all steps, or one for each.
+        step: which of the T-1 steps; it makes a difference only where each has its own matrix.
+
+    Returns:
+        (K+1, K+1); START to END does not exist and is NaN, as are the transitions of a single word
+        where they are given step by step.
+
+    Raises:
+        ShapeError: the chain has no such step.
+    """
+    steps = max(1, potentials.num_tokens - 1)
+    if not 0 <= step < steps:
+        raise ShapeError(f"step must be 0 to {steps - 1}, got {step}")
+    names = potentials.tag_names
+    return pd.DataFrame(
+        weight_matrix(potentials, step).numpy(), index=[START, *names], columns=[*names, END]
+    )
+
+
+def leaving_frame(trained: Analysis, now: Analysis, tags: Sequence[str]) -> pd.DataFrame:
+    """Σ exp(score) of everything that may follow START and each tag: 1 in an HMM.
+
+    END is among it where the model has one, which is where its end scores are not all 0.
+
+    Args:
+        trained: the chain as trained.
+        now: the chain with the edits.
+        tags: K tag names.
+    """
+    columns = {"as trained": trained.potentials, "now": now.potentials}
+    with_end = bool((trained.potentials.end != 0).any())
+    values = {
+        name: leaving(potentials, with_end=with_end).numpy() for name, potentials in columns.items()
+    }
+    return pd.DataFrame(values, index=pd.Index([START, *tags], name="Σ exp of what follows"))
+
+
+def facts_frame(found: Understood) -> pd.DataFrame:
+    """What the files hold, a fact a row.
+
+    Returns:
+        Columns "what" and "understood", text both.
+    """
+    chains = found.sentences
+    lengths = [chain.num_tokens for chain in chains]
+    steps = sum(not chain.homogeneous for chain in chains)
+    matrices = "one for all steps" if not steps else f"one a step in {_times(steps)}"
+    rows = {
+        "files": found.kind,
+        "scores": SCORES[found.family],
+        "tags": f"{len(found.tags)}: {_listed(found.tags)}",
+        "sentences": f"{len(chains)}, of {_between(min(lengths), max(lengths))} words",
+        "matrices": f"[from, to], {matrices}",
+        "transitions": _range(chains, "transitions"),
+        "emissions": _range(chains, "emissions"),
+        "start": _range(chains, "start"),
+        "end": _range(chains, "end"),
+        "rules": "those of BIO" if found.scheme else "none",
+    }
+    return pd.DataFrame(rows.items(), columns=["what", "understood"])
+
+
+def axis_line(chain: Potentials) -> str:
+    """The largest transition between different tags in words, so that a turned matrix is noticed.
+
+    Args:
+        chain: the first sentence.
+
+    Returns:
+        One sentence; empty where there is no such transition.
+    """
+    matrix = chain.step(0).detach().numpy()
+    others = np.where(np.eye(chain.num_tags, dtype=bool), -np.inf, matrix)
+    source, target = np.unravel_index(int(others.argmax()), others.shape)
+    if not np.isfinite(others[source, target]):
+        return ""
+    names = chain.tag_names
+    return (
+        f"Read so that {names[target]} after {names[source]} has {others[source, target]:.4g}, the "
+        f"largest between two tags, and {names[source]} after {names[target]} has "
+        f"{matrix[target, source]:.4g}."
+    )
+
+
+def _times(number: int) -> str:
+    return "one sentence" if number == 1 else f"{number} sentences"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _between(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _range(chains: Sequence[Potentials], name: str) -> str:
+    """Smallest and largest finite score, and how many are forbidden."""
+    scores = np.concatenate([getattr(chain, name).numpy().ravel() for chain in chains])
+    finite = scores[np.isfinite(scores)]
+    if not len(scores):
+        return "none: a single word has no step"
+    span = "all forbidden"
+    if len(finite):
+        low, high = finite.min(), finite.max()
+        span = f"all {low:.4g}" if low == high else f"from {low:.4g} to {high:.4g}"
+    forbidden = len(scores) - len(finite)
+    return f"{span}; {forbidden:,} of {len(scores):,} forbidden (-inf)" if forbidden else span

@@ -1,0 +1,68 @@
+// The one place that listens to keys: for a page, for the cells of a container, and arrows that go from cell to cell.
+
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+// `answer` gets each event and returns what to do; nothing where the key is not ours. Returns how to stop.
+export function listenToPage(answer) {
+  const listen = (event) => {
+    const act = answer(event);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+  document.addEventListener("keydown", listen);
+  return () => document.removeEventListener("keydown", listen);
+}
+
+// The same for keys in one of the cells that `selector` picks: answer(event, cell) returns what to do, and that may
+// refuse the key with false.
+export function listenToCells(container, selector, answer) {
+  container.addEventListener("keydown", (event) => {
+    const cell = event.target.closest?.(selector);
+    const act = cell && answer(event, cell);
+    if (!act || act() === false) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+
+// Tables that cannot be changed: arrows go from cell to cell.
+export function readWithArrows(table, selector) {
+  const move = makeRoving(table, selector);
+  listenToCells(table, selector, ({ key }, cell) => key in ARROWS && (() => Boolean(move(cell, key))));
+}
+
+// One place for the Tab key in a grid of cells, arrows inside it. `selector` picks the cells; rows are [role=row].
+// Returns what the arrow keys should call: move(cell, key) -> the cell that has the focus now, if there is one.
+export function makeRoving(container, selector) {
+  let reachable = null;
+  const reach = (cell) => {
+    if (reachable) reachable.tabIndex = -1;
+    reachable = cell;
+    if (cell) cell.tabIndex = 0;
+  };
+  const keepInSight = () => {
+    if (reachable && !reachable.closest("[hidden]")) return;
+    reach([...container.querySelectorAll(selector)].find((cell) => !cell.closest("[hidden]")));
+  };
+  keepInSight();
+  new MutationObserver(keepInSight).observe(container, { subtree: true, attributeFilter: ["hidden"] });
+  container.addEventListener("focusin", (event) => {
+    const cell = event.target.closest?.(selector);
+    if (cell) reach(cell);
+  });
+  return (cell, key) => {
+    const next = neighbour(container, selector, cell, ARROWS[key]);
+    next?.focus();
+    return next;
+  };
+}
+
+// The next visible cell in that direction, by position among the visible cells.
+function neighbour(container, selector, cell, [dx, dy]) {
+  const shown = (parent, kind) => [...parent.querySelectorAll(`${kind}:not([hidden])`)];
+  const rows = shown(container, "[role=row]").map((row) => shown(row, selector));
+  const y = rows.findIndex((row) => row.includes(cell));
+  const x = rows[y].indexOf(cell);
+  return rows[y + dy]?.[Math.min(x + dx, rows[y + dy].length - 1)];
+}

@@ -1,0 +1,92 @@
+// The words of a sentence as chips: each with its tag, how sure the model is, and the second choice where it is not.
+
+import { flag, html, set, setProperty, setText } from "../dom.js";
+
+export function buildChips(sheet, { words, gaps }) {
+  const chips = words.map((word, t) => {
+    const chip = html("div.chip", { role: "option", "data-word": t, tabindex: -1 }, [
+      html("span.word", { dir: "auto" }, word),
+      html("span.line", html("span.tag"), html("span.number")),
+      html("span.second"),
+    ]);
+    flag(chip, { joint: gaps[t] === "" && t > 0 }); // no blank before it in the text
+    return chip;
+  });
+  sheet.replaceChildren(...chips);
+}
+
+// `selected`: first and last word that a key would change.
+export function drawChips(sheet, data, cursor, [first, last]) {
+  const colours = new Map(data.choices.map(({ name, colour }) => [name, colour]));
+  sheet.querySelectorAll(".chip").forEach((chip, t) => {
+    const word = wordAt(data, t);
+    const { tag, name, plain, inside, pinned, doubtful, other } = word;
+    const selected = first <= t && t <= last;
+    setProperty(chip, "--tag", colours.get(name) ?? "#8c8c8c");
+    flag(chip, { tag, plain, inside, pinned, doubtful, other, selected, cursor: t === cursor });
+    flag(chip, { goesOn: data.bio && goesOn(data.tags[t + 1]), changed: t in data.changed });
+    set(chip, "aria-selected", selected);
+    set(chip, "tabindex", t === cursor ? 0 : -1);
+    const [, line, second] = chip.children;
+    setText(line.children[0], plain ? "·" : inside ? "…" : name);
+    setText(line.children[1], pinned ? "✓" : plain && !doubtful ? "" : data.sure[t].toFixed(2));
+    setText(second, secondText(data, word));
+    set(chip, "aria-label", description(data, word));
+  });
+}
+
+// What is known of word t; its name is that of its choice.
+function wordAt(data, t) {
+  const tag = data.tags[t];
+  const [plain, inside] = [data.bio && tag === "O", data.bio && goesOn(tag)];
+  const [pinned, doubtful] = [data.pinned.includes(t), data.doubtful.includes(t)];
+  const name = plain ? "" : data.bio ? tag.replace(/^[BI]-/, "") : tag;
+  const other = data.gold && data.gold[t] !== tag ? data.gold[t] : null; // what the file says instead
+  return { t, tag, name, plain, inside, pinned, doubtful, other, rival: rivalOf(data, t, name) };
+}
+
+// First and last word of the entity that a word is in; the word alone where it is in none.
+export function spanAt(tags, t) {
+  if (tags[t] === "O") return [t, t];
+  let [first, last] = [t, t];
+  while (first > 0 && goesOn(tags[first])) first -= 1;
+  while (goesOn(tags[last + 1])) last += 1;
+  return [first, last];
+}
+
+// The word above or below another one, by the number of lines `by`.
+export function wordBeside(sheet, t, by) {
+  const boxes = [...sheet.querySelectorAll(".chip")].map((chip) => chip.getBoundingClientRect());
+  const own = boxes[t];
+  const middle = ({ left, width }) => left + width / 2;
+  const away = (box) => [Math.abs(box.top - own.top), Math.abs(middle(box) - middle(own))];
+  const lines = boxes.map((box, word) => ({ box, word, away: away(box) }));
+  const ahead = lines.filter(({ box }) => (by < 0 ? box.bottom <= own.top : box.top >= own.bottom));
+  return ahead.sort((a, b) => a.away[0] - b.away[0] || a.away[1] - b.away[1])[0]?.word ?? t;
+}
+
+function goesOn(tag) {
+  return tag?.startsWith("I-") ?? false;
+}
+
+// The likeliest choice that a word does not have.
+function rivalOf({ ranked, choices }, t, name) {
+  const options = ranked[t]?.map(([choice, p]) => ({ name: choices[choice].name, p }));
+  return options?.find((option) => option.name !== name) ?? null;
+}
+
+function secondText({ changed }, { t, doubtful, rival, other }) {
+  if (other) return `file: ${other}`;
+  if (t in changed) return `was ${changed[t]}`;
+  return doubtful && rival ? `or ${rival.name || "none"} ${rival.p.toFixed(2)}` : "";
+}
+
+function description({ words, sure, changed }, { t, tag, pinned, doubtful, rival, other }) {
+  const parts = [`${words[t]}: ${tag}`];
+  parts.push(pinned ? "set by you" : `probability ${sure[t].toFixed(2)}`);
+  const second = rival ? `, second choice ${rival.name || "no entity"} ${rival.p.toFixed(2)}` : "";
+  if (doubtful) parts.push(`doubtful${second}`);
+  if (t in changed) parts.push(`changed from ${changed[t]}`);
+  if (other) parts.push(`the file says ${other}`);
+  return parts.join(", ");
+}

@@ -1,0 +1,88 @@
+// What stands around the words of the labeller: where one is, what is likely here, the tags, the actions.
+
+import { button, flag, html, set, setText } from "../dom.js";
+import { choose, pointAt, toggleWords } from "./labels.js";
+
+const WORDS_HINT = "← → boundaries · Space cuts or joins there · / back to tags";
+const TAGS_HINT =
+  "← → words · Tab next doubtful word · 1–5 one of the likeliest · a letter sets the tag · Shift ← → several words";
+
+export function buildDesk(labelling) {
+  const act = (name, text, key, does) => {
+    return button([html("span", text), html("kbd", key)], () => labelling.idle(does), { "data-act": name });
+  };
+  const [place, reason, state] = ["place", "reason", "state"].map((name) => html(`span.${name}`));
+  const note = html("div.note", { role: "status", "aria-live": "polite" });
+  const sheet = html("div.sheet", {
+    role: "listbox",
+    "aria-label": "The words of the sentence",
+    "aria-multiselectable": true,
+  });
+  const ranked = html("div.ranked");
+  const palette = html("div.palette", { role: "group", "aria-label": "Tags" });
+  const words = act("words", "Split or join words", "/", () => toggleWords(labelling));
+  const actions = [
+    act("accept", "Accept, next", "Enter", () => labelling.emit("accept")),
+    act("undo", "Undo", "⌫", () => labelling.emit("undo")),
+    words,
+    act("back", "Previous", "Page ↑", () => labelling.emit("go", { by: -1 })),
+    act("skip", "Next", "Page ↓", () => labelling.emit("go", { by: 1 })),
+  ];
+  const hint = html("div.hint");
+  sheet.addEventListener("pointerdown", (event) => pointAt(labelling, event, true));
+  sheet.addEventListener("pointerover", (event) => pointAt(labelling, event, false));
+  const topline = html("div.topline", place, reason, state);
+  return {
+    elements: [topline, sheet, note, ranked, palette, html("div.actions", actions), hint],
+    sheet,
+    note,
+    write({ data, words: cutting }) {
+      setText(place, data.place);
+      setText(reason, data.reason);
+      setText(state, data.state === "done" ? "done" : "");
+      setText(note, data.problem || data.note || standing(data));
+      flag(note, { problem: Boolean(data.problem) });
+      drawRanked(ranked, labelling);
+      drawPalette(palette, labelling);
+      for (const each of [ranked, palette]) each.hidden = cutting;
+      set(words, "aria-pressed", cutting);
+      setText(hint, cutting ? WORDS_HINT : `${TAGS_HINT}${data.bio ? " · Space one word of an entity" : ""}`);
+    },
+  };
+}
+
+function standing({ state, doubtful, words }) {
+  if (state === "done") return "Done. A key changes it again.";
+  if (!doubtful.length) return "No word is doubtful: Enter accepts.";
+  return `${doubtful.length} of ${words.length} words are doubtful (under 0.90).`;
+}
+
+// The likeliest tags of the word under the cursor.
+function drawRanked(element, labelling) {
+  const { words, ranked, choices, probabilistic } = labelling.data;
+  const { cursor } = labelling;
+  const options = (ranked[cursor] ?? []).map(([choice, p], rank) => {
+    const number = html("span.number", p.toFixed(2));
+    return choiceButton(labelling, choices[choice], rank + 1, [number], { "data-rank": rank + 1 });
+  });
+  const title = probabilistic ? "p(tag | sentence, your tags)" : "what a CRF with these scores would say";
+  const word = html("span.word-name", { dir: "auto" }, words[cursor]);
+  element.replaceChildren(word, ...options, html("span.quiet", title));
+}
+
+function drawPalette(element, labelling) {
+  const { choices } = labelling.data;
+  const known = choices.map(({ name }) => name).join("\n");
+  if (element.dataset.choices === known) return;
+  element.dataset.choices = known;
+  const buttons = choices.map((choice) => {
+    return choiceButton(labelling, choice, choice.key, [], { "data-choice": choice.name || "none" });
+  });
+  element.replaceChildren(...buttons);
+}
+
+function choiceButton(labelling, { name, colour }, key, more, attributes) {
+  const parts = [html("kbd", key), html("span.tag-name", name || "no entity"), ...more];
+  const act = () => labelling.idle(() => choose(labelling, name));
+  return button(parts, act, { style: `--tag: ${colour}`, ...attributes });
+}

@@ -1,0 +1,93 @@
+// What the annotator does: moving the cursor, selecting, choosing tags, cutting and joining words. Each is a function
+// of the labelling.
+
+import { clamp } from "../numbers.js";
+import { spanAt, wordBeside } from "./chips.js";
+
+// First and last word that a key would change: what is selected, or the entity or word under the cursor.
+export function selectionOf({ anchor, cursor, data }) {
+  if (anchor !== null) return [Math.min(anchor, cursor), Math.max(anchor, cursor)];
+  return data.bio ? spanAt(data.tags, cursor) : [cursor, cursor];
+}
+
+// Moves the cursor by words, or by lines; `extend` selects what it passes.
+export function move(labelling, { words = 0, lines = 0 }, extend) {
+  const { cursor, data, desk } = labelling;
+  if (extend) labelling.anchor ??= cursor;
+  const to = lines ? wordBeside(desk.sheet, cursor, lines) : cursor + words;
+  goTo(labelling, clamp(to, 0, data.words.length - 1), extend);
+}
+
+// How to go to the next doubtful word in a direction; after the last one Tab goes where it always goes.
+export function toDoubtful(labelling, by) {
+  const { cursor, data } = labelling;
+  if (labelling.pending) return () => toDoubtful(labelling, by)?.();
+  const ahead = data.doubtful.filter((t) => (by > 0 ? t > cursor : t < cursor));
+  return ahead.length ? () => goTo(labelling, by > 0 ? ahead[0] : ahead.at(-1)) : null;
+}
+
+export function select(labelling, anchor) {
+  labelling.anchor = anchor;
+  labelling.draw();
+}
+
+// The pointer is on a chip, and `begins` or goes on to select; null: it was let go.
+export function pointAt(labelling, event, begins) {
+  if (!event) labelling.dragging = false;
+  const chip = event?.target.closest(".chip");
+  if (!chip || labelling.words || !(begins || labelling.dragging)) return;
+  const position = Number(chip.dataset.word);
+  const extend = !begins || event.shiftKey;
+  if (!begins && position === labelling.cursor && labelling.anchor === null) return;
+  if (begins) event.preventDefault();
+  labelling.dragging = true;
+  if (extend) labelling.anchor ??= labelling.cursor;
+  goTo(labelling, position, extend);
+}
+
+export function choose(labelling, what) {
+  const [first, last] = selectionOf(labelling);
+  labelling.anchor = null;
+  labelling.emit("correct", { first, last, what });
+}
+
+// Chooses one of the likeliest tags.
+export function chooseRank(labelling, rank) {
+  const { ranked, choices } = labelling.data;
+  const found = ranked[labelling.cursor]?.[rank];
+  if (found) choose(labelling, choices[found[0]].name);
+}
+
+// Between tagging words and cutting and joining them.
+export function toggleWords(labelling) {
+  Object.assign(labelling, { words: !labelling.words, boundary: 0 });
+  labelling.draw(true);
+  labelling.focus();
+}
+
+export function moveCaret(labelling, by) {
+  labelling.boundary = clamp(labelling.boundary + by, 0, boundaries(labelling).length - 1);
+  labelling.draw();
+  labelling.focus();
+}
+
+// Cuts or joins at a boundary; the caret stays at the same place of the text.
+export function change(labelling, boundary) {
+  const element = boundaries(labelling)[boundary];
+  if (!element) return;
+  labelling.boundary = boundary;
+  const [word, at] = [Number(element.dataset.of), Number(element.dataset.at)];
+  if (at) labelling.emit("cut", { word, at });
+  else labelling.emit("join", { word });
+}
+
+function boundaries({ desk }) {
+  return desk.sheet.querySelectorAll("[data-boundary]");
+}
+
+function goTo(labelling, position, keepAnchor = false) {
+  labelling.cursor = position;
+  if (!keepAnchor) labelling.anchor = null;
+  labelling.draw();
+  labelling.focus();
+}

@@ -1,0 +1,117 @@
+// The labeller: one sentence as chips, to be tagged by keyboard or mouse. Knows an element, payloads and events.
+//
+// Each thing the annotator does is one event; Python stores it and answers with the sentence anew. Keys that are
+// pressed before the answer wait for it, so that nothing is decided on a picture that is no longer true.
+
+import { flag, html, set, setText } from "../dom.js";
+import { listenToPage } from "../keyboard.js";
+import { Outbox } from "../outbox.js";
+import { drawBoundaries } from "./boundaries.js";
+import { buildChips, drawChips } from "./chips.js";
+import { buildDesk } from "./desk.js";
+import { keysOf } from "./keys.js";
+import { change, pointAt, selectionOf } from "./labels.js";
+
+const WAIT_SHOWN = 400; // milliseconds until a person is told that an answer is awaited
+const TEXT_FIELDS = "textarea, input:not([type=radio], [type=checkbox], [aria-autocomplete])";
+
+export class Labelling {
+  constructor(parent, send) {
+    this.outbox = new Outbox(send); // holds the event that waits for its answer, if there is one
+    this.waiting = []; // keys pressed meanwhile
+    this.cursor = 0;
+    this.anchor = null; // other end of what is selected; null: nothing is, the cursor stands on its word
+    this.words = false; // whether words are being cut and joined
+    this.boundary = 0; // where the caret stands then
+    this.desk = buildDesk(this);
+    this.root = html("div", { "data-labeller": "", tabindex: -1 }, this.desk.elements);
+    parent.append(this.root);
+    this.stopKeys = listenToPage((event) => keysOf(this, event));
+    this.stopDragging = () => pointAt(this, null);
+    document.addEventListener("pointerup", this.stopDragging);
+  }
+
+  close() {
+    this.stopKeys();
+    document.removeEventListener("pointerup", this.stopDragging);
+    clearTimeout(this.waitTimer);
+    this.outbox.close();
+  }
+
+  receive(data) {
+    const another = data.item !== this.data?.item;
+    const otherWords = another || data.words.join("\n") !== this.data.words.join("\n");
+    this.data = data;
+    this.outbox.acknowledge(data.ack);
+    if (another) {
+      this.cursor = data.doubtful[0] ?? 0;
+      this.words = false;
+      this.since = performance.now();
+    }
+    this.cursor = Math.min(this.cursor, data.words.length - 1);
+    if (otherWords) this.anchor = null;
+    this.draw(otherWords);
+    if (this.mayTakeFocus(another)) this.focus();
+    this.settle();
+  }
+
+  // The answer to the event that was sent, or a reason to send it again; then the keys that waited for it.
+  settle() {
+    if (this.pending) {
+      this.outbox.deliver();
+      return;
+    }
+    clearTimeout(this.waitTimer);
+    flag(this.root, { waiting: false });
+    set(this.root, "data-settled", this.outbox.sequence);
+    while (!this.pending && this.waiting.length) this.waiting.shift()();
+  }
+
+  emit(kind, fields = {}) {
+    const now = performance.now();
+    const seconds = (now - this.since) / 1000;
+    this.since = now;
+    const { item, revision } = this.data;
+    flag(this.root, { waiting: true });
+    this.waitTimer = setTimeout(() => setText(this.desk.note, "Storing …"), WAIT_SHOWN);
+    this.outbox.post({ kind, item, revision, seconds, ...fields });
+  }
+
+  get pending() {
+    return this.outbox.unanswered.length > 0;
+  }
+
+  // Does something now, or after the answer that is awaited.
+  idle(act) {
+    if (this.pending) this.waiting.push(act);
+    else act();
+  }
+
+  draw(rebuild = false) {
+    const { data, desk, cursor } = this;
+    const { item, revision, state, bio } = data;
+    for (const [name, value] of Object.entries({ item, revision, state, bio })) set(this.root, `data-${name}`, value);
+    flag(this.root, { wordsMode: this.words });
+    desk.write(this);
+    if (this.words) {
+      drawBoundaries(desk.sheet, data, this.boundary, (at) => this.idle(() => change(this, at)));
+      return;
+    }
+    if (rebuild || !desk.sheet.querySelector(".chip")) buildChips(desk.sheet, data);
+    drawChips(desk.sheet, data, cursor, selectionOf(this));
+  }
+
+  // A sentence that was just opened takes the keys from whatever opened it, but never from a text field.
+  mayTakeFocus(another) {
+    const active = document.activeElement;
+    const own = this.root.getRootNode().activeElement;
+    if (active === document.body || (own && this.root.contains(own))) return true;
+    return another && !active.matches(TEXT_FIELDS);
+  }
+
+  focus() {
+    const { sheet } = this.desk;
+    const [kind, at] = this.words ? ["[data-boundary]", this.boundary] : [".chip", this.cursor];
+    (sheet.querySelectorAll(kind)[at] ?? this.root).focus({ preventScroll: false });
+  }
+}

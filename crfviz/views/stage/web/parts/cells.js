@@ -1,0 +1,187 @@
+// Tables of numbers: the transition matrix, and tables with a column per word. Colour says size, as the number does.
+
+import { button, changed, describe, flag, hide, html, set, setProperty, setText } from "../dom.js";
+import { END, START, weight } from "../model.js";
+import { score, signed } from "../numbers.js";
+import { direction } from "./ghosts.js";
+
+// Tables of scores reach further down than up; their winners should not drown among them.
+const NEGATIVES = 3;
+const LARGEST = 6; // of a matrix's range: a single huge edit must not bleach all other cells
+
+// A matrix over the weights of the CRF layer: rows are "from" with START on top, columns are "to" with END at the
+// right. `attribute` names the cell as "from,to"; `draw` gets the model, a cell, the two names and what `begin` made of
+// the model before all of them.
+function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
+  const style = (name) => ({ style: `--tag:${colours[tags.indexOf(name)] ?? "currentColor"}` });
+  const froms = [START, ...tags];
+  const tos = [...tags, END];
+  const heads = tos.map((to) => html("div.matrix-head", style(to), html("span", to)));
+  const rows = froms.map((from) => {
+    const label = html("div.matrix-label", { title: `from ${from}`, ...style(from) }, from);
+    const none = from === START && html("div");
+    const cells = tos.map((to) => (none && to === END ? none : buildCell({ [attribute]: `${from},${to}` })));
+    return { from, cells, element: html("div.matrix-row", { role: "row" }, label, cells) };
+  });
+  const header = html("div.matrix-row.matrix-header", html("div.matrix-label.matrix-corner", "from ↓ to →"), heads);
+  const every = rows.map((row) => row.element);
+  const hidden = (next, name) => next.tags.includes(name) && !next.shown.has(next.tags.indexOf(name));
+  return {
+    element: html("div.matrix", { role: "grid", "aria-label": title }, header, every),
+    update(next) {
+      heads.forEach((head, i) => hide(head, hidden(next, tos[i])));
+      const context = begin(next);
+      for (const { from, cells, element } of rows) {
+        hide(element, hidden(next, from));
+        cells.forEach((cell, i) => {
+          hide(cell, hidden(next, tos[i]));
+          if (cell.hasAttribute(attribute)) draw(next, cell, from, tos[i], context);
+        });
+      }
+    },
+  };
+}
+
+// The transition scores, with START and END; every cell can be changed. `go` moves the step that is shown, where each
+// step has its own matrix.
+export function buildMatrix(model, go) {
+  const grid = buildGrid(model, {
+    attribute: "data-cell",
+    title: "Transition scores, from the row's tag to the column's tag",
+    begin: largest,
+    draw(next, cell, from, to, range) {
+      const scores = [next.chain, next.trained].map((chain) => weight(chain, next.tags, from, to, next.into));
+      const asShares = next.display === "probability";
+      const [value, trained] = asShares ? scores.map(Math.exp) : scores;
+      const edited = next.edits.transitions.has(cell.dataset.cell);
+      const shown = asShares ? { range: 1, kind: "weight" } : { range };
+      drawNumber(cell, value, { ...shown, trained, edited, name: `from ${from} to ${to}` });
+    },
+  });
+  const caption = html("span.matrix-step-text", { "aria-live": "polite" });
+  const back = button("◀", () => go(-1), { title: "one step back" });
+  const on = button("▶", () => go(1), { title: "one step on" });
+  const steps = html("div.matrix-step.buttons", back, caption, on);
+  const element = html("div", steps, grid.element);
+  return {
+    element,
+    update(next) {
+      const { T, words, into } = next;
+      hide(steps, !next.perStep || T < 2);
+      setText(caption, T < 2 ? "" : `step ${words[into - 1]} → ${words[into]}`);
+      set(element, "data-into", into);
+      [back.disabled, on.disabled] = [into <= 1, into >= T - 1];
+      grid.update(next);
+    },
+  };
+}
+
+// Observed minus expected uses of every weight: the gradient of the log-likelihood.
+export function buildGradient(model) {
+  return buildGrid(model, {
+    attribute: "data-weight",
+    title: "Observed minus expected counts, from the row's tag to the column's tag",
+    begin: () => null,
+    draw({ gradient, tags }, cell, from, to) {
+      const number = (counts) => (counts ? weight(counts, tags, from, to) : NaN);
+      const [observed, difference] = [number(gradient?.observed), number(gradient?.difference)];
+      if (!changed(cell, observed, difference)) return;
+      const [expected, rounded] = [observed - difference, difference].map((value) => Number(value.toPrecision(7)));
+      const known = `observed ${observed} − expected ${expected} = ${rounded}`;
+      const text = `from ${from} to ${to}: ${Number.isNaN(difference) ? "unknown" : known}`;
+      setText(cell, Math.abs(difference) < 0.005 ? "·" : signed(difference));
+      shade(cell, difference, Math.abs(difference) || 0);
+      describe(cell, text);
+      set(cell, "aria-valuetext", text);
+    },
+  });
+}
+
+// A table over the words. `table`: { name, label, values, digits, scale, editable, row (outlined tag ids) }.
+export function buildTable(model, name) {
+  const rows = model.tags.map((tag, k) => {
+    const label = html("div.label.tag-name", { style: `--tag:${model.colours[k]}` }, tag);
+    const cells = model.words.map((_, t) => buildCell({ "data-table": name, "data-t": t, "data-k": k }));
+    return { k, cells, element: html("div.row", { role: "row" }, label, cells) };
+  });
+  const caption = html("div.caption");
+  const every = rows.map((row) => row.element);
+  const element = html("div.heat", { role: "grid" }, caption, every);
+  return {
+    element,
+    update(next) {
+      const table = next.tables.find((other) => other.name === name);
+      setText(caption, table.label);
+      set(element, "aria-label", table.label);
+      flag(element, { editable: Boolean(table.editable) });
+      for (const { k, cells, element: row } of rows) {
+        hide(row, !next.shown.has(k) || (table.kind === "change" && unchanged(table, k, next)));
+        cells.forEach((cell, t) => drawCell(next, table, cell, t, k));
+      }
+    },
+  };
+}
+
+function drawCell(model, table, cell, t, k) {
+  const { name, kind, digits, editable } = table;
+  const i = t * model.K + k;
+  const shown = kind === "score" ? (value) => value : Math.exp; // of an HMM's probabilities
+  const value = editable ? shown(model.chain.emissions[i]) : table.values[i];
+  const trained = editable ? shown(model.trained.emissions[i]) : (table.trained?.[i] ?? value);
+  const edited = Boolean(editable) && model.edits.emissions.has(`${t},${k}`);
+  const scores = value < 0 && kind !== "change" && kind !== "signed";
+  const range = scores ? NEGATIVES * table.scale : table.scale;
+  drawNumber(cell, value, { range, digits, trained, edited, name: `${model.words[t]} as ${model.tags[k]}`, kind });
+  const here = ([word, tag]) => word === t && tag === k;
+  const explained = model.panels.side === "cell" && model.reading.kind === name && here(model.cell);
+  const lit = model.lit?.table === name && model.lit.t === t && model.lit.shares.get(k) >= 0.01; // goes into the number
+  flag(cell, { outlined: table.outlined?.[t] === k, chosen: explained || here(model.asked ?? []), lit });
+}
+
+function buildCell(attributes) {
+  return html("div.cell", { role: "spinbutton", tabindex: -1, ...attributes });
+}
+
+function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kind = "score" }) {
+  const editing = cell.hasAttribute("data-editing");
+  if (!changed(cell, value, range, digits, trained, edited, editing)) return;
+  if (!editing) setText(cell, kind === "score" ? score(value, digits) : small(value, digits, kind));
+  shade(cell, value, Number.isFinite(value) ? Math.abs(value) / range : 0);
+  const change = direction(value, trained, edited ? 6 : digits);
+  flag(cell, { forbidden: value === -Infinity && kind === "score", edited, change });
+  const full = value === -Infinity ? "forbidden" : String(Number(value.toPrecision(7)));
+  describe(cell, `${name}: ${full}${Object.is(trained, value) ? "" : `, trained ${score(trained, 4)}`}`);
+  set(cell, "aria-valuetext", full);
+}
+
+// Filled by its share of what is largest here.
+function shade(cell, value, part) {
+  const share = Math.min(1, part);
+  setProperty(cell, "--share", `${Math.round(65 * share)}%`);
+  flag(cell, { negative: value < 0 });
+}
+
+// A row of changes in which nothing would be written.
+function unchanged({ values, digits }, k, { T, K }) {
+  for (let t = 0; t < T; t++) if (Math.abs(values[t * K + k]) >= 10 ** -digits / 2) return false;
+  return true;
+}
+
+function small(value, digits, kind) {
+  if (Number.isNaN(value)) return "";
+  const least = 10 ** -digits / 2; // the exact number is in the cell's title
+  if (kind === "weight")
+    return value === 0 || value >= 0.0095 ? String(Number(value.toFixed(2))) : value.toExponential(0);
+  if (kind === "change" || kind === "signed") return Math.abs(value) < least ? "·" : signed(value, digits);
+  if (value === Infinity) return "∞"; // beyond 1.8e308: why one computes in logarithms
+  if (value >= 1e4 || (kind === "exponent" && value !== 0 && value < least)) return value.toExponential(0);
+  return value < least ? "·" : value.toFixed(digits);
+}
+
+function largest({ chain }) {
+  let size = 1;
+  for (const table of [chain.transitions, chain.start, chain.end]) {
+    for (const value of table) if (value !== -Infinity && Math.abs(value) > size) size = Math.abs(value);
+  }
+  return Math.min(size, LARGEST);
+}

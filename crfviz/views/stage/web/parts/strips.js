@@ -1,0 +1,60 @@
+// Rows of tags under the words: one decoder, one path or one sample a row. A cell that differs from the
+// reference row has a dashed red frame.
+
+import { changed, flag, html, mark, setProperty, setText } from "../dom.js";
+
+export function buildStrips(model) {
+  const element = html("div.strips", { role: "table", "aria-label": "The tags each decoder chooses" });
+  let rows = [];
+  // Rows come and go with the edits; the rest of the stage, and the focus in it, must survive that.
+  const fit = (next) => {
+    if (rows.length === next.rows.length && rows.every((row, i) => row.id === next.rows[i].id)) return;
+    rows = next.rows.map((row) => buildRow(next, row.id));
+    element.replaceChildren(...rows.map((row) => row.element));
+  };
+  fit(model);
+  return {
+    element,
+    update(next) {
+      fit(next);
+      rows.forEach((row, i) => drawRow(next, next.rows[i], row));
+    },
+  };
+}
+
+function buildRow(model, id) {
+  const label = html("div.label");
+  const cells = model.words.map((_, t) => html("div.tag", { "data-row": id, "data-t": t }));
+  return { id, label, cells, element: html("div.row.strip", { role: "row" }, label, cells) };
+}
+
+function drawRow(model, row, { label, cells, element }) {
+  if (row.columns) drawColumns(label, row.columns);
+  else setText(label, row.value ? `${row.label}  ${row.value}` : row.label);
+  flag(element, { strong: row.id === model.reference, plain: Boolean(row.texts) });
+  const reference = model.rows.find((other) => other.id === (row.against ?? model.reference))?.tags;
+  cells.forEach((cell, t) => drawTag(model, row, cell, t, reference?.[t]));
+}
+
+function drawTag({ tags, colours }, row, cell, t, expected) {
+  const k = row.tags ? row.tags[t] : null;
+  const differs = k !== null && expected !== undefined && expected !== k;
+  const [text, title, share, trained] = [row.texts, row.titles, row.shares, row.trained].map((list) => list?.[t]);
+  const fault = Boolean(row.faults?.includes(t));
+  if (!changed(cell, k, text, title, share, trained, fault, differs)) return;
+  setText(cell, row.texts ? text : k === null ? "–" : tags[k]);
+  setProperty(cell, "--tag", k === null ? "transparent" : colours[k]);
+  const was = row.trained && k !== null && trained !== k ? tags[trained] : null;
+  flag(cell, { plain: Boolean(row.texts), bar: Boolean(row.shares), differs, was, fault });
+  mark(cell, "title", title || (was && `trained: ${was}`));
+  if (!row.shares) return;
+  setProperty(cell, "--share", `${Math.round(100 * Math.min(1, Math.abs(share)))}%`);
+  flag(cell, { negative: share < 0 });
+}
+
+// Numbers side by side where other rows have their label.
+export function drawColumns(label, texts) {
+  if (!changed(label, ...texts)) return;
+  label.replaceChildren(...texts.map((text) => html("span", text)));
+  flag(label, { columns: true });
+}

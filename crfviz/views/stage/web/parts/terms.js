@@ -1,0 +1,108 @@
+// Two panels of exact terms: why a tag lost, word by word, and where one weight tips the best path.
+
+import { changed, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
+import { weight } from "../model.js";
+import { clamp, score, signed } from "../numbers.js";
+import { drawTick } from "./ghosts.js";
+
+const MARGIN = 1.2; // nats shown beyond the outermost mark of a ruler
+const REACH = 6; // breakpoints farther than this from the value and the trained one are only named
+const RULER = { width: 400, height: 26, foot: 18 };
+
+const SEEN = 5e-3; // terms below this are not written
+
+// The gap between two paths: a bar per word for the emission, and one for the step into it.
+export function buildTerms(model) {
+  const title = html("div.side-title");
+  const head = html("div.term.term-head", html("span"), html("span", "transition"), html("span", "emission"));
+  const rows = [...model.words, "END"].map((word, t) => {
+    const bars = [0, 1].map(() => html("span.term-bar", html("span.term-number")));
+    return html("div.term", { "data-term": t }, html("span.term-word", { dir: "auto" }, word), bars);
+  });
+  const foot = html("div.side-note");
+  return {
+    element: html("section.side-panel.terms", { "aria-live": "polite" }, title, head, rows, foot),
+    update({ terms }) {
+      setText(title, terms.title);
+      setText(foot, terms.foot);
+      const columns = [terms.transitions, terms.emissions];
+      const [emissionsBefore, transitionsBefore] = terms.trained ?? [[], []];
+      const before = [transitionsBefore, emissionsBefore];
+      const largest = Math.max(0.01, ...[...columns, ...before].flat().map(Math.abs));
+      rows.forEach((row, t) => {
+        [...row.children].slice(1).forEach((bar, i) => drawBar(bar, columns[i][t] ?? 0, largest, before[i][t] ?? null));
+        hide(row, ![...columns, ...before].some((values) => Math.abs(values[t]) >= SEEN));
+      });
+    },
+  };
+}
+
+function drawBar(bar, value, largest, trained) {
+  const moved = trained !== null && Math.abs(trained - value) >= SEEN;
+  drawTick(bar, moved ? 0.5 + trained / largest / 2 : null, `trained ${moved ? score(trained, 6) : ""}`);
+  setText(bar.firstChild, Math.abs(value) < SEEN ? "" : signed(value));
+  setProperty(bar, "--length", `${(50 * Math.abs(value)) / largest}%`);
+  flag(bar, { negative: value < 0 });
+  set(bar, "title", score(value, 6));
+}
+
+// The values of one weight as a line: in each piece another path is best. The dot is the value now.
+export function buildRuler() {
+  const { width, height, foot } = RULER;
+  const title = html("div.ruler-title");
+  const pieces = svg("g");
+  const trained = svg("line.ruler-trained", { y1: -3, y2: height + 3 });
+  const dot = svg("circle.ruler-now", { cy: height / 2, r: 7 });
+  const viewBox = `0 -4 ${width} ${height + foot + 4}`;
+  const picture = svg("svg.ruler-picture", { role: "img", viewBox }, pieces, trained, dot);
+  const note = html("div.ruler-foot");
+  const element = html("section.side-panel.ruler", { "data-ruler": "" }, title, picture, note);
+  return {
+    element,
+    update({ ruler, chain, tags, into }) {
+      hide(element, !ruler);
+      if (!ruler) return;
+      const [from, to] = ruler.weight;
+      const now = weight(chain, tags, from, to, into);
+      const breaks = ruler.pieces.slice(1).map((piece) => piece.low);
+      const { low, high, far } = stretchOf(breaks, [ruler.varies ? NaN : ruler.trained, now].filter(Number.isFinite));
+      const x = (value) => (width * (clamp(value, low, high) - low)) / (high - low);
+      const before = ruler.varies ? "differently at each step" : score(ruler.trained, 2);
+      setText(title, `${from} → ${to} is ${score(now, 2)}, trained ${before}`);
+      if (changed(pieces, JSON.stringify([ruler, low, high]))) {
+        pieces.replaceChildren(...ruler.pieces.flatMap((piece, i) => drawPiece(piece, i, x)));
+      }
+      hide(trained, ruler.varies || !Number.isFinite(ruler.trained));
+      for (const end of ["x1", "x2"]) set(trained, end, x(ruler.trained));
+      set(dot, "cx", x(now));
+      const here = ruler.pieces.findLast((piece) => piece.low <= now) ?? ruler.pieces[0];
+      const list = (values, digits) => values.map((value) => score(value, digits)).join(", ");
+      const known = `${ruler.pieces.length} pieces, breakpoints ${list(breaks, 3) || "none"}`;
+      set(picture, "aria-label", `${known}; now ${here.label}`);
+      const beyond = far.length ? ` Also at ${list(far, 2)}.` : "";
+      const changes = `The best path changes where the numbers stand; the line is the trained value.${beyond}`;
+      setText(note, breaks.length ? changes : "No value of this weight changes the best path.");
+    },
+  };
+}
+
+// What the ruler shows: both values and the breakpoints near them; the others are far.
+function stretchOf(breaks, centres) {
+  const near = breaks.filter((value) => centres.some((centre) => Math.abs(value - centre) <= REACH));
+  const marks = [...near, ...centres];
+  const shown = marks.length ? marks : breaks;
+  const far = breaks.filter((value) => !near.includes(value));
+  return { low: Math.min(...shown) - MARGIN, high: Math.max(...shown) + MARGIN, far };
+}
+
+function drawPiece({ low, high, label }, i, x) {
+  const { width, height } = RULER;
+  const [left, right] = [x(low), x(high)];
+  const size = { x: left, width: Math.max(0, right - left), height };
+  const parts = [svg("rect.ruler-piece", { "data-piece": i, ...size }, svg("title", label))];
+  const wide = right - left > 7 * label.length;
+  if (wide) parts.push(svg("text.ruler-label", { x: (left + right) / 2, y: height / 2 + 4 }, label));
+  const inside = Number.isFinite(low) && left > 0 && left < width;
+  if (inside) parts.push(svg("text.ruler-break", { "data-break": low, x: left, y: height + 14 }, score(low, 2)));
+  return parts;
+}

@@ -1,0 +1,109 @@
+// What the reader does beside changing numbers: pointing, walking, asking. Each is a function of the stage.
+
+import { clamp } from "../numbers.js";
+import { stepWithin } from "./compose.js";
+import { asking, view } from "./events.js";
+import { KINDS } from "./inputs.js";
+import { tagAt } from "./selection.js";
+
+const REST = 250; // milliseconds for which the focus rests on what is asked about
+const STEP_REST = 400; // milliseconds until the link follows the walk
+
+// Moves the walk through Viterbi; the link follows when the keys rest.
+export function go(stage, by) {
+  const { at, of } = stage.model.stepping;
+  const next = clamp(at + by, 1, of);
+  stage.refresh({ step: next === of ? 0 : next, cell: null });
+  if (next !== of) stage.frame.bringIntoSight(stage.model.cell[0], stage.sizes);
+  later(stage, "step", STEP_REST, () => stage.emit([{ kind: "step", value: stage.chosen.step }]));
+}
+
+// Up and down through the tags of the current column.
+export function climb(stage, by) {
+  const { cell, order } = stage.model;
+  const [t, k] = cell;
+  select(stage, t, order[clamp(order.indexOf(k) + by, 0, order.length - 1)]);
+}
+
+// Tells Python which place the page shall speak of; the keyboard's focus has to rest there.
+export function ask(stage, t, k, milliseconds = 0) {
+  forget(stage, "ask");
+  const { asks, asked } = stage.payload;
+  if (!asks || (asked?.[0] === t && asked[1] === k)) return;
+  later(stage, "ask", milliseconds, () => stage.emit([asking(stage.payload, t, k)]));
+}
+
+// Asks for the ruler of the cell that the focus rests on; null: it rests on none.
+export function askWeight(stage, cell) {
+  forget(stage, "weight");
+  const weight = cell?.replace(",", " ");
+  if (stage.payload.panels.side !== "matrix" || !weight || weight === stage.payload.ruler?.weight.join(" ")) return;
+  later(stage, "weight", REST, () => stage.emit([view("weight", weight)]));
+}
+
+// Asks for an entity.
+export function askEntity(stage, [label, first, last]) {
+  stage.emit([view("entity", `${first} ${last} ${label}`)]);
+}
+
+// The matrix shows the step into word t.
+export function stepInto(stage, t) {
+  stage.refresh({ into: stepWithin(stage.payload, t) });
+}
+
+// The strength of the CRF, while its slider moves and when it is `done`; `clear` drops every edit before.
+export function setStrength(stage, value, done, clear = false) {
+  const event = { kind: "strength", value };
+  if (done) stage.emit(clear ? [{ kind: "reset" }, event] : [event], { preview: null });
+  else stage.schedule({ preview: event });
+}
+
+export function readAs(stage, how) {
+  stage.reselect({ reading: { ...stage.chosen.reading, ...how } });
+}
+
+// A node of the lattice is pointed at; t is null when it no longer is.
+export function pointAtNode(stage, t, k, kind) {
+  const { asks, panels } = stage.payload;
+  const clicked = kind === "click";
+  if (t === null) return stage.reselect({ survivor: null });
+  if (clicked && asks) return ask(stage, t, k);
+  if (!clicked && panels.stepper) return stage.reselect({ survivor: [t, k] });
+  if (clicked && panels.side === "matrix") stepInto(stage, t);
+  return select(stage, t, k);
+}
+
+// A cell over or under the words is pointed at.
+export function pointAtCell(stage, event) {
+  const { t: word, k: tag, table } = event.target.closest?.("[data-t]")?.dataset ?? {};
+  if (word === undefined) return;
+  const { model, chosen } = stage;
+  const { side } = stage.payload.panels;
+  const over = event.type === "pointerover";
+  const t = Number(word);
+  if (side === "matrix" && event.type === "click") stepInto(stage, t);
+  if (!over && tag) ask(stage, t, Number(tag), event.type === "click" ? 0 : REST);
+  const k = Number(tag ?? (chosen.cell?.[0] === t ? chosen.cell[1] : tagAt(model, t)));
+  if (side === "bars" && String(chosen.cell) !== String([t, k])) select(stage, t, k);
+  if (side !== "cell" || over || !tag) return;
+  if (table in KINDS) chosen.reading = { ...chosen.reading, kind: table };
+  select(stage, t, k);
+}
+
+// What waits under this name is not done.
+export function forget({ timers }, name) {
+  clearTimeout(timers[name]);
+  timers[name] = null;
+}
+
+function select(stage, t, k) {
+  stage.reselect({ cell: [t, k], survivor: [t, k] });
+}
+
+function later(stage, name, milliseconds, act) {
+  forget(stage, name);
+  stage.timers[name] = setTimeout(() => {
+    stage.timers[name] = null;
+    act();
+  }, milliseconds);
+}

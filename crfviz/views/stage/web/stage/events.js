@@ -1,0 +1,50 @@
+// Events that Python hears of, and what cells that can be changed mean: where their number is and what a new one says.
+
+import { END, START, weight } from "../model.js";
+import { precise, preciseProbability, readProbability, readScore } from "../numbers.js";
+
+// Asks for something of the page by its name in the link.
+export function view(name, value) {
+  return { kind: "view", name, value };
+}
+
+// What the page shall speak of: word t as tag k.
+export function asking({ asks, tags }, t, k) {
+  return asks === "right" ? { kind: "right", position: t, tag: tags[k] } : view(asks, `${t} ${tags[k]}`);
+}
+
+// What makeEditable wants to know of a cell; it may have a weight of the matrix ("from,to") or a score of a word.
+// `stage` takes events and what else the reader does; see lifecycle.js.
+export function cellHooks(stage) {
+  return {
+    value: (cell) => numberAt(stage.model, cell, "chain"),
+    text: (cell) =>
+      (isProbability(stage.model, cell) ? preciseProbability : precise)(numberAt(stage.model, cell, "chain")),
+    read: (cell, typed) => (isProbability(stage.model, cell) ? readProbability : readScore)(typed),
+    preview: (cell, value) =>
+      stage.schedule({ preview: value === undefined ? null : eventOf(stage.model, cell, value), message: null }),
+    commit: (cell, value) => stage.emit([eventOf(stage.model, cell, value)], { preview: null, message: null }),
+    complain: (message) => stage.refresh({ message }),
+  };
+}
+
+function numberAt(model, cell, chain) {
+  const { t, k, cell: names } = cell.dataset;
+  if (names) return weight(model[chain], model.tags, ...names.split(","), model.into);
+  return model[chain].emissions[t * model.K + Number(k)];
+}
+
+// The event that sets a cell to `value`; back at the trained value (or null) it is a restore.
+function eventOf(model, cell, value) {
+  const [from, to] = (cell.dataset.cell ?? "").split(",");
+  const many = model.perStep && to && from !== START && to !== END; // it holds at every step, and they differ
+  const plain = value === null || (!many && value === numberAt(model, cell, "trained"));
+  const place = to ? { from, to } : { position: Number(cell.dataset.t), tag: model.tags[cell.dataset.k] };
+  if (plain) return { kind: "restore", ...place };
+  return { kind: to ? "transition" : "emission", ...place, score: value === -Infinity ? null : value };
+}
+
+function isProbability(model, cell) {
+  if (cell.dataset.cell) return model.display === "probability";
+  return model.tables.find((table) => table.name === cell.dataset.table).kind !== "score";
+}

@@ -1,0 +1,150 @@
+// The stage's parts and where they stand: built once per shape, then written and drawn over and over.
+
+import { button, flag, hide, html, setText } from "../dom.js";
+import { readWithArrows } from "../keyboard.js";
+import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
+import { makeEditable } from "../parts/editing.js";
+import { buildEntity, buildSpans } from "../parts/entity.js";
+import { buildLattice } from "../parts/lattice.js";
+import { buildBars, buildControls, buildStepper } from "../parts/panels.js";
+import { buildStrips, drawColumns } from "../parts/strips.js";
+import { buildRuler, buildTerms } from "../parts/terms.js";
+import {
+  askEntity,
+  askWeight,
+  forget,
+  go,
+  pointAtCell,
+  pointAtNode,
+  readAs,
+  setStrength,
+  stepInto,
+} from "./actions.js";
+import { cellHooks } from "./events.js";
+import { buildInputs } from "./inputs.js";
+import { identityLine } from "./texts.js";
+
+const NOTE_MARGINS = 10; // pixels
+
+export function buildFrame(stage) {
+  const { model, root } = stage;
+  const { panels } = model;
+  const heads = model.words.map((word) => html("div.word", { dir: "auto", title: word }, html("span", word)));
+  const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
+  const side = SIDES[panels.side]?.(stage) ?? [];
+  const stepper = panels.stepper ? [buildStepper((by) => go(stage, by))] : [];
+  const identity = html("div.identity");
+  const fold = button("", () => stage.refresh({ unfolded: !stage.chosen.unfolded }), { class: "fold" });
+  const heading = html("div.label");
+  const note = html("div.note", { role: "status" });
+  const legend = html("div.legend");
+  const columns = [html("div.row.words", heading, heads), ...elements(Object.values(rows))];
+  for (const element of columns) {
+    for (const name of ["pointerover", "focusin", "click"]) {
+      element.addEventListener(name, (event) => pointAtCell(stage, event));
+    }
+  }
+  const scroller = html("div.scroller", { tabindex: "0", "aria-label": "The sentence, a column per word" }, columns);
+  const main = html("div.main", scroller, elements(stepper));
+  const below = panels.side === "gradient"; // so far down that the note would be out of sight
+  const beside = side.length
+    ? html(below ? "div.side.below" : "div.side", below ? captioned(side) : elements(side))
+    : [];
+  const body = html("div.body", { "data-side": panels.side ?? "none" });
+  body.append(...[panels.side === "matrix" ? [beside, main] : [main, beside]].flat(2));
+  const topline = html("div.topline", identity, fold);
+  root.replaceChildren(topline, ...(below ? [note, body] : [body, note]), legend);
+  listen(stage, root);
+  const parts = [...Object.values(rows), ...side, ...stepper];
+  return {
+    // What is said around the picture.
+    write(next) {
+      const folded = next.K - next.shown.size;
+      const problem = panels.side === "matrix" ? null : next.message; // else it stands under the matrix
+      setText(note, next.live ? "…" : next.note);
+      hide(note, !next.note);
+      setText(identity, next.title ?? identityLine(next));
+      if (next.heading.length) drawColumns(heading, next.heading);
+      hide(fold, folded === 0 && !stage.chosen.unfolded);
+      setText(fold, stage.chosen.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
+      setText(legend, problem ?? next.legend);
+      flag(legend, { problem: Boolean(problem) });
+      flag(body, { tall: next.heading.length > 0 });
+    },
+    update(next) {
+      for (const part of parts) part.update(next);
+    },
+    // In pixels; it has one line or more.
+    noteHeight: () => (note.hidden ? 0 : note.offsetHeight + NOTE_MARGINS),
+    focusNode: (t, k) => rows.lattice?.focus(t, k),
+    // The words that are not scrolled away: while something is being dragged, the others can wait.
+    columnsInSight(T, { column }) {
+      const { scrollLeft, clientWidth } = scroller;
+      const to = Math.min(T, Math.ceil((scrollLeft + clientWidth) / column));
+      return { from: Math.floor(scrollLeft / column), to };
+    },
+    // Scrolls a long sentence so that word t is in the middle, if it is not in sight.
+    bringIntoSight(t, { column, lengths }) {
+      const { scrollLeft, clientWidth } = scroller;
+      const [left, room] = [t * column, clientWidth - lengths.label];
+      if (left < scrollLeft || left + column > scrollLeft + room) scroller.scrollTo({ left: left - room / 2 });
+    },
+  };
+}
+
+function buildRows(panel, stage, heads) {
+  const { model } = stage;
+  if (panel === "strips") return buildStrips(model);
+  if (panel === "lattice") return buildLattice(model, (...point) => pointAtNode(stage, ...point));
+  if (panel === "spans") return buildSpans(model, heads, (span) => askEntity(stage, span));
+  return buildTable(model, panel);
+}
+
+// The panels beside the words, or under them, by the payload's name for them.
+const SIDES = {
+  cell: (stage) => [buildInputs(stage.model, (how) => readAs(stage, how))],
+  terms: ({ model }) => [buildTerms(model)],
+  entity: (stage) => [buildEntity(stage.model, (span) => askEntity(stage, span))],
+  bars: ({ model }) => [buildBars(model)],
+  gradient: (stage) => [matrixOf(stage), buildGradient(stage.model)],
+  matrix: (stage) => [
+    matrixOf(stage),
+    buildRuler(),
+    buildControls({
+      strength: (...how) => setStrength(stage, ...how),
+      preset: (kind) => stage.emit([{ kind }]),
+      constrained: () => stage.emit([{ kind: "constrained", value: !stage.payload.constrained }]),
+    }),
+  ],
+};
+
+function matrixOf(stage) {
+  return buildMatrix(stage.model, (by) => stepInto(stage, stage.model.into + by));
+}
+
+function captioned([matrix, gradient]) {
+  const parts = [
+    ["weights (nats)", matrix],
+    ["observed − expected counts: the gradient of log p(right tags)", gradient],
+  ];
+  return parts.map(([title, part]) => html("section", html("div.caption", title), part.element));
+}
+
+// Numbers that can be changed and numbers that can be read, with the keys and the pointer.
+function listen(stage, root) {
+  for (const matrix of root.querySelectorAll(".matrix")) {
+    makeEditable(matrix, "[data-cell]", cellHooks(stage));
+    matrix.addEventListener("focusin", (event) => askWeight(stage, event.target.dataset?.cell));
+    // Without this, a question would overtake a click on a link.
+    matrix.addEventListener("focusout", () => forget(stage, "weight"));
+  }
+  for (const table of root.querySelectorAll(".heat")) {
+    if (table.querySelector("[data-table=emissions]")) makeEditable(table, "[data-table]", cellHooks(stage));
+    else readWithArrows(table, "[data-table]");
+  }
+  for (const matrix of root.querySelectorAll(".below .matrix")) readWithArrows(matrix, "[data-weight]");
+}
+
+function elements(parts) {
+  return parts.map((part) => part.element);
+}

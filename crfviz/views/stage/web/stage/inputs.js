@@ -1,0 +1,170 @@
+// One number explained: its formula, all that goes into it, ranked, and what a sum makes of it against a maximum.
+
+import { button, flag, hide, html, set, setProperty, setText } from "../dom.js";
+import { marginalText, percent, score } from "../numbers.js";
+import { leastTie, logSumExp, transition } from "../recursions.js";
+
+export const KINDS = { best: "Viterbi", alpha: "α", beta: "β", marginals: "p" };
+const HEADS = {
+  best: ["from", "best before", "transition", "emission", "sum"],
+  alpha: ["from", "α before", "transition", "emission", "sum"],
+  beta: ["to", "β after", "transition", "emission", "sum"],
+  marginals: ["", "", "", "", "log"],
+};
+const FORMULAS = {
+  best: "max over the tags before: best + transition + emission",
+  alpha: "log Σ exp over the tags before: α + transition + emission",
+  beta: "log Σ exp over the tags after: transition + emission + β",
+  marginals: "p = exp(α + β − log Z)",
+};
+
+// Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest
+// first. `tag` is null for START and END.
+export function inputsOf(model, kind, t, k) {
+  const { chain, results, T, K } = model;
+  if (kind === "marginals") return [];
+  if (kind === "beta") {
+    if (t === T - 1) return [{ tag: null, name: "END", parts: [null, chain.end[k], null], sum: chain.end[k] }];
+    return ranked(K, (j) => {
+      const next = (t + 1) * K + j;
+      return [results.beta[next], transition(chain, t + 1, k, j), chain.emissions[next]];
+    });
+  }
+  const emission = chain.emissions[t * K + k];
+  if (t === 0) {
+    const sum = chain.start[k] + emission;
+    return [{ tag: null, name: "START", parts: [null, chain.start[k], emission], sum }];
+  }
+  return ranked(K, (j) => [results[kind][(t - 1) * K + j], transition(chain, t, j, k), emission]);
+}
+
+function ranked(K, parts) {
+  const rows = Array.from({ length: K }, (_, tag) => {
+    const terms = parts(tag);
+    return { tag, parts: terms, sum: terms[0] + terms[1] + terms[2] };
+  });
+  return rows.sort((a, b) => (b.sum === a.sum ? a.tag - b.tag : b.sum - a.sum));
+}
+
+// The sum over paths at temperature 1, the best path alone at 0, and everything between: τ log Σ exp(x / τ).
+export function combine(sums, temperature) {
+  const largest = Math.max(...sums);
+  if (temperature === 0 || largest === -Infinity) return largest;
+  return temperature * logSumExp(sums.map((sum) => sum / temperature));
+}
+
+// How much each input counts at that temperature; the shares sum to 1.
+export function sharesOf(sums, temperature) {
+  const total = combine(sums, temperature);
+  if (total === -Infinity) return sums.map(() => 0);
+  if (temperature === 0) return sums.map((_, i) => (i === sums.indexOf(total) ? 1 : 0));
+  return sums.map((sum) => Math.exp((sum - total) / temperature));
+}
+
+// The neighbours that light up for a cell: { t, shares by tag }, or null.
+export function litOf(model, { kind, temperature }, t, k) {
+  const inputs = inputsOf(model, kind, t, k);
+  if (inputs.length === 0 || inputs[0].tag === null) return null;
+  const sums = inputs.map((input) => input.sum);
+  const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
+  const byTag = new Map(inputs.map((input, i) => [input.tag, shares[i]]));
+  return { t: kind === "beta" ? t + 1 : t - 1, table: kind, shares: byTag };
+}
+
+// [t, from, to] of every predecessor that ties with the drawn backpointer.
+export function tiesOf(model) {
+  const { T, K, results } = model;
+  const ties = [];
+  for (let t = 1; t < T; t++) {
+    for (let k = 0; k < K; k++) {
+      const rows = inputsOf(model, "best", t, k);
+      if (rows[0].sum === -Infinity) continue;
+      const drawn = results.backpointers[t * K + k];
+      const level = rows.filter(({ tag, sum }) => sum >= leastTie(rows[0].sum) && tag !== drawn);
+      ties.push(...level.map(({ tag }) => [t, tag, k]));
+    }
+  }
+  return ties;
+}
+
+// `read` gets { kind } or { temperature }.
+export function buildInputs(model, read) {
+  const spans = () => HEADS.best.map(() => html("span"));
+  const title = html("div.side-title");
+  const kinds = Object.entries(KINDS).map(([kind, label]) =>
+    button(label, () => read({ kind }), { "data-kind": kind }),
+  );
+  const formula = html("div.formula");
+  const head = html("div.candidate.candidate-head", spans());
+  const rows = [null, ...model.tags].map(() => html("div.candidate", spans()));
+  const slider = html("input", { type: "range", min: 0, max: 1, step: 0.01, "data-temperature": "" });
+  set(slider, "aria-label", "temperature, from maximum (0) to sum (1)");
+  slider.addEventListener("input", () => read({ temperature: Number(slider.value) }));
+  const morph = html("label.morph", html("span", "max"), slider, html("span", "sum"));
+  const values = html("div.values");
+  const foot = html("div.side-note");
+  const parts = [title, html("div.buttons", kinds), formula, head, ...rows, morph, values, foot];
+  return {
+    element: html("section.side-panel.candidates", { "aria-live": "polite" }, parts),
+    update(next) {
+      const [t, k] = next.cell;
+      const { kind, temperature } = next.reading;
+      const inputs = inputsOf(next, kind, t, k);
+      const sums = inputs.map((input) => input.sum);
+      const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
+      setText(title, `${next.tags[k]} at “${next.words[t]}”`);
+      for (const each of kinds) set(each, "aria-pressed", each.dataset.kind === kind);
+      setText(formula, FORMULAS[kind]);
+      hide(head, inputs.length === 0);
+      setTexts(head, HEADS[kind]);
+      rows.forEach((row, i) => drawInput(next, row, inputs[i], shares[i]));
+      hide(morph, kind === "best" || inputs.length < 2);
+      if (slider.value !== String(temperature)) slider.value = temperature;
+      setText(values, valuesText(next, sums) + trainedText(next, kind, t * next.K + k));
+      setText(foot, kind === "best" ? verdict(next, t, inputs) : "");
+    },
+  };
+}
+
+function drawInput({ cell: [t, k], reading: { kind }, tags, colours, results, K }, row, input, share) {
+  hide(row, !input);
+  if (!input) return;
+  setProperty(row, "--tag", input.tag === null ? "currentColor" : colours[input.tag]);
+  setProperty(row, "--share", kind === "best" ? "0%" : percent(share, 1));
+  const parts = input.parts.map((part) => (part === null ? "" : score(part, 2)));
+  setTexts(row, [input.name ?? tags[input.tag], ...parts, score(input.sum, 2)]);
+  flag(row, { winner: kind === "best" && (t === 0 || input.tag === results.backpointers[t * K + k]) });
+  set(row, "title", `${(100 * share).toFixed(2)} % of the sum`);
+}
+
+function setTexts(row, texts) {
+  texts.forEach((text, i) => setText(row.children[i], text));
+}
+
+function valuesText(model, sums) {
+  const { kind, temperature } = model.reading;
+  const [t, k] = model.cell;
+  if (kind === "marginals") return marginalText(model, t, k);
+  if (kind === "best") return `best(${t + 1}) = ${score(model.results.best[t * model.K + k], 4)}`;
+  const at = (warmth) => score(combine(sums, warmth), 4);
+  const between = temperature > 0 && temperature < 1 ? `  ·  τ = ${temperature.toFixed(2)}: ${at(temperature)}` : "";
+  return `log Σ exp = ${at(1)}  ·  max = ${at(0)}${between}`;
+}
+
+// What the cell said before the edits.
+function trainedText({ ghost }, kind, i) {
+  const before = ghost?.[kind]?.[i];
+  if (before === undefined) return "";
+  return `\ntrained ${kind === "marginals" ? before.toPrecision(6) : score(before, 4)}`;
+}
+
+function verdict(model, t, [first, second]) {
+  if (t === 0) return "The first word has no backpointer: start + emission.";
+  if (!second) return "";
+  if (first.sum === -Infinity) return "Every way into this tag is forbidden.";
+  const [winner, runnerUp] = [model.tags[first.tag], model.tags[second.tag]];
+  if (second.sum >= leastTie(first.sum))
+    return `${winner} and ${runnerUp} tie: the lower tag id keeps the backpointer.`;
+  if (second.sum === -Infinity) return `${winner} is the only way into this tag.`;
+  return `${winner} wins, ${(first.sum - second.sum).toFixed(2)} ahead of ${runnerUp}.`;
+}

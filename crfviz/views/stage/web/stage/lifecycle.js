@@ -1,0 +1,139 @@
+// The stage from its first payload to its end. It knows an element, payloads and events. Data goes one way: what Python
+// sent and what the reader chose make the model, the model is drawn; what the reader does is an event in the outbox.
+//
+// A change made here is drawn at once from this side's own recursions, sent to Python, and drawn again from Python's
+// numbers when they arrive: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
+// "python" when Python has answered every change of numbers, else "live".
+
+import { flag, html, set, setProperty } from "../dom.js";
+import { listenToPage } from "../keyboard.js";
+import { decode } from "../model.js";
+import { Outbox } from "../outbox.js";
+import { compose, shapeOf } from "./compose.js";
+import { buildFrame } from "./frame.js";
+import { keysOf } from "./keys.js";
+import { layout } from "./layout.js";
+import { selection } from "./selection.js";
+
+const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
+
+export class Stage {
+  // `send` gets lists of events that are not acknowledged yet.
+  constructor(parent, send) {
+    this.root = html("div", { "data-stage": "", "data-rev": 0, tabindex: "-1" });
+    parent.append(this.root);
+    this.outbox = new Outbox(send);
+    this.timers = {};
+    this.noteHeight = 0; // pixels
+    this.chosen = {
+      unfolded: false,
+      cell: null, // [word, tag] that the side panels speak of
+      survivor: null,
+      into: 1, // the word into which the matrix shows the step, where each step has its own
+      reading: null, // how the side panel reads the cell: { kind, temperature }
+      step: 0, // of the walk through Viterbi
+      preview: null, // the event under the hand right now, not sent yet
+      message: null, // what is wrong with a score just typed
+    };
+    this.stopKeys = listenToPage((event) => keysOf(this, event));
+    this.resizing = new ResizeObserver(() => this.resize());
+    this.resizing.observe(this.root);
+  }
+
+  close() {
+    this.stopKeys();
+    this.resizing.disconnect();
+    this.outbox.close();
+    Object.values(this.timers).forEach(clearTimeout);
+  }
+
+  receive(data) {
+    try {
+      this.take(decode(data));
+    } catch (error) {
+      reportError(error); // for the console; who reads the page gets words
+      this.payload = null; // the next one builds the picture anew
+      this.root.replaceChildren(
+        html("div.message", { "data-problem": "true", role: "alert" }, `This picture could not be drawn. ${KEPT}`),
+      );
+    }
+  }
+
+  take(payload) {
+    const { chosen, outbox } = this;
+    const another = !this.payload || shapeOf(payload) !== shapeOf(this.payload);
+    this.payload = payload;
+    outbox.acknowledge(payload.ack);
+    if (!this.timers.step && !outbox.unanswered.some((event) => event.kind === "step")) chosen.step = payload.step;
+    if (another) Object.assign(chosen, { cell: null, survivor: null, preview: null, message: null });
+    chosen.reading ??= { kind: payload.panels.stepper ? "best" : "alpha", temperature: 1 };
+    if (another) this.frame = null;
+    this.refresh();
+    // A page that takes no questions was opened at this word by a link.
+    if (another && payload.asked && !payload.asks) this.frame.bringIntoSight(payload.asked[0], this.sizes);
+  }
+
+  // Draws everything, after `changes` of what the reader chose.
+  refresh(changes = {}) {
+    const { payload, outbox, frame } = this;
+    const chosen = Object.assign(this.chosen, changes);
+    const model = compose(payload, { events: outbox.unanswered, chosen, before: this.model?.shown });
+    model.inSight = chosen.preview ? frame.columnsInSight(payload.T, this.sizes) : { from: 0, to: payload.T };
+    select(model, chosen);
+    this.model = model;
+    this.frame ??= buildFrame(this);
+    this.draw();
+  }
+
+  // The same at the next frame of the screen, for what is being dragged.
+  schedule(changes) {
+    Object.assign(this.chosen, changes);
+    this.scheduled ??= requestAnimationFrame(() => {
+      this.scheduled = null;
+      this.refresh();
+    });
+  }
+
+  // Draws what follows from what is pointed at; all numbers stay.
+  reselect(changes) {
+    Object.assign(this.chosen, changes);
+    select(this.model, this.chosen);
+    this.frame.update(this.model);
+  }
+
+  emit(events, changes = {}) {
+    this.outbox.post(...events);
+    if (this.payload) this.refresh(changes);
+  }
+
+  draw() {
+    const { root, frame, model } = this;
+    frame.write(model);
+    if (!model.live) this.noteHeight = frame.noteHeight();
+    const room = { width: root.clientWidth || 960, height: window.innerHeight, note: this.noteHeight };
+    const sizes = layout(model, { ...room, top: root.getBoundingClientRect().top + window.scrollY });
+    for (const [name, value] of Object.entries(sizes.lengths)) setProperty(root, `--${name}`, `${value}px`);
+    setProperty(root, "--words", model.T);
+    setProperty(root, "--longest", sizes.longest);
+    flag(root, sizes.flags);
+    model.sizes = sizes;
+    this.sizes = sizes;
+    frame.update(model);
+    set(root, "data-source", model.waiting ? "live" : "python");
+    set(root, "data-rev", Number(root.dataset.rev) + 1);
+  }
+
+  resize() {
+    if (!this.payload) return;
+    const note = !this.model.live && this.frame.noteHeight() !== this.noteHeight; // the style sheet has come
+    if (!note && this.root.clientWidth === this.width) return;
+    this.width = this.root.clientWidth;
+    this.draw();
+  }
+}
+
+// Adds to the model what follows from what is chosen; a walk takes the cell along.
+function select(model, chosen) {
+  Object.assign(model, selection(model, chosen));
+  if (model.panels.stepper) chosen.cell = model.cell;
+}
