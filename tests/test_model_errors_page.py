@@ -16,7 +16,7 @@ from crfviz.text.formats import read_sentences
 from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.questions import PANELS
-from crfviz.ui.errors.runs import _links
+from crfviz.ui.errors.runs import links_of
 from crfviz.ui.errors.source import Source, _check, excerpt_of, renamed
 from crfviz.views.figures.errors import confusion_chart
 
@@ -127,7 +127,7 @@ def test_a_link_opens_the_words_of_the_error_with_all_gold_tags():
     found = run(tagger, sentences)
     last = {
         error.sentence: link
-        for error, link in zip(found.log.first, _links(found)["errors"], strict=True)
+        for error, link in zip(found.log.first, links_of(found)["errors"], strict=True)
     }
     params = {name: values[0] for name, values in parse_qs(urlsplit(last[1]).query).items()}
     assert params == {
@@ -166,7 +166,7 @@ def test_handles_are_joined_where_the_reader_wants_it(app):
     import crfviz.ui.errors.source as sources
 
     text = b"@\tB-PER\nbob\tI-PER\nruns\tO\n\nHi\tO\n"
-    digest = sources._kept().add("tweets.conll", text).digest
+    digest = sources.read_upload("tweets.conll", text).digest
     open_page(app, model="ner-en", **{"v.corpus": "file", "v.file": digest})
     assert any("2 sentences, 4 words" in text.value for text in app.markdown)
     app.checkbox(key="view.fold").check().run()
@@ -181,7 +181,7 @@ def test_long_sentences_and_missing_links_are_said(app):
 
     words = [*["the"] * 121, "@@"]
     lines = "\n".join(f"{word}\tVERB" for word in words)
-    digest = sources._kept().add("long.conll", f"{lines}\n\nNew York\tVERB\n".encode()).digest
+    digest = sources.read_upload("long.conll", f"{lines}\n\nNew York\tVERB\n".encode()).digest
     open_page(app, model="upos-en", **{"v.corpus": "file", "v.file": digest})
     captions = " ".join(caption.value for caption in app.caption)
     assert "1 sentence of more than 120 words" in captions

@@ -4,8 +4,6 @@
 that training had with this tag, with other tags only, or never.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -6,8 +6,6 @@ model appears among those that people bring and can be chosen at once.
 From a page: `crfviz.annotations.teaching.teach.start_teaching` does the same beside the app.
 """
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

@@ -8,8 +8,6 @@ checkpoint. The same command goes on from there. The epoch that did best on dev 
 written, with a temperature fitted on dev.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path

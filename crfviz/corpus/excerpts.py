@@ -1,7 +1,5 @@
 """The tagged sentences that are shipped: excerpts of dev files, from which no model learnt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 

@@ -3,9 +3,8 @@
 Each kind of claim has a check that decides it with the tagger's potentials.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from crfviz.chain.constraints import illegal_positions
 from crfviz.chain.decoding.greedy import greedy
@@ -33,19 +32,17 @@ def holds(example: Example, tagger: Tagger) -> bool:
     return CHECKS[example.kind](tagger.potentials(example.tokens), example)
 
 
-def _greedy_differs(chain: Potentials, example: Example) -> bool:
-    """Independent greedy and Viterbi take different tags at the position."""
-    return _differ(greedy(chain, "independent"), viterbi(chain).path, example.position)
+Check = Callable[[Potentials, Example], bool]
 
 
-def _left_to_right_differs(chain: Potentials, example: Example) -> bool:
-    """Left-to-right greedy and Viterbi take different tags at the position."""
-    return _differ(greedy(chain, "left_to_right"), viterbi(chain).path, example.position)
+def _differs(decode: Callable[[Potentials], list[int]]) -> Check:
+    """A decoder and Viterbi take different tags at the position."""
 
+    def differs(chain: Potentials, example: Example) -> bool:
+        t = example.position
+        return t is not None and decode(chain)[t] != viterbi(chain).path[t]
 
-def _max_marginal_differs(chain: Potentials, example: Example) -> bool:
-    """The tag of highest marginal and Viterbi's differ at the position."""
-    return _differ(max_marginal(chain), viterbi(chain).path, example.position)
+    return differs
 
 
 def _viterbi_finds(chain: Potentials, example: Example) -> bool:
@@ -75,11 +72,6 @@ def _near_tie(chain: Potentials, example: Example) -> bool:  # noqa: ARG001 - a 
     return second.probability >= NEAR * first.probability
 
 
-def _tie(chain: Potentials, example: Example) -> bool:  # noqa: ARG001 - a check takes both
-    """Two best paths tie."""
-    return viterbi(chain).ties
-
-
 def _unsure(chain: Potentials, example: Example) -> bool:
     """No tag is clearly the likeliest at the position."""
     marginals = forward_backward(chain).marginals
@@ -93,28 +85,19 @@ def _breaks_bio(chain: Potentials, example: Example) -> bool:
     return example.position in broken and not kept
 
 
-def _given(chain: Potentials, example: Example) -> bool:
-    """The sentence is there: as many words as scores."""
-    return chain.num_tokens == len(example.tokens)
-
-
-CHECKS: Mapping[str, Callable[[Potentials, Example], bool]] = {
-    "greedy_differs": _greedy_differs,
-    "left_to_right_differs": _left_to_right_differs,
-    "max_marginal_differs": _max_marginal_differs,
+CHECKS: Mapping[str, Check] = {
+    "greedy_differs": _differs(partial(greedy, how="independent")),
+    "left_to_right_differs": _differs(partial(greedy, how="left_to_right")),
+    "max_marginal_differs": _differs(max_marginal),
     "viterbi_finds": _viterbi_finds,
     "viterbi_right": _viterbi_right,
     "viterbi_wrong": _viterbi_wrong,
     "near_tie": _near_tie,
-    "tie": _tie,
+    "tie": lambda chain, _: viterbi(chain).ties,
     "unsure": _unsure,
     "breaks_bio": _breaks_bio,
-    GIVEN: _given,
+    GIVEN: lambda chain, example: chain.num_tokens == len(example.tokens),
 }
-
-
-def _differ(one: list[int], other: list[int], position: int | None) -> bool:
-    return position is not None and one[position] != other[position]
 
 
 def _names(chain: Potentials, path: list[int]) -> tuple[str, ...]:

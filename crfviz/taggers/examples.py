@@ -4,8 +4,6 @@
 what kind of claim it is (`crfviz.taggers.claims` proves it).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@ Handles, e-mail addresses and web addresses are folded to one class each before 
 looks at the word, so that neither a vocabulary nor a character window ever holds one.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

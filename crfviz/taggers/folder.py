@@ -1,7 +1,5 @@
 """What taggers have in common that read English words and come from a model folder."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from hashlib import file_digest, sha256

@@ -10,8 +10,6 @@ Source: Zeiler and Fergus, "Visualizing and Understanding Convolutional Networks
 Erasure" (2016), for words.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

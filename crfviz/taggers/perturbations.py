@@ -17,8 +17,6 @@ Source: Ribeiro, Wu, Guestrin and Singh, "Beyond Accuracy: Behavioral Testing of
 CheckList" (2020), for testing by changes that should not matter.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import unicodedata

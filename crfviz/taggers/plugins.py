@@ -6,8 +6,6 @@ makes it without arguments. More of what a `Tagger` has may be there, and is use
 such code raises comes out as a ModelError, so that a broken one is a message and no broken app.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ file in a folder called `textbook`, and its name is `textbook/NAME`. Files of ot
 programs come into the list by `bring`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress

@@ -4,8 +4,6 @@ config.json says what a folder holds: `format`, `family` (a CRF where there is n
 family needs. Numbers stand in safetensors, so that nothing is ever unpickled.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence

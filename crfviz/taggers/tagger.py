@@ -1,7 +1,5 @@
 """What every tagger is: something that turns words into the potentials of a chain."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol

@@ -3,8 +3,6 @@
 Whoever can open the app sees what is in it, for the folder belongs to the server.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

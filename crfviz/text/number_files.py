@@ -1,7 +1,5 @@
 """A table of numbers out of a file: text of any kind, `.npz` and `.npy`. Nothing is unpickled."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile

@@ -15,8 +15,6 @@ How a text is read:
 Files are read by `number_files`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -56,9 +56,9 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
         edits=now.edits if other is None else Edits(),
         pins=now.pins,
         unedited=unedited,
-        constrained=now.edits.constrained if scene.scheme else None,
-        probabilistic=scene.probabilistic,
-        margin=None if scene.probabilistic else margin(scene.now.potentials),
+        constrained=now.edits.constrained if scene.tagger.scheme else None,
+        probabilistic=scene.tagger.probabilistic,
+        margin=None if scene.tagger.probabilistic else margin(scene.now.potentials),
         step=now.step,
     )
     draw(subject, picture, key=key)

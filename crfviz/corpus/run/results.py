@@ -12,8 +12,6 @@ both or constraint: to the step that speaks most against gold, by the move that 
 there (too strong) and the move that gold makes there (too weak, or forbidden).
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +20,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.corpus.run.errors import EntitySuspect, Error, Move
+from crfviz.chain.weights import Move
+from crfviz.corpus.run.errors import EntitySuspect, Error
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 

@@ -37,7 +37,7 @@ from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.paths import probability, terms
 from crfviz.chain.potentials import Potentials
-from crfviz.corpus.run.errors import find_errors, judge_entities
+from crfviz.corpus.run.errors import EntitySuspect, find_errors, judge_entities
 from crfviz.corpus.run.results import (
     BEAMS,
     EVERY_DECODER,
@@ -140,7 +140,6 @@ class _Collected:
 
     def add(self, sentences: Sequence[Sentence]) -> None:
         """Tag one batch more."""
-        first = len(self.lengths)
         words = [sentence.tokens for sentence in sentences]
         ids = {name: number for number, name in enumerate(self.tagger.tags)}
         gold = [[ids[tag] for tag in sentence.tags or ()] for sentence in sentences]
@@ -160,63 +159,45 @@ class _Collected:
             paths["max_marginal"] = [likeliest(table.marginals) for table in tables]
         for index, (chain, table) in enumerate(zip(chains, tables, strict=True)):
             tried = {name: found[index] for name, found in paths.items()}
-            self._keep(sentences[index], gold[index], tried)
-            self._look(chain, table, tried, gold[index])
-            self._blame(chain, sentences[index], tried["viterbi"], gold[index], first + index)
+            self._keep(sentences[index], tried, gold[index])
+            self._judge(sentences[index], chain, table, tried, gold[index])
+            self.lengths.append(len(gold[index]))
         self.batches.append(len(sentences))
 
-    def _keep(
-        self, sentence: Sentence, gold: Sequence[int], paths: Mapping[str, Sequence[int]]
-    ) -> None:
+    def _keep(self, sentence: Sentence, paths: Mapping[str, list[int]], gold: list[int]) -> None:
         """What is known of every word."""
-        self.lengths.append(len(gold))
-        rows: dict[str, Sequence[int]] = {
-            "gold": gold,
-            "shape": [shape(word) for word in sentence.tokens],
-            **paths,
-        }
+        rows = {"gold": gold, "shape": [shape(word) for word in sentence.tokens], **paths}
         if self.lexicon is not None:
             rows["seen"] = _seen(self.lexicon, sentence)
         for name, row in rows.items():
             self.words[name].extend(row)
 
-    def _blame(
+    def _judge(
         self,
-        chain: Potentials,
         sentence: Sentence,
-        best: Sequence[int],
-        gold: Sequence[int],
-        number: int,
-    ) -> None:
-        """The errors of one sentence."""
-        errors = find_errors(chain, best, gold, number)
-        if self.tagger.scheme is None:
-            self.log.add(sentence, errors)
-            return
-        judged = judge_entities(chain, best, gold, number)
-        for sure, right in judged.predicted:
-            self.probabilities["entity"].append(sure)
-            self.words["entity right"].append(right)
-        self.log.add(sentence, errors, judged.suspects)
-
-    def _look(
-        self,
         chain: Potentials,
         table: ForwardBackward,
         paths: Mapping[str, list[int]],
         gold: list[int],
     ) -> None:
-        """Probabilities and search errors of one sentence."""
-        marginals = table.marginals.numpy()
-        best = terms(chain, paths["viterbi"]).score
-        found = self.probabilities
-        found["token"].extend(marginals.max(axis=1).tolist())
-        found["gold"].extend(marginals[np.arange(len(gold)), gold].tolist())
-        found["path"].append(probability(best, table.log_partition))
-        found["log gold"].append(min(0.0, terms(chain, gold).score - table.log_partition))
-        self.gold_rank.append(_rank(chain, gold, paths["viterbi"]))
+        """Errors, probabilities and search errors of one sentence."""
+        number, best = len(self.lengths), paths["viterbi"]
+        errors, suspects = find_errors(chain, best, gold, number), list[EntitySuspect]()
+        kept = self.probabilities
+        if self.tagger.scheme is not None:
+            judged = judge_entities(chain, best, gold, number)
+            kept["entity"].extend(sure for sure, _ in judged.predicted)
+            self.words["entity right"].extend(right for _, right in judged.predicted)
+            suspects = judged.suspects
+        self.log.add(sentence, errors, suspects)
+        marginals, score = table.marginals.numpy(), terms(chain, best).score
+        kept["token"].extend(marginals.max(axis=1).tolist())
+        kept["gold"].extend(marginals[np.arange(len(gold)), gold].tolist())
+        kept["path"].append(probability(score, table.log_partition))
+        kept["log gold"].append(min(0.0, terms(chain, gold).score - table.log_partition))
+        self.gold_rank.append(_rank(chain, gold, best))
         for name, path in paths.items():
-            if path != paths["viterbi"] and terms(chain, path).score < best - SEARCH_SLACK:
+            if path != best and terms(chain, path).score < score - SEARCH_SLACK:
                 self.search_errors[name] += 1
 
     def results(self) -> Results:

@@ -8,7 +8,6 @@ Risk against coverage: the words of the largest marginals first, how many of the
 right?
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,11 +84,6 @@ def _bins(predictions: Judged) -> Table:
             "confidence": float(predictions.probability[inside].mean()),
             **rate_cells("right", wilson(int(predictions.right[inside].sum()), int(inside.sum()))),
         }
-        for index in _present(number)
+        for index in range(NUM_BINS)
         if (inside := number == index).any()
     ]
-
-
-def _present(numbers: NDArray[np.int64]) -> Sequence[int]:
-    found: list[int] = np.unique(numbers).tolist()
-    return found

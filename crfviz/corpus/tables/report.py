@@ -8,7 +8,7 @@ never touched.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ def notes(record: Record) -> list[str]:
 def as_markdown(record: Record) -> str:
     """The same for a model card, without the name of the model."""
     header, *rows = _rows(record)
-    table = [_markdown_row(row) for row in (header, ["---"] * len(header), *rows)]
+    table = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
     notes = [f"- {note}" for note in _notes(record)]
     return "\n".join([f"On {_size(record)}:", "", *table, "", *notes])
 
@@ -119,26 +119,25 @@ def record_evaluation(folder: Path, label: str, record: Record) -> None:
 
 def _decoder_record(scores: DecoderScores) -> dict[str, Any]:
     entities = scores.entities
-    by_type = None
-    if entities:
-        by_type = {name: round(f1, DIGITS) for name, f1 in entities.f1_by_type.items()}
+    rates: dict[str, Rate | None] = {
+        "token_accuracy": scores.accuracy.tokens,
+        "sentence_accuracy": scores.accuracy.sentences,
+        **{
+            f"entity_{name}": getattr(entities, name, None)
+            for name in ("precision", "recall", "f1")
+        },
+    }
+    record: dict[str, Any] = {}
+    for name, rate in rates.items():
+        record[name] = rate and round(rate.value, DIGITS)
+        record[f"{name}_interval"] = rate and [round(rate.low, DIGITS), round(rate.high, DIGITS)]
+    by_type = entities and {name: round(f1, DIGITS) for name, f1 in entities.f1_by_type.items()}
     return {
-        **_rate_record("token_accuracy", scores.accuracy.tokens),
-        **_rate_record("sentence_accuracy", scores.accuracy.sentences),
-        **_rate_record("entity_precision", entities.precision if entities else None),
-        **_rate_record("entity_recall", entities.recall if entities else None),
-        **_rate_record("entity_f1", entities.f1 if entities else None),
+        **record,
         "entity_f1_by_type": by_type,
         "invalid_bio": scores.invalid_bio,
         "seconds": round(scores.seconds, DIGITS),
     }
-
-
-def _rate_record(name: str, rate: Rate | None) -> dict[str, Any]:
-    if rate is None:
-        return {name: None, f"{name}_interval": None}
-    interval = [round(rate.low, DIGITS), round(rate.high, DIGITS)]
-    return {name: round(rate.value, DIGITS), f"{name}_interval": interval}
 
 
 def _rows(record: Record) -> list[list[str]]:
@@ -193,10 +192,6 @@ def _notes(record: Record) -> list[str]:
         f"sentences right: {sentences} %.",
         *notes,
     ]
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _with_figures(path: Path, card: str, records: Mapping[str, Record]) -> str:

@@ -29,13 +29,11 @@ class Parts:
     names: Sequence[str]
 
 
-def _gold(results: Results) -> Parts:
-    return Parts(results.gold.astype(np.int64), results.tagger.tags)
-
-
 def _length(results: Results) -> Parts:
     groups = np.searchsorted(LENGTHS, results.lengths)  # a length of 5 is in the first group
-    return Parts(np.repeat(groups, results.lengths), _group_names())
+    starts = [1, *(end + 1 for end in LENGTHS)]
+    names = [f"{start} to {end}" for start, end in zip(starts, LENGTHS, strict=False)]
+    return Parts(np.repeat(groups, results.lengths), [*names, f"more than {LENGTHS[-1]}"])
 
 
 def _position(results: Results) -> Parts:
@@ -44,10 +42,6 @@ def _position(results: Results) -> Parts:
     first[ends - results.lengths] = 1
     last[ends - 1] = 1
     return Parts(first + 2 * last, ("inner", "first", "last", "only"))
-
-
-def _shape(results: Results) -> Parts:
-    return Parts(results.shapes.astype(np.int64), SHAPES)
 
 
 def _seen(results: Results) -> Parts:
@@ -60,11 +54,11 @@ def _seen(results: Results) -> Parts:
 
 IN_TRAINING = "word in training"
 _DIMENSIONS: dict[str, Callable[[Results], Parts]] = {
-    "gold tag": _gold,
+    "gold tag": lambda results: Parts(results.gold.astype(np.int64), results.tagger.tags),
     "sentence length": _length,
     "position": _position,
     IN_TRAINING: _seen,
-    "capitalisation": _shape,
+    "capitalisation": lambda results: Parts(results.shapes.astype(np.int64), SHAPES),
 }
 
 
@@ -116,9 +110,3 @@ def _row(dimensions: Sequence[str], part: Sequence[str], count: tuple[int, int],
         **rate_cells("words_right", wilson(right, words)),
         "win": (words - right) / total,
     }
-
-
-def _group_names() -> list[str]:
-    starts = [1, *(end + 1 for end in LENGTHS)]
-    names = [f"{start} to {end}" for start, end in zip(starts, LENGTHS, strict=False)]
-    return [*names, f"more than {LENGTHS[-1]}"]

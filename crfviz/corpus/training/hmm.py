@@ -1,7 +1,5 @@
 """`python -m crfviz train --family hmm`: counts from tagged files, as a model folder."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -15,7 +15,7 @@ from torch import Tensor
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import FormatError
 from crfviz.taggers.lexicon import build_lexicon, write_lexicon
-from crfviz.taggers.neural.vocabulary import Batch, Vocabulary, build_vocabulary
+from crfviz.taggers.neural.vocabulary import Batch, Vocabulary, build_vocabulary, padded
 from crfviz.text.formats import read_sentences
 from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, repair, split_tag
 from crfviz.text.sentences import Sentence
@@ -47,9 +47,7 @@ class LabelledBatch:
 
     def to(self, device: torch.device) -> LabelledBatch:
         """The same batch on another device."""
-        return LabelledBatch(
-            self.inputs.to(device), self.tags.to(device), self.auxiliary.to(device)
-        )
+        return LabelledBatch(**{name: part.to(device) for name, part in vars(self).items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +154,8 @@ def collate(sentences: Sequence[Labelled], vocabulary: Vocabulary) -> LabelledBa
     width = max(len(sentence.tokens) for sentence in sentences)
     return LabelledBatch(
         inputs=vocabulary.encode([sentence.tokens for sentence in sentences]),
-        tags=_padded([sentence.tags or () for sentence in sentences], width),
-        auxiliary=_padded([sentence.auxiliary or () for sentence in sentences], width),
+        tags=padded([sentence.tags or () for sentence in sentences], width, NO_TAG),
+        auxiliary=padded([sentence.auxiliary or () for sentence in sentences], width, NO_TAG),
     )
 
 
@@ -209,7 +207,3 @@ def _numbered(
             raise FormatError(f"tag {unknown[0]!r} is in the dev files but not in the train files")
         numbered.append(Labelled(sentence.tokens, tuple(ids[n] for n in names), auxiliary))
     return numbered
-
-
-def _padded(rows: Sequence[Sequence[int]], width: int) -> Tensor:
-    return torch.tensor([[*row, *[NO_TAG] * (width - len(row))] for row in rows])

@@ -15,8 +15,6 @@ Source:
     section 4.5.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import math
@@ -192,11 +190,7 @@ class Run:
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Replace the file in one step."""
-    state = {
-        "fingerprint": checkpoint.fingerprint,
-        "epoch": checkpoint.epoch,
-        "history": checkpoint.history,
-    }
+    state = {name: value for name, value in vars(checkpoint).items() if name != "tensors"}
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
     tensors = {n: t.detach().cpu().clone().contiguous() for n, t in checkpoint.tensors.items()}
@@ -216,7 +210,7 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
         with safe_open(path, framework="pt") as file:
             state: dict[str, Any] = json.loads(file.metadata()["state"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-        return Checkpoint(state["fingerprint"], state["epoch"], state["history"], tensors)
+        return Checkpoint(**state, tensors=tensors)
     except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise ModelError(
             f"{path} is no training checkpoint ({error}); start over with --fresh"

@@ -83,7 +83,9 @@ def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> P
             history.append(_reached(learner, judged, 1 - wrong / words))
             bar.update(learner.clock - bar.n)
     seconds = time.perf_counter() - started
-    model = _pruned(learner.average(known), recipe.prune)
+    model = learner.average(known)
+    for table in (model.emissions, model.word_transitions):
+        table[np.abs(table) < recipe.prune] = 0.0
     save_perceptron(out, model)
     record = {"recipe": asdict(recipe), "epochs": history, "seconds": round(seconds, 1)}
     write_json(out / HISTORY_FILE, record)
@@ -141,13 +143,6 @@ def _reached(learner: Learner, dev: Sequence[Numbered], train: float) -> dict[st
         "dev": sum(map(sum, right)) / sum(map(len, right)),
         "dev_sentences": sum(map(all, right)) / len(right),
     }
-
-
-def _pruned(model: Perceptron, least: float) -> Perceptron:
-    tables = model.emissions, model.word_transitions
-    for table in tables:
-        table[np.abs(table) < least] = 0.0
-    return model
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
 """Every number of a training run, with the reason beside it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass, field
 

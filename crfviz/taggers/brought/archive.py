@@ -4,8 +4,6 @@ Of a folder, as `python -m crfviz train` writes it, only files with the names th
 wherever in the archive they stand, so that no member can be written elsewhere.
 """
 
-from __future__ import annotations
-
 import io
 import tempfile
 import zipfile

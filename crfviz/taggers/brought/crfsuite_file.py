@@ -19,8 +19,6 @@ of name: number, name: true or false, name: "text" (which is the attribute name:
 Source: the file format of CRFsuite 0.12 (Okazaki, 2007), format version 100.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 The limits bound what people bring: beyond them nobody sees anything, and the server suffers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -8,8 +8,6 @@
 | .zip | a folder that `python -m crfviz train` wrote |
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath

@@ -4,8 +4,6 @@ pytorch-crf and `crfviz.chain.crf.CRF` call its tensors `transitions` (from, to)
 `start_transitions` and `end_transitions`; in a larger model a prefix stands before them.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 import zipfile

@@ -14,8 +14,6 @@ batch:
 | mask | | as the first two axes of the emissions, true at words, words first |
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

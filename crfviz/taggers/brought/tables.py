@@ -1,7 +1,5 @@
 """The numbers of one sentence as arrays of the right shape: axes turned, logarithms taken."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

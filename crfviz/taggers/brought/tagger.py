@@ -7,8 +7,6 @@ of one that has `steps`, one of another. All are float64, -inf where forbidden. 
 each takes a while to read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

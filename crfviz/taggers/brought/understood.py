@@ -1,7 +1,5 @@
 """A draft checked in every part: the model that it would be, and what had to be assumed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -20,8 +20,6 @@ Source:
     for the share of the unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ The folder has config.json, vocabulary.json and model.safetensors. It holds coun
 numbers; the probabilities are worked out when it is loaded.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any

@@ -12,8 +12,6 @@ Source:
     Ma and Hovy (2016), section 2; the context-free variant drops their section 2.2.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, Protocol
 

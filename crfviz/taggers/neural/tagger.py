@@ -8,8 +8,6 @@ The folder has config.json, vocabulary.json and model.safetensors. Weights are s
 worked with as float32.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

@@ -41,13 +41,7 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""
-        return Batch(
-            self.words.to(device),
-            self.shapes.to(device),
-            self.forms.to(device),
-            self.characters.to(device),
-            self.lengths.to(device),
-        )
+        return Batch(**{name: ids.to(device) for name, ids in vars(self).items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +85,7 @@ class Vocabulary:
         forms: dict[str, int] = {}
         rows = [[forms.setdefault(word, len(forms)) for word in words] for words in sentences]
         lengths = [len(row) for row in rows]
-        form_rows = _padded(rows, max(lengths))  # (B, T)
+        form_rows = padded(rows, max(lengths))  # (B, T)
         words = torch.tensor([self.word_ids.get(key(form), UNKNOWN) for form in forms])
         shapes = torch.tensor([shape(form) for form in forms])
         spellings = [self._spell(form) for form in forms]
@@ -101,7 +95,7 @@ class Vocabulary:
             words=torch.where(inside, words[form_rows], PADDING),
             shapes=shapes[form_rows],
             forms=form_rows,
-            characters=_padded(spellings, max(len(row) for row in spellings)),
+            characters=padded(spellings, max(len(row) for row in spellings)),
             lengths=batch_lengths,
         )
 
@@ -133,5 +127,6 @@ def _frequent(counts: Counter[str], least: int) -> tuple[str, ...]:
     return tuple(name for _, name in sorted(kept))
 
 
-def _padded(rows: Sequence[Sequence[int]], width: int) -> Tensor:
-    return torch.tensor([[*row, *[PADDING] * (width - len(row))] for row in rows])
+def padded(rows: Sequence[Sequence[int]], width: int, padding: int = PADDING) -> Tensor:
+    """Rows of ids as one table, filled up on the right: (N, width) long."""
+    return torch.tensor([[*row, *[padding] * (width - len(row))] for row in rows])

@@ -8,8 +8,6 @@ Source:
     Ratnaparkhi (1996), section 2, for the templates; Collins (2002), section 4, takes the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from zlib import crc32

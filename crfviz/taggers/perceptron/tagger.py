@@ -20,8 +20,6 @@ Source:
     Collins (2002), "Discriminative training methods for hidden Markov models".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

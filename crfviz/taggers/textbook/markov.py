@@ -13,8 +13,6 @@ Source:
     (2000); Lafferty, McCallum and Pereira (2001), section 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 in it. The words of such a tagger are the names of the observations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

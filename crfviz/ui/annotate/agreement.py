@@ -14,7 +14,7 @@ from crfviz.text.sentences import words_at
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import store
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.words import plain
@@ -38,10 +38,10 @@ def agreement_panel(document: DocumentSummary) -> None:
         return
     left, right = st.columns(2)
     with left:
-        first = bound_view(st.selectbox, "Annotator", "first", names, names[0])
+        first = bound_select("Annotator", "first", names, names[0])
     others = [name for name in names if name != first]
     with right:
-        second = bound_view(st.selectbox, "and", "second", others, others[0])
+        second = bound_select("and", "second", others, others[0])
     pairs = store().annotations(document.name, state="done")
     both = agreement(pairs, first, second)
     if not both.words:

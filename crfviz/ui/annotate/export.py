@@ -9,7 +9,7 @@ from crfviz.annotations.records import STATES, State
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
 from crfviz.ui.annotate.store import choose_annotator, go_to_document, store
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
@@ -23,11 +23,11 @@ def export_panel(document: DocumentSummary) -> None:
     """Draw the filters and the button that downloads what they leave."""
     formats, people, states = st.columns(3)
     with formats:
-        file_format = bound_view(st.selectbox, "Format", "format", EXPORT_NAMES, "conllu")
+        file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu")
     with people:
         who = choose_annotator(document, "Annotator", "whose")
     with states:
-        state = bound_view(st.selectbox, "State", "state", [*STATES, EITHER], "done")
+        state = bound_select("State", "state", [*STATES, EITHER], "done")
     chosen = next(name for name in FILE_FORMATS if name == file_format)
     filters = (document.name, who, next((name for name in STATES if name == state), None))
     number = store().count(*filters)

@@ -14,7 +14,7 @@ from crfviz.annotations.teaching.teach import start_teaching, teachable
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import choose_annotator, finished_sentences
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.widgets import guarded
@@ -48,7 +48,7 @@ def learning_panel(document: DocumentSummary) -> None:
 def _lesson(document: DocumentSummary, model: str) -> None:
     methods, people, name = st.columns(3)
     with methods:
-        method = bound_view(st.selectbox, "What learns", "method", WHAT, WHOLE_TAGGER)
+        method = bound_select("What learns", "method", WHAT, WHOLE_TAGGER)
     with people:
         who = choose_annotator(document, "From the sentences of", "teacher")
     with name:

@@ -13,7 +13,7 @@ from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import document_key, item_ids, store
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, set_view_option, view_option
 
 NAMES = {
@@ -56,7 +56,7 @@ def choose_queue(document: DocumentSummary) -> Queue:
     Raises:
         CrfvizError: the model cannot be loaded.
     """
-    chosen = bound_view(st.selectbox, "Order", "order", NAMES, "file", label_visibility="collapsed")
+    chosen = bound_select("Order", "order", NAMES, "file", label_visibility="collapsed")
     order = next(name for name in ORDERS if name == chosen)
     ids = item_ids(document.name, document_key(document))
     doubts = {} if order == "file" else _doubts(document)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 
 from crfviz.annotations.store.store import DocumentSummary, Store, open_store
 from crfviz.annotations.teaching.teach import finished
 from crfviz.text.sentences import Sentence
-from crfviz.ui.session.bound import bound_to, bound_view
+from crfviz.ui.session.bound import Options, bound_select, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.words import plain
 
@@ -51,21 +50,11 @@ def choose_document() -> DocumentSummary | None:
 
 
 def choose_annotator(
-    document: DocumentSummary,
-    label: str,
-    option: str,
-    **options: Any,  # noqa: ANN401 - a select box's
+    document: DocumentSummary, label: str, option: str, **more: Options
 ) -> str | None:
-    """Let the reader choose one of those who labelled a document; None is all of them.
-
-    Args:
-        document: that was labelled.
-        label: of the box.
-        option: of the page, that holds the choice.
-        options: of the box.
-    """
+    """Let the reader choose one annotator of a document; None stands for all of them."""
     names = [EVERYBODY, *store().annotators(document.name)]
-    who = bound_view(st.selectbox, label, option, names, EVERYBODY, **options)
+    who = bound_select(label, option, names, EVERYBODY, **more)
     return None if who == EVERYBODY else who
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from crfviz.chain.questions.triage import KINDS, NEAR_TIE
 from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.errors.runs import Analysed
-from crfviz.ui.session.bound import bound_flag, bound_view
+from crfviz.ui.session.bound import bound_flag, bound_select
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded
 from crfviz.views.figures.errors import CELL, confusion_chart
@@ -82,16 +82,16 @@ def _printf(written: str) -> str:
 
 @st.fragment
 @guarded("The confusion matrix")
-def wrong_words(found: Analysed) -> None:
+def wrong_words(analysis: Analysed) -> None:
     """The confusion matrix, and the errors of the cells that are chosen in it."""
-    wrong = [row for row in found.tables["confusion"] if row["gold"] != row["predicted"]]
+    wrong = [row for row in analysis.tables["confusion"] if row["gold"] != row["predicted"]]
     st.markdown("**Wrong words by gold and predicted tag**")
     if not wrong:
         st.success("No word is wrong.")
         return
     dark = st.context.theme.type == "dark"
-    tags = found.results.tagger.tags
-    spec = found.once(
+    tags = analysis.results.tagger.tags
+    spec = analysis.once(
         f"confusion {dark}", lambda: confusion_chart(wrong, tags, dark=dark).to_dict()
     )
     event = st.vega_lite_chart(
@@ -106,54 +106,51 @@ def wrong_words(found: Analysed) -> None:
     chosen = {(pair["gold"], pair["predicted"]) for pair in pairs}
     if chosen:
         names = ", ".join(f"{gold} as {predicted}" for gold, predicted in sorted(chosen))
-        _errors(found, lambda pairs: bool(chosen & set(pairs)), title=f"Errors: {names}")
+        _errors(analysis, lambda pairs: bool(chosen & set(pairs)), title=f"Errors: {names}")
 
 
-def why(found: Analysed) -> None:
+def why(analysis: Analysed) -> None:
     """Errors by what is to blame, and the list of them."""
     st.caption(ABOUT_KINDS)
-    left, middle, right = st.columns([1, 1.2, 1.2])
-    with left:
-        show_table("kinds", found.tables["kinds"])
-    with middle:
-        show_table("weights", found.tables["weights"])
-    with right:
-        show_table("tag_pairs", found.tables["tag_pairs"])
-    _five(found.tables["weights"])
-    _filtered(found)
-    show_table("transitions", found.tables["transitions"])
+    names = ("kinds", "weights", "tag_pairs")
+    for name, column in zip(names, st.columns([1, 1.2, 1.2]), strict=True):
+        with column:
+            show_table(name, analysis.tables[name])
+    _five(analysis.tables["weights"])
+    _filtered(analysis)
+    show_table("transitions", analysis.tables["transitions"])
 
 
 @st.fragment
 @guarded("The list of errors")
-def _filtered(found: Analysed) -> None:
+def _filtered(analysis: Analysed) -> None:
     """The errors of a kind and of a pair of tags."""
-    used = [tag for tag in found.results.tagger.tags if tag in _tags(found)]
+    used = [tag for tag in analysis.results.tagger.tags if tag in _tags(analysis)]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = bound_view(st.selectbox, "Kind", "kind", [ANY, *KINDS], ANY)
-        gold = bound_view(st.selectbox, "Gold", "gold", [ANY, *used], ANY)
-        predicted = bound_view(st.selectbox, "Predicted", "predicted", [ANY, *used], ANY)
+        kind = bound_select("Kind", "kind", [ANY, *KINDS], ANY)
+        gold = bound_select("Gold", "gold", [ANY, *used], ANY)
+        predicted = bound_select("Predicted", "predicted", [ANY, *used], ANY)
     publish()
 
     def wanted(pairs: Sequence[tuple[str, str]]) -> bool:
         return any(gold in (ANY, a) and predicted in (ANY, b) for a, b in pairs)
 
-    _errors(found, wanted, kind=kind)
+    _errors(analysis, wanted, kind=kind)
 
 
-def is_it_the_gold(found: Analysed) -> None:
+def is_it_the_gold(analysis: Analysed) -> None:
     """Errors in the order in which gold should be looked at."""
     st.caption(
         "Where the model is sure of something else, either it or the annotator is wrong: the least "
         "probable gold comes first. The list is where to look, not what to change."
     )
     for name in ("entity_suspects", "suspects"):
-        if name in found.tables:
-            show_table(name, found.tables[name], links={"explore": found.links[name]})
+        if name in analysis.tables:
+            show_table(name, analysis.tables[name], links={"explore": analysis.links[name]})
 
 
 def _errors(
-    found: Analysed,
+    analysis: Analysed,
     wanted: Callable[[Sequence[tuple[str, str]]], bool],
     *,
     kind: str = ANY,
@@ -162,13 +159,13 @@ def _errors(
     """The errors with a wanted pair of tags, each with its link."""
     kept = [
         index
-        for index, error in enumerate(found.results.log.first)
+        for index, error in enumerate(analysis.results.log.first)
         if kind in (ANY, error.triage.kind)
         and wanted(list(zip(error.gold, error.predicted, strict=True)))
     ]
-    table: Table = [found.tables["errors"][index] for index in kept]
-    title = f"{title or 'Errors'} ({len(kept):,} of {len(found.results.log.first):,})"
-    links = [found.links["errors"][index] for index in kept]
+    table: Table = [analysis.tables["errors"][index] for index in kept]
+    title = f"{title or 'Errors'} ({len(kept):,} of {len(analysis.results.log.first):,})"
+    links = [analysis.links["errors"][index] for index in kept]
     show_table("errors", table, links={"explore": links}, title=title)
 
 
@@ -180,5 +177,5 @@ def _five(weights: Table) -> None:
         st.caption(f"{len(top)} transition weights are behind {share} of the errors: {names}.")
 
 
-def _tags(found: Analysed) -> set[str]:
-    return {tag for error in found.results.log.first for tag in (*error.gold, *error.predicted)}
+def _tags(analysis: Analysed) -> set[str]:
+    return {tag for error in analysis.results.log.first for tag in (*error.gold, *error.predicted)}

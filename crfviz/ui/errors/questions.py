@@ -24,9 +24,9 @@ from crfviz.ui.widgets import download, guarded
 from crfviz.views.figures.errors import calibration_chart, coverage_chart, decoders_chart
 
 
-def how_wrong(found: Analysed) -> None:
+def how_wrong(analysis: Analysed) -> None:
     """Scores of every tag, and the confusion matrix with the errors of a cell."""
-    tables = found.tables
+    tables = analysis.tables
     left, right = st.columns([1, 1.25])
     with left:
         show_table("tags", tables["tags"])
@@ -34,50 +34,50 @@ def how_wrong(found: Analysed) -> None:
             if name in tables:
                 show_table(name, tables[name])
     with right:
-        wrong_words(found)
+        wrong_words(analysis)
     with st.expander("The matrix as a table"):
         show_table("confusion", tables["confusion"])
 
 
-def how_sure(found: Analysed) -> None:
+def how_sure(analysis: Analysed) -> None:
     """Whether probabilities can be trusted."""
-    tables = found.tables
+    tables = analysis.tables
     first, second = st.columns(2)
     with first:
-        _chart(found, "calibration", calibration_chart)
+        _chart(analysis, "calibration", calibration_chart)
         show_table("ece", tables["ece"])
         show_table("calibration", tables["calibration"])
     with second:
-        _chart(found, "coverage", coverage_chart)
+        _chart(analysis, "coverage", coverage_chart)
         show_table("coverage", tables["coverage"])
 
 
-def what_it_buys(found: Analysed) -> None:
+def what_it_buys(analysis: Analysed) -> None:
     """Every decoder on the same sentences."""
-    show_table("decoders", found.tables["decoders"])
+    show_table("decoders", analysis.tables["decoders"])
     left, right = st.columns(2)
     with left:
-        _chart(found, "decoders", decoders_chart)
+        _chart(analysis, "decoders", decoders_chart)
         st.caption(
             "Search error: the path scores less than the best. The greedy ones work on scores as "
             "trained, the others with the model's rules. p: McNemar's exact test against Viterbi."
         )
     with right:
-        show_table("oracle", found.tables["oracle"])
+        show_table("oracle", analysis.tables["oracle"])
 
 
-def where(found: Analysed) -> None:
+def where(analysis: Analysed) -> None:
     """Parts of the corpus, one dimension or two crossed."""
-    names = {name: name for name in dimensions_of(found.results)}
+    names = {name: name for name in dimensions_of(analysis.results)}
     with st.container(horizontal=True):
         first = bound_buttons("Parts by", "part", {ANY: "all at once", **names}, ANY)
         second = bound_buttons("crossed with", "cross", {ANY: "nothing", **names}, ANY)
     dimensions = [name for name in dict.fromkeys([first, second]) if name != ANY]
-    table = slice_table(found.results, dimensions) if dimensions else found.tables["slices"]
+    table = slice_table(analysis.results, dimensions) if dimensions else analysis.tables["slices"]
     title = f"Parts by {' and '.join(dimensions)}, the largest win first" if dimensions else ""
     show_table("slices", table, title=title)
     st.caption("Repair wins: by how much the share of right words would rise without these errors.")
-    if found.results.seen is None:
+    if analysis.results.seen is None:
         st.caption(
             f"Slices by words seen in training: not available, for the folder of this model has no "
             f"`{LEXICON_FILE}`. `python -m crfviz lexicon` writes one from the training files."
@@ -97,23 +97,23 @@ PANELS: Mapping[str, Callable[[Analysed], None]] = {
 
 @st.fragment
 @guarded("This part")
-def questions(found: Analysed) -> None:
+def questions(analysis: Analysed) -> None:
     """A button for each question, and the panel of the one that is open."""
     tab = bound_tabs("Question", "tab", list(PANELS), next(iter(PANELS)))
     publish()  # the frame around the page, which does this otherwise, is not drawn again
-    PANELS[tab](found)
+    PANELS[tab](analysis)
 
 
-def downloads(found: Analysed) -> None:
+def downloads(analysis: Analysed) -> None:
     """The whole analysis to take away; files are built when they are asked for."""
 
     def report() -> str:
         from crfviz.views.figures.error_report import html_report  # Plotly is slow to load
 
-        return html_report(found.record, found.tables)
+        return html_report(analysis.record, analysis.tables)
 
     def columns() -> str:
-        return conll(found.results.log.first, found.results.log.sentences)
+        return conll(analysis.results.log.first, analysis.results.log.sentences)
 
     with st.container(horizontal=True):
         for label, data, name, mime in (
@@ -121,7 +121,7 @@ def downloads(found: Analysed) -> None:
             ("Errors (CoNLL)", columns, "errors.conll", "text/plain"),
             (
                 "Fix list (CSV)",
-                lambda: as_csv(found.tables["suspects"]),
+                lambda: as_csv(analysis.tables["suspects"]),
                 "fix-list.csv",
                 "text/csv",
             ),
@@ -129,7 +129,7 @@ def downloads(found: Analysed) -> None:
             download(label, data, name, mime)
 
 
-def _chart(found: Analysed, table: str, make: Callable[..., Any]) -> None:
+def _chart(analysis: Analysed, table: str, make: Callable[..., Any]) -> None:
     """A figure of a table, its specification worked out once for a run."""
-    spec = found.once(table, lambda: make(found.tables[table]).to_dict())
+    spec = analysis.once(table, lambda: make(analysis.tables[table]).to_dict())
     st.vega_lite_chart(spec=spec, width="content", alt=f"{table}; the table beside it has it all")

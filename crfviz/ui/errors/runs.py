@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -16,13 +15,11 @@ from crfviz.corpus.tables.analysis import Tables, full_record, tables_of
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import sentence_of
-from crfviz.ui.errors.source import Source
+from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.numbers import count
-
-MOST_RUNS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +43,8 @@ class Analysed:
 
 
 @st.cache_resource(show_spinner=False)
-def _runs() -> OrderedDict[str, Analysed]:
-    return OrderedDict()
+def _runs() -> Newest[Analysed]:
+    return Newest()
 
 
 def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> Analysed | None:
@@ -58,9 +55,8 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     """
     key = _digest(tagger, sentences)
     runs = _runs()
-    if key in runs:
-        runs.move_to_end(key)
-        return runs[key]
+    if kept := runs.get(key):
+        return kept
     if view_option("stopped") == key:
         st.info("The run was stopped, and nothing of it is kept.")
         st.button("Run", on_click=set_view_option, args=("stopped", ""), type="primary")
@@ -78,10 +74,8 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     place.empty()
     tables = tables_of(results)
     record = full_record(results, source.name, tables)
-    found = Analysed(key, results, record, tables, _links(results), source, sentences)
-    runs[key] = found
-    while len(runs) > MOST_RUNS:
-        runs.popitem(last=False)
+    found = Analysed(key, results, record, tables, links_of(results), source, sentences)
+    runs.add(key, found)
     return found
 
 
@@ -92,25 +86,24 @@ def _digest(tagger: Tagger, sentences: Sequence[Sentence]) -> str:
     return content.hexdigest()[:16]
 
 
-def _links(results: Results) -> dict[str, list[str | None]]:
+def links_of(results: Results) -> dict[str, list[str | None]]:
     """The explorer on the sentence of each row of the tables of errors and suspects."""
-    links, log = ExplorerLinks(results), results.log
-    found = {
+    log = results.log
+    links = ExplorerLinks(results.tagger, log.sentences)
+    by_table = {
         name: [links.to(error.sentence, error.first, error.gold[0]) for error in errors]
         for name, errors in (("errors", log.first), ("suspects", log.suspects))
     }
-    gold = {number: sentence.tags or () for number, sentence in log.sentences.items()}
-    found["entity_suspects"] = [
-        links.to(s.sentence, s.span.start, gold[s.sentence][s.span.start])
-        for s in log.entity_suspects
+    by_table["entity_suspects"] = [
+        links.to(suspect.sentence, suspect.span.start) for suspect in log.entity_suspects
     ]
-    return found
+    return by_table
 
 
-def link_notes(found: Analysed) -> list[str]:
+def link_notes(analysis: Analysed) -> list[str]:
     """What the reader has to know about the links to the explorer."""
-    long = int((found.results.lengths > MAX_WORDS).sum())
-    without = sum(link is None for link in found.links["errors"])
+    long = int((analysis.results.lengths > MAX_WORDS).sum())
+    without = sum(link is None for link in analysis.links["errors"])
     said = []
     if long:
         said.append(
@@ -132,13 +125,16 @@ class ExplorerLinks:
     words that are drawn.
     """
 
-    def __init__(self, results: Results) -> None:
-        self._results = results
+    def __init__(self, tagger: Tagger, sentences: Mapping[int, Sentence]) -> None:
+        self._tagger = tagger
+        self._sentences = sentences
         self._texts: dict[int, str | None] = {}
 
-    def to(self, number: int, position: int, tag: str) -> str | None:
-        """A sentence by its number, asked about a tag at a position."""
-        sentence, tagger = self._results.log.sentences[number], self._results.tagger
+    def to(self, number: int, position: int, tag: str = "") -> str | None:
+        """A sentence by its number, asked about a tag at a position, at first the gold one."""
+        sentence = self._sentences[number]
         if number not in self._texts:
-            self._texts[number] = sentence_of(sentence.tokens, tagger.split)
-        return explorer_link(tagger.name, self._texts[number], sentence.tags or (), (position, tag))
+            self._texts[number] = sentence_of(sentence.tokens, self._tagger.split)
+        gold = sentence.tags or ()
+        at = (position, tag or gold[position])
+        return explorer_link(self._tagger.name, self._texts[number], gold, at)

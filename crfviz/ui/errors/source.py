@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from typing import Generic, TypeVar
 
 import streamlit as st
 
@@ -34,7 +35,7 @@ CHOICES = {
     "file": "your file",
     "labelled": "what people labelled",
 }
-MOST_FILES = 8
+MOST_KEPT = 8  # of a kind, for all sessions
 MOST_MB = 5
 UPLOAD_HELP = (
     "CoNLL-U, CoNLL columns (word TAB tag) or JSONL, UTF-8, at most 5 MB. Larger ones: "
@@ -48,6 +49,8 @@ NOT_YET = "choose …"
 COLUMNS = 4
 MOST_TAGS = 60  # a file with more strange tags is of another kind
 
+Kept = TypeVar("Kept")
+
 
 @dataclass(frozen=True)
 class Source:
@@ -58,26 +61,42 @@ class Source:
     sentences: Sequence[Sentence]
 
 
-@dataclass
-class _Kept:
-    """What was uploaded."""
+class Newest(Generic[Kept]):
+    """The last eight things that were used, by their keys."""
 
-    files: OrderedDict[str, Source] = field(default_factory=OrderedDict)
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
 
-    def add(self, name: str, content: bytes) -> Source:
-        digest = sha256(content).hexdigest()[:16]
-        if digest not in self.files:
-            sentences = parse_sentences(decoded(content, name=name), name=name)
-            self.files[digest] = Source(name, digest, sentences)
-        self.files.move_to_end(digest)
-        while len(self.files) > MOST_FILES:
-            self.files.popitem(last=False)
-        return self.files[digest]
+    def get(self, key: str) -> Kept | None:
+        """What is kept under a key, now the newest; None where there is nothing."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def add(self, key: str, value: Kept) -> None:
+        """Keep the value, and let the oldest go."""
+        self._kept[key] = value
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> _Kept:
-    return _Kept()
+def _files() -> Newest[Source]:
+    return Newest()
+
+
+def read_upload(name: str, content: bytes) -> Source:
+    """The sentences of a file, kept under a digest of its content.
+
+    Raises:
+        FormatError: it cannot be read; says in which line.
+    """
+    digest = sha256(content).hexdigest()[:16]
+    source = _files().get(digest)
+    if source is None:
+        source = Source(name, digest, parse_sentences(decoded(content, name=name), name=name))
+        _files().add(digest, source)
+    return source
 
 
 def excerpt_of(tags: Sequence[str]) -> Source | None:
@@ -103,12 +122,12 @@ def choose_source(tagger: Tagger) -> Source | None:
         "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MOST_MB, key="errors.upload"
     )
     if uploaded is not None:
-        source = _kept().add(uploaded.name, uploaded.getvalue())
+        source = read_upload(uploaded.name, uploaded.getvalue())
         _check(source)
         if view_option("file") != source.digest:
             set_view_option("file", source.digest)
         return _folded(source)
-    source_before = _kept().files.get(view_option("file"))
+    source_before = _files().get(view_option("file"))
     if source_before is None:
         st.info("Choose a file: a word and its tag a line, an empty line after each sentence.")
         return None
@@ -116,10 +135,10 @@ def choose_source(tagger: Tagger) -> Source | None:
 
 
 def _labelled() -> Source | None:
-    found = labelled_sentences()
-    if found is None:
+    labelled = labelled_sentences()
+    if labelled is None:
         return None
-    name, sentences = found
+    name, sentences = labelled
     digest = sha256(repr([(s.tokens, s.tags) for s in sentences]).encode()).hexdigest()[:16]
     return Source(name, digest, sentences)
 

@@ -6,32 +6,28 @@ from functools import partial
 
 import streamlit as st
 
-from crfviz.corpus.table import Row, Table
+from crfviz.corpus.table import Table
 from crfviz.corpus.tables.two_models import KINDS, comparison_tables
 from crfviz.exceptions import CrfvizError
-from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.errors.lists import ANY, show_table
-from crfviz.ui.errors.runs import Analysed, analysed
+from crfviz.ui.errors.runs import Analysed, ExplorerLinks, analysed
 from crfviz.ui.errors.source import mapped_sentences
-from crfviz.ui.session.bound import bound_buttons, bound_view
+from crfviz.ui.session.bound import bound_buttons, bound_select
 from crfviz.ui.session.current import publish
-from crfviz.ui.state.link import explorer_link
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 
 
-def two_models(found: Analysed) -> None:
+def two_models(analysis: Analysed) -> None:
     """Choose another model, run it if need be, and set both side by side."""
-    name = found.results.tagger.name
+    name = analysis.results.tagger.name
     others = [other for other in cached.models() if other != name and "/" not in other]
     if not others:
         st.info("There is no other model to compare with.")
         return
-    alike = [other for other in others if _tags(other) == set(found.results.tagger.tags)]
-    second = bound_view(
-        st.selectbox, f"{name} against", "against", others, [*alike, *others][0], width=360
-    )
+    alike = [other for other in others if _tags(other) == set(analysis.results.tagger.tags)]
+    second = bound_select(f"{name} against", "against", others, [*alike, *others][0], width=360)
     publish()
     if second not in alike:
         st.caption(
@@ -41,13 +37,13 @@ def two_models(found: Analysed) -> None:
         )
     try:
         tagger = cached.tagger(second)
-        sentences = mapped_sentences(tagger, found.source)
-        other = analysed(tagger, found.source, sentences) if sentences else None
+        sentences = mapped_sentences(tagger, analysis.source)
+        other = analysed(tagger, analysis.source, sentences) if sentences else None
         if other is None:
             return
-        tables = found.once(
+        tables = analysis.once(
             f"against {other.key}",
-            lambda: comparison_tables(found.results, other.results, found.source.sentences),
+            lambda: comparison_tables(analysis.results, other.results, analysis.source.sentences),
         )
     except CrfvizError as error:
         st.error(plain(str(error)))
@@ -55,38 +51,31 @@ def two_models(found: Analysed) -> None:
     show_table("models", tables["models"], title=f"First {plain(name)}, second {plain(second)}")
     st.caption(
         "Win: the first is right and the second wrong; loss: the other way round. p: McNemar's "
-        "exact test. Gold entities count as right where type and both ends are found."
+        "exact test. Gold entities count as right where type and both ends are analysis."
     )
-    _sentences(found, other, tables["disagreements"])
+    _sentences(analysis, other, tables["disagreements"])
 
 
 @st.fragment
 @guarded("The sentences of two models")
-def _sentences(found: Analysed, other: Analysed, table: Table) -> None:
+def _sentences(analysis: Analysed, other: Analysed, table: Table) -> None:
     """The sentences of a kind, each with a link to the explorer under either model."""
     kind = bound_buttons("Sentences", "kind_of", [ANY, *KINDS], ANY)
     publish()
     kept = [index for index, row in enumerate(table) if kind in (ANY, row["kind"])]
     title = f"Sentences: {kind} ({len(kept):,} of {len(table):,})"
-    names = [side.results.tagger.name for side in (found, other)]
+    names = [side.results.tagger.name for side in (analysis, other)]
     links: dict[str, list[str | None]] = {}
-    for name, side in zip(names, (found, other), strict=True):
-        every = side.once(f"links {found.key} {other.key}", partial(_links, side, table))
+    for name, side in zip(names, (analysis, other), strict=True):
+        every = side.once(f"links {analysis.key} {other.key}", partial(_links, side, table))
         links[name] = [every[index] for index in kept]
     show_table("disagreements", [table[index] for index in kept], links=links, title=title)
 
 
 def _links(side: Analysed, table: Table) -> list[str | None]:
-    return [_link(side, row) for row in table]
-
-
-def _link(side: Analysed, row: Row) -> str | None:
-    """The explorer on a sentence, at its first word that one of the two gets wrong."""
-    number, position = int(row["sentence"] or 0) - 1, int(row["position"] or 0) - 1
-    sentence, tagger = side.sentences[number], side.results.tagger
-    text = sentence_of(sentence.tokens, tagger.split)
-    gold = sentence.tags or ()
-    return explorer_link(tagger.name, text, gold, (position, gold[position]))
+    """The explorer on each sentence, at its first word that one of the two gets wrong."""
+    links = ExplorerLinks(side.results.tagger, dict(enumerate(side.sentences, start=1)))
+    return [links.to(int(row["sentence"] or 0), int(row["position"] or 0) - 1) for row in table]
 
 
 def _tags(name: str) -> set[str]:

@@ -8,14 +8,13 @@ single words of another sentence is left out, and a note says so.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, view_option
 from crfviz.ui.session.kept import shelf
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
@@ -129,23 +128,12 @@ def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Sid
                     f"another session. Side {side.upper()} shows “{label(default)}” instead."
                 )
             )
+        names = {option: f"{side.upper()}: {label(option)}" for option in known}
         with place:
             chosen.append(
-                bound_view(
-                    st.selectbox,
-                    side.upper(),
-                    side,
-                    known,
-                    default,
-                    format_func=partial(_labelled, side),
-                    label_visibility="collapsed",
-                )
+                bound_select(side.upper(), side, names, default, label_visibility="collapsed")
             )
     return both_sides(chosen[0], chosen[1])
-
-
-def _labelled(side: str, option: str) -> str:
-    return f"{side.upper()}: {label(option)}"
 
 
 def show_figures(a: Scene, b: Scene, words: str) -> None:
@@ -158,7 +146,7 @@ def show_figures(a: Scene, b: Scene, words: str) -> None:
         ("B − A", difference_line(one, two, same_scale=same_scale)),
     )
     for side in (a, b)[: 1 if a.model == b.model else 2]:
-        if not side.probabilistic:
+        if not side.tagger.probabilistic:
             st.caption(plain(SCORES_ONLY.format(model=side.model)))
     with st.container(key="figures"):
         numbers, sentence = st.columns([1.15, 1], vertical_alignment="center")

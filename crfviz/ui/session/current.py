@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isnan
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -29,7 +29,7 @@ from crfviz.ui.session.kept import (
     shelf,
 )
 from crfviz.ui.state.events import Event, apply_event
-from crfviz.ui.state.link import Link, decode, encode
+from crfviz.ui.state.link import Link, Models, decode, encode
 from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
     History,
@@ -60,13 +60,9 @@ def begin() -> None:
 
 def publish() -> Link:
     """Write the scenario to the address, if that says anything else; returns what it says."""
-    now = scenario()
-    link = encode(
-        now,
-        default_model=cached.default_model(),
-        first_sentence=cached.first_sentence(now.model),
-    )
-    link = with_snapshots(link, [kept for kept in shelf().snapshots if _is_compared(kept.name)])
+    view = scenario().view.values()
+    compared = [kept for kept in shelf().snapshots if f"snapshot {kept.name}" in view]
+    link = with_snapshots(encode(scenario(), _models()), compared)
     if st.query_params.to_dict() != link.params:
         st.query_params.from_dict(link.params)
     return link
@@ -95,16 +91,9 @@ def change(
         _change_model(model)
     if sentence is not None:
         _change_sentence(sentence)
-    now = scenario()
-    _replace(
-        replace(
-            now,
-            edits=now.edits if edits is None else edits,
-            pins=now.pins if pins is None else dict(pins),
-            view=now.view if view is None else dict(view),
-            step=now.step if step is None else step,
-        )
-    )
+    given = {"edits": edits, "pins": pins, "view": view, "step": step}
+    changed: dict[str, Any] = {name: new for name, new in given.items() if new is not None}
+    _replace(replace(scenario(), **changed))
 
 
 def undo() -> None:
@@ -201,29 +190,16 @@ def _handle(event: Event) -> None:
 
 
 def _from_address() -> Scenario:
-    params, models, default = (
-        st.query_params.to_dict(),
-        cached.models(),
-        cached.default_model(),
-    )
-    linked = linked_snapshots(
-        params, models=models, default_model=default, first_sentence=cached.first_sentence
-    )
-    keep_shelf(shelf().with_linked(linked))
-    decoded = decode(
-        without_snapshots(params),
-        models=models,
-        default_model=default,
-        first_sentence=cached.first_sentence,
-    )
+    params, models = st.query_params.to_dict(), _models()
+    keep_shelf(shelf().with_linked(linked_snapshots(params, models)))
+    decoded = decode(without_snapshots(params), models)
     for message in decoded.ignored:
         say(message)
     return _fitted(decoded.scenario)
 
 
-def _is_compared(name: str) -> bool:
-    """Whether a page option speaks of that snapshot."""
-    return f"snapshot {name}" in scenario().view.values()
+def _models() -> Models:
+    return Models(cached.models(), cached.default_model(), cached.first_sentence)
 
 
 def _go_to(after: Scenario) -> None:

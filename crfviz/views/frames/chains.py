@@ -14,6 +14,7 @@ from crfviz.chain.weights import END, START, weight_matrix
 from crfviz.exceptions import ShapeError
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
+from crfviz.views.phrases import listed
 
 MOST_NAMES = 30  # tags listed, and rows and columns of the matrix shown
 SCORES = {
@@ -74,13 +75,14 @@ def facts_frame(found: Understood) -> pd.DataFrame:
     chains = found.sentences
     lengths = [chain.num_tokens for chain in chains]
     steps = sum(not chain.homogeneous for chain in chains)
-    matrices = "one for all steps" if not steps else f"one a step in {_times(steps)}"
+    times = "one sentence" if steps == 1 else f"{steps} sentences"
+    few, many = min(lengths), max(lengths)
     rows = {
         "files": found.kind,
         "scores": SCORES[found.family],
-        "tags": f"{len(found.tags)}: {_listed(found.tags)}",
-        "sentences": f"{len(chains)}, of {_between(min(lengths), max(lengths))} words",
-        "matrices": f"[from, to], {matrices}",
+        "tags": f"{len(found.tags)}: {listed(found.tags, MOST_NAMES)}",
+        "sentences": f"{len(chains)}, of {few if few == many else f'{few} to {many}'} words",
+        "matrices": f"[from, to], one {f'a step in {times}' if steps else 'for all steps'}",
         "transitions": _range(chains, "transitions"),
         "emissions": _range(chains, "emissions"),
         "start": _range(chains, "start"),
@@ -110,19 +112,6 @@ def axis_line(chain: Potentials) -> str:
         f"largest between two tags, and {names[source]} after {names[target]} has "
         f"{matrix[target, source]:.4g}."
     )
-
-
-def _times(number: int) -> str:
-    return "one sentence" if number == 1 else f"{number} sentences"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-def _between(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _range(chains: Sequence[Potentials], name: str) -> str:

@@ -12,9 +12,9 @@ from pandas.io.formats.style import Styler
 
 from crfviz.chain.demonstrations.log_space import LogSumExp, Underflow
 from crfviz.chain.demonstrations.padded_batch import PaddedBatch
+from crfviz.views.frames.naive import named_level
 from crfviz.views.numbers import count, rounding, score
 from crfviz.views.phrases import columns
-from crfviz.views.theme import INK
 
 SMALLEST = math.log(2.0**-149)  # of a float32, nats
 LIMITS = {"float32": "88.7 and below −103.97", "float64": "709.8 and below −745.13"}
@@ -96,14 +96,8 @@ def underflow_chart(found: Underflow) -> alt.LayerChart | alt.FacetChart:
     points = base.mark_point(filled=True, size=45).encode(
         shape=alt.Shape("way:N", title=None, scale=scale, legend=alt.Legend(orient="top"))
     )
-    floor = pd.DataFrame({"log": [SMALLEST], "name": ["smallest float32"]})
-    rule = alt.Chart(floor).mark_rule(color=INK, strokeDash=[6, 4]).encode(y="log:Q")
-    name = (
-        alt.Chart(floor)
-        .mark_text(align="left", dx=4, dy=-8, color=INK, fontSize=13)
-        .encode(x=alt.value(0), y="log:Q", text="name:N")
-    )
-    return alt.layer(lines, points, rule, name).properties(height=HEIGHT)
+    level = named_level("log", SMALLEST, "smallest float32")
+    return alt.layer(lines, points, *level).properties(height=HEIGHT)
 
 
 def underflow_frame(found: Underflow, words: Sequence[str]) -> pd.DataFrame:

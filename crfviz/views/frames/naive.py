@@ -56,14 +56,16 @@ def running_chart(found: Enumeration) -> alt.LayerChart | alt.FacetChart:
     y = alt.Y("share:Q", title="running sum / Z", scale=alt.Scale(domain=[0, 1.05]))
     tooltip = [alt.Tooltip("paths:Q", format=","), alt.Tooltip("share:Q", format=".6f")]
     curve = alt.Chart(data).mark_line(point=True, strokeWidth=2).encode(x=x, y=y, tooltip=tooltip)
-    goal = pd.DataFrame({"share": [1.0], "name": ["Z of the recursion"]})
-    line = alt.Chart(goal).mark_rule(strokeDash=[6, 4], color=INK).encode(y="share:Q")
-    name = (
-        alt.Chart(goal)
-        .mark_text(align="left", dx=4, dy=-8, color=INK, fontSize=13)
-        .encode(x=alt.value(0), y="share:Q", text="name:N")
-    )
-    return alt.layer(curve, line, name).properties(height=HEIGHT)
+    level = named_level("share", 1.0, "Z of the recursion")
+    return alt.layer(curve, *level).properties(height=HEIGHT)
+
+
+def named_level(field: str, value: float, name: str) -> tuple[alt.Chart, alt.Chart]:
+    """A dashed line across a chart at one value of its vertical axis, and its name."""
+    base = alt.Chart(pd.DataFrame({field: [value], "name": [name]})).encode(y=f"{field}:Q")
+    text = base.mark_text(align="left", dx=4, dy=-8, color=INK, fontSize=13)
+    line = base.mark_rule(strokeDash=[6, 4], color=INK)
+    return line, text.encode(x=alt.value(0), text="name:N")
 
 
 def sum_note(found: Enumeration) -> str:

@@ -20,7 +20,6 @@ MOST_RIVALS = 7  # in rows of their own; the rest is one row
 NO_ENTITY = "no entity at these words"
 
 Span = tuple[str, int, int]  # type, first word, last word, both included
-Key = tuple[str | None, int | None, int | None]  # a span, or all None for no entity
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def entity_panel(
     exact = entity_shortcuts(now, *span)
     names = {"mean": exact.mean, "product": exact.product, "minimum": exact.minimum}
     shortcuts = [Shortcut(name, value, value - probability) for name, value in names.items()]
-    title = f"{label} {_quoted(words, first, last)}"
+    title = _text(span, words)
     return EntityPanel(
         types=entity_types(now),
         on_path=[
@@ -131,41 +130,43 @@ def entity_panel(
     )
 
 
-def _masses(potentials: Potentials, span: Span) -> dict[Key, float] | None:
+def _masses(potentials: Potentials, span: Span) -> dict[Span | None, float] | None:
     """The probability of every hypothesis; None where the chain has no allowed path."""
     try:
-        masses: dict[Key, float] = {span: entity_probability(potentials, *span)}
+        masses: dict[Span | None, float] = {span: entity_probability(potentials, *span)}
         rivals = entity_rivals(potentials, *span)
     except CrfvizError:
         return None
-    return masses | {_key(rival): rival.probability for rival in rivals}
+    return masses | {_span(rival): rival.probability for rival in rivals}
 
 
 def _folded(
-    ranked: Sequence[Rival], own: Rival, words: Sequence[str], before: Mapping[Key, float] | None
+    ranked: Sequence[Rival],
+    own: Rival,
+    words: Sequence[str],
+    before: Mapping[Span | None, float] | None,
 ) -> list[Hypothesis]:
     """The first rivals and the entity itself, in order, then all others as one."""
-    shown = [own, *[rival for rival in ranked if rival is not own][:MOST_RIVALS]]
-    keys = {_key(rival) for rival in shown}
+    shown = {_span(own), *[_span(rival) for rival in ranked if rival is not own][:MOST_RIVALS]}
     rows = [
         Hypothesis(
-            text=_text(rival, words),
+            text=NO_ENTITY if span is None else _text(span, words),
             relation="this entity" if rival is own else rival.relation,
             probability=rival.probability,
-            trained=None if before is None else before.get(_key(rival), 0.0),
-            span=_span(rival),
+            trained=None if before is None else before.get(span, 0.0),
+            span=span,
         )
         for rival in ranked
-        if _key(rival) in keys
+        if (span := _span(rival)) in shown
     ]
-    tail = [rival for rival in ranked if _key(rival) not in keys]
+    tail = [rival.probability for rival in ranked if _span(rival) not in shown]
     if not tail:
         return rows
     rest = None
     if before is not None:
-        rest = math.fsum(mass for key, mass in before.items() if key not in keys)
-    mass = math.fsum(rival.probability for rival in tail)
-    return [*rows, Hypothesis(f"all others ({len(tail)})", "all others", mass, rest, None)]
+        rest = math.fsum(mass for span, mass in before.items() if span not in shown)
+    text = f"all others ({len(tail)})"
+    return [*rows, Hypothesis(text, "all others", math.fsum(tail), rest, None)]
 
 
 def _note(
@@ -196,24 +197,16 @@ def _note(
 _NO_RIVALS = ("this entity", "all others")
 
 
-def _text(rival: Rival, words: Sequence[str]) -> str:
-    if rival.label is None or rival.first is None or rival.last is None:
-        return NO_ENTITY
-    return f"{rival.label} {_quoted(words, rival.first, rival.last)}"
-
-
 def _span(rival: Rival) -> Span | None:
+    """Its words; None where it says that there is no entity."""
     if rival.label is None or rival.first is None or rival.last is None:
         return None
     return rival.label, rival.first, rival.last
 
 
-def _key(rival: Rival) -> Key:
-    return rival.label, rival.first, rival.last
-
-
-def _quoted(words: Sequence[str], first: int, last: int) -> str:
-    """The words in quotation marks; of many the first and the last."""
+def _text(span: Span, words: Sequence[str]) -> str:
+    """Type and words in quotation marks; of many the first and the last."""
+    label, first, last = span
     if last - first > 4:
-        return f"“{words[first]} … {words[last]}” ({last - first + 1} words)"
-    return f"“{' '.join(words[first : last + 1])}”"
+        return f"{label} “{words[first]} … {words[last]}” ({last - first + 1} words)"
+    return f"{label} “{' '.join(words[first : last + 1])}”"

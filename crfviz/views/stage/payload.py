@@ -45,6 +45,7 @@ SIDES = {
     Gradient: "gradient",
 }  # as `web/` calls them
 EXPLAINING = (Cell, Bars)  # side panels that need every table
+AS_THEY_ARE = ("title", "reference", "contrast", "note", "legend", "hint", "asks")  # of a picture
 
 
 def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, object]:
@@ -64,7 +65,7 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
     side = picture.side
     matrix = side if isinstance(side, Matrix) else Matrix()
     explaining = isinstance(side, EXPLAINING)
-    return {
+    return {name: getattr(picture, name) for name in AS_THEY_ARE} | {
         "ack": ack,
         "words": list(subject.words),
         "tags": list(subject.tags),
@@ -75,7 +76,6 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
             "stepper": picture.stepper,
             "compact": picture.compact,
         },
-        "title": picture.title,
         "trained": _scores(base) if picture.changeable else None,
         "edits": _edits(subject.edits),
         "results": _results(subject.now, with_tables=explaining),
@@ -84,14 +84,9 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
         else None,
         "rows": [_row(row, subject.trained if edited else None) for row in picture.rows],
         "tables": [_grid(grid) for grid in picture.grids],
-        "reference": picture.reference,
-        "contrast": picture.contrast,
         "display": matrix.display,
         "probabilistic": subject.probabilistic,
         "margin": subject.margin,
-        "note": picture.note,
-        "legend": picture.legend,
-        "hint": picture.hint,
         "pins": [[position, tag] for position, tag in subject.pins.items()],
         "terms": asdict(side) if isinstance(side, Gap) else None,  # finite: both paths are allowed
         "ruler": None if matrix.ruler is None else _ruler(matrix.ruler),
@@ -100,8 +95,7 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
         "heading": list(picture.heading),
         "pile": None if picture.pile is None else _pile(picture.pile),
         "gradient": _gradient(side.step) if isinstance(side, Gradient) and side.step else None,
-        "asks": picture.asks,
-        "asked": None if picture.asked is None else list(picture.asked),
+        "asked": _listed(picture.asked),
         "constrained": subject.constrained,
         "step": subject.step,
     }
@@ -187,28 +181,18 @@ def _row(row: Row, before: Analysis | None) -> Mapping[str, object]:
 
     What most rows do not have is left out: fifty of them travel with every edit.
     """
-    data: dict[str, object] = {
-        "id": row.id,
-        "label": row.label,
-        "tags": _ids(row.tags),
-        "value": row.value,
-    }
-    if row.texts is not None:
-        data["texts"] = list(row.texts)
-    if row.shares is not None:
-        data["shares"] = [round(share, 3) for share in row.shares]
-    if row.titles is not None:
-        data["titles"] = list(row.titles)
-    if row.columns:
-        data["columns"] = list(row.columns)
     trained = None if before is None else row.trained or before.paths.get(row.id)
-    if row.faults:
-        data["faults"] = list(row.faults)
-    if trained is not None:
-        data["trained"] = list(trained)
-    if row.against is not None:
-        data["against"] = row.against
-    return data
+    rest: dict[str, Sequence[object] | None] = {
+        "texts": row.texts,
+        "shares": row.shares and [round(share, 3) for share in row.shares],
+        "titles": row.titles,
+        "columns": row.columns or None,
+        "faults": row.faults or None,
+        "trained": trained,
+    }
+    data = {name: list(value) for name, value in rest.items() if value is not None}
+    always = {"id": row.id, "label": row.label, "tags": _listed(row.tags), "value": row.value}
+    return always | data | ({} if row.against is None else {"against": row.against})
 
 
 def _grid(grid: Grid) -> Mapping[str, object]:
@@ -220,15 +204,15 @@ def _grid(grid: Grid) -> Mapping[str, object]:
         "digits": grid.digits,
         "kind": grid.kind,
         "editable": grid.editable,
-        "outlined": _ids(grid.outlined),
+        "outlined": _listed(grid.outlined),
     }
     if grid.trained is not None and not grid.editable:  # the scores under the edits are there
         data["trained"] = _floats(grid.trained)
     return data
 
 
-def _ids(tags: Sequence[int] | None) -> list[int] | None:
-    return None if tags is None else list(tags)
+def _listed(numbers: Sequence[int] | None) -> list[int] | None:
+    return None if numbers is None else list(numbers)
 
 
 def _ruler(ruler: Ruler) -> Mapping[str, object]:

@@ -66,7 +66,13 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
     label = "emission scores (nats), framed: the best tag of each word alone"
     winners = emissions.amax(dim=1)
     return Grid(
-        "emissions", label, emissions, _size(winners), 1, editable=True, outlined=analysis.greedy
+        "emissions",
+        label,
+        emissions,
+        scale_of(winners),
+        1,
+        editable=True,
+        outlined=analysis.greedy,
     )
 
 
@@ -111,7 +117,12 @@ def best_grid(analysis: Analysis) -> Grid:
     """Viterbi's table: the score of the best prefix that ends in each tag."""
     label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
     return Grid(
-        "best", label, analysis.best, _size(analysis.best), 1, outlined=analysis.paths["viterbi"]
+        "best",
+        label,
+        analysis.best,
+        scale_of(analysis.best),
+        1,
+        outlined=analysis.paths["viterbi"],
     )
 
 
@@ -149,8 +160,8 @@ def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:
         )
     if display == "probability":
         values = torch.exp(log_values)
-        return Grid(name, f"{label}; exp of the log", values, _size(values), 2, "exponent")
-    return Grid(name, f"{label}; log, nats", log_values, _size(log_values))
+        return Grid(name, f"{label}; exp of the log", values, scale_of(values), 2, "exponent")
+    return Grid(name, f"{label}; log, nats", log_values, scale_of(log_values))
 
 
 def _largest(values: Tensor) -> float:
@@ -159,7 +170,7 @@ def _largest(values: Tensor) -> float:
     return finite.max().item() or 1.0 if finite.numel() else 1.0
 
 
-def _size(values: Tensor) -> float:
+def scale_of(values: Tensor) -> float:
     """The largest finite size, at least 1: where the colour is full."""
     finite = values[values.isfinite()].abs()
     return max(1.0, finite.max().item()) if finite.numel() else 1.0

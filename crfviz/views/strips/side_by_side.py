@@ -16,12 +16,12 @@ LEAST = 0.005  # a change of a marginal that can be seen in two digits
 
 @dataclass(frozen=True)
 class Figures:
-    """What one number says of a whole chain; None where no path is allowed."""
+    """What one number says of a whole chain."""
 
     log_partition: float
-    score: float | None  # of the best path, nats
-    probability: float | None  # of the best path
-    entropy: float | None  # of the paths, nats
+    score: float  # of the best path, nats
+    probability: float  # of the best path
+    entropy: float  # of the paths, nats
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +37,9 @@ class TwoChains:
         """Whether both number their tags alike, so that one can be drawn as the other's ghost."""
         return self.order == sorted(self.order)
 
-    def second_tags(self, tags: Sequence[int] | None) -> list[int] | None:
+    def second_tags(self, tags: Sequence[int]) -> list[int]:
         """Tag ids of the second as those of the first with the same name."""
-        return None if tags is None else [self.order.index(tag) for tag in tags]
+        return [self.order.index(tag) for tag in tags]
 
     def change(self) -> Tensor:
         """(T, K) marginals of the second minus those of the first."""
@@ -70,11 +70,11 @@ def compare(
     return TwoChains(first, second, [list(tags[1]).index(tag) for tag in tags[0]])
 
 
-def figures(analysis: Analysis) -> Figures:
-    """The whole chain in four numbers."""
+def figures(analysis: Analysis) -> Figures | None:
+    """The whole chain in four numbers; None where no path is allowed."""
     tables, best = analysis.forward_backward, analysis.viterbi
     if best is None:
-        return Figures(tables.log_partition, None, None, None)
+        return None
     return Figures(tables.log_partition, best.score, best.probability, tables.entropy)
 
 
@@ -92,7 +92,8 @@ def comparison_rows(
     first, second = both.first.paths, both.second.paths
     differences = [0] * both.first.potentials.num_tokens
     for name in [name for name in LABELS if name in which and name in first]:
-        ours, theirs = first[name], both.second_tags(second[name])
+        ours, path = first[name], second[name]
+        theirs = None if path is None else both.second_tags(path)
         rows.append(Row(f"{name}_a", f"{LABELS[name]} A", ours))
         rows.append(Row(f"{name}_b", "B", theirs, against=f"{name}_a"))
         for t in differing(ours, theirs):
@@ -127,22 +128,21 @@ def comparison_note(both: TwoChains, words: Sequence[str], tags: Sequence[str]) 
         words: T words.
         tags: K tag names of the first.
     """
-    ours, theirs = both.first.paths["viterbi"], both.second.paths["viterbi"]
-    if ours is None or theirs is None:
-        dead = [side for side, row in (("A", ours), ("B", theirs)) if row is None]
+    first, second = both.first.viterbi, both.second.viterbi
+    if first is None or second is None:
+        dead = [side for side, best in (("A", first), ("B", second)) if best is None]
         return f"No tag sequence is allowed on {' and '.join(dead)}: there is no path to compare."
     distances = both.distances()
     farthest = max(range(len(words)), key=distances.__getitem__)
-    if distances[farthest] == 0.0 and ours == both.second_tags(theirs):
-        return "A and B are the same on this sentence: same path, same marginals."
-    a, b = (probability(figures(side).probability or 0.0, 3) for side in (both.first, both.second))
-    theirs = both.second_tags(theirs) or []
+    ours, theirs = first.path, both.second_tags(second.path)
     places = differing(ours, theirs)
-    if not places:
-        opening = (
-            f"Viterbi takes the same path on both sides; its probability is {a} in A and {b} in B."
-        )
-    else:
+    if distances[farthest] == 0.0 and not places:
+        return "A and B are the same on this sentence: same path, same marginals."
+    a, b = probability(first.probability, 3), probability(second.probability, 3)
+    opening = (
+        f"Viterbi takes the same path on both sides; its probability is {a} in A and {b} in B."
+    )
+    if places:
         named = moved(ours, theirs, words, tags, sign="≠")
         opening = (
             f"Viterbi differs at {len(places)} of {len(words)} words: {named}; the best path has "
@@ -172,27 +172,25 @@ def incomparable_note(
     )
 
 
-def figures_line(found: Figures) -> str:
+def figures_line(side: Figures | None) -> str:
     """The figures of one side in a line."""
-    if found.score is None or found.probability is None or found.entropy is None:
+    if side is None:
         return "log Z −∞ · no allowed path"
     return (
-        f"log Z {score(found.log_partition)} · best score {score(found.score)} · "
-        f"p(best) {probability(found.probability, 3)} · entropy {score(found.entropy)}"
+        f"log Z {score(side.log_partition)} · best score {score(side.score)} · "
+        f"p(best) {probability(side.probability, 3)} · entropy {score(side.entropy)}"
     )
 
 
-def difference_line(first: Figures, second: Figures, *, same_scale: bool) -> str:
+def difference_line(first: Figures | None, second: Figures | None, *, same_scale: bool) -> str:
     """B − A in a line; scores of different models have different scales, and are left out."""
-    if first.probability is None or second.probability is None:
-        return "no difference to compute"
-    if first.entropy is None or second.entropy is None or first.score is None:
+    if first is None or second is None:
         return "no difference to compute"
     rest = (
         f"p(best) {signed(second.probability - first.probability, 3)} · "
         f"entropy {signed(second.entropy - first.entropy)}"
     )
-    if not same_scale or second.score is None:
+    if not same_scale:
         return f"{rest} · log Z of two models has two scales"
     log_z = signed(second.log_partition - first.log_partition)
     return f"log Z {log_z} · best score {signed(second.score - first.score)} · {rest}"

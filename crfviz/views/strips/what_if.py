@@ -17,8 +17,9 @@ from crfviz.chain.questions.aligned import (
 )
 from crfviz.taggers.occlusion import ROUNDING
 from crfviz.taggers.perturbations import Perturbed
-from crfviz.views.phrases import listed
+from crfviz.views.phrases import columns, listed
 from crfviz.views.stage.parts import Grid, Row
+from crfviz.views.strips.grids import scale_of
 
 MOST_MOVED = 10  # scores in the list
 MOST_NAMED = 4  # flips in the sentence in words
@@ -35,105 +36,98 @@ class WhatIf:
     tags: Sequence[str]  # K names
 
     @property
-    def flips(self) -> list[int]:
-        """Positions after the change of words that were there before, under another tag."""
+    def paths(self) -> tuple[list[int], list[int]] | None:
+        """The best path before and after; None where one of both is missing."""
         first, second = self.before.paths["viterbi"], self.after.paths["viterbi"]
-        if first is None or second is None:
-            return []
-        return flips(first, second, self.perturbed.origins)
+        return None if first is None or second is None else (first, second)
+
+    @property
+    def flips(self) -> dict[int, tuple[int, int]]:
+        """The tags before and after of words that were there before, under another tag."""
+        if self.paths is None:
+            return {}
+        before, after = self.paths
+        origins = self.perturbed.origins
+        return {t: (before[origins[t] or 0], after[t]) for t in flips(before, after, origins)}
 
 
-def what_if_rows(found: WhatIf) -> list[Row]:
+def what_if_rows(changed: WhatIf) -> list[Row]:
     """What each word was, its tag before, and the best path now with red where a tag flips."""
-    origins, words = found.perturbed.origins, found.perturbed.words
-    was = ["new" if o is None else _was(found.words[o], words[t]) for t, o in enumerate(origins)]
-    before, after = found.before.paths["viterbi"], found.after.paths["viterbi"]
+    origins, words = changed.perturbed.origins, changed.perturbed.words
+    was = ["new" if o is None else _was(changed.words[o], words[t]) for t, o in enumerate(origins)]
+    before = changed.before.paths["viterbi"]
     rows = [Row("word", "the word was", None, texts=was)]
     if before is not None and None not in origins:
         rows.append(Row("before", "Viterbi before", [before[o] for o in origins if o is not None]))
     elif before is not None:
-        texts = ["new" if o is None else found.tags[before[o]] for o in origins]
+        texts = ["new" if o is None else changed.tags[before[o]] for o in origins]
         rows.append(Row("before", "Viterbi before", None, texts=texts))
-    rows.append(Row("viterbi", "Viterbi now", after, against="before"))
-    flipped = set(found.flips)
-    marks = ["≠" if t in flipped else "·" for t in range(len(words))]
-    return [*rows, Row("flips", "tag flips", None, texts=marks)]
+    marks = ["≠" if t in changed.flips else "·" for t in range(len(words))]
+    now = Row("viterbi", "Viterbi now", changed.after.paths["viterbi"], against="before")
+    return [*rows, now, Row("flips", "tag flips", None, texts=marks)]
 
 
-def moved_grid(found: WhatIf) -> Grid:
+def moved_grid(changed: WhatIf) -> Grid:
     """How the emissions moved, a cell per word and tag, without the mean of each word."""
     change = emission_changes(
-        found.before.potentials, found.after.potentials, found.perturbed.origins
+        changed.before.potentials, changed.after.potentials, changed.perturbed.origins
     )
-    finite = change[change.isfinite()].abs()
-    size = max(1.0, float(finite.max())) if finite.numel() else 1.0
     label = (
         "emissions now − before (nats), without the mean change of the word; "
         "tags that move by less than 0.05 everywhere are left out"
     )
-    return Grid("moved", label, change, size, 1, "change")
+    return Grid("moved", label, change, scale_of(change), 1, "change")
 
 
-def what_if_note(found: WhatIf, kind: str) -> str:
+def what_if_note(changed: WhatIf, kind: str) -> str:
     """What was done, and what came of it."""
-    done = f"{kind.capitalize()}{f' ({found.perturbed.what})' if found.perturbed.what else ''}:"
-    if found.before.paths["viterbi"] is None or found.after.paths["viterbi"] is None:
+    what, words = changed.perturbed.what, changed.perturbed.words
+    done = f"{kind.capitalize()}{f' ({what})' if what else ''}:"
+    if changed.paths is None:
         return f"{done} no path is allowed."
-    flipped = found.flips
-    if not flipped:
+    if not changed.flips:
         return f"{done} no tag flips."
-    named = listed([_flip(found, t) for t in flipped], MOST_NAMED)
-    return f"{done} {len(flipped)} of {len(found.perturbed.words)} tags flip: {named}."
+    tags = changed.tags
+    named = [f"“{words[t]}” {tags[old]} → {tags[new]}" for t, (old, new) in changed.flips.items()]
+    return f"{done} {len(named)} of {len(words)} tags flip: {listed(named, MOST_NAMED)}."
 
 
-def flip_frame(found: WhatIf) -> pd.DataFrame:
+def flip_frame(changed: WhatIf) -> pd.DataFrame:
     """A line per word whose tag flips, with the probabilities of both tags after the change."""
-    before, after = found.before.paths["viterbi"], found.after.paths["viterbi"]
-    marginals = found.after.forward_backward.marginals
-    rows = []
-    for t in found.flips:
-        origin = found.perturbed.origins[t]
-        if before is None or after is None or origin is None:
-            continue
-        old, new = before[origin], after[t]
-        rows.append(
-            {
-                "word before": f"{origin + 1} {found.words[origin]}",
-                "word now": f"{t + 1} {found.perturbed.words[t]}",
-                "tag before": found.tags[old],
-                "tag now": found.tags[new],
-                "p(tag before), now": float(marginals[t, old]),
-                "p(tag now), now": float(marginals[t, new]),
-            }
-        )
-    return pd.DataFrame(rows)
+    marginals = changed.after.forward_backward.marginals
+    before, now = columns(changed.words), columns(changed.perturbed.words)
+    return pd.DataFrame(
+        {
+            "word before": before[changed.perturbed.origins[t] or 0],
+            "word now": now[t],
+            "tag before": changed.tags[old],
+            "tag now": changed.tags[new],
+            "p(tag before), now": float(marginals[t, old]),
+            "p(tag now), now": float(marginals[t, new]),
+        }
+        for t, (old, new) in changed.flips.items()
+    )
 
 
-def moved_frame(found: WhatIf) -> pd.DataFrame:
+def moved_frame(changed: WhatIf) -> pd.DataFrame:
     """The scores that moved most, emissions and, where each step has its own, transitions."""
-    chains = found.before.potentials, found.after.potentials, found.perturbed.origins
+    chains = changed.before.potentials, changed.after.potentials, changed.perturbed.origins
     emissions = largest_changes(*chains, MOST_MOVED, ROUNDING)
     steps = largest_step_changes(*chains, MOST_MOVED)
     every = sorted([*emissions, *steps], key=lambda moved: -abs(moved.change))[:MOST_MOVED]
-    return pd.DataFrame([_moved_row(found, moved) for moved in every])
+    return pd.DataFrame([_moved_row(changed, moved) for moved in every])
 
 
-def _moved_row(found: WhatIf, moved: Moved) -> dict[str, object]:
-    tag = found.tags[moved.tag]
+def _moved_row(changed: WhatIf, moved: Moved) -> dict[str, object]:
+    tag = changed.tags[moved.tag]
     step = moved.before_tag is not None
     return {
-        "word now": f"{moved.position + 1} {found.perturbed.words[moved.position]}",
-        "score of": f"{found.tags[moved.before_tag or 0]} → {tag}" if step else tag,
+        "word now": columns(changed.perturbed.words)[moved.position],
+        "score of": f"{changed.tags[moved.before_tag or 0]} → {tag}" if step else tag,
         "before": moved.before,
         "now": moved.after,
         "change": moved.change,
     }
-
-
-def _flip(found: WhatIf, t: int) -> str:
-    before, after = found.before.paths["viterbi"] or [], found.after.paths["viterbi"] or []
-    old, new = before[found.perturbed.origins[t] or 0], after[t]
-    return f"“{found.perturbed.words[t]}” {found.tags[old]} → {found.tags[new]}"
 
 
 def _was(before: str, now: str) -> str:
