@@ -26,16 +26,6 @@ class Tables:
     start: Array | None  # (K,)
     end: Array | None  # (K,)
 
-    @property
-    def num_words(self) -> int:
-        """T."""
-        return int(self.emissions.shape[0])
-
-    @property
-    def num_tags(self) -> int:
-        """K."""
-        return int(self.emissions.shape[1])
-
 
 def read_tables(draft: Draft, part: Part, reading: Reading) -> Tables:
     """The arrays of one sentence, `[from, to]`.

@@ -55,7 +55,7 @@ def understand(draft: Draft, reading: Reading) -> Understood:
             f"Expected 1 to {MOST_SENTENCES} sentences, got {len(draft.parts)}. Leave some out."
         )
     tables = [read_tables(draft, part, reading) for part in draft.parts]
-    tags = _tags(draft, tables[0].num_tags)
+    tags = _tags(draft, tables[0].emissions.shape[1])
     rough: tuple[str, ...] = ()
     if draft.probabilities:
         rough = () if reading.normalise else unnormalised(tables, tags)
@@ -64,7 +64,7 @@ def understand(draft: Draft, reading: Reading) -> Understood:
     sentences: dict[tuple[str, ...], tuple[Potentials, Gold]] = {}
     notes = [*draft.notes, *_assumed(draft)]
     for number, (part, table) in enumerate(zip(draft.parts, tables, strict=True), start=1):
-        words = _words(part, table.num_words, prefix.format(number))
+        words = _words(part, len(table.emissions), prefix.format(number))
         if words in sentences:
             notes.append(f"The words of {part.where} are those of an earlier one: left out.")
         else:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import streamlit as st
 
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, render
 from crfviz.annotations.records import STATES, State
 from crfviz.annotations.store.store import DocumentSummary
-from crfviz.ui.annotate.add import forget_added
+from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
 from crfviz.ui.annotate.store import choose_annotator, go_to_document, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.kept import refusals_said
@@ -18,29 +16,20 @@ from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 
 EITHER = "done and begun"
-FORMAT_NAMES = {
-    "conllu": "CoNLL-U",
-    "columns": "CoNLL columns",
-    "jsonl": "JSONL",
-    "spacy": "spaCy's offsets JSON",
-}
+EXPORT_NAMES: dict[str, str] = {name: FORMAT_NAMES[name] for name in FILE_FORMATS}
 
 
 def export_panel(document: DocumentSummary) -> None:
     """Draw the filters and the button that downloads what they leave."""
     formats, people, states = st.columns(3)
     with formats:
-        file_format = bound_select("Format", "format", FORMAT_NAMES, "conllu")
+        file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu")
     with people:
         who = choose_annotator(document, "Annotator", "whose")
     with states:
         state = bound_select("State", "state", [*STATES, EITHER], "done")
     chosen = next(name for name in FILE_FORMATS if name == file_format)
-    filters = (
-        document.name,
-        who,
-        next((name for name in get_args(State) if name == state), None),
-    )
+    filters = (document.name, who, next((name for name in STATES if name == state), None))
     number = store().count(*filters)
     if number:
         _download(document, chosen, filters, number)

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from crfviz.annotations.jobs import Job, Jobs
 from crfviz.annotations.store.store import DocumentSummary
-from crfviz.annotations.teaching.card import gains_table
-from crfviz.annotations.teaching.learning import WHAT
-from crfviz.annotations.teaching.lesson import Lesson, Taught, taught_of
-from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
+from crfviz.annotations.teaching.gains import Taught, gains_table, taught_of
+from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
+from crfviz.annotations.teaching.teach import start_teaching, teachable
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
-from crfviz.ui.annotate.store import choose_annotator, store
+from crfviz.ui.annotate.store import choose_annotator, finished_sentences
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import refusals_said
@@ -49,13 +48,12 @@ def learning_panel(document: DocumentSummary) -> None:
 def _lesson(document: DocumentSummary, model: str) -> None:
     methods, people, name = st.columns(3)
     with methods:
-        method = bound_select("What learns", "method", WHAT, "tagger")
+        method = bound_select("What learns", "method", WHAT, WHOLE_TAGGER)
     with people:
         who = choose_annotator(document, "From the sentences of", "teacher")
     with name:
         wanted = st.text_input("Name of the new model", placeholder=f"{model}-taught")
-    pairs = store().annotations(document.name, who, "done")
-    sentences = finished(pairs)
+    sentences = finished_sentences(document, who)
     lesson = Lesson(model=model, method=method, name=wanted.strip())
     st.caption(
         f"{count(len(sentences), 'finished sentence')}; one in five is held out to see whether "

@@ -25,13 +25,12 @@ from crfviz.views.strips.side_by_side import difference_line, figures, figures_l
 TRAINED, NOW = "trained", "now"
 SIDES = {"a": TRAINED, "b": NOW}  # page options of the two sides, with their defaults
 
-_MODEL, _SNAPSHOT = "model ", "snapshot "
-
-
 SCORES_ONLY = (
     "{model} was not trained to give probabilities: p, entropy and marginals are what a CRF with "
     "its scores would say."
 )
+
+_MODEL, _SNAPSHOT = "model ", "snapshot "
 
 
 @dataclass(frozen=True)
@@ -75,21 +74,18 @@ def both_sides(first: str, second: str) -> tuple[Side, Side]:
     Raises:
         CrfvizError: a model cannot be loaded.
     """
-    states = [_own(first), _own(second)]
-    fallback = scenario()
-    spoken = [
-        state.sentence for state in states if state and cached.words(state.model, state.sentence)
-    ]
-    words = spoken[0] if spoken else fallback.sentence
-    made = []
-    for option, own, other in ((first, states[0], states[1]), (second, states[1], states[0])):
-        if own is None:
-            name = option.removeprefix(_MODEL)
-            model = (other or fallback).model if option == TRAINED else name
-            made.append(Side(label(option), Scenario(model, words), ""))
-        else:
-            made.append(_moved(label(option), own, words))
-    return made[0], made[1]
+    a, b = _own(first), _own(second)
+    speaking = (side for side in (a, b) if side and cached.words(side.model, side.sentence))
+    words = next(speaking, scenario()).sentence
+    return _side(first, a, b, words), _side(second, b, a, words)
+
+
+def _side(option: str, own: Scenario | None, other: Scenario | None, words: str) -> Side:
+    """One side; as trained, it has the model of the other."""
+    if own is not None:
+        return _moved(label(option), own, words)
+    model = (other or scenario()).model if option == TRAINED else option.removeprefix(_MODEL)
+    return Side(label(option), Scenario(model, words), "")
 
 
 def _own(option: str) -> Scenario | None:
