@@ -21,7 +21,7 @@ HINT = (
 
 _, choice = header("Emissions", 1, 3)
 current = scene()
-of_words = current.family == HMM  # an HMM says how probable a word is given the tag
+of_words = current.tagger.family == HMM  # an HMM says how probable a word is given the tag
 displays = {
     name: text for name, text in EMISSION_DISPLAYS.items() if name != PROBABILITY or of_words
 }

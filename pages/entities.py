@@ -20,7 +20,7 @@ LEGEND = (
 
 head, figures = header("Entities", 1, 4, align="top")
 current = scene()
-if current.scheme != "BIO":
+if current.tagger.scheme != "BIO":
     offer_bio(current)
     st.stop()
 with figures:
@@ -38,7 +38,7 @@ if best is None:
     note = explain(current.now, current.words, current.tags)
     show_stage(current, Picture(["strips"], rows, reference=FREE, note=note), key="entities")
     st.stop()
-if not current.probabilistic:
+if not current.tagger.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
 panel = entity_panel(
     current.now.potentials,

@@ -31,5 +31,5 @@ st.caption(
     f"{listing_note(found)} Times: measured on this machine when the paths were added up, "
     "the recursion as the fastest of five runs."
 )
-if not current.probabilistic:
+if not current.tagger.probabilistic:
     st.caption("This model gives scores: p and Z are what a CRF with these scores would say.")

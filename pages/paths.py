@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.paths import SHOWS
+from crfviz.ui.panels.paths import DRAW, SHOWS
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
@@ -14,13 +14,13 @@ from crfviz.views.strips.paths import entropy_note
 _, choice, controls = header("Paths", 2, 6, 12)
 current = scene()
 with choice:
-    show = bound_tabs("Show", "paths", {name: each.label for name, each in SHOWS.items()}, "best")
+    show = bound_tabs("Show", "paths", SHOWS, "best")
 if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])
     picture = Picture(["strips", "lattice"], rows, note=entropy_note(current.now))
     show_stage(current, picture, key="paths")
     st.stop()
 with controls:
-    drawn = SHOWS[show].draw(current)
+    drawn = DRAW[show](current)
 show_stage(current, drawn.picture, key="paths")
 table_twin(current, drawn.picture, grids=drawn.twin)

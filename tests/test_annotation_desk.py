@@ -43,21 +43,21 @@ class Page:
         stored = self.store.annotation(item, WHO) if isinstance(item, int) else None
         revision = stored.revision if stored else 0
         event = {"kind": kind, "item": item, "revision": revision, "seconds": 1.5, **fields}
-        desk._handle(self.document, self.queue, WHO, [{"seq": self.seq, **event}])
+        desk.take_steps(self.document, self.queue, WHO, [{"seq": self.seq, **event}])
 
     def set(self, position, tag, **fields):
         self.send("correct", first=position, last=position, what=tag, **fields)
 
     @property
     def told(self):
-        return of_session("told", desk.Told)
+        return of_session("last step", desk.LastStep)
 
     @property
     def opened(self):
         return session.view_option("item")
 
     def sheet(self, item=None):
-        return desk._sheet(desk._desk(item or self.ids[0], WHO), self.queue)
+        return desk.sheet_of(desk.desk_of(item or self.ids[0], WHO), self.queue)
 
     def stored(self, item=None):
         return self.store.annotation(item or self.ids[0], WHO)
@@ -69,9 +69,7 @@ def page(tmp_path, monkeypatch):
     store.add("dogs.txt", [Item("dogs run home", OFFSETS) for _ in range(3)])
     keep("scenario", Scenario("fake", ""))
     monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)
-    for kept in (cached.proposal, cached.word_scores):  # other tests call other taggers "fake", too
-        kept.clear()
-    monkeypatch.setattr(desk, "_version", lambda _: "v1")
+    monkeypatch.setattr(desk, "version_of", lambda _: "v1")
     monkeypatch.setattr(desk, "store", lambda: store)
     yield Page(store)
     store.close()
@@ -143,7 +141,7 @@ def test_the_same_event_counts_once(page):
     event = {"seq": 7, "kind": "correct", "item": page.ids[0], "revision": 0}
     event |= {"seconds": 0.0, "first": 0, "last": 0, "what": "VERB"}
     for _ in range(3):
-        desk._handle(page.document, page.queue, WHO, [event])
+        desk.take_steps(page.document, page.queue, WHO, [event])
     assert page.stored().revision == 1
 
 
@@ -176,7 +174,7 @@ def test_nonsense_is_refused_in_words_and_changes_nothing(page, fields):
     kept = page.stored()
     page.seq += 1
     event = {"item": page.ids[0], "revision": 1, "seconds": 0.0, **fields}
-    desk._handle(page.document, page.queue, WHO, [{"seq": page.seq, **event}])
+    desk.take_steps(page.document, page.queue, WHO, [{"seq": page.seq, **event}])
     assert page.told.problem
     assert page.store.annotations() == [(page.store.item(page.ids[0]), kept)]
 
@@ -238,12 +236,12 @@ def test_going_back_stays_in_the_document_and_with_the_annotator(page):
     first, second, _ = page.ids
     page.send("accept", first)
     other = Queue((999,), {}, "file")
-    assert desk._last_accepted(page.told, other, WHO) is None
-    assert desk._last_accepted(page.told, page.queue, "ben") is None
+    assert desk.last_accepted(page.told, other, WHO) is None
+    assert desk.last_accepted(page.told, page.queue, "ben") is None
     page.send("undo", second)
     assert page.opened == str(first)
     page.send("accept", first)
-    desk._back_to_last(page.queue, WHO)
+    desk.back_to_last(page.queue, WHO)
     assert page.opened == str(first)
-    desk._back_to_last(page.queue, WHO)  # a second click, quicker than the answer to the first
+    desk.back_to_last(page.queue, WHO)  # a second click, quicker than the answer to the first
     assert page.opened == str(first)

@@ -22,13 +22,15 @@ from crfviz.annotations.labelling import (
     worked,
 )
 from crfviz.annotations.marking import ends, join_words, mark_entity, split_word
-from crfviz.annotations.propagation import followed, propose
+from crfviz.annotations.propagation import followed, proposal_of, propose
 from crfviz.annotations.queue import doubt, in_order, reason
 from crfviz.annotations.records import Item
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
+from crfviz.taggers.registry import load_tagger
 from crfviz.text.schemes import spans
 from tests.fake_tagger import FakeTagger
+from tests.tiny_tagger import save_tiny
 
 BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 TEXT = "Mr Ford saw Ford City"
@@ -307,3 +309,23 @@ def test_the_most_doubtful_comes_first():
         assert in_order([1, 4, 2, 3], doubts, order) == [2, 1, 3, 4]
         assert reason(unsure, order)
     assert reason(None, "entropy") == "not scored, so in the order of the file"
+
+
+def test_proposals_of_a_desk_are_the_model_s(tmp_path):
+    tagger = load_tagger(save_tiny(tmp_path / "tiny"))
+    words, pins = ("He", "runs", "!"), {1: "NOUN"}
+    chain = tagger.potentials(words)
+    for kept, fresh in (
+        (proposal_of(tagger, words, ()), propose(chain, {})),
+        (proposal_of(tagger, words, tuple(pins.items())), propose(chain, pins)),
+    ):
+        assert kept.tags == fresh.tags
+        assert torch.equal(kept.marginals, fresh.marginals)
+    assert proposal_of(tagger, ("He", "runs"), ()).marginals.shape[0] == 2
+
+
+def test_a_proposal_without_a_path_is_not_kept(tmp_path):
+    tagger = load_tagger(save_tiny(tmp_path / "tiny"))
+    for _ in range(2):
+        with pytest.raises(UnknownTagError):
+            proposal_of(tagger, ("He",), ((0, "B-NONE"),))

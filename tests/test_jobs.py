@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from crfviz.annotations.jobs import Job, Jobs
-from crfviz.annotations.teaching.lesson import Lesson, taught_of
+from crfviz.annotations.teaching.gains import taught_of
+from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.annotations.teaching.learning import Lesson
 from crfviz.annotations.teaching.teach import start_teaching, teach
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import list_taggers

@@ -11,7 +11,7 @@ from crfviz.chain.questions.gradient import gradient_step
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.panels.learning_step import step_size
-from crfviz.ui.state.link import decode
+from crfviz.ui.state.link import Models, decode
 from tests.test_app import app  # noqa: F401 - a fixture
 
 PAGE = "pages/learn.py"
@@ -34,9 +34,7 @@ def edits_of(app):  # noqa: F811
             name: values[0] if isinstance(values, list) else values
             for name, values in app.query_params.items()
         },
-        models=[MODEL, "upos-en", "ner-en"],
-        default_model=MODEL,
-        first_sentence=lambda _: "",
+        Models([MODEL, "upos-en", "ner-en"], MODEL, lambda _: ""),
     )
     assert not link.ignored
     return link.scenario.edits

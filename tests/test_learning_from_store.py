@@ -6,10 +6,11 @@ import pytest
 
 from crfviz.__main__ import main
 from crfviz.annotations.agreement import agreement
-from crfviz.annotations.jobs import Jobs
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.store.store import open_store
-from crfviz.annotations.teaching.lesson import Lesson, taught_of
+from crfviz.annotations.teaching.gains import taught_of
+from crfviz.annotations.teaching.jobs import Jobs
+from crfviz.annotations.teaching.learning import Lesson
 from crfviz.annotations.teaching.teach import finished, start_teaching
 from crfviz.taggers.registry import list_taggers
 from tests.tiny_tagger import save_tiny

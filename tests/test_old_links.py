@@ -8,17 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crfviz.chain.edits import Edits
-from crfviz.ui.state.link import decode, encode
+from crfviz.ui.state.link import Models, decode, encode
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.state.snapshots import Snapshot, linked_snapshots, with_snapshots, without_snapshots
 
 ROOT = Path(__file__).resolve().parents[1]
 OLD = json.loads((ROOT / "tests" / "fixtures" / "links.json").read_text(encoding="utf-8"))
-MODELS = {
-    "models": list(OLD["first_sentences"]),
-    "default_model": OLD["default_model"],
-    "first_sentence": OLD["first_sentences"].__getitem__,
-}
+FIRST = OLD["first_sentences"]
+MODELS = Models(list(FIRST), OLD["default_model"], FIRST.__getitem__)
 LINKS = pytest.mark.parametrize("old", OLD["links"], ids=[old["name"] for old in OLD["links"]])
 
 
@@ -47,18 +44,16 @@ def snapshots_of(old):
 @LINKS
 def test_an_old_link_says_what_it_said(old):
     params = dict(parse_qsl(old["link"], keep_blank_values=True, strict_parsing=True))
-    decoded = decode(without_snapshots(params), **MODELS)
+    decoded = decode(without_snapshots(params), MODELS)
     assert decoded.scenario == scenario_of(old["scenario"])
     assert decoded.ignored == []
-    assert linked_snapshots(params, **MODELS) == snapshots_of(old)
+    assert linked_snapshots(params, MODELS) == snapshots_of(old)
 
 
 @LINKS
 def test_the_same_scenario_is_written_as_the_same_link(old):
     scenario = scenario_of(old["scenario"])
-    first = OLD["first_sentences"][scenario.model]
-    link = encode(scenario, default_model=OLD["default_model"], first_sentence=first)
-    link = with_snapshots(link, snapshots_of(old))
+    link = with_snapshots(encode(scenario, MODELS), snapshots_of(old))
     assert link.complete
     assert urlencode(link.params) == old["link"]
 

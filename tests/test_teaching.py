@@ -12,8 +12,7 @@ import torchcrf
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.teaching import teach as teaching
 from crfviz.annotations.teaching.gains import gain
-from crfviz.annotations.teaching.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, learn
-from crfviz.annotations.teaching.lesson import Lesson
+from crfviz.annotations.teaching.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, Lesson, learn
 from crfviz.annotations.teaching.teach import finished, hold_out, teach, teachable
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
@@ -205,8 +204,8 @@ def test_examples_stay_where_their_claims_still_hold():
 
 def test_the_shipped_sentences_are_measured_without_those_that_were_taught():
     tagger = load_tagger("upos-en-contextfree")
-    ((name, every),) = teaching._shipped(tagger, []).items()
-    ((_, left),) = teaching._shipped(tagger, every[:3]).items()
+    ((name, every),) = teaching.shipped_excerpt(tagger, []).items()
+    ((_, left),) = teaching.shipped_excerpt(tagger, every[:3]).items()
     taught = {sentence.tokens for sentence in every[:3]}
     assert name in EXCERPTS.values()
     assert left == [sentence for sentence in every if sentence.tokens not in taught]

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from crfviz.annotations.propagation import propose
 from crfviz.chain.edits import Edits
 from crfviz.chain.questions.strength import strength_intervals
 from crfviz.chain.weights import START
@@ -98,24 +97,6 @@ def test_the_lesson_s_model_comes_first(monkeypatch):
     assert cached.models() == [cached.PREFERRED_MODEL, "a", "z"]
     monkeypatch.setattr(cached, "list_taggers", lambda: ["a", "z"])
     assert cached.default_model() == "a"
-
-
-def test_proposals_of_a_desk_are_the_model_s(model):
-    words, pins = ("He", "runs", "!"), {1: "NOUN"}
-    chain = cached.tagger(model).potentials(words)
-    for kept, fresh in (
-        (cached.proposal(model, words, ()), propose(chain, {})),
-        (cached.proposal(model, words, tuple(pins.items())), propose(chain, pins)),
-    ):
-        assert kept.tags == fresh.tags
-        assert torch.equal(kept.marginals, fresh.marginals)
-    assert cached.proposal(model, ("He", "runs"), ()).marginals.shape[0] == 2
-
-
-def test_a_proposal_without_a_path_is_not_kept(model):
-    for _ in range(2):
-        with pytest.raises(UnknownTagError):
-            cached.proposal(model, ("He",), ((0, "B-NONE"),))
 
 
 def test_more_tags_than_can_be_drawn_are_refused(monkeypatch):

@@ -42,7 +42,7 @@ def test_an_example_brings_its_gold_tags_and_its_claim(model, gold):
     gold(("X", "VERB", "NOUN"))
     built = scene.scene_of(Scenario(model, TEXT))
     assert built.gold == [2, 1, 0]
-    assert built.claim == "They differ."
+    assert scene.example_of(built.scenario).claim == "They differ."
     assert built.rows == tuple(LABELS)
     assert not built.edited
     assert built.now is built.trained
@@ -62,7 +62,7 @@ def test_another_sentence_is_no_example(model, gold):
     gold(("X", "VERB", "NOUN"))
     built = scene.scene_of(Scenario(model, TEXT + " !"))
     assert built.gold is None
-    assert built.claim is None
+    assert scene.example_of(built.scenario) is None
 
 
 def test_rows_are_drawn_in_their_order_and_unknown_ones_are_left_out(model, gold, rows):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crfviz.chain.edits import Edits
 from crfviz.ui.state.events import RefusedError
-from crfviz.ui.state.link import LONGEST_LINK, Link
+from crfviz.ui.state.link import LONGEST_LINK, Link, Models
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.state.snapshots import (
     LONGEST_NAME,
@@ -37,12 +37,7 @@ def shelf_of(*names):
 
 
 def decode(params):
-    return linked_snapshots(
-        params,
-        models=["upos", "ner"],
-        default_model="upos",
-        first_sentence=lambda _: "First .",
-    )
+    return linked_snapshots(params, Models(["upos", "ner"], "upos", lambda _: "First ."))
 
 
 def test_a_snapshot_keeps_the_state_without_page_options_and_step():

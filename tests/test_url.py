@@ -15,6 +15,7 @@ from crfviz.ui.words import clean
 
 MODELS = ["tiny", "other.model"]
 FIRST = {"tiny": "Run !", "other.model": "He runs to Paris ."}
+KNOWN = url.Models(MODELS, "tiny", FIRST.__getitem__)
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).map(clean)
 tags = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
@@ -46,11 +47,11 @@ scenarios = st.builds(
 
 
 def encode(scenario):
-    return url.encode(scenario, default_model="tiny", first_sentence=FIRST[scenario.model])
+    return url.encode(scenario, KNOWN)
 
 
 def decode(params):
-    return url.decode(params, models=MODELS, default_model="tiny", first_sentence=FIRST.__getitem__)
+    return url.decode(params, KNOWN)
 
 
 @given(scenarios)

@@ -18,7 +18,9 @@ def test_no_line_is_longer_than_120_columns(path):
 
 
 def test_one_module_knows_streamlit():
-    texts = {path.relative_to(WEB).as_posix(): path.read_text("utf-8") for path in WEB.rglob("*.js")}
+    texts = {
+        path.relative_to(WEB).as_posix(): path.read_text("utf-8") for path in WEB.rglob("*.js")
+    }
     knowing = [name for name, text in texts.items() if "setTriggerValue" in text]
     assert knowing == ["host.js"]
 

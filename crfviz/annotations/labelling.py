@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from crfviz.annotations.marking import join_words, mark_entity, set_tag, split_word
-from crfviz.annotations.propagation import Proposal, propose
+from crfviz.annotations.propagation import Proposal, proposal_of
 from crfviz.annotations.records import Annotation, Item, Step
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
@@ -22,10 +22,7 @@ LONGEST_PAUSE = 60.0  # seconds; more between two steps is a break, not work
 
 @dataclass(frozen=True)
 class Desk:
-    """What is needed to label one sentence.
-
-    All that is asked of the model comes from `propose`, so that a caller may keep the answers.
-    """
+    """What is needed to label one sentence."""
 
     item: Item
     annotator: str
@@ -34,7 +31,8 @@ class Desk:
 
     def propose(self, offsets: Offsets, pins: Mapping[int, str]) -> Proposal:
         """The best path of the sentence with these words under these tags; see `propagation`."""
-        return propose(self.tagger.potentials(words_at(self.item.text, offsets)), pins)
+        words = words_at(self.item.text, offsets)
+        return proposal_of(self.tagger, words, tuple(sorted(pins.items())))
 
     @property
     def bio(self) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from torch import Tensor
 
@@ -20,6 +21,7 @@ from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition, restrict
 from crfviz.exceptions import NoPathError
+from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
 
 DOUBT = 0.9  # a tag with a smaller marginal is doubtful
@@ -60,6 +62,18 @@ def propose(potentials: Potentials, pins: Mapping[int, str]) -> Proposal:
     return Proposal(tuple(names[k] for k in path), marginals, tuple(sure), doubtful)
 
 
+@lru_cache(maxsize=512)
+def proposal_of(
+    tagger: Tagger, words: tuple[str, ...], pins: tuple[tuple[int, str], ...]
+) -> Proposal:
+    """The same for words and a model; kept, as a step and its picture need the same answers.
+
+    Raises:
+        CrfvizError: the model cannot score the words, or no path has these tags.
+    """
+    return propose(_scores(tagger, words), dict(pins))
+
+
 def followed(before: Sequence[str], after: Sequence[str], pins: Mapping[int, str]) -> list[int]:
     """Positions whose tag a correction changed although nobody set it.
 
@@ -70,3 +84,8 @@ def followed(before: Sequence[str], after: Sequence[str], pins: Mapping[int, str
     """
     pairs = enumerate(zip(before, after, strict=True))
     return [t for t, (old, new) in pairs if old != new and t not in pins]
+
+
+@lru_cache(maxsize=256)
+def _scores(tagger: Tagger, words: tuple[str, ...]) -> Potentials:
+    return tagger.potentials(words)

@@ -4,8 +4,6 @@ The store is that of the page Annotate: a file of SQLite, or what CRFVIZ_DATABAS
 says.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
@@ -144,7 +142,7 @@ def _count(sentences: int) -> str:
     return "1 sentence" if sentences == 1 else f"{sentences} sentences"
 
 
-def _show(bar: tqdm[NoReturn], done: int, _of: int) -> None:
+def _show(bar: "tqdm[NoReturn]", done: int, _of: int) -> None:
     bar.update(done - bar.n)
 
 

@@ -15,10 +15,9 @@ from dataclasses import asdict, fields
 
 import torch
 
-from crfviz.annotations.jobs import progress_line, result_line
-from crfviz.annotations.teaching.card import gains_table
-from crfviz.annotations.teaching.learning import METHODS, WHAT
-from crfviz.annotations.teaching.lesson import Lesson, Taught
+from crfviz.annotations.teaching.gains import Taught, gains_table
+from crfviz.annotations.teaching.jobs import progress_line, result_line
+from crfviz.annotations.teaching.learning import METHODS, WHAT, Lesson
 from crfviz.annotations.teaching.teach import STANDARD_INPUT, teach
 from crfviz.text.formats import parse_sentences, read_sentences
 from crfviz.text.lines import decoded

@@ -5,8 +5,6 @@ the set of tags they had there, TAB between them, and has the length of the long
 tagger needs it: a folder without it is a model all the same.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -34,7 +32,7 @@ class Lexicon:
         """The tags that a word had in training; none if it was never seen."""
         return self.words.get(key(word), frozenset())
 
-    def joined(self, other: Lexicon) -> Lexicon:
+    def joined(self, other: "Lexicon") -> "Lexicon":
         """The lexicon of the sentences of both."""
         words = {
             word: self.words.get(word, frozenset()) | other.words.get(word, frozenset())

@@ -67,6 +67,45 @@ def load_tagger(name_or_folder: str | Path) -> Tagger:
     )
 
 
+def bring(*files: str | Path, name: str = "", reading: Reading | None = None) -> Tagger:
+    """The model in one file, or in two that belong together; it is in `list_taggers` from now on.
+
+    Args:
+        files: paths; docs/bring-your-own.md says which kinds there are.
+        name: for the list; that of the first file where it is empty. A number is added to one that
+            is taken.
+        reading: what the files do not say of themselves.
+
+    Raises:
+        FormatError: the files cannot be read or understood; says which and why.
+        ModelError: nothing can be written.
+    """
+    if not files:
+        raise FormatError("Expected one file, or two that belong together, got none.")
+    contents = [(Path(file).name, _content(Path(file))) for file in files]
+    understood = understand_files(contents, reading or Reading(), load_tagger)
+    return load_tagger(keep(understood, name or Path(files[0]).stem))
+
+
+def keep(understood: Understood, name: str) -> str:
+    """Put what was understood into the list of models.
+
+    Args:
+        understood: the model.
+        name: the one wanted.
+
+    Returns:
+        The name it got.
+
+    Raises:
+        ModelError: there is no letter in the name, or nothing can be written.
+    """
+    free = free_name(name, list_taggers())
+    with new_model(free) as folder:
+        understood.write(folder)
+    return free
+
+
 def _load(path: Path) -> Tagger:
     if path.suffix == ".json" and path.is_file():
         return TextbookTagger(path)
@@ -108,45 +147,6 @@ def _is(kind: Callable[[Path], bool], path: Path) -> bool:
         return kind(path)
     except (OSError, ValueError):  # too long; a null character
         return False
-
-
-def bring(*files: str | Path, name: str = "", reading: Reading | None = None) -> Tagger:
-    """The model in one file, or in two that belong together; it is in `list_taggers` from now on.
-
-    Args:
-        files: paths; docs/bring-your-own.md says which kinds there are.
-        name: for the list; that of the first file where it is empty. A number is added to one that
-            is taken.
-        reading: what the files do not say of themselves.
-
-    Raises:
-        FormatError: the files cannot be read or understood; says which and why.
-        ModelError: nothing can be written.
-    """
-    if not files:
-        raise FormatError("Expected one file, or two that belong together, got none.")
-    contents = [(Path(file).name, _content(Path(file))) for file in files]
-    found = understand_files(contents, reading or Reading(), load_tagger)
-    return load_tagger(keep(found, name or Path(files[0]).stem))
-
-
-def keep(found: Understood, name: str) -> str:
-    """Put what was understood into the list of models.
-
-    Args:
-        found: the model.
-        name: the one wanted.
-
-    Returns:
-        The name it got.
-
-    Raises:
-        ModelError: there is no letter in the name, or nothing can be written.
-    """
-    free = free_name(name, list_taggers())
-    with new_model(free) as folder:
-        found.write(folder)
-    return free
 
 
 def _content(path: Path) -> bytes:

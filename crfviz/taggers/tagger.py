@@ -20,6 +20,9 @@ Words = Sequence[str] | Sequence[Token]
 class Tagger(Protocol):
     """Words in, potentials out; never changes after it was loaded, so that threads may share it."""
 
+    def __hash__(self) -> int:
+        """Of the object: what was worked out with a tagger can be kept by it."""
+
     @property
     def name(self) -> str:
         """Name of its folder."""

@@ -76,8 +76,8 @@ def parse_number_table(
     if not numbered:
         raise FormatError("There is no row with a number in it.")
     cells = [row for _, row in numbered]
-    corner, numeric = cells[0][0], reader.numeric([cell for row in cells[1:] for cell in row[1:]])
-    about = _Labels(reader, words, corner, numeric)
+    numeric = any(_NUMBER.fullmatch(cell) for row in cells[1:] for cell in row[1:])
+    about = _Labels(reader, words, cells[0][0], numeric)
     has_labels = about.are_labels([row[0] for row in cells[1:]])
     has_header = about.are_labels(cells[0][1:] if has_labels else cells[0])
     header = cells[0] if has_header else None
@@ -99,10 +99,6 @@ class _Cells:
     def __init__(self, names: Sequence[str]) -> None:
         self.ids: Mapping[str, int] = {START: -1} | {name: k for k, name in enumerate(names)}
         self.has_names = bool(names)
-
-    def numeric(self, cells: Sequence[str]) -> bool:
-        """Whether any of them is a number, and no name."""
-        return any(_NUMBER.fullmatch(cell) for cell in cells)
 
     def value(self, cell: object) -> float | None:
         """The number; None if it is none."""

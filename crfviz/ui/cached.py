@@ -15,7 +15,6 @@ from dataclasses import replace
 import streamlit as st
 import torch
 
-from crfviz.annotations.propagation import Proposal, propose
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.edits import Edits
@@ -112,26 +111,6 @@ def potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
         CrfvizError: there is no word, or the folder is no model.
     """
     return tagger(model).potentials(words(model, sentence)[:MAX_WORDS], constrained=constrained)
-
-
-@st.cache_resource(max_entries=512, show_spinner=False)
-def proposal(model: str, words: tuple[str, ...], pins: tuple[tuple[int, str], ...]) -> Proposal:
-    """The best path of words under an annotator's tags, sorted by position.
-
-    Raises:
-        CrfvizError: the model cannot score the words, or no path has these tags.
-    """
-    return propose(word_scores(model, words), dict(pins))
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def word_scores(model: str, words: tuple[str, ...]) -> Potentials:
-    """The model's scores of words as they are split.
-
-    Raises:
-        CrfvizError: the model cannot score the words.
-    """
-    return tagger(model).potentials(words)
 
 
 def trained(scenario: Scenario) -> Analysis:

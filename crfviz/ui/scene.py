@@ -10,7 +10,7 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import Example
-from crfviz.taggers.tagger import HMM, MEMM
+from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
 from crfviz.ui.session.current import scenario, view_option
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
@@ -29,17 +29,13 @@ class Scene:
 
     scenario: Scenario
     model: str
+    tagger: Tagger
     tags: tuple[str, ...]  # K tag names, in id order
-    scheme: str | None  # "BIO" or None
-    device: str  # "cpu" or "cuda"
-    family: str  # of `crfviz.taggers.tagger`
-    probabilistic: bool  # whether its scores were ever meant as probabilities
     words: tuple[str, ...]  # T words, at most 120
     total_words: int  # of the sentence as typed
     trained: Analysis
     now: Analysis  # the same object as `trained` where nothing is edited or pinned
     gold: list[int] | None  # T tag ids; None where nobody knows
-    claim: str | None  # what this example shows
 
     @property
     def edited(self) -> bool:
@@ -49,7 +45,7 @@ class Scene:
     @property
     def of_probabilities(self) -> bool:
         """Whether each trained score is the logarithm of a probability."""
-        return self.family in (HMM, MEMM)
+        return self.tagger.family in (HMM, MEMM)
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -101,21 +97,16 @@ def scene_of(now: Scenario) -> Scene:
     tagger = cached.tagger(now.model)
     every_word = cached.words(now.model, now.sentence)
     trained = cached.trained(now)
-    example = example_of(now)
     return Scene(
         scenario=now,
         model=now.model,
+        tagger=tagger,
         tags=tagger.tags,
-        scheme=tagger.scheme,
-        device=tagger.device,
-        family=tagger.family,
-        probabilistic=tagger.probabilistic,
         words=tuple(every_word[:MAX_WORDS]),
         total_words=len(every_word),
         trained=trained,
         now=cached.edited(now) if now.edits or now.pins else trained,
-        gold=_gold(now, example, tagger.tags, min(len(every_word), MAX_WORDS)),
-        claim=example.claim if example else None,
+        gold=_gold(now, tagger.tags, min(len(every_word), MAX_WORDS)),
     )
 
 
@@ -130,14 +121,13 @@ def example_of(now: Scenario) -> Example | None:
     return next((e for e in cached.examples(now.model) if e.text == now.sentence), None)
 
 
-def _gold(
-    now: Scenario, example: Example | None, tags: tuple[str, ...], num_words: int
-) -> list[int] | None:
+def _gold(now: Scenario, tags: tuple[str, ...], num_words: int) -> list[int] | None:
     """Tag ids of the right tags: of the marks if every word has one, else of the example.
 
     None where nobody knows them, or the model does not have one of them.
     """
     marked = [now.right.get(position) for position in range(num_words)]
+    example = example_of(now)
     known = example.gold[:MAX_WORDS] if example is not None and example.gold else ()
     for names in (marked, known):
         if len(names) == num_words and all(name in tags for name in names):

@@ -14,12 +14,12 @@ words right and cost more of the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from crfviz.corpus.training.labelled import Corpus, Labelled
 from crfviz.corpus.training.optimisation import Run
 from crfviz.corpus.training.recipe import Recipe
-from crfviz.exceptions import FormatError, UnknownTagError
+from crfviz.exceptions import CrfvizError, FormatError, UnknownTagError
 from crfviz.taggers.neural.network import Network
 from crfviz.taggers.neural.tagger import NeuralModel, choose_device
 from crfviz.text.sentences import Sentence
@@ -45,11 +45,59 @@ METHODS: Mapping[str, Recipe] = {
 }
 WHAT = {CRF_ONLY: "transitions, start and end only", WHOLE_TAGGER: "the whole tagger"}
 
-Report = Callable[[int, int], None]  # steps done, and of how many; what it raises ends the run
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is to be taught to which model, and how.
+
+    Raises:
+        CrfvizError: a number is out of its range, or there is no such method.
+    """
+
+    model: str  # name or folder
+    method: str = WHOLE_TAGGER  # a key of METHODS
+    name: str = ""  # wanted for the new model; empty: that of the model with "-taught"
+    held_out: float = 0.2  # share of the sentences that nothing is learnt from
+    epochs: int | None = None  # None: those of the method
+    learning_rate: float | None = None  # None: that of the method
+    seed: int = 0  # of what is held out, of order and of noise
+
+    def __post_init__(self) -> None:
+        checks = {
+            f"method must be one of {', '.join(METHODS)}, got {self.method!r}": (
+                self.method in METHODS
+            ),
+            f"held_out must be from 0 to below 1, got {self.held_out}": 0 <= self.held_out < 1,
+            f"epochs must be 1 to 1000, got {self.epochs}": (
+                self.epochs is None or 1 <= self.epochs <= 1000
+            ),
+            f"learning_rate must be above 0 and at most 1, got {self.learning_rate}": (
+                self.learning_rate is None or 0 < self.learning_rate <= 1
+            ),
+            f"seed must be 0 to 100000, got {self.seed}": 0 <= self.seed <= 100_000,
+        }
+        for message, fine in checks.items():
+            if not fine:
+                raise CrfvizError(message)
+
+    @property
+    def recipe(self) -> Recipe:
+        """The numbers of the method, or those asked for."""
+        recipe = METHODS[self.method]
+        return replace(
+            recipe,
+            seed=self.seed,
+            epochs=recipe.epochs if self.epochs is None else self.epochs,
+            learning_rate=self.learning_rate or recipe.learning_rate,
+        )
 
 
 def learn(
-    stored: NeuralModel, sentences: Sequence[Sentence], method: str, recipe: Recipe, report: Report
+    stored: NeuralModel,
+    sentences: Sequence[Sentence],
+    method: str,
+    recipe: Recipe,
+    report: Callable[[int, int], None],
 ) -> Network:
     """The network of a model folder after it has learnt from tagged sentences.
 
@@ -58,7 +106,7 @@ def learn(
         sentences: with their tags; at least one.
         method: CRF_ONLY or WHOLE_TAGGER.
         recipe: of `METHODS`, or another; architecture and sizes are those of the folder.
-        report: called after every step.
+        report: told how many steps are done, of how many; what it raises ends the run.
 
     Returns:
         Averaged weights, float32.
@@ -97,7 +145,7 @@ def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelle
     if not sentences:
         raise FormatError("expected at least one finished sentence to learn from, got none")
     ids = {tag: number for number, tag in enumerate(tags)}
-    found = []
+    learnt = []
     for number, sentence in enumerate(sentences, start=1):
         if not sentence.tokens or sentence.tags is None:
             raise FormatError(f"sentence {number} to learn from has no words or no tags")
@@ -107,5 +155,5 @@ def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelle
                 f"sentence {number} to learn from has the tag {unknown[0]!r}; "
                 f"the model has {', '.join(tags)}"
             )
-        found.append(Labelled(sentence.tokens, tuple(ids[tag] for tag in sentence.tags)))
-    return found
+        learnt.append(Labelled(sentence.tokens, tuple(ids[tag] for tag in sentence.tags)))
+    return learnt

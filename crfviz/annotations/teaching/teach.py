@@ -20,12 +20,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from crfviz.annotations.jobs import Job, Jobs
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.teaching.card import card_of
-from crfviz.annotations.teaching.gains import Gain, gain
-from crfviz.annotations.teaching.learning import labelled, learn
-from crfviz.annotations.teaching.lesson import Lesson, Taught
+from crfviz.annotations.teaching.gains import Gain, Taught, card_of, gain
+from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.annotations.teaching.learning import Lesson, labelled, learn
 from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.exceptions import FormatError, ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, holds, write_examples
@@ -43,7 +41,7 @@ RECORD_FILE = "teaching.json"
 STANDARD_INPUT = "-"  # of the command, in place of a file
 LEARNING = 0.7  # share of the time, about; the rest is measuring
 
-Report = Callable[[float, str], None]  # share done in [0, 1], and what is done now; may raise
+Announce = Callable[[float, str], None]  # share done in [0, 1], and what is done now; may raise
 
 
 def teachable(tagger: Tagger) -> bool:
@@ -63,7 +61,7 @@ def finished(pairs: Sequence[tuple[Item, Annotation]]) -> list[Sentence]:
     ]
 
 
-def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Report) -> Taught:
+def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Announce) -> Taught:
     """Let a model learn from tagged sentences, and save it as a new one.
 
     Args:
@@ -93,7 +91,7 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Report) -> Taug
     with new_model(name) as folder:
         save_model(folder, NeuralModel(stored.config, stored.vocabulary, network))
         after = NeuralTagger(folder)
-        groups = {"taught": taught, "held out": held_out, **_shipped(tagger, sentences)}
+        groups = {"taught": taught, "held out": held_out, **shipped_excerpt(tagger, sentences)}
         result = Taught(
             name=name,
             folder=str(folder.parent / name),
@@ -146,11 +144,11 @@ def start_teaching(jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence]) ->
     return jobs.start(f"Teach {Path(lesson.model).name}", arguments, given)
 
 
-def _learning(report: Report) -> Callable[[int, int], None]:
+def _learning(report: Announce) -> Callable[[int, int], None]:
     return lambda step, steps: report(LEARNING * step / steps, f"learning, step {step} of {steps}")
 
 
-def _shipped(tagger: Tagger, known: Sequence[Sentence]) -> dict[str, list[Sentence]]:
+def shipped_excerpt(tagger: Tagger, known: Sequence[Sentence]) -> dict[str, list[Sentence]]:
     """The excerpt that has the tags of a tagger, without sentences that were annotated."""
     path = excerpt_for(tagger.tags)
     if path is None:
@@ -160,7 +158,7 @@ def _shipped(tagger: Tagger, known: Sequence[Sentence]) -> dict[str, list[Senten
 
 
 def _measured(
-    groups: dict[str, list[Sentence]], before: Tagger, after: Tagger, report: Report
+    groups: dict[str, list[Sentence]], before: Tagger, after: Tagger, report: Announce
 ) -> Iterator[Gain]:
     for number, (name, sentences) in enumerate(groups.items()):
         report(LEARNING + (1 - LEARNING) * number / len(groups), f"measuring: {name}")

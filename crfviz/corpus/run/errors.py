@@ -23,11 +23,8 @@ from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import pin_probability
 from crfviz.chain.questions.triage import Triage, put_right, triage, wrong_runs
+from crfviz.chain.weights import Move, path_moves
 from crfviz.text.schemes import Span, spans
-
-EDGE_START, EDGE_END = "START", "END"  # in place of a tag, before the first word and after the last
-
-Move = tuple[str, str]  # from and to
 
 
 @dataclass(frozen=True)
@@ -134,16 +131,10 @@ def _error(
         triage=triage(potentials, target, best),
         gold_probability=pin_probability(potentials, {t: int(gold[t]) for t in run}),
         predicted_probability=pin_probability(potentials, {t: int(best[t]) for t in run}),
-        chosen_move=_move(names, best, step),
-        gold_move=_move(names, target, step),
+        chosen_move=path_moves(names, best)[step],
+        gold_move=path_moves(names, target)[step],
         step_gap=float(steps[step]),
     )
-
-
-def _move(names: Sequence[str], path: Sequence[int], step: int) -> Move:
-    """Where a path goes at a step: 0 is the way in, T the way out."""
-    before = names[path[step - 1]] if step else EDGE_START
-    return before, names[path[step]] if step < len(path) else EDGE_END
 
 
 def _probability(chain: Potentials, span: Span) -> float:

@@ -15,8 +15,6 @@ Sentences are read one batch at a time, and only those with an error that is lis
 that a file may be larger than memory.
 """
 
-from __future__ import annotations
-
 import time
 from array import array
 from collections import defaultdict
@@ -126,8 +124,8 @@ class _Collected:
     tagger: Tagger
     lexicon: Lexicon | None
     log: ErrorLog
-    words: dict[str, array[int]] = field(default_factory=lambda: defaultdict(lambda: array("h")))
-    probabilities: dict[str, array[float]] = field(
+    words: dict[str, "array[int]"] = field(default_factory=lambda: defaultdict(lambda: array("h")))
+    probabilities: dict[str, "array[float]"] = field(
         default_factory=lambda: defaultdict(lambda: array("d"))
     )
     lengths: list[int] = field(default_factory=list)

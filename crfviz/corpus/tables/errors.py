@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from crfviz.chain.questions.triage import KINDS
-from crfviz.corpus.run.errors import EntitySuspect, Error, Move
+from crfviz.chain.weights import Move
+from crfviz.corpus.run.errors import EntitySuspect, Error
 from crfviz.corpus.run.results import ErrorTotals
 from crfviz.corpus.table import Table
 from crfviz.text.sentences import Sentence

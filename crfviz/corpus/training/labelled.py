@@ -3,8 +3,6 @@
 Batches hold sentences of similar length, in an order that only the generator decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +43,7 @@ class LabelledBatch:
         """Whether a sentence has tags in the first column: (B,) bool."""
         return self.tags[:, 0] != NO_TAG
 
-    def to(self, device: torch.device) -> LabelledBatch:
+    def to(self, device: torch.device) -> "LabelledBatch":
         """The same batch on another device."""
         return LabelledBatch(**{name: part.to(device) for name, part in vars(self).items()})
 

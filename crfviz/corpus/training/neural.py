@@ -12,8 +12,6 @@ Source:
     divided.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json
@@ -150,7 +148,7 @@ def _error(crf: CRF, batches: Sequence[tuple[Tensor, Tensor, Tensor]], temperatu
     return calibration_error(torch.cat(probability).cpu(), torch.cat(correct).cpu())
 
 
-def _show(bar: tqdm[NoReturn], loss: float, history: Sequence[dict[str, float]]) -> None:
+def _show(bar: "tqdm[NoReturn]", loss: float, history: Sequence[dict[str, float]]) -> None:
     """One step further on the progress bar, which works out the time left."""
     dev = f"{100 * history[-1]['dev']:.2f}" if history else "-"
     bar.set_postfix({"epoch": len(history) + 1, "loss": f"{loss:.3f}", "dev": dev}, refresh=False)

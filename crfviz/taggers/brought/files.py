@@ -117,8 +117,14 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> Draft:
     if kinds == {CRFSUITE, JSONL}:
         return crfsuite_draft(read_crfsuite(files[CRFSUITE]), text_of("The JSONL", files[JSONL]))
     if len(scores) == 1 and len(layer) == len(kinds) - 1 <= 1:
-        draft = _scores(scores.pop(), files, reading)
-        return draft if not layer else _with_layer(draft, _layer(layer.pop(), files))
+        if JSON in scores:
+            draft = read_json(text_of("The JSON", files[JSON]))
+        else:
+            draft = read_arrays_of(npz_arrays(files[NPZ], MOST_UNPACKED), reading)
+        for kind in layer:
+            read = read_safetensors if kind == SAFETENSORS else read_checkpoint
+            draft = _with_layer(draft, read(files[kind]))
+        return draft
     raise FormatError(f"{_alone(kinds)} {TOGETHER}.")
 
 
@@ -131,17 +137,6 @@ def _alone(kinds: set[str]) -> str:
     if kinds <= {SAFETENSORS, CHECKPOINT} and len(kinds) == 1:
         return "A CRF layer says nothing without the emissions of some words."
     return f"{' and '.join(sorted(kinds))} do not belong together."
-
-
-def _scores(kind: str, files: Mapping[str, bytes], reading: Reading) -> Draft:
-    if kind == JSON:
-        return read_json(text_of("The JSON", files[JSON]))
-    return read_arrays_of(npz_arrays(files[NPZ], MOST_UNPACKED), reading)
-
-
-def _layer(kind: str, files: Mapping[str, bytes]) -> Steps:
-    read = read_safetensors if kind == SAFETENSORS else read_checkpoint
-    return read(files[kind])
 
 
 def _with_layer(draft: Draft, layer: Steps) -> Draft:

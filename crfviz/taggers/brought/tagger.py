@@ -44,7 +44,7 @@ class ImportedTagger(SentenceTagger):
     """A tagger from a folder of given scores; see `Tagger` for what it offers.
 
     Args:
-        folder: with config.json and model.safetensors; see above.
+        folder: with config.json and model.safetensors.
 
     Raises:
         ModelError: the folder is no model; says which file and which field.

@@ -4,8 +4,6 @@ Id 0 is padding and id 1 the unknown, in both lists. A batch spells every distin
 nothing in it depends on which other sentences share the batch, apart from the padding.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +37,7 @@ class Batch:
         steps = torch.arange(self.words.shape[1], device=self.words.device)
         return steps < self.lengths.unsqueeze(1)
 
-    def to(self, device: torch.device) -> Batch:
+    def to(self, device: torch.device) -> "Batch":
         """The same batch on another device."""
         return Batch(**{name: ids.to(device) for name, ids in vars(self).items()})
 

@@ -5,7 +5,6 @@ in it. The words of such a tagger are the names of the observations.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +37,20 @@ class TextbookTagger(SentenceTagger):
     needs = "a sequence needs at least one observation"
 
     def __init__(self, file: Path) -> None:
-        self._book = load_textbook(file)
-        super().__init__(file.parent, self._book.chain.states, None)
+        content = read_json_object(file)
+        title, about, source = (_text(file, content, name) for name in TEXTS)
+        self.family = read_choice(file, content, "family", (HMM, MEMM), f"{HMM!r} or {MEMM!r}")
+        try:
+            read = _hidden if self.family == HMM else _conditional
+            self._chain = chain = read(file, content)
+        except ModelError as error:
+            raise error if str(file) in str(error) else ModelError(f"{file}: {error}") from error
+        super().__init__(file.parent, chain.states, None)
         self.name = f"{TEXTBOOK}/{file.stem}"
-        self.family = self._book.family
-        self.observations = self._book.chain.observations
-        self._ids = {name: index for index, name in enumerate(self.observations)}
+        self.observations = chain.observations
+        self._ids = {name: index for index, name in enumerate(chain.observations)}
+        self._examples = _examples(file, content.get("examples", []))
+        self._card = _card(f"# {title}\n\n{about}", source, chain)
 
     def split(self, text: str) -> list[str]:
         """What stands between blanks: observations are names, not English."""
@@ -51,11 +58,11 @@ class TextbookTagger(SentenceTagger):
 
     def examples(self) -> list[Example]:
         """The sequences of the file that show something."""
-        return list(self._book.examples)
+        return list(self._examples)
 
     def card(self) -> str:
         """Title, what it is about, its source and all its numbers, as markdown."""
-        return self._book.card
+        return self._card
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
         """The logarithms of the probabilities for a sequence of observations.
@@ -69,44 +76,16 @@ class TextbookTagger(SentenceTagger):
                     f"{self.name} has no observation {word!r} (number {position}): "
                     f"type some of {', '.join(self._ids)}, with blanks between them"
                 )
-        return self._book.chain.potentials([self._ids[word] for word in words], words)
+        return self._chain.potentials([self._ids[word] for word in words], words)
 
 
-@dataclass(frozen=True, eq=False)
-class Textbook:
-    """What a file holds."""
-
-    family: str  # HMM or MEMM
-    chain: HiddenMarkov | ConditionalMarkov
-    examples: tuple[Example, ...]
-    card: str  # markdown
-
-
-def load_textbook(path: Path) -> Textbook:
-    """Read and check a file.
-
-    Raises:
-        ModelError: it is missing, no JSON object, or a field is of no use; says which and why.
-    """
-    content = read_json_object(path)
-    title, about, source = (_text(path, content, name) for name in TEXTS)
-    family = read_choice(path, content, "family", (HMM, MEMM), f"{HMM!r} or {MEMM!r}")
-    try:
-        chain = _hidden(path, content) if family == HMM else _conditional(path, content)
-    except ModelError as error:
-        raise error if str(path) in str(error) else ModelError(f"{path}: {error}") from error
-    examples = content.get("examples", [])
+def _examples(path: Path, examples: object) -> list[Example]:
     if not isinstance(examples, list):
         raise ModelError(f"{path}: field 'examples' must be a list, got {type(examples).__name__}")
-    return Textbook(
-        family=family,
-        chain=chain,
-        examples=tuple(
-            example_of(f"{path}, example {number}", example)
-            for number, example in enumerate(examples, start=1)
-        ),
-        card=_card(f"# {title}\n\n{about}", source, chain),
-    )
+    return [
+        example_of(f"{path}, example {number}", example)
+        for number, example in enumerate(examples, start=1)
+    ]
 
 
 def _hidden(path: Path, content: Mapping[str, Any]) -> HiddenMarkov:

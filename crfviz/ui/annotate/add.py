@@ -23,7 +23,6 @@ MOST_PROBLEMS = 20
 FORMAT_NAMES = {
     "text": "plain text, a sentence a line",
     "conllu": "CoNLL-U",
-    "conllu-xpos": "CoNLL-U",
     "iob2": "iob2 (UNER)",
     "columns": "CoNLL columns",
     "jsonl": "JSONL",
@@ -72,30 +71,30 @@ def _preview(name: str, content: bytes) -> None:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
     model = scenario().model
-    found = _read(name, content, model)
-    gold = sum(item.gold is not None for item in found.items)
+    read = _read(name, content, model)
+    gold = sum(item.gold is not None for item in read.items)
     tags = f", {gold:,} with gold tags" if gold else ""
-    labelled = f", {count(len(found.annotations), 'annotation')}" if found.annotations else ""
-    format_name = FORMAT_NAMES[found.format]
+    labelled = f", {count(len(read.annotations), 'annotation')}" if read.annotations else ""
+    format_name = FORMAT_NAMES[read.format]
     st.markdown(
         f"**{plain(name)}** is read as **{format_name}**: "
-        f"{count(len(found.items), 'sentence')}{tags}{labelled}."
+        f"{count(len(read.items), 'sentence')}{tags}{labelled}."
     )
-    if found.problems:
-        _problems(found)
-    if not found.items:
+    if read.problems:
+        _problems(read)
+    if not read.items:
         st.error("There is no sentence to keep.")
         return
-    words = [" · ".join(item.tokens) for item in found.items[:SHOWN]]
+    words = [" · ".join(item.tokens) for item in read.items[:SHOWN]]
     st.dataframe(
         pd.DataFrame({"words, as they were split": words}), hide_index=True, width="stretch"
     )
-    good = "good " if found.dropped else ""
-    label = f"Keep the {len(found.items):,} {good}sentences and label them"
+    good = "good " if read.dropped else ""
+    label = f"Keep the {len(read.items):,} {good}sentences and label them"
     st.button(label, type="primary", key="annotate.keep", on_click=_want, args=(digest,))
     if of_session("added", Added).wanted == digest:
         _want("")
-        _keep(name, digest, found)
+        _keep(name, digest, read)
 
 
 def forget_added() -> None:
@@ -112,26 +111,26 @@ def _read(name: str, content: bytes, model: str) -> Import:
     return read_items(content, name, tags=cached.tagger(model).tags)
 
 
-def _problems(found: Import) -> None:
-    lost = f" {count(found.dropped, 'sentence')} cannot be kept." if found.dropped else ""
-    shown = [f"- {plain(problem.message)}" for problem in found.problems[:MOST_PROBLEMS]]
-    more = len(found.problems) - len(shown)
+def _problems(read: Import) -> None:
+    lost = f" {count(read.dropped, 'sentence')} cannot be kept." if read.dropped else ""
+    shown = [f"- {plain(problem.message)}" for problem in read.problems[:MOST_PROBLEMS]]
+    more = len(read.problems) - len(shown)
     rest = [f"- and {more:,} more"] if more else []
     st.warning("\n".join([f"**Not everything is as expected.**{lost}", "", *shown, *rest]))
 
 
-def _keep(name: str, digest: str, found: Import) -> None:
+def _keep(name: str, digest: str, read: Import) -> None:
     """Store with a bar; a page that is left before the end has stored nothing of a document."""
-    bar = st.progress(0.0, f"Storing {len(found.items):,} sentences …")
+    bar = st.progress(0.0, f"Storing {len(read.items):,} sentences …")
 
     def report(done: int, total: int) -> None:
         bar.progress(done / max(1, total), f"{done:,} of {total:,} stored")
 
-    names = keep(store(), found, report)
+    names = keep(store(), read, report)
     bar.empty()
     added = of_session("added", Added)
     added.digest = digest
-    added.message = f"{count(len(found.items), 'sentence')} of {plain(name)} are stored."
+    added.message = f"{count(len(read.items), 'sentence')} of {plain(name)} are stored."
     if name == PASTE_NAME:
         set_draft(PASTE, "")
     newest = next(d for d in reversed(store().documents()) if d.name == names[-1])

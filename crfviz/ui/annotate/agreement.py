@@ -14,7 +14,7 @@ from crfviz.text.sentences import words_at
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import store
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.words import plain
@@ -38,44 +38,44 @@ def agreement_panel(document: DocumentSummary) -> None:
         return
     left, right = st.columns(2)
     with left:
-        first = bound_view(st.selectbox, "Annotator", "first", names, names[0])
+        first = bound_select("Annotator", "first", names, names[0])
     others = [name for name in names if name != first]
     with right:
-        second = bound_view(st.selectbox, "and", "second", others, others[0])
+        second = bound_select("and", "second", others, others[0])
     pairs = store().annotations(document.name, state="done")
-    found = agreement(pairs, first, second)
-    if not found.words:
+    both = agreement(pairs, first, second)
+    if not both.words:
         st.info(f"There is no sentence that both {plain(first)} and {plain(second)} finished.")
         return
-    _summary(found)
-    _by_tag(found)
+    _summary(both)
+    _by_tag(both)
     words = {i.id: words_at(i.text, a.offsets) for i, a in pairs if a.annotator == first}
-    _disagreements(found, words)
+    _disagreements(both, words)
 
 
-def _summary(found: Agreement) -> None:
+def _summary(both: Agreement) -> None:
     figures = st.columns(4)
-    figures[0].metric("Cohen's κ", _value(found.kappa), help=_interval(found.kappa))
-    figures[1].metric("Same tag", per_cent(found.observed or 0, 1))
-    if found.entity_f1 is not None:
-        figures[2].metric("Entities F1", _value(found.entity_f1), help=_interval(found.entity_f1))
-    apart = f", {count(found.words_apart, 'word')} split otherwise" if found.words_apart else ""
+    figures[0].metric("Cohen's κ", _value(both.kappa), help=_interval(both.kappa))
+    figures[1].metric("Same tag", per_cent(both.observed or 0, 1))
+    if both.entity_f1 is not None:
+        figures[2].metric("Entities F1", _value(both.entity_f1), help=_interval(both.entity_f1))
+    apart = f", {count(both.words_apart, 'word')} split otherwise" if both.words_apart else ""
     st.caption(
-        f"κ {_value(found.kappa)} ({_interval(found.kappa)}) over {count(found.words, 'word')} of "
-        f"{count(found.sentences, 'sentence')} that both finished{apart}. Both corrected a model's "
+        f"κ {_value(both.kappa)} ({_interval(both.kappa)}) over {count(both.words, 'word')} of "
+        f"{count(both.sentences, 'sentence')} that both finished{apart}. Both corrected a model's "
         "proposals, so they agree more than two who start from nothing. The interval is drawn "
         "from samples of whole sentences."
     )
 
 
-def _by_tag(found: Agreement) -> None:
+def _by_tag(both: Agreement) -> None:
     rows = [
         {"tag": tag, "κ": kappa.value, "from": kappa.low, "to": kappa.high}
-        for tag, kappa in found.kappa_by_tag.items()
+        for tag, kappa in both.kappa_by_tag.items()
     ]
     table = pd.DataFrame(rows)
-    if found.entity_f1_by_type:
-        types = found.entity_f1_by_type
+    if both.entity_f1_by_type:
+        types = both.entity_f1_by_type
         table["entity F1"] = [
             types.get(split_tag(tag)[1]) if is_begin(tag) else None for tag in table["tag"]
         ]
@@ -89,13 +89,13 @@ def _by_tag(found: Agreement) -> None:
     )  # fmt: skip
 
 
-def _disagreements(found: Agreement, words: Mapping[int, Sequence[str]]) -> None:
-    first, second = found.annotators
-    number = len(found.disagreements)
+def _disagreements(both: Agreement, words: Mapping[int, Sequence[str]]) -> None:
+    first, second = both.annotators
+    number = len(both.disagreements)
     st.markdown(f"**{count(number, 'word')} with two tags**")
     if not number:
         return
-    shown = found.disagreements[:MOST_ROWS]
+    shown = both.disagreements[:MOST_ROWS]
     table = pd.DataFrame(
         {
             "explorer": [_link(each, words[each.item.id]) for each in shown],
@@ -122,11 +122,11 @@ def _link(each: Disagreement, words: Sequence[str]) -> str | None:
     return explorer_link(model, text, (), (each.position, each.tags[1]))
 
 
-def _value(found: Estimate) -> str:
-    return "–" if found.value is None else score(found.value, 3)
+def _value(both: Estimate) -> str:
+    return "–" if both.value is None else score(both.value, 3)
 
 
-def _interval(found: Estimate) -> str:
-    if found.low is None or found.high is None:
+def _interval(both: Estimate) -> str:
+    if both.low is None or both.high is None:
         return "no interval: too few sentences, or one tag only"
-    return f"95 % interval {score(found.low, 3)} to {score(found.high, 3)}"
+    return f"95 % interval {score(both.low, 3)} to {score(both.high, 3)}"

@@ -11,12 +11,11 @@ import streamlit as st
 
 from crfviz.annotations import labelling
 from crfviz.annotations.labelling import LONGEST_PAUSE, Desk
-from crfviz.annotations.propagation import Proposal, followed
+from crfviz.annotations.propagation import followed
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import ConflictError, CrfvizError, StoreError
 from crfviz.taggers.folder import version_of
-from crfviz.text.sentences import Offsets, words_at
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
@@ -33,17 +32,8 @@ KEY = "labeller"
 _log = logging.getLogger(__name__)
 
 
-class KeptDesk(Desk):
-    """A desk whose model is asked once: a step and its picture need the same answers."""
-
-    def propose(self, offsets: Offsets, pins: Mapping[int, str]) -> Proposal:
-        """What is kept for these words and tags, else the model's answer."""
-        words = words_at(self.item.text, offsets)
-        return cached.proposal(self.tagger.name, words, tuple(sorted(pins.items())))
-
-
 @dataclass
-class Told:
+class LastStep:
     """What the last step did, until the next one."""
 
     item: int = 0
@@ -70,22 +60,20 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
     st.progress(progress.done / max(1, progress.total), label)
     item = _current(document, queue, who)
     if item is None:
-        told = of_session("told", Told)
         st.success(f"All {count(progress.total, 'sentence')} of {plain(document.name)} are done.")
         with st.container(horizontal=True):
             if st.button("Export", type="primary"):
                 set_view_option("part", "export", "label")
                 st.rerun()  # of the page: the part is chosen outside of this fragment
-            if _last_accepted(told, queue, who) is not None:
-                st.button("Back to the last one", on_click=_back_to_last, args=(queue, who))
+            if last_accepted(of_session("last step", LastStep), queue, who) is not None:
+                st.button("Back to the last one", on_click=back_to_last, args=(queue, who))
         return
-    desk = _desk(item, who)
-    sheet = _sheet(desk, queue)
+    desk = desk_of(item, who)
     mount(
         KEY,
-        labeller_payload(sheet),
+        labeller_payload(sheet_of(desk, queue)),
         key=KEY,
-        on_events=lambda events: _handle(document, queue, who, events),
+        on_events=lambda events: take_steps(document, queue, who, events),
     )
     if desk.item.gold is not None:
         bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
@@ -100,9 +88,10 @@ def _current(document: DocumentSummary, queue: Queue, who: str) -> int | None:
     return queue.after(None, store().done_ids(document.name, who))
 
 
-def _desk(item: int, who: str) -> Desk:
+def desk_of(item: int, who: str) -> Desk:
+    """What an annotator needs to label a sentence with the chosen model."""
     model = scenario().model
-    return KeptDesk(store().item(item), who, cached.tagger(model), _version(model))
+    return Desk(store().item(item), who, cached.tagger(model), _version(model))
 
 
 @st.cache_resource(show_spinner=False)
@@ -110,11 +99,11 @@ def _version(model: str) -> str:
     return version_of(cached.tagger(model))
 
 
-def _sheet(desk: Desk, queue: Queue) -> Sheet:
-    item, told = desk.item, of_session("told", Told)
+def sheet_of(desk: Desk, queue: Queue) -> Sheet:
+    """What the labeller draws: the sentence, what is said about it, and what the last step did."""
+    item, told = desk.item, of_session("last step", LastStep)
+    here = told if told.item == item.id else LastStep()
     annotation = _annotation(desk)
-    here = told.item == item.id
-    problem = told.problem if here else ""
     try:
         proposal = labelling.proposal(desk, annotation)
     except CrfvizError as error:
@@ -129,11 +118,11 @@ def _sheet(desk: Desk, queue: Queue) -> Sheet:
         tags=desk.tagger.tags,
         reason=queue.reason(item.id),
         place=f"Sentence {item.position + 1:,}",
-        changed=told.changed if here else {},
-        note=told.note if here else "",
+        changed=here.changed,
+        note=here.note,
         probabilistic=desk.tagger.probabilistic,
         gold=item.gold if flag_option("gold") and annotation.offsets == item.offsets else None,
-        problem=problem,
+        problem=here.problem,
         ack=last_event(KEY),
     )
 
@@ -148,7 +137,7 @@ def _annotation(desk: Desk) -> Annotation:
         raise CrfvizError(f"Choose another model on the left for this sentence: {error}") from error
 
 
-def _handle(document: DocumentSummary, queue: Queue, who: str, events: object) -> None:
+def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object) -> None:
     """Take the steps that the labeller asks for, each stored before the next."""
     for event in fresh_events(KEY, events):
         try:
@@ -166,11 +155,11 @@ def _handle(document: DocumentSummary, queue: Queue, who: str, events: object) -
 def _step(
     document: DocumentSummary, queue: Queue, who: str, event: Mapping[object, object]
 ) -> None:
-    told, kind, item = of_session("told", Told), event["kind"], _whole(event, "item")
+    told, kind, item = of_session("last step", LastStep), event["kind"], _whole(event, "item")
     if kind == "go":
         _open(queue.beside(item, _whole(event, "by")))
         return
-    desk = _desk(item, who)
+    desk = desk_of(item, who)
     before = _annotation(desk)
     if before.revision != _whole(event, "revision"):
         raise ConflictError("This sentence was changed meanwhile in another tab or program.")
@@ -181,31 +170,29 @@ def _step(
     store().save(after)
     if kind == "accept":
         told.accepted = [*(done for done in told.accepted if done != (item, who)), (item, who)]
-        following = queue.after(item, store().done_ids(document.name, who))
-        _open(following)
+        _open(queue.after(item, store().done_ids(document.name, who)))
         return
     _tell(told, before, after, str(kind))
 
 
 def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> Annotation:
-    kind = event["kind"]
-    if kind == "accept":
-        return labelling.accept(before)
-    if kind == "undo":
-        return labelling.undo(desk, before)
-    if kind == "cut":
-        return labelling.cut(desk, before, _whole(event, "word"), _whole(event, "at"))
-    if kind == "join":
-        return labelling.join(desk, before, _whole(event, "word"))
-    if kind == "correct":
-        first, last, what = _whole(event, "first"), _whole(event, "last"), event["what"]
-        if not 0 <= first <= last < len(before.offsets) or not isinstance(what, str):
-            raise ValueError
-        return labelling.correct(desk, before, first, last, what)
+    match event["kind"]:
+        case "accept":
+            return labelling.accept(before)
+        case "undo":
+            return labelling.undo(desk, before)
+        case "cut":
+            return labelling.cut(desk, before, _whole(event, "word"), _whole(event, "at"))
+        case "join":
+            return labelling.join(desk, before, _whole(event, "word"))
+        case "correct":
+            first, last, what = _whole(event, "first"), _whole(event, "last"), event["what"]
+            if 0 <= first <= last < len(before.offsets) and isinstance(what, str):
+                return labelling.correct(desk, before, first, last, what)
     raise ValueError
 
 
-def _tell(told: Told, before: Annotation, after: Annotation, kind: str) -> None:
+def _tell(told: LastStep, before: Annotation, after: Annotation, kind: str) -> None:
     """Say what a step did, and remember which tags followed."""
     told.item, told.problem, told.changed = after.item, "", {}
     if before.offsets != after.offsets:
@@ -224,31 +211,32 @@ def _tell(told: Told, before: Annotation, after: Annotation, kind: str) -> None:
 
 def _refuse(event: Mapping[object, object], why: str) -> None:
     """Say beside the sentence why a step was not taken."""
-    told, item = of_session("told", Told), event.get("item")
+    told, item = of_session("last step", LastStep), event.get("item")
     told.item = item if isinstance(item, int) else told.item
     told.problem, told.changed = why, {}
 
 
-def _undo_accept(told: Told, queue: Queue, who: str, item: int) -> None:
+def _undo_accept(told: LastStep, queue: Queue, who: str, item: int) -> None:
     """Nothing to undo here: back to the sentence that was accepted last."""
-    last = _last_accepted(told, queue, who)
+    last = last_accepted(told, queue, who)
     if last is not None:
-        _back_to_last(queue, who)
+        back_to_last(queue, who)
         told.item = last
         told.note = "Back at the sentence accepted last; undo again to reopen it."
     else:
         told.item, told.problem, told.note = item, "", "There is nothing to undo."
 
 
-def _back_to_last(queue: Queue, who: str) -> None:
-    told = of_session("told", Told)
-    last = _last_accepted(told, queue, who)
+def back_to_last(queue: Queue, who: str) -> None:
+    """Open the sentence again that was accepted last."""
+    told = of_session("last step", LastStep)
+    last = last_accepted(told, queue, who)
     if last is not None:  # a second click may be quicker than the answer to the first
         told.accepted.remove((last, who))
         _open(last)
 
 
-def _last_accepted(told: Told, queue: Queue, who: str) -> int | None:
+def last_accepted(told: LastStep, queue: Queue, who: str) -> int | None:
     """The sentence of this document that the annotator accepted last in this session."""
     mine = (item for item, by in reversed(told.accepted) if by == who and item in queue.ids)
     return next(mine, None)
@@ -256,7 +244,7 @@ def _last_accepted(told: Told, queue: Queue, who: str) -> int | None:
 
 def _open(item: int | None) -> None:
     """Show another sentence; the address names it, so that who comes back finds it."""
-    told = of_session("told", Told)
+    told = of_session("last step", LastStep)
     told.note, told.problem, told.changed = "", "", {}
     set_view_option("item", "" if item is None else str(item))
 

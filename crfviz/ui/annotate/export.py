@@ -2,49 +2,34 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import streamlit as st
 
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, render
 from crfviz.annotations.records import STATES, State
 from crfviz.annotations.store.store import DocumentSummary
-from crfviz.ui.annotate.add import forget_added
-from crfviz.ui.annotate.store import go_to_document, store
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
+from crfviz.ui.annotate.store import choose_annotator, go_to_document, store
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 
-EVERYBODY, EITHER = "all annotators", "done and begun"
-FORMAT_NAMES = {
-    "conllu": "CoNLL-U",
-    "columns": "CoNLL columns",
-    "jsonl": "JSONL",
-    "spacy": "spaCy's offsets JSON",
-}
+EITHER = "done and begun"
+EXPORT_NAMES: dict[str, str] = {name: FORMAT_NAMES[name] for name in FILE_FORMATS}
 
 
 def export_panel(document: DocumentSummary) -> None:
     """Draw the filters and the button that downloads what they leave."""
     formats, people, states = st.columns(3)
-    names = store().annotators(document.name)
     with formats:
-        file_format = bound_view(
-            st.selectbox, "Format", "format", list(FILE_FORMATS), "conllu",
-            format_func=FORMAT_NAMES.get,
-        )  # fmt: skip
+        file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu")
     with people:
-        who = bound_view(st.selectbox, "Annotator", "whose", [EVERYBODY, *names], EVERYBODY)
+        who = choose_annotator(document, "Annotator", "whose")
     with states:
-        state = bound_view(st.selectbox, "State", "state", [*STATES, EITHER], "done")
+        state = bound_select("State", "state", [*STATES, EITHER], "done")
     chosen = next(name for name in FILE_FORMATS if name == file_format)
-    filters = (
-        document.name,
-        None if who == EVERYBODY else who,
-        next((name for name in get_args(State) if name == state), None),
-    )
+    filters = (document.name, who, next((name for name in STATES if name == state), None))
     number = store().count(*filters)
     if number:
         _download(document, chosen, filters, number)

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from crfviz.annotations.jobs import Job, Jobs
 from crfviz.annotations.store.store import DocumentSummary
-from crfviz.annotations.teaching.card import gains_table
-from crfviz.annotations.teaching.learning import METHODS, WHAT
-from crfviz.annotations.teaching.lesson import Lesson, Taught, taught_of
-from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
+from crfviz.annotations.teaching.gains import Taught, gains_table, taught_of
+from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
+from crfviz.annotations.teaching.teach import start_teaching, teachable
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
-from crfviz.ui.annotate.store import store
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.annotate.store import choose_annotator, finished_sentences
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.widgets import guarded
@@ -23,7 +22,6 @@ from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 
 EVERY = 0.5  # seconds between two looks at a job
-EVERYBODY = "all annotators"
 
 
 @st.cache_resource(show_spinner=False)
@@ -50,16 +48,12 @@ def learning_panel(document: DocumentSummary) -> None:
 def _lesson(document: DocumentSummary, model: str) -> None:
     methods, people, name = st.columns(3)
     with methods:
-        method = bound_view(
-            st.selectbox, "What learns", "method", list(METHODS), "tagger", format_func=WHAT.get
-        )
+        method = bound_select("What learns", "method", WHAT, WHOLE_TAGGER)
     with people:
-        names = [EVERYBODY, *store().annotators(document.name)]
-        who = bound_view(st.selectbox, "From the sentences of", "teacher", names, EVERYBODY)
+        who = choose_annotator(document, "From the sentences of", "teacher")
     with name:
         wanted = st.text_input("Name of the new model", placeholder=f"{model}-taught")
-    pairs = store().annotations(document.name, None if who == EVERYBODY else who, "done")
-    sentences = finished(pairs)
+    sentences = finished_sentences(document, who)
     lesson = Lesson(model=model, method=method, name=wanted.strip())
     st.caption(
         f"{count(len(sentences), 'finished sentence')}; one in five is held out to see whether "

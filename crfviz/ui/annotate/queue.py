@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,10 +13,10 @@ from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import document_key, item_ids, store
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, set_view_option, view_option
 
-NAMES: Mapping[Order, str] = {
+NAMES = {
     "file": "file order",
     "entropy": "most doubtful",
     "margin": "closest race",
@@ -55,15 +56,7 @@ def choose_queue(document: DocumentSummary) -> Queue:
     Raises:
         CrfvizError: the model cannot be loaded.
     """
-    chosen = bound_view(
-        st.selectbox,
-        "Order",
-        "order",
-        list(ORDERS),
-        "file",
-        format_func=NAMES.get,
-        label_visibility="collapsed",
-    )
+    chosen = bound_select("Order", "order", NAMES, "file", label_visibility="collapsed")
     order = next(name for name in ORDERS if name == chosen)
     ids = item_ids(document.name, document_key(document))
     doubts = {} if order == "file" else _doubts(document)
@@ -82,28 +75,26 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     number = min(document.sentences, MOST_SCORED)
     bar = st.progress(0.0, f"How doubtful is each of {number:,} sentences?")
     place = st.empty()
-    stop = document_key(document)
-    place.button("Stop", key="queue.stop", on_click=set_view_option, args=("unscored", stop))
-    found: dict[int, Doubt] = {}
+    stop = ("unscored", document_key(document))
+    place.button("Stop", key="queue.stop", on_click=set_view_option, args=stop)
+    doubts: dict[int, Doubt] = {}
     for start in range(0, number, CHUNK):
-        found |= _scored(document.name, start, min(CHUNK, number - start))
+        doubts |= _scored(document.name, start, min(CHUNK, number - start))
         bar.progress(min(1.0, (start + CHUNK) / number))
     bar.empty()
     place.empty()
-    known[key] = found
-    return found
+    known[key] = doubts
+    return doubts
 
 
 def _scored(document: str, start: int, number: int) -> dict[int, Doubt]:
     """By id; a sentence that the model cannot score is left out."""
     tagger = cached.tagger(scenario().model)
-    found = {}
+    doubts = {}
     for item in store().items(document, start, number):
-        try:
-            found[item.id] = doubt(tagger.potentials(item.tokens))
-        except CrfvizError:
-            continue
-    return found
+        with suppress(CrfvizError):
+            doubts[item.id] = doubt(tagger.potentials(item.tokens))
+    return doubts
 
 
 @st.cache_resource(show_spinner=False)

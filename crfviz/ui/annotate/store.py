@@ -1,4 +1,4 @@
-"""The store of annotations as the pages use it: opened once, with what of it never changes kept."""
+"""The store of annotations as the pages use it: opened once, and chosen from."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from crfviz.annotations.store.store import DocumentSummary, Store, open_store
-from crfviz.ui.session.bound import bound_to
+from crfviz.annotations.teaching.teach import finished
+from crfviz.text.sentences import Sentence
+from crfviz.ui.session.bound import Options, bound_select, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.words import plain
 
 NEWEST = -1
+EVERYBODY = "all annotators"
 
 
 @st.cache_resource(show_spinner="Opening the annotations …")
@@ -43,6 +47,44 @@ def choose_document() -> DocumentSummary | None:
         label_visibility="collapsed",
     )
     return by_key[chosen]
+
+
+def choose_annotator(
+    document: DocumentSummary, label: str, option: str, **more: Options
+) -> str | None:
+    """Let the reader choose one annotator of a document; None stands for all of them."""
+    names = [EVERYBODY, *store().annotators(document.name)]
+    who = bound_select(label, option, names, EVERYBODY, **more)
+    return None if who == EVERYBODY else who
+
+
+def finished_sentences(document: DocumentSummary, who: str | None) -> list[Sentence]:
+    """What an annotator finished of a document, or all did, with its final tags."""
+    return finished(store().annotations(document.name, who, "done"))
+
+
+def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
+    """Let the reader choose a document and an annotator of the store, for pages that need gold.
+
+    Returns:
+        A name for people and the finished sentences; None where there are none, which is then said.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    documents, people = st.columns(2)
+    with documents:
+        document = choose_document()
+    if document is None:
+        st.info("Nothing is labelled yet: add sentences on the page Annotate.")
+        return None
+    with people:
+        who = choose_annotator(document, "By", "teacher", label_visibility="collapsed")
+    sentences = finished_sentences(document, who)
+    if not sentences:
+        st.info(f"No sentence of {plain(document.name)} is done yet: Enter accepts one.")
+        return None
+    return f"{document.name}, labelled by {who or EVERYBODY}", sentences
 
 
 def document_key(document: DocumentSummary) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from crfviz.chain.questions.triage import KINDS, NEAR_TIE
 from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.errors.runs import Analysed
-from crfviz.ui.session.bound import bound_flag, bound_view
+from crfviz.ui.session.bound import bound_flag, bound_select
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded
 from crfviz.views.figures.errors import CELL, confusion_chart
@@ -127,9 +127,9 @@ def _filtered(analysis: Analysed) -> None:
     """The errors of a kind and of a pair of tags."""
     used = [tag for tag in analysis.results.tagger.tags if tag in _tags(analysis)]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = bound_view(st.selectbox, "Kind", "kind", [ANY, *KINDS], ANY)
-        gold = bound_view(st.selectbox, "Gold", "gold", [ANY, *used], ANY)
-        predicted = bound_view(st.selectbox, "Predicted", "predicted", [ANY, *used], ANY)
+        kind = bound_select("Kind", "kind", [ANY, *KINDS], ANY)
+        gold = bound_select("Gold", "gold", [ANY, *used], ANY)
+        predicted = bound_select("Predicted", "predicted", [ANY, *used], ANY)
     publish()
 
     def wanted(pairs: Sequence[tuple[str, str]]) -> bool:

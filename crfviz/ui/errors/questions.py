@@ -115,18 +115,13 @@ def downloads(analysis: Analysed) -> None:
     def columns() -> str:
         return conll(analysis.results.log.first, analysis.results.log.sentences)
 
+    def fix_list() -> str:
+        return as_csv(analysis.tables["suspects"])
+
     with st.container(horizontal=True):
-        for label, data, name, mime in (
-            ("Report (HTML)", report, "model-errors.html", "text/html"),
-            ("Errors (CoNLL)", columns, "errors.conll", "text/plain"),
-            (
-                "Fix list (CSV)",
-                lambda: as_csv(analysis.tables["suspects"]),
-                "fix-list.csv",
-                "text/csv",
-            ),
-        ):
-            download(label, data, name, mime)
+        download("Report (HTML)", report, "model-errors.html", "text/html")
+        download("Errors (CoNLL)", columns, "errors.conll")
+        download("Fix list (CSV)", fix_list, "fix-list.csv", "text/csv")
 
 
 def _chart(analysis: Analysed, table: str, make: Callable[..., Any]) -> None:

@@ -25,7 +25,7 @@ from crfviz.text.formats import parse_sentences
 from crfviz.text.lines import decoded
 from crfviz.text.schemes import OUTSIDE, split_tag, with_type
 from crfviz.text.sentences import Sentence
-from crfviz.ui.annotate.gold import labelled_sentences
+from crfviz.ui.annotate.store import labelled_sentences
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.words import plain, quote

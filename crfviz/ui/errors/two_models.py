@@ -13,7 +13,7 @@ from crfviz.ui import cached
 from crfviz.ui.errors.lists import ANY, show_table
 from crfviz.ui.errors.runs import Analysed, ExplorerLinks, analysed
 from crfviz.ui.errors.source import mapped_sentences
-from crfviz.ui.session.bound import bound_buttons, bound_view
+from crfviz.ui.session.bound import bound_buttons, bound_select
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
@@ -27,9 +27,7 @@ def two_models(analysis: Analysed) -> None:
         st.info("There is no other model to compare with.")
         return
     alike = [other for other in others if _tags(other) == set(analysis.results.tagger.tags)]
-    second = bound_view(
-        st.selectbox, f"{name} against", "against", others, [*alike, *others][0], width=360
-    )
+    second = bound_select(f"{name} against", "against", others, [*alike, *others][0], width=360)
     publish()
     if second not in alike:
         st.caption(

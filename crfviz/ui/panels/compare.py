@@ -8,14 +8,13 @@ single words of another sentence is left out, and a note says so.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_view
+from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, view_option
 from crfviz.ui.session.kept import shelf
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
@@ -26,13 +25,12 @@ from crfviz.views.strips.side_by_side import difference_line, figures, figures_l
 TRAINED, NOW = "trained", "now"
 SIDES = {"a": TRAINED, "b": NOW}  # page options of the two sides, with their defaults
 
-_MODEL, _SNAPSHOT = "model ", "snapshot "
-
-
 SCORES_ONLY = (
     "{model} was not trained to give probabilities: p, entropy and marginals are what a CRF with "
     "its scores would say."
 )
+
+_MODEL, _SNAPSHOT = "model ", "snapshot "
 
 
 @dataclass(frozen=True)
@@ -76,21 +74,18 @@ def both_sides(first: str, second: str) -> tuple[Side, Side]:
     Raises:
         CrfvizError: a model cannot be loaded.
     """
-    states = [_own(first), _own(second)]
-    fallback = scenario()
-    spoken = [
-        state.sentence for state in states if state and cached.words(state.model, state.sentence)
-    ]
-    words = spoken[0] if spoken else fallback.sentence
-    made = []
-    for option, own, other in ((first, states[0], states[1]), (second, states[1], states[0])):
-        if own is None:
-            name = option.removeprefix(_MODEL)
-            model = (other or fallback).model if option == TRAINED else name
-            made.append(Side(label(option), Scenario(model, words), ""))
-        else:
-            made.append(_moved(label(option), own, words))
-    return made[0], made[1]
+    a, b = _own(first), _own(second)
+    speaking = (side for side in (a, b) if side and cached.words(side.model, side.sentence))
+    words = next(speaking, scenario()).sentence
+    return _side(first, a, b, words), _side(second, b, a, words)
+
+
+def _side(option: str, own: Scenario | None, other: Scenario | None, words: str) -> Side:
+    """One side; as trained, it has the model of the other."""
+    if own is not None:
+        return _moved(label(option), own, words)
+    model = (other or scenario()).model if option == TRAINED else option.removeprefix(_MODEL)
+    return Side(label(option), Scenario(model, words), "")
 
 
 def _own(option: str) -> Scenario | None:
@@ -129,23 +124,12 @@ def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Sid
                     f"another session. Side {side.upper()} shows “{label(default)}” instead."
                 )
             )
+        names = {option: f"{side.upper()}: {label(option)}" for option in known}
         with place:
             chosen.append(
-                bound_view(
-                    st.selectbox,
-                    side.upper(),
-                    side,
-                    known,
-                    default,
-                    format_func=partial(_labelled, side),
-                    label_visibility="collapsed",
-                )
+                bound_select(side.upper(), side, names, default, label_visibility="collapsed")
             )
     return both_sides(chosen[0], chosen[1])
-
-
-def _labelled(side: str, option: str) -> str:
-    return f"{side.upper()}: {label(option)}"
 
 
 def show_figures(a: Scene, b: Scene, words: str) -> None:
@@ -158,7 +142,7 @@ def show_figures(a: Scene, b: Scene, words: str) -> None:
         ("B − A", difference_line(one, two, same_scale=same_scale)),
     )
     for side in (a, b)[: 1 if a.model == b.model else 2]:
-        if not side.probabilistic:
+        if not side.tagger.probabilistic:
             st.caption(plain(SCORES_ONLY.format(model=side.model)))
     with st.container(key="figures"):
         numbers, sentence = st.columns([1.15, 1], vertical_alignment="center")

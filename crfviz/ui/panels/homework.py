@@ -10,7 +10,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.number_files import MOST_BYTES, read_number_table
 from crfviz.text.number_tables import NumberTable, parse_number_table
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_draft, bound_to, bound_view
+from crfviz.ui.session.bound import bound_draft, bound_select, bound_to
 from crfviz.ui.session.kept import draft, refusals_said, set_draft
 from crfviz.ui.words import plain
 from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
@@ -102,7 +102,7 @@ def _readable(data: bytes, table: NumberTable) -> str:
 
 def _examples(scene: Scene, kind: str) -> None:
     names = [RIGHT, *(bug.name for bug in known_bugs(kind))]
-    chosen = bound_view(st.selectbox, "or an example", "homework", names, RIGHT)
+    chosen = bound_select("or an example", "homework", names, RIGHT)
     st.button("Fill it in", on_click=_fill, args=(scene, kind, chosen))
 
 

@@ -12,7 +12,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_view
+from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_select
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.words import plain
 from crfviz.views.frames.log_space import (
@@ -46,9 +46,7 @@ def sum_panel(scene: Scene) -> None:
     best = scene.now.paths["viterbi"] or scene.now.greedy
     with to:
         default = scene.tags[best[min(position, T - 1)]]
-        tag = bound_view(
-            st.selectbox, "of tag", "lse_tag", scene.tags, default, disabled=position == T
-        )
+        tag = bound_select("of tag", "lse_tag", scene.tags, default, disabled=position == T)
     with shift:
         added = bound_buttons(
             "Add to every score, nats",
@@ -119,7 +117,7 @@ def batch_panel(scene: Scene) -> None:
     with box:
         text = bound_draft(st.text_area, "One sentence a line", _BATCH, first, height=98)
     with choice:
-        tag = bound_view(st.selectbox, "α of tag", "batch_tag", scene.tags, scene.tags[0])
+        tag = bound_select("α of tag", "batch_tag", scene.tags, scene.tags[0])
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > MOST_SENTENCES:
         st.info(f"The first {MOST_SENTENCES} of {len(lines)} lines are in the batch.")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -46,17 +47,8 @@ class Drawn:
 
 
 def _best(scene: Scene) -> Drawn:
-    k = bound_number(
-        st.slider,
-        "Paths",
-        "k",
-        FIRST_PATHS,
-        1,
-        MOST_PATHS,
-        label_visibility="collapsed",
-        width=320,
-        format="%d paths",
-    )
+    fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 320, "format": "%d paths"}
+    k = bound_number(st.slider, "Paths", "k", FIRST_PATHS, 1, MOST_PATHS, **fixed)
     paths = k_best(scene.now.potentials, k)
     return Drawn(
         Picture(
@@ -74,14 +66,15 @@ def _best(scene: Scene) -> Drawn:
 def _samples(scene: Scene) -> Drawn:
     seed = _sample_controls()
     drawn = pile(scene.now.potentials, _number_drawn(), seed)
-    newest = sample_row(drawn)
-    rows = decoder_rows(scene.now, which=["viterbi"])
-    if newest is not None:
-        rows.append(newest)
+    rows = [
+        *decoder_rows(scene.now, which=["viterbi"]),
+        sample_row(drawn),
+        gap_row(drawn, scene.now),
+    ]
     return Drawn(
         Picture(
             ["strips", "lattice"],
-            [*rows, gap_row(drawn, scene.now)],
+            [row for row in rows if row is not None],
             pile=drawn,
             note=pile_note(drawn, scene.now, scene.words, scene.tags),
             legend="circle: marginal · dashed ring: share of the samples, beside it marginal | "
@@ -101,16 +94,8 @@ def _sample_controls() -> int:
             st.button(text, on_click=_draw, args=(more,), disabled=full, shortcut=key)
         st.button("Start again", on_click=set_view_option, args=("n", "0", "0"), shortcut="0")
         st.text("Seed")
-        return bound_number(
-            st.number_input,
-            "Seed",
-            "seed",
-            0,
-            0,
-            MOST_SEED,
-            label_visibility="collapsed",
-            width=120,
-        )
+        fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 120}
+        return bound_number(st.number_input, "Seed", "seed", 0, 0, MOST_SEED, **fixed)
 
 
 def _number_drawn() -> int:
@@ -141,6 +126,7 @@ def _reach(scene: Scene) -> Drawn:
 
 
 def _nudge() -> float:
+    fixed: dict[str, Any] = {"step": 0.5, "label_visibility": "collapsed", "width": 140}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text("Nudge (nats)")
         return bound_number(
@@ -150,22 +136,9 @@ def _nudge() -> float:
             FIRST_NUDGE,
             -LARGEST_NUDGE,
             LARGEST_NUDGE,
-            step=0.5,
-            label_visibility="collapsed",
-            width=140,
+            **fixed,
         )
 
 
-@dataclass(frozen=True)
-class Show:
-    """A view of the distribution."""
-
-    label: str  # on its button
-    draw: Callable[[Scene], Drawn]  # draws its controls, and makes its picture
-
-
-SHOWS = {
-    "best": Show("best paths", _best),
-    "samples": Show("samples", _samples),
-    "reach": Show("reach", _reach),
-}  # for scenes with at least one allowed path
+SHOWS = {"best": "best paths", "samples": "samples", "reach": "reach"}
+DRAW: Mapping[str, Callable[[Scene], Drawn]] = {"best": _best, "samples": _samples, "reach": _reach}

@@ -8,7 +8,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.gauge import shift_tag, shift_word
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons, bound_place, bound_view
+from crfviz.ui.session.bound import bound_buttons, bound_place, bound_select
 from crfviz.ui.session.current import change
 
 AMOUNTS = ("1", "0.5", "2", "-1")  # nats, the first one at first
@@ -41,9 +41,7 @@ def _tag(scene: Scene, amount: float) -> None:
     if not now.homogeneous:
         st.caption("A tag cannot be shifted here: each step of this model has its own matrix.")
         return
-    tag = bound_view(
-        st.selectbox, "into the tag, −c out of it", "shift_tag", scene.tags, scene.tags[0]
-    )
+    tag = bound_select("into the tag, −c out of it", "shift_tag", scene.tags, scene.tags[0])
     st.button(
         "Shift the tag",
         on_click=_apply,

@@ -20,10 +20,11 @@ from crfviz.ui.session.kept import choice, draft, set_draft
 from crfviz.ui.state.link import LONGEST_OPTION
 
 Widget = Callable[..., object]  # st.text_input and its like
+Options = Any  # of any widget
 Names = Sequence[str] | Mapping[str, str]  # values; as a mapping with what people read for them
 
 
-def bound(widget: Widget, label: str, field: str, **options: Any) -> None:  # noqa: ANN401 - any widget's
+def bound(widget: Widget, label: str, field: str, **options: Options) -> None:
     """Draw `widget` so that it edits one field of the scenario and survives a page change.
 
     Its key is the name of the field.
@@ -32,39 +33,18 @@ def bound(widget: Widget, label: str, field: str, **options: Any) -> None:  # no
     bound_to(widget, label, field, value, lambda chosen: change(**{field: chosen}), **options)
 
 
-def bound_view(
-    widget: Widget,
-    label: str,
-    name: str,
-    options: Names,
-    default: str,
-    **widget_options: Any,  # noqa: ANN401 - any widget's options
-) -> str:
-    """Draw `widget`, which chooses one of `options`, so that it edits a page option.
+def bound_select(label: str, name: str, options: Names, default: str, **more: Options) -> str:
+    """A box for a page option that is one of `options`.
 
     Returns:
         The option chosen, `default` where none is or an unknown one.
     """
-    value = view_option(name, default)
-    if value not in options:
-        value = default
-    if isinstance(options, Mapping):
-        widget_options["format_func"] = options.get
-    _bound_option(widget, label, name, value, default, options=list(options), **widget_options)
-    return value
+    return _one_of(st.selectbox, label, name, options, default, **more)
 
 
-def bound_buttons(
-    label: str,
-    name: str,
-    options: Names,
-    default: str,
-    **widget_options: Any,  # noqa: ANN401 - the widget's options
-) -> str:
-    """A row of buttons for a page option; one is always on, and a click on it changes nothing."""
-    return bound_view(
-        st.segmented_control, label, name, options, default, required=True, **widget_options
-    )
+def bound_buttons(label: str, name: str, options: Names, default: str, **more: Options) -> str:
+    """The same as a row of buttons; one is always on, and a click on it changes nothing."""
+    return _one_of(st.segmented_control, label, name, options, default, required=True, **more)
 
 
 def bound_tabs(label: str, name: str, options: Names, default: str) -> str:
@@ -82,7 +62,7 @@ def bound_place(label: str, name: str, places: Mapping[int, str], default: int) 
         default: one of them.
     """
     names = {str(place): text for place, text in places.items()}
-    return int(bound_view(st.selectbox, label, name, names, str(default)))
+    return int(bound_select(label, name, names, str(default)))
 
 
 def bound_number(
@@ -92,7 +72,7 @@ def bound_number(
     default: Number,
     least: Number,
     most: Number,
-    **options: Any,  # noqa: ANN401 - any widget's options
+    **options: Options,
 ) -> Number:
     """Draw `widget`, which chooses a number, so that it edits a page option."""
     value = number_option(name, default, least, most)
@@ -101,7 +81,7 @@ def bound_number(
     return value
 
 
-def bound_flag(widget: Widget, label: str, name: str, **options: Any) -> bool:  # noqa: ANN401
+def bound_flag(widget: Widget, label: str, name: str, **options: Options) -> bool:
     """Draw `widget`, which is on or off, so that it edits a page option; it is off at first."""
     value = flag_option(name)
 
@@ -112,7 +92,7 @@ def bound_flag(widget: Widget, label: str, name: str, **options: Any) -> bool:  
     return value
 
 
-def bound_text(label: str, name: str, default: str = "", **options: Any) -> str:  # noqa: ANN401
+def bound_text(label: str, name: str, default: str = "", **options: Options) -> str:
     """A box for a page option that is a short text, `default` where it is empty."""
     value = view_option(name, default)
 
@@ -128,7 +108,7 @@ def bound_draft(
     label: str,
     name: str,
     default: str = "",
-    **options: Any,  # noqa: ANN401 - any widget's options
+    **options: Options,
 ) -> str:
     """Draw `widget` so that it edits a draft: a text of this session, too long for a link.
 
@@ -148,7 +128,7 @@ def bound_to(
     key: str,
     value: object,
     store: Callable[[Any], None],
-    **options: Any,  # noqa: ANN401 - any widget's options
+    **options: Options,
 ) -> None:
     """Draw `widget` so that it shows `value` and hands what the reader chooses to `store`.
 
@@ -159,13 +139,25 @@ def bound_to(
     widget(label, key=key, on_change=lambda: store(choice(key)), **options)
 
 
+def _one_of(
+    widget: Widget, label: str, name: str, options: Names, default: str, **more: Options
+) -> str:
+    value = view_option(name, default)
+    if value not in options:
+        value = default
+    if isinstance(options, Mapping):
+        more["format_func"] = options.get
+    _bound_option(widget, label, name, value, default, options=list(options), **more)
+    return value
+
+
 def _bound_option(
     widget: Widget,
     label: str,
     name: str,
     value: object,
     default: object,
-    **options: Any,  # noqa: ANN401 - any widget's options
+    **options: Options,
 ) -> None:
     """Draw `widget` with a value whose text is the page option; None stands for the default."""
 

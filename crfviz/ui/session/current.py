@@ -7,10 +7,10 @@ page is drawn, so that sidebar, page and address always show the same state.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import isnan
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -29,9 +29,10 @@ from crfviz.ui.session.kept import (
     shelf,
 )
 from crfviz.ui.state.events import Event, apply_event
-from crfviz.ui.state.link import Link, decode, encode
+from crfviz.ui.state.link import Link, Models, decode, encode
 from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
+    Changes,
     History,
     Scenario,
     for_tags,
@@ -60,13 +61,9 @@ def begin() -> None:
 
 def publish() -> Link:
     """Write the scenario to the address, if that says anything else; returns what it says."""
-    now = scenario()
-    link = encode(
-        now,
-        default_model=cached.default_model(),
-        first_sentence=cached.first_sentence(now.model),
-    )
-    link = with_snapshots(link, [kept for kept in shelf().snapshots if _is_compared(kept.name)])
+    view = scenario().view.values()
+    compared = [kept for kept in shelf().snapshots if f"snapshot {kept.name}" in view]
+    link = with_snapshots(encode(scenario(), _models()), compared)
     if st.query_params.to_dict() != link.params:
         st.query_params.from_dict(link.params)
     return link
@@ -95,42 +92,26 @@ def change(
         _change_model(model)
     if sentence is not None:
         _change_sentence(sentence)
-    now = scenario()
-    _replace(
-        replace(
-            now,
-            edits=now.edits if edits is None else edits,
-            pins=now.pins if pins is None else dict(pins),
-            view=now.view if view is None else dict(view),
-            step=now.step if step is None else step,
-        )
-    )
+    given = {"edits": edits, "pins": pins, "view": view, "step": step}
+    changed: dict[str, Any] = {name: new for name, new in given.items() if new is not None}
+    _replace(replace(scenario(), **changed))
 
 
 def undo() -> None:
     """Go back to the edits, pins and right tags before their last change, if there is one."""
-    if can_undo():
-        before, history = _history().undone(scenario().changes)
-        keep(_HISTORY, history)
-        _keep(scenario().with_changes(before))
+    if history().past:
+        _travel(history().undone)
 
 
 def redo() -> None:
     """Take the last undo back; nothing happens where there is none."""
-    if can_redo():
-        after, history = _history().redone(scenario().changes)
-        keep(_HISTORY, history)
-        _keep(scenario().with_changes(after))
+    if history().future:
+        _travel(history().redone)
 
 
-def can_undo() -> bool:
-    """Whether `undo` has something to do."""
-    return bool(_history().past)
-
-
-def can_redo() -> bool:
-    """Whether `redo` has something to do."""
-    return bool(_history().future)
+def history() -> History:
+    """What `undo` and `redo` can go to."""
+    return of_session(_HISTORY, History)
 
 
 def reset() -> None:
@@ -201,29 +182,16 @@ def _handle(event: Event) -> None:
 
 
 def _from_address() -> Scenario:
-    params, models, default = (
-        st.query_params.to_dict(),
-        cached.models(),
-        cached.default_model(),
-    )
-    linked = linked_snapshots(
-        params, models=models, default_model=default, first_sentence=cached.first_sentence
-    )
-    keep_shelf(shelf().with_linked(linked))
-    decoded = decode(
-        without_snapshots(params),
-        models=models,
-        default_model=default,
-        first_sentence=cached.first_sentence,
-    )
+    params, models = st.query_params.to_dict(), _models()
+    keep_shelf(shelf().with_linked(linked_snapshots(params, models)))
+    decoded = decode(without_snapshots(params), models)
     for message in decoded.ignored:
         say(message)
     return _fitted(decoded.scenario)
 
 
-def _is_compared(name: str) -> bool:
-    """Whether a page option speaks of that snapshot."""
-    return f"snapshot {name}" in scenario().view.values()
+def _models() -> Models:
+    return Models(cached.models(), cached.default_model(), cached.first_sentence)
 
 
 def _go_to(after: Scenario) -> None:
@@ -266,7 +234,7 @@ def _change_sentence(sentence: str) -> None:
     if dropped := len(before.edits.emissions) - len(after.edits.emissions):
         say(f"{count(dropped, 'edit')} of single words went with the old sentence.")
     if after.sentence != before.sentence:
-        keep(_HISTORY, _history().without_positions(after.changes))
+        keep(_HISTORY, history().without_positions(after.changes))
     _keep(after)
 
 
@@ -281,21 +249,23 @@ def _fitted(wanted: Scenario) -> Scenario:
     if unknown:
         names = ", ".join(quote(tag) for tag in unknown[:5])
         say(f"{wanted.model} has no tag {names}: edits of such tags were dropped.")
-    keep(_HISTORY, _history().for_tags(tags, fitted.changes))
+    keep(_HISTORY, history().for_tags(tags, fitted.changes))
     return fitted
+
+
+def _travel(way: Callable[[Changes], tuple[Changes, History]]) -> None:
+    changes, left = way(scenario().changes)
+    keep(_HISTORY, left)
+    _keep(scenario().with_changes(changes))
 
 
 def _replace(after: Scenario) -> None:
     """Keep the scenario; if its changes are new, those before can be undone."""
     before = scenario()
     if after.changes != before.changes:
-        keep(_HISTORY, _history().pushed(before.changes))
+        keep(_HISTORY, history().pushed(before.changes))
     _keep(after)
 
 
 def _keep(state: Scenario) -> None:
     keep(_SCENARIO, state)
-
-
-def _history() -> History:
-    return of_session(_HISTORY, History)

@@ -51,6 +51,15 @@ _MOST_ITEMS = 5000  # of one list: more than any chain on the screen has cells
 
 
 @dataclass(frozen=True)
+class Models:
+    """The models there are, and what an address means that leaves something out."""
+
+    names: Sequence[str]
+    default: str  # the model of an address without one
+    first_sentence: Callable[[str], str]  # by model, the sentence of an address without one
+
+
+@dataclass(frozen=True)
 class Link:
     """The query part of an address."""
 
@@ -68,13 +77,12 @@ class Decoded:
     )  # plain messages, one for each part that did not count
 
 
-def encode(scenario: Scenario, *, default_model: str = "", first_sentence: str = "") -> Link:
+def encode(scenario: Scenario, models: Models | None = None) -> Link:
     """The address of a scenario.
 
     Args:
         scenario: what is on the screen.
-        default_model: the model of an address without one; without it the address names it.
-        first_sentence: the sentence of an address without one; likewise.
+        models: those there are; without them the address names model and sentence in any case.
 
     Returns:
         The parameters, and whether they tell everything. The parts of a scenario that is too long
@@ -82,13 +90,13 @@ def encode(scenario: Scenario, *, default_model: str = "", first_sentence: str =
     """
     parts = {
         "sentence": scenario.sentence,
-        "model": "" if scenario.model == default_model else scenario.model,
+        "model": "" if models and scenario.model == models.default else scenario.model,
         **encode_changes(scenario),
         "r": _places(scenario.right),
         "step": str(scenario.step) if scenario.step else "",
         **{_OPTION + name: value for name, value in scenario.view.items()},
     }
-    default = {"sentence": first_sentence}
+    default = {"sentence": models.first_sentence(scenario.model) if models else ""}
     parts = {name: value for name, value in parts.items() if value != default.get(name, "")}
     params: dict[str, str] = {}
     for name, value in parts.items():
@@ -138,29 +146,21 @@ def encode_changes(scenario: Scenario) -> dict[str, str]:
     return {name: value for name, value in parts.items() if value}
 
 
-def decode(
-    params: Mapping[str, str],
-    *,
-    models: Sequence[str],
-    default_model: str,
-    first_sentence: Callable[[str], str],
-) -> Decoded:
+def decode(params: Mapping[str, str], models: Models) -> Decoded:
     """The scenario of an address; anything at all may stand in it.
 
     Args:
         params: name to value, percent-decoded.
-        models: the models there are.
-        default_model: the model of an address without one.
-        first_sentence: model name to the sentence of an address without one.
+        models: those there are.
 
     Returns:
         A valid scenario and what was ignored. Whether the model has the tags is not looked at.
     """
     reader = _Reader(params)
-    model = reader.model(models, default_model)
+    model = reader.model(models)
     scenario = Scenario(
         model=model,
-        sentence=reader.sentence(first_sentence(model)),
+        sentence=reader.sentence(models.first_sentence(model)),
         edits=reader.edits(),
         pins=dict(reader.items("p", _pin)),
         right=dict(reader.items("r", _pin)),
@@ -181,12 +181,12 @@ class _Reader:
     def ignore(self, what: str, expected: str) -> None:
         self.ignored.append(f"Ignored {what} in the address: expected {expected}.")
 
-    def model(self, models: Sequence[str], default: str) -> str:
-        name = self.left.pop("model", default)
-        if name in models or name == default:
+    def model(self, models: Models) -> str:
+        name = self.left.pop("model", models.default)
+        if name in models.names or name == models.default:
             return name
-        self.ignore(f"the model {quote(name)}", f"one of {', '.join(models)}")
-        return default
+        self.ignore(f"the model {quote(name)}", f"one of {', '.join(models.names)}")
+        return models.default
 
     def sentence(self, default: str) -> str:
         text = clean(self.left.pop("sentence", default))

@@ -7,12 +7,12 @@ short; what is too long for a link stays out whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 from crfviz.ui.state.events import RefusedError
-from crfviz.ui.state.link import LONGEST_LINK, Link, decode, encode_changes
+from crfviz.ui.state.link import LONGEST_LINK, Link, Models, decode, encode_changes
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.words import clean, quote
 
@@ -35,7 +35,6 @@ class Shelf:
 
     snapshots: tuple[Snapshot, ...] = ()  # in the order they were saved
     deleted: tuple[tuple[int, Snapshot], ...] = ()  # place and snapshot, the last one last
-    draft: str = ""  # a name that was refused, kept to be mended
     chosen: str = ""  # name of the one that load, rename and delete are about
 
     def names(self) -> list[str]:
@@ -62,7 +61,7 @@ class Shelf:
                 f"There are {MOST_SNAPSHOTS} snapshots already, and no room for more. Delete one."
             )
         snapshot = Snapshot(name, replace(scenario, view={}, step=0))
-        return replace(self, snapshots=(*self.snapshots, snapshot), draft="", chosen=name)
+        return replace(self, snapshots=(*self.snapshots, snapshot), chosen=name)
 
     def renamed(self, old: str, new: str) -> Shelf:
         """With another name for one.
@@ -156,37 +155,22 @@ def without_snapshots(params: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in params.items() if not name.startswith(PARAMETER)}
 
 
-def linked_snapshots(
-    params: Mapping[str, str],
-    *,
-    models: Sequence[str],
-    default_model: str,
-    first_sentence: Callable[[str], str],
-) -> list[Snapshot]:
+def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot]:
     """The snapshots of an address; what cannot be one is left out.
 
     Args:
         params: name to value, percent-decoded.
-        models: the models there are; a snapshot of another one is left out.
-        default_model: as for `crfviz.ui.state.link.decode`.
-        first_sentence: likewise.
+        models: those there are; a snapshot of another one is left out.
     """
     snapshots = []
     for parameter, value in params.items():
         name = parameter.removeprefix(PARAMETER)
         parts = dict(parse_qsl(value, keep_blank_values=True))
         usable = 0 < len(name) <= LONGEST_NAME and _tidy(name) == name
-        if parameter.startswith(PARAMETER) and usable and parts.get("model") in models:
-            decoded = decode(
-                without_snapshots(parts),
-                models=models,
-                default_model=default_model,
-                first_sentence=first_sentence,
-            )
-            state = decoded.scenario
-            snapshots.append(
-                Snapshot(name, Scenario(state.model, state.sentence, state.edits, state.pins))
-            )
+        if parameter.startswith(PARAMETER) and usable and parts.get("model") in models.names:
+            state = decode(without_snapshots(parts), models).scenario
+            state = replace(state, right={}, view={}, step=0)
+            snapshots.append(Snapshot(name, state))
     return snapshots[:MOST_SNAPSHOTS]
 
 

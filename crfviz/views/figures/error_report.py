@@ -15,17 +15,12 @@ import plotly.io as pio
 from crfviz.corpus.table import Row
 from crfviz.corpus.tables.analysis import Tables
 from crfviz.corpus.tables.report import Record, as_text, notes
-from crfviz.views.frames.errors import ABOUT, error_frame, formats
+from crfviz.views.frames.errors import ABOUT, error_frame, formats, per_cents
 from crfviz.views.theme import DIFFERS, GREY, PALETTE
 
 MOST_ROWS = 300  # of a table
 SECTIONS: Mapping[str, Sequence[str]] = {
-    "How wrong": (
-        "tags",
-        "confusion",
-        "entity_schemes",
-        "entity_kinds",
-    ),
+    "How wrong": ("tags", "confusion", "entity_schemes", "entity_kinds"),
     "How sure": ("ece", "calibration", "coverage"),
     "What the CRF buys": ("decoders", "oracle"),
     "Where": ("slices",),
@@ -68,19 +63,13 @@ def html_report(record: Record, tables: Tables) -> str:
                 continue
             parts.append(f"<h3>{html.escape(ABOUT[name])}</h3>")
             if name in figures:
-                parts.append(
-                    pio.to_html(
-                        figures[name], include_plotlyjs=script, full_html=False, config=BARE
-                    )
-                )
+                options = {"full_html": False, "config": {"displayModeBar": False}}
+                parts.append(pio.to_html(figures[name], include_plotlyjs=script, **options))
                 script = False
             parts.append(_table(tables[name]))
     head = f"<meta charset='utf-8'><title>{title}</title><style>{STYLE}</style>"
     body = "\n".join(parts)
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
-
-
-BARE = {"displayModeBar": False}
 
 
 def _table(table: Sequence[Row]) -> str:
@@ -141,8 +130,8 @@ def _calibration(table: Sequence[Row]) -> go.Figure:
     for number, kind in enumerate(dict.fromkeys(str(row["of"]) for row in table)):
         rows = [row for row in table if row["of"] == kind]
         figure.add_scatter(
-            x=[100 * float(row["confidence"] or 0) for row in rows],
-            y=[100 * float(row["right"] or 0) for row in rows],
+            x=per_cents(rows, "confidence"),
+            y=per_cents(rows, "right"),
             mode="lines+markers",
             name=kind,
             marker={"symbol": number, "size": 9},
@@ -153,20 +142,15 @@ def _calibration(table: Sequence[Row]) -> go.Figure:
 
 
 def _coverage(table: Sequence[Row]) -> go.Figure:
-    figure = go.Figure()
-    figure.add_scatter(
-        x=[100 * float(row["coverage"] or 0) for row in table],
-        y=[100 * float(row["words_right"] or 0) for row in table],
-        mode="lines+markers",
-        line={"color": PALETTE[0]},
-    )
+    shares = per_cents(table, "coverage"), per_cents(table, "words_right")
+    figure = go.Figure(go.Scatter(x=shares[0], y=shares[1], mode="lines+markers"))
+    figure.update_traces(line={"color": PALETTE[0]})
     figure.update_layout(xaxis_title="surest words kept, %", yaxis_title="right, %", height=360)
     return _plain(figure)
 
 
 def _decoders(table: Sequence[Row]) -> go.Figure:
-    shares = [[100 * float(row[f"words_right{end}"] or 0) for row in table] for end in _BOUNDS]
-    value, low, high = shares
+    value, low, high = (per_cents(table, f"words_right{end}") for end in ("", "_low", "_high"))
     figure = go.Figure(
         go.Scatter(
             x=value,
@@ -184,9 +168,6 @@ def _decoders(table: Sequence[Row]) -> go.Figure:
     figure.update_layout(xaxis_title="words right, %, with 95 % intervals", height=340)
     figure.update_yaxes(autorange="reversed")
     return _plain(figure)
-
-
-_BOUNDS = ("", "_low", "_high")
 
 
 def _plain(figure: go.Figure) -> go.Figure:

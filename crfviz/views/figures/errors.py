@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from crfviz.corpus.table import Row
+from crfviz.views.frames.errors import per_cents
 from crfviz.views.theme import DIFFERS, INK, PALETTE
 
 Layered = alt.LayerChart | alt.FacetChart
@@ -59,9 +60,9 @@ def decoders_chart(table: Sequence[Row]) -> Layered:
     data = pd.DataFrame(
         {
             "decoder": order,
-            "share": [_per_cent(row["words_right"]) for row in table],
-            "low": [_per_cent(row["words_right_low"]) for row in table],
-            "high": [_per_cent(row["words_right_high"]) for row in table],
+            "share": per_cents(table, "words_right"),
+            "low": per_cents(table, "words_right_low"),
+            "high": per_cents(table, "words_right_high"),
         }
     )
     base = alt.Chart(data).encode(
@@ -95,8 +96,8 @@ def calibration_chart(table: Sequence[Row]) -> Layered:
     data = pd.DataFrame(
         {
             "of": [str(row["of"]) for row in table],
-            "confidence": [_per_cent(row["confidence"]) for row in table],
-            "right": [_per_cent(row["right"]) for row in table],
+            "confidence": per_cents(table, "confidence"),
+            "right": per_cents(table, "right"),
             "count": [row["count"] for row in table],
         }
     )
@@ -125,8 +126,8 @@ def coverage_chart(table: Sequence[Row]) -> alt.Chart:
     """Share right among the surest words, by how many are kept."""
     data = pd.DataFrame(
         {
-            "coverage": [_per_cent(row["coverage"]) for row in table],
-            "right": [_per_cent(row["words_right"]) for row in table],
+            "coverage": per_cents(table, "coverage"),
+            "right": per_cents(table, "words_right"),
         }
     )
     chart: alt.Chart = (
@@ -140,7 +141,3 @@ def coverage_chart(table: Sequence[Row]) -> alt.Chart:
         .properties(width=300, height=240)
     )
     return chart
-
-
-def _per_cent(value: object) -> float:
-    return 100 * float(value) if isinstance(value, int | float) else 0.0

@@ -123,6 +123,11 @@ def formats(frame: pd.DataFrame) -> dict[str, str]:
     }
 
 
+def per_cents(table: Sequence[Mapping[str, Cell]], name: str) -> list[float]:
+    """A column of shares in per cent, for a figure; 0 where there is none."""
+    return [100 * float(row[name] or 0) for row in table]
+
+
 def _title(name: str, cells: Sequence[Cell]) -> str:
     """The title of a column: as a share only where its cells are shares."""
     if name in _COUNTED and not any(isinstance(cell, float) for cell in cells):

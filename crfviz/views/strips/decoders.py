@@ -47,22 +47,16 @@ def decoder_rows(
     Returns:
         The rows, in the order of `LABELS`.
     """
-    tags = {**now.paths, "gold": gold}
-    rows = [
-        Row(name, LABELS[name], tags[name])
-        for name in LABELS
-        if name in which and not (name == "gold" and gold is None)
-    ]
-    if trained is None or trained.viterbi is None or "viterbi" not in which:
-        return rows
-    place = next(i for i, row in enumerate(rows) if row.id == "viterbi")
-    before = Row("viterbi_trained", "Viterbi, trained", trained.viterbi.path)
-    return [
-        *rows[:place],
-        before,
-        Row("viterbi", "Viterbi, now", tags["viterbi"]),
-        *rows[place + 1 :],
-    ]
+    paths = {**now.paths, "gold": gold}
+    rows = []
+    for name, label in LABELS.items():
+        if name not in which or (name == "gold" and gold is None):
+            continue
+        if name == "viterbi" and trained is not None and trained.viterbi is not None:
+            rows.append(Row("viterbi_trained", "Viterbi, trained", trained.viterbi.path))
+            label = "Viterbi, now"
+        rows.append(Row(name, label, paths[name]))
+    return rows
 
 
 def backpointer_rows(analysis: Analysis, tags: Sequence[str]) -> list[Row]:
@@ -112,11 +106,13 @@ def constraint_rows(
     """
     before = {} if trained is None else _by_rules(trained, effect_of_rules(trained))
     paths = {**_by_rules(free, effect), "gold": gold}
-    return [
-        Row(name, label, paths[name], faults=_faults(paths[name], tags), trained=before.get(name))
-        for name, label in RULE_LABELS.items()
-        if (name in which or name in (FREE, LEGAL)) and not (name == "gold" and gold is None)
-    ]
+    rows = []
+    for name, label in RULE_LABELS.items():
+        path = paths[name]
+        if (name in which or name in (FREE, LEGAL)) and not (name == "gold" and gold is None):
+            faults = illegal_positions([tags[k] for k in path or ()])
+            rows.append(Row(name, label, path, faults=faults, trained=before.get(name)))
+    return rows
 
 
 def effect_of_rules(free: Analysis) -> ConstraintEffect | None:
@@ -148,7 +144,3 @@ def _by_rules(free: Analysis, effect: ConstraintEffect | None) -> dict[str, Sequ
         FREE: effect.free if effect else None,
         LEGAL: effect.constrained if effect else None,
     }
-
-
-def _faults(row: Sequence[int] | None, tags: Sequence[str]) -> list[int]:
-    return [] if row is None else illegal_positions([tags[k] for k in row])

@@ -11,7 +11,6 @@ from crfviz.chain.demonstrations.distribution import cumulated_mass, position_en
 from crfviz.chain.paths import Path
 from crfviz.chain.questions.influence import NOTICEABLE, Influence
 from crfviz.chain.sampling import Pile, largest_gap, sample
-from crfviz.exceptions import NoPathError
 from crfviz.views.numbers import count, minus, probability, score, share
 from crfviz.views.phrases import numbered
 from crfviz.views.stage.parts import Grid, Row
@@ -21,10 +20,7 @@ HEADING = ("rank", "p", "Σ p", "score")
 
 def best_rows(analysis: Analysis, k: int) -> list[Row]:
     """The `k` best paths with their probabilities; fewer where there are fewer."""
-    try:
-        paths = k_best(analysis.potentials, k)
-    except NoPathError:
-        return []
+    paths = k_best(analysis.potentials, k) if analysis.viterbi else []
     return [
         Row(f"best_{rank}", f"{rank}.", path.tags, f"p = {probability(path.probability, 3)}")
         for rank, path in enumerate(paths, start=1)
@@ -41,10 +37,9 @@ def trained_rows(trained: Analysis) -> list[Row]:
 
 def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
     """`n` paths drawn from the posterior; the same `seed` draws the same ones."""
-    try:
-        paths = sample(analysis.potentials, n, torch.Generator().manual_seed(seed))
-    except NoPathError:
+    if analysis.viterbi is None:
         return []
+    paths = sample(analysis.potentials, n, torch.Generator().manual_seed(seed))
     return [
         Row(f"sample_{i}", f"sample {i}", path.tags, probability(path.probability, 3))
         for i, path in enumerate(paths, start=1)

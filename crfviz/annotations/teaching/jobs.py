@@ -27,7 +27,7 @@ from crfviz.exceptions import CrfvizError
 
 MOST_KEPT = 20  # jobs that are over
 PATIENCE = 10.0  # seconds between the request to stop and the end by force
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class Job:
         self._status = Status()
         self._cancelled = False
         self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the process
-        found = os.environ.get("PYTHONPATH", "")
+        known = os.environ.get("PYTHONPATH", "")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "crfviz", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), found)))},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), known)))},
         )
         self._watcher = threading.Thread(target=self._watch, args=(given,), daemon=True)
         self._watcher.start()
