@@ -153,10 +153,11 @@ def mcnemar(b: int, c: int) -> float:
     n, least = b + c, min(b, c)
     if b == c:
         return 1.0
-    logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(least)]
-    last = math.lgamma(n + 1) - math.lgamma(least + 1) - math.lgamma(n - least + 1)
-    tail = math.fsum(math.exp(log - last) for log in [*logs, last])
-    return min(1.0, 2 * math.exp(last - n * math.log(2)) * tail)
+    ways = [
+        math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(least + 1)
+    ]
+    tail = math.fsum(math.exp(log - ways[-1]) for log in ways)
+    return min(1.0, 2 * math.exp(ways[-1] - n * math.log(2)) * tail)
 
 
 def calibration_error(

@@ -176,8 +176,8 @@ def _against_left_to_right(
     step = _arriving(potentials, path, t).tolist()
     lead = step[greedy[t]] - step[path[t]]
     level = same(step[greedy[t]], step[path[t]])
-    score = potentials.score(greedy)
-    lost = analysis.viterbi.score - score
+    total = potentials.score(greedy)
+    lost = analysis.viterbi.score - total
     better = "as good as" if level else f"{short(lead)} better than"
     opening = (
         f"Left to right takes {tags[greedy[t]]} for “{words[t]}”, {better} {tags[path[t]]} "
@@ -185,7 +185,7 @@ def _against_left_to_right(
     )
     if math.isinf(lost):
         return f"{opening}, and ends on a path that is forbidden."
-    if same(score, analysis.viterbi.score):
+    if same(total, analysis.viterbi.score):
         return f"{opening}, and its path ends level with Viterbi's."
     return (
         f"{opening}; what follows costs it {short(lost + lead)}, "

@@ -58,7 +58,7 @@ def as_text(record: Record) -> str:
 
 
 def notes(record: Record) -> list[str]:
-    """What the reader of a whole record (`crfviz.corpus.tables.analysis.full_record`) has to know."""
+    """What the reader of a whole record (`analysis.full_record`) has to know."""
     found = []
     errors, longer = record["errors"], record["longer_than_trained"]
     if errors["listed"] < errors["total"]:

@@ -129,25 +129,15 @@ def load_perceptron(folder: Path) -> Perceptron:
     weights = folder / WEIGHTS_FILE
     arrays = read_arrays(weights)
     K = len(tags)
-    features, words = (_keys(weights, arrays, name) for name in ("features", "words"))
-    emissions = unpack(weights, arrays, "features", K)
-    word_transitions = unpack(weights, arrays, "words", K * K).reshape(-1, K, K)
-    for name, keys, table in (
-        ("features", features, emissions),
-        ("words", words, word_transitions),
-    ):
-        if len(keys) != len(table) - 1:
-            raise ModelError(
-                f"{weights}: tensor '{name}.counts' must have {len(keys)} numbers to match "
-                f"'{name}.keys', got {len(table) - 1}"
-            )
+    features, emissions = _keyed(weights, arrays, "features", K)
+    words, word_transitions = _keyed(weights, arrays, "words", K * K)
     return Perceptron(
         tags=tags,
         updates=updates,
         features=features,
         emissions=emissions,
         words=words,
-        word_transitions=word_transitions,
+        word_transitions=word_transitions.reshape(-1, K, K),
         transitions=require_array(weights, arrays, "transitions", (K, K)),
         start=require_array(weights, arrays, "start", (K,)),
         end=require_array(weights, arrays, "end", (K,)),
@@ -216,11 +206,18 @@ def _packed(name: str, keys: Keys, table: Floats) -> Arrays:
     return {**packed, f"{name}.counts": counts, f"{name}.keys": keys[kept]}
 
 
-def _keys(path: Path, arrays: Arrays, name: str) -> Keys:
+def _keyed(path: Path, arrays: Arrays, name: str, width: int) -> tuple[Keys, Floats]:
+    """The keys of the rows of a table, and the table."""
     keys = require_array(path, arrays, f"{name}.keys", (None,), np.uint32)
     if (keys[1:] <= keys[:-1]).any():
         raise ModelError(f"{path}: tensor '{name}.keys' must be in ascending order")
-    return keys
+    table = unpack(path, arrays, name, width)
+    if len(keys) != len(table) - 1:
+        raise ModelError(
+            f"{path}: tensor '{name}.counts' must have {len(keys)} numbers to match "
+            f"'{name}.keys', got {len(table) - 1}"
+        )
+    return keys, table
 
 
 def _part(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, kind: str) -> NDArray[Any]:

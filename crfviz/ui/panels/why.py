@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition
 from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_flips
 from crfviz.chain.questions.why_not import WhyNot, why_not
@@ -43,11 +44,12 @@ def question(scene: Scene) -> Question | None:
         return None
     clicked = scene.place("at")
     for position, tag in filter(None, [clicked, likeliest_loser(scene.now), (0, best.path[0])]):
-        try:
-            return Question(position, tag, why_not(scene.now.potentials, position, tag))
-        except NoPathError:
-            if (position, tag) == clicked:
-                st.info(_unreachable(scene, position, tag))
+        if answer := _answer_to(scene.now.potentials, position, tag):
+            return Question(position, tag, answer)
+        if (position, tag) == clicked:
+            what = f"{scene.tags[tag]} at “{scene.words[position]}”"
+            rest = "Drop the pin or the edit that forbids it, or ask for another tag."
+            st.info(plain(f"No allowed path has {what}. {rest}"))
     return None
 
 
@@ -55,25 +57,23 @@ def trained_answer(scene: Scene, asked: Question) -> WhyNot | None:
     """The same question to the trained chain; None without edits, or where it had no such path."""
     if not scene.edited:
         return None
+    return _answer_to(scene.trained.potentials, asked.position, asked.tag)
+
+
+def _answer_to(potentials: Potentials, position: int, tag: int) -> WhyNot | None:
+    """None where no allowed path has the tag."""
     try:
-        return why_not(scene.trained.potentials, asked.position, asked.tag)
+        return why_not(potentials, position, tag)
     except NoPathError:
         return None
-
-
-def _unreachable(scene: Scene, position: int, tag: int) -> str:
-    return plain(
-        f"No allowed path has {scene.tags[tag]} at “{scene.words[position]}”. Drop the pin or the "
-        "edit that forbids it, or ask for another tag."
-    )
 
 
 def pin_panel(scene: Scene, asked: Question) -> None:
     """Buttons for the tag that is asked about, and the price of all pins so far."""
     tag, position = scene.tags[asked.tag], asked.position
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(f"Pin {tag} at word {position + 1}", on_click=_pin, args=(position, tag))
-        st.button(f"Forbid {tag} at word {position + 1}", on_click=_forbid, args=(position, tag))
+        for verb, action in (("Pin", _pin), ("Forbid", _forbid)):
+            st.button(f"{verb} {tag} at word {position + 1}", on_click=action, args=(position, tag))
         unpin_button(scene)
         if scene.scenario.pins:
             st.text(_price(scene))
@@ -154,7 +154,7 @@ def _answer(scene: Scene, asked: Question, flip: Flip | None) -> str:
 
 
 def _line(scene: Scene, flip: Flip) -> dict[str, object]:
-    before = scene.now.viterbi.path if scene.now.viterbi else flip.path
+    before = scene.now.paths["viterbi"] or flip.path
     moved = [
         f"{t + 1} {scene.words[t]}: {scene.tags[before[t]]} → {scene.tags[flip.path[t]]}"
         for t in flip.changed

@@ -31,14 +31,15 @@ def lattice_figure(analysis: Analysis, words: Sequence[str], tags: Sequence[str]
     shown = _shown(analysis, len(tags))
     height_of = {k: len(shown) - 1 - row for row, k in enumerate(shown)}
     figure = go.Figure()
-    figure.add_trace(_backpointers(analysis, height_of))
-    figure.add_trace(
-        _path(analysis.left_to_right, height_of, "left to right", DIFFERS, width=2, dash="dash")
-    )
+    figure.add_trace(_line(*_backpointers(analysis, height_of), "backpointers", "#b9c2cc", 1))
+    across = list(range(len(words)))
+    detour = [height_of[k] for k in analysis.left_to_right]
+    figure.add_trace(_line(across, detour, "left to right", DIFFERS, 2, "dash"))
     if analysis.viterbi is not None:
         name = f"Viterbi, p = {probability(analysis.viterbi.probability, 3)}"
-        figure.add_trace(_path(analysis.viterbi.path, height_of, name, "#14243a", width=5))
-    figure.add_trace(_nodes(analysis, words, tags, shown, height_of))
+        best = [height_of[k] for k in analysis.viterbi.path]
+        figure.add_trace(_line(across, best, name, "#14243a", 5))
+    figure.add_trace(_nodes(analysis, words, tags, height_of))
     figure.update_layout(
         template="plotly_white",
         width=max(600, 110 * len(words)),
@@ -47,7 +48,7 @@ def lattice_figure(analysis: Analysis, words: Sequence[str], tags: Sequence[str]
         legend={"orientation": "h", "y": -0.02},
     )
     figure.update_xaxes(
-        tickvals=list(range(len(words))),
+        tickvals=across,
         ticktext=[html.escape(word) for word in words],
         side="top",
         showgrid=False,
@@ -75,52 +76,37 @@ def _shown(analysis: Analysis, num_tags: int) -> list[int]:
     return [k for k in range(num_tags) if heavy[k] or k in drawn]
 
 
-def _backpointers(analysis: Analysis, height_of: dict[int, int]) -> go.Scatter:
-    xs: list[float | None] = []
-    ys: list[float | None] = []
+Places = list[int | None]  # None ends a line
+
+
+def _backpointers(analysis: Analysis, height_of: dict[int, int]) -> tuple[Places, Places]:
+    xs: Places = []
+    ys: Places = []
     for t, column in enumerate(analysis.reached_backpointers.tolist()):
         for k, before in enumerate(column):
             if k in height_of and before in height_of:
                 xs += [t - 1, t, None]
                 ys += [height_of[before], height_of[k], None]
-    return go.Scatter(
-        x=xs,
-        y=ys,
-        mode="lines",
-        line={"color": "#b9c2cc", "width": 1},
-        name="backpointers",
-        hoverinfo="skip",
-    )
+    return xs, ys
 
 
-def _path(
-    path: Sequence[int],
-    height_of: dict[int, int],
+def _line(
+    xs: Sequence[int | None],
+    ys: Sequence[int | None],
     name: str,
     colour: str,
-    *,
     width: int,
     dash: str = "solid",
 ) -> go.Scatter:
-    return go.Scatter(
-        x=list(range(len(path))),
-        y=[height_of[k] for k in path],
-        mode="lines",
-        line={"color": colour, "width": width, "dash": dash},
-        name=name,
-        hoverinfo="skip",
-    )
+    line = {"color": colour, "width": width, "dash": dash}
+    return go.Scatter(x=xs, y=ys, mode="lines", line=line, name=name, hoverinfo="skip")
 
 
 def _nodes(
-    analysis: Analysis,
-    words: Sequence[str],
-    tags: Sequence[str],
-    shown: Sequence[int],
-    height_of: dict[int, int],
+    analysis: Analysis, words: Sequence[str], tags: Sequence[str], height_of: dict[int, int]
 ) -> go.Scatter:
     marginals = analysis.forward_backward.marginals.tolist()
-    cells = [(t, k) for t in range(len(words)) for k in shown]
+    cells = [(t, k) for t in range(len(words)) for k in height_of]
     colours = tag_colours(tags)
     return go.Scatter(
         x=[t for t, _ in cells],

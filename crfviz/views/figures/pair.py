@@ -1,12 +1,14 @@
 """The joint marginal of two words as a heatmap."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import altair as alt
 import pandas as pd
 from torch import Tensor
 
 LEAST = 0.005  # a change that two digits show
+COLOURS = ["#f1f4f8", "#0072B2"]  # of 0 and 1
 
 
 def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None) -> pd.DataFrame:
@@ -21,12 +23,8 @@ def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None
         Columns first, second, probability; with `trained` also trained and change, which is "▲",
         "▼" or empty where two digits show none.
     """
-    rows = [
-        (tags[j], tags[k], value)
-        for j, row in enumerate(pairs.tolist())
-        for k, value in enumerate(row)
-    ]
-    frame = pd.DataFrame(rows, columns=["first", "second", "probability"])
+    names = pd.DataFrame(product(tags, tags), columns=["first", "second"])
+    frame = names.assign(probability=pairs.flatten().tolist())
     if trained is not None:
         frame["trained"] = trained.flatten().tolist()
         moved = frame["probability"] - frame["trained"]
@@ -62,22 +60,15 @@ def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005
         tooltip=["first:N", "second:N", alt.Tooltip("probability:Q", format=".6f"), *before],
     )
     cells = base.mark_rect().encode(
-        color=alt.Color(
-            "probability:Q",
-            scale=alt.Scale(domain=[0, 1], range=["#f1f4f8", "#0072B2"]),
-            legend=None,
-        )
+        color=alt.Color("probability:Q", scale=alt.Scale(domain=[0, 1], range=COLOURS), legend=None)
     )
     dark = alt.datum.probability > 0.45
-    numbers = base.mark_text(fontSize=13).encode(
-        text=alt.Text("probability:Q", format=".2f"),
-        color=alt.condition(dark, alt.value("white"), alt.value("#14243a")),
-    )
+    ink = alt.condition(dark, alt.value("white"), alt.value("#14243a"))
+    text = alt.Text("probability:Q", format=".2f")
+    numbers = base.mark_text(fontSize=13).encode(text=text, color=ink)
     layers = cells + numbers
     if ghosts:
-        marks = base.mark_text(fontSize=10, align="left", xOffset=18).encode(
-            text="change:N", color=alt.condition(dark, alt.value("white"), alt.value("#14243a"))
-        )
-        layers += marks
+        marks = base.mark_text(fontSize=10, align="left", xOffset=18)
+        layers += marks.encode(text="change:N", color=ink)
     chart: alt.LayerChart = layers.properties(height=alt.Step(28))
     return chart
