@@ -83,32 +83,26 @@ def check_archive(data: bytes) -> list[zipfile.ZipInfo]:
     return members
 
 
-def unpack(data: bytes, name: str) -> bytes:
-    """One member.
-
-    Raises:
-        FormatError: it is damaged.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return archive.read(name)
-    except ZIP_ERRORS as error:
-        raise FormatError(f"The archive is damaged: {name[:60]!r} ({error}).") from error
-
-
 def _files(data: bytes) -> dict[str, bytes]:
     """The files of the folder in which config.json stands."""
-    members = {member.filename: member for member in check_archive(data)}
-    roots = [
-        PurePosixPath(name).parent for name in members if PurePosixPath(name).name == CONFIG_FILE
-    ]
+    members = [member.filename for member in check_archive(data)]
+    roots = [path.parent for path in map(PurePosixPath, members) if path.name == CONFIG_FILE]
     if len(roots) != 1:
         raise FormatError(
             f"The .zip must hold one model folder, with a {CONFIG_FILE} in it, as "
             f"`python -m crfviz train` writes it; got {len(roots)}."
         )
     wanted = {name: str(roots[0] / name) for name in FILES}
-    return {name: unpack(data, path) for name, path in wanted.items() if path in members}
+    files = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name, path in wanted.items():
+            if path in members:
+                try:
+                    files[name] = archive.read(path)
+                except ZIP_ERRORS as error:
+                    message = f"The archive is damaged: {path[:60]!r} ({error})."
+                    raise FormatError(message) from error
+    return files
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -21,7 +21,7 @@ Source: the file format of CRFsuite 0.12 (Okazaki, 2007), format version 100.
 
 import json
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,16 +84,12 @@ def read_crfsuite(data: bytes) -> CrfsuiteModel:
         if (sources >= table.shape[0]).any() or (targets >= num_labels).any():
             raise _damaged("a feature speaks of a label or attribute that is not there")
         table[sources, targets] = chosen["weight"]
-    return CrfsuiteModel(
-        labels=tuple(labels),
-        transitions=transitions,
-        attributes={name: number for number, name in enumerate(attributes)},
-        weights=weights,
-    )
+    ids = {name: number for number, name in enumerate(attributes)}
+    return CrfsuiteModel(tuple(labels), transitions, ids, weights)
 
 
 def crfsuite_draft(model: CrfsuiteModel, text: str) -> Draft:
-    """The sentences of a JSONL text, scored.
+    """The sentences of a JSONL text; an attribute that a word has twice counts twice.
 
     Raises:
         FormatError: a line is no such sentence; says which.
@@ -105,10 +101,15 @@ def crfsuite_draft(model: CrfsuiteModel, text: str) -> Draft:
         where = f"line {number}"
         content = _object(line, where)
         tokens, gold = (names_of(where, content, name) for name in ("tokens", "gold"))
-        rows = [_pairs(where, word) for word in content["attributes"]]
-        unknown += sum(name not in model.attributes for row in rows for name, _ in row)
-        total += sum(map(len, rows))
-        parts.append(Part(where, emissions_of(model, rows), tokens, gold))
+        emissions = np.zeros((len(content["attributes"]), len(model.labels)))
+        for row, word in zip(emissions, content["attributes"], strict=True):
+            for name, value in _pairs(where, word):
+                attribute = model.attributes.get(name)
+                if attribute is not None:
+                    row += value * model.weights[attribute]
+                unknown += attribute is None
+                total += 1
+        parts.append(Part(where, emissions, tokens, gold))
     notes = [f"{unknown:,} of {total:,} attributes are not in the model: they say nothing."]
     return Draft(
         kind=KIND,
@@ -119,28 +120,6 @@ def crfsuite_draft(model: CrfsuiteModel, text: str) -> Draft:
         end=np.zeros(len(model.labels)),
         notes=notes if unknown else (),
     )
-
-
-def emissions_of(
-    model: CrfsuiteModel, rows: Sequence[Iterable[tuple[str, float]]]
-) -> NDArray[np.float64]:
-    """The sum of the weights of each word's attributes, times their values.
-
-    Args:
-        model: the weights.
-        rows: names and values of the attributes of T words; a name may come twice, and counts
-            twice then.
-
-    Returns:
-        (T, K).
-    """
-    emissions = np.zeros((len(rows), len(model.labels)))
-    for row, pairs in zip(emissions, rows, strict=True):
-        for name, value in pairs:
-            attribute = model.attributes.get(name)
-            if attribute is not None:
-                row += value * model.weights[attribute]
-    return emissions
 
 
 def _features(data: bytes, offset: int) -> NDArray[np.void]:
@@ -194,12 +173,12 @@ def _object(line: str, where: str) -> dict[str, Any]:
     return content
 
 
-def _pairs(where: str, word: object) -> list[tuple[str, float]]:
+def _pairs(where: str, word: object) -> Iterator[tuple[str, float]]:
     """Names and values of the attributes of one word."""
-    if isinstance(word, list) and all(isinstance(name, str) for name in word):
-        return [(name, 1.0) for name in word]
     if isinstance(word, dict):
-        return list(_flat(where, "", word))
+        return _flat(where, "", word)
+    if isinstance(word, list) and all(isinstance(name, str) for name in word):
+        return ((name, 1.0) for name in word)
     raise FormatError(
         f"{where}: the attributes of a word must be a list of names or an object, "
         f"got {shown(json.dumps(word))}."

@@ -143,8 +143,4 @@ def _with_layer(draft: Draft, layer: Steps) -> Draft:
     """The emissions of a file under the weights of another."""
     if draft.transitions is not None or any(p.transitions is not None for p in draft.parts):
         raise FormatError("Both files have transitions: bring the one with the emissions alone.")
-    return replace(
-        draft,
-        kind=f"{LAYER}, with {draft.kind}",
-        **vars(layer),
-    )
+    return replace(draft, kind=f"{LAYER}, with {draft.kind}", **vars(layer))

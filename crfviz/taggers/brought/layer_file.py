@@ -65,30 +65,29 @@ def read_checkpoint(data: bytes) -> Steps:
 def _layer(state: Mapping[Any, Any]) -> Steps:
     """The three tensors with one prefix."""
     tensors: dict[str, Tensor] = {str(n): item for n, item in state.items() if _is_plain(item)}
-    prefixes = [
-        name.removesuffix(NAMES[1])
-        for name in tensors
-        if name == NAMES[1] or name.endswith(f".{NAMES[1]}")
-    ]
+    starts = [name for name in tensors if f".{name}".endswith(f".{NAMES[1]}")]
+    prefixes = [name.removesuffix(NAMES[1]) for name in starts]
     if len(prefixes) != 1:
         held = ", ".join(tensors) or "none"
         raise FormatError(
             f"Expected one CRF layer, with tensors {', '.join(NAMES)}, got {len(prefixes)} among "
             f"{held[:200]}."
         )
-    missing = [name for name in NAMES if prefixes[0] + name not in tensors]
+    names = [prefixes[0] + name for name in NAMES]
+    missing = [name for name in names if name not in tensors]
     if missing:
-        raise FormatError(f"The tensor {prefixes[0]}{missing[0]} is missing.")
-    found = [tensors[prefixes[0] + name] for name in NAMES]
-    shape = tuple(found[0].shape)
-    if len(shape) != 2 or shape[0] != shape[1] or any(t.shape != shape[:1] for t in found[1:]):
-        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in found)
+        raise FormatError(f"The tensor {missing[0]} is missing.")
+    layer = [tensors[name] for name in names]
+    shapes = [tuple(tensor.shape) for tensor in layer]
+    K = len(layer[1]) if layer[1].ndim else 0
+    if shapes != [(K, K), (K,), (K,)]:
         raise FormatError(
-            f"The tensors {', '.join(NAMES)} must be (K, K), (K,), (K,), got {shapes}."
+            f"The tensors {', '.join(NAMES)} must be (K, K), (K,), (K,), "
+            f"got {', '.join(map(str, shapes))}."
         )
-    if max(shape) > LARGEST_LAYER:
-        raise FormatError(f"The layer has {shape[0]} tags, more than can be drawn.")
-    transitions, start, end = (tensor.detach().double().numpy() for tensor in found)
+    if K > LARGEST_LAYER:
+        raise FormatError(f"The layer has {K} tags, more than can be drawn.")
+    transitions, start, end = (tensor.detach().double().numpy() for tensor in layer)
     return Steps(transitions=transitions, start=start, end=end)
 
 

@@ -114,26 +114,25 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
         FormatError: an array is unknown or missing, or the batch cannot be taken apart.
     """
     arrays = {ALIASES.get(name, name): array for name, array in arrays.items()}
+    known = (*ARRAYS_OF_SENTENCE, *ARRAYS_OF_FILE)
     for name in arrays:
         numbered = _NUMBERED.fullmatch(name)
-        if not (
-            name in (*ARRAYS_OF_SENTENCE, *ARRAYS_OF_FILE)
-            or (numbered and numbered[1] in ARRAYS_OF_SENTENCE)
-        ):
-            known = ", ".join((*ARRAYS_OF_SENTENCE, *ARRAYS_OF_FILE))
-            raise FormatError(f"There is no array {name[:60]!r} in such a file; known: {known}.")
+        if name not in known and not (numbered and numbered[1] in ARRAYS_OF_SENTENCE):
+            raise FormatError(
+                f"There is no array {name[:60]!r} in such a file; known: {', '.join(known)}."
+            )
     notes: list[str] = []
     if "emissions" not in arrays:
         parts = _numbered_parts(arrays)
     elif arrays["emissions"].ndim == 3:
         parts, notes = _batch(arrays, reading)
     else:
-        parts = [_part("the sentence", arrays, "")]
+        parts = [_part("the sentence", arrays)]
     return Draft(
         kind=NPZ_KIND,
         parts=parts,
         **steps_of(arrays),
-        tags=None if "tags" not in arrays else _texts("tags", arrays["tags"]),
+        tags=_texts(arrays, "tags"),
         probabilities="probabilities" in arrays and bool(arrays["probabilities"].any()),
         notes=notes,
     )
@@ -145,19 +144,11 @@ def _numbered_parts(arrays: Arrays) -> list[Part]:
     if not numbers:
         held = ", ".join(arrays) or "nothing"
         raise FormatError(f"There is no array “emissions”; the file holds {held[:200]}.")
-    return [
-        _part(f"sentence {place}", arrays, f"_{number}")
-        for place, number in enumerate(numbers, start=1)
-    ]
+    return [_part(f"sentence {n}", arrays, f"_{own}") for n, own in enumerate(numbers, start=1)]
 
 
-def _part(where: str, arrays: Arrays, suffix: str) -> Part:
-    tokens, gold = (
-        None
-        if (array := arrays.get(f"{name}{suffix}")) is None
-        else _texts(f"{name}{suffix}", array)
-        for name in ("tokens", "gold")
-    )
+def _part(where: str, arrays: Arrays, suffix: str = "") -> Part:
+    tokens, gold = (_texts(arrays, f"{name}{suffix}") for name in ("tokens", "gold"))
     return Part(where, arrays[f"emissions{suffix}"], tokens, gold, **steps_of(arrays, suffix))
 
 
@@ -176,15 +167,10 @@ def _batch(arrays: Arrays, reading: Reading) -> tuple[list[Part], list[str]]:
                 f"got {turned[name].shape}."
             )
     lengths = _lengths({**arrays, **turned})
-    parts = []
-    for number, length in enumerate(lengths):
-        tokens, gold = (
-            _texts(name, turned[name][number, :length]) if name in turned else None
-            for name in ("tokens", "gold")
-        )
-        rows = turned["emissions"][number, :length]
-        parts.append(Part(f"sentence {number + 1}", rows, tokens=tokens, gold=gold))
-    return parts, notes
+    return [
+        _part(f"sentence {n + 1}", {name: array[n, :length] for name, array in turned.items()})
+        for n, length in enumerate(lengths)
+    ], notes
 
 
 def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
@@ -211,13 +197,13 @@ def _lengths(arrays: Arrays) -> list[int]:
         fits = lengths.shape == (number,) and lengths.dtype.kind in "iu"
         if not fits or not ((lengths >= 1) & (lengths <= longest)).all():
             raise FormatError(f"lengths must be {number} whole numbers from 1 to {longest}.")
-        return [int(length) for length in lengths]
+        return list(map(int, lengths))
     for name in ("mask", "tokens"):
         if name in arrays:
             filled = _filled(arrays[name])
             if not _is_prefix(filled):
                 raise FormatError(f"{name}: each sentence must have words first, then padding.")
-            return [int(length) for length in filled.sum(1)]
+            return list(map(int, filled.sum(1)))
     return [longest] * number
 
 
@@ -232,12 +218,17 @@ def _is_prefix(filled: NDArray[np.bool_]) -> bool:
     return bool(filled[:, 0].all() and (filled[:, 1:] <= filled[:, :-1]).all())
 
 
-def _texts(name: str, array: NDArray[Any]) -> Sequence[str]:
+def _texts(arrays: Arrays, name: str) -> Sequence[str] | None:
+    """An array of texts, None where there is none."""
+    array = arrays.get(name)
+    if array is None:
+        return None
     if array.dtype.kind not in "US" or array.ndim != 1:
         raise FormatError(
             f"{name} must be text, one for each, got {array.dtype} of shape {array.shape}; "
             "np.array([…], dtype=str) makes it."
         )
     if array.dtype.kind == "S":
-        return [item.decode("utf-8", "replace") for item in array.tolist()]
-    return [str(item) for item in array]
+        array = np.char.decode(array, "utf-8", "replace")
+    texts: list[str] = array.tolist()
+    return texts
