@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.exceptions import FormatError
-from crfviz.text.number_files import read_number_table
-from crfviz.text.number_tables import parse_number_table
+from crfviz.text.number_tables import parse_number_table, read_number_table
 
 INF = math.inf
 TABLE = [[0.5, -1.25], [3.0, -INF], [2e-5, 4.0]]

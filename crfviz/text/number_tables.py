@@ -1,4 +1,4 @@
-"""A table of numbers out of what people paste: CSV and its kin, printed arrays, JSON.
+"""A table of numbers out of a file or what people paste: CSV and its kin, printed arrays, JSON.
 
 How a text is read:
 
@@ -12,14 +12,19 @@ How a text is read:
 - A cell may be one of the given names, such as a tag, and means its id; `START` means -1.
 - JSON is a list of rows, or an object that holds one.
 
-Files are read by `number_files`.
+A file may also be an `.npz` or `.npy`; its content tells. Nothing is unpickled.
 """
 
+import io
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+import struct
+import zipfile
+import zlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +33,26 @@ from crfviz.exceptions import FormatError
 from crfviz.text.lines import lines_of, shown
 
 MOST_CELLS = 100_000  # 120 words of 200 tags have 24 000
-EMPTY = frozenset({"", "nan", "null", "none", "–", "—", "-", "n/a"})
-MINUS_INFINITY = frozenset({"-inf", "-∞", "-infinity", "log(0)", "log 0"})
-INFINITY = frozenset({"inf", "+inf", "∞", "+∞", "infinity"})
+MEANINGS: Mapping[str, float] = {  # of cells without digits
+    **dict.fromkeys(("", "nan", "null", "none", "–", "—", "-", "n/a"), math.nan),
+    **dict.fromkeys(("-inf", "-∞", "-infinity", "log(0)", "log 0"), -math.inf),
+    **dict.fromkeys(("inf", "+inf", "∞", "+∞", "infinity"), math.inf),
+}
 START = "START"
+MOST_BYTES = 5_000_000  # of a file
+MOST_UNPACKED = 20_000_000  # bytes of all arrays in an .npz
+ZIP_ERRORS = (  # what zipfile raises for a damaged archive; RuntimeError: an encrypted one
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    LookupError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
+NPY_MAGIC, ZIP_MAGIC, PICKLE_MAGIC = b"\x93NUMPY", b"PK\x03\x04", b"\x80"
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _JSON_INFINITY = re.compile(r"-\s*(?:inf(?:inity)?|∞)\b|−\s*∞|-\s*∞", re.IGNORECASE)
@@ -93,12 +114,68 @@ def parse_number_table(
     return NumberTable(table.values, tuple(header) if header else None, labels, "CSV")
 
 
+def read_number_table(
+    data: bytes, *, names: Sequence[str] = (), words: Sequence[str] = (), prefer: str = ""
+) -> NumberTable:
+    """The table in the bytes of a file; its kind is told by its content.
+
+    Args:
+        data: the whole file.
+        names: see `parse_number_table`.
+        words: see `parse_number_table`.
+        prefer: which array or table to take if the file holds several.
+
+    Raises:
+        FormatError: there is no table, or none that can be read without unpickling.
+    """
+    if len(data) > MOST_BYTES:
+        raise FormatError(f"The file has {len(data):,} bytes, at most {MOST_BYTES:,} are read.")
+    if data.startswith(ZIP_MAGIC):
+        return _from_npz(data, prefer)
+    if data.startswith(NPY_MAGIC):
+        return _checked(_load(data), "npy")
+    if data.startswith(PICKLE_MAGIC):
+        raise FormatError("This is a pickle, which may hold programs. Save CSV, JSON or .npz.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"The file is neither .npz nor UTF-8 text (byte {error.start + 1} is no text)."
+        ) from error
+    return parse_number_table(text, names=names, words=words, prefer=prefer)
+
+
+def npz_arrays(data: bytes, most_unpacked: int = MOST_UNPACKED) -> dict[str, NDArray[Any]]:
+    """The arrays of an .npz, by name.
+
+    Raises:
+        FormatError: it is damaged, unpacks to too many bytes, or holds what would have to be
+            unpickled.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if sum(member.file_size for member in members) > most_unpacked:
+                raise FormatError(
+                    f"The arrays unpack to more than {most_unpacked:,} bytes; save the table alone."
+                )
+            return {
+                member.filename.removesuffix(".npy"): _load(archive.read(member))
+                for member in members
+                if member.filename.endswith(".npy")
+            }
+    except FormatError:
+        raise
+    except ZIP_ERRORS as error:
+        raise FormatError(f"The .npz file is damaged ({error}).") from error
+
+
 class _Cells:
     """Reads one cell."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.ids: Mapping[str, int] = {START: -1} | {name: k for k, name in enumerate(names)}
-        self.has_names = bool(names)
+        ids = {START: -1} | {name: k for k, name in enumerate(names)}
+        self.ids: Mapping[str, int] = ids if names else {}
 
     def value(self, cell: object) -> float | None:
         """The number; None if it is none."""
@@ -109,15 +186,9 @@ class _Cells:
         if cell is None:
             return math.nan
         text = str(cell).strip().strip("\"'").replace("−", "-")
-        if self.has_names and text in self.ids and not _NUMBER.fullmatch(text):
-            return float(self.ids[text])
-        if text.lower() in EMPTY:
-            return math.nan
-        if text.lower() in MINUS_INFINITY:
-            return -math.inf
-        if text.lower() in INFINITY:
-            return math.inf
-        return float(text) if _NUMBER.fullmatch(text) else None
+        if _NUMBER.fullmatch(text):
+            return float(text)
+        return self.ids[text] if text in self.ids else MEANINGS.get(text.lower())
 
 
 def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> NumberTable:
@@ -153,16 +224,9 @@ def _json_rows(text: str, prefer: str) -> list[list[object]] | None:
         return None
     if isinstance(value, dict):
         tables = {name: item for name, item in value.items() if _is_rows(item)}
-        if prefer in tables:
-            value = tables[prefer]
-        elif len(tables) == 1:
-            value = next(iter(tables.values()))
-        else:
-            held = ", ".join(map(str, value)) or "nothing"
-            raise FormatError(
-                f"The JSON object must hold one table, a list of rows, or one named "
-                f"“{prefer}”; it holds {shown(held)}"
-            )
+        held = ", ".join(map(str, value)) or "nothing"
+        name = _only(tables, prefer, "JSON object must hold one table, a list of rows", held)
+        value = tables[name]
     if not _is_rows(value):
         raise FormatError("The JSON must be a list of rows of numbers, as [[0.5, 1], [2, -3]].")
     rows: list[list[object]] = value
@@ -170,23 +234,17 @@ def _json_rows(text: str, prefer: str) -> list[list[object]] | None:
 
 
 def _is_rows(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) > 0
-        and all(isinstance(row, list) and len(row) > 0 for row in value)
-    )
+    rows = value if isinstance(value, list) else []
+    return bool(rows) and all(isinstance(row, list) and row for row in rows)
 
 
 def _split_lines(text: str) -> list[tuple[str, list[str]]]:
     """The cells of each line that has any, with its place."""
-    lines = [(number, line) for number, line in enumerate(lines_of(text), start=1)]
+    texts = lines_of(text)
     if _PRINTED.match(text):
-        lines = [
-            (number, _WRAPPING.sub("", _WRAPPING.sub("", line)).replace("[", " ").replace("]", " "))
-            for number, line in lines
-        ]
-        lines = [(number, line.strip().strip(",")) for number, line in lines]
-    lines = [(number, line) for number, line in lines if line.strip() and not _is_rule(line)]
+        bare = (_WRAPPING.sub("", _WRAPPING.sub("", line)) for line in texts)
+        texts = [re.sub(r"[\[\]]", " ", line).strip().strip(",") for line in bare]
+    lines = [(n, line) for n, line in enumerate(texts, 1) if line.strip() and not _is_rule(line)]
     separator = next((s for s in "\t;|," if any(s in line for _, line in lines)), None)
     return [(f"line {number}", _cells(line, separator)) for number, line in lines]
 
@@ -242,7 +300,38 @@ def _count_up(values: Sequence[float | None]) -> bool:
     counted = [value for value in values if value is not None and not math.isnan(value)]
     if len(counted) < max(2, len(values) - 1):
         return False
-    return counted in (
-        [float(n) for n in range(len(counted))],
-        [float(n) for n in range(1, len(counted) + 1)],
-    )
+    return any(counted == list(range(first, first + len(counted))) for first in (0, 1))
+
+
+def _from_npz(data: bytes, prefer: str) -> NumberTable:
+    arrays = npz_arrays(data)
+    tables = {name: array for name, array in arrays.items() if array.ndim == 2}
+    held = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "no array"
+    name = _only(tables, prefer, ".npz must hold one table", held)
+    return _checked(tables[name], name)
+
+
+def _only(tables: Collection[str], prefer: str, wanted: str, held: str) -> str:
+    """The name of the table that is meant."""
+    if prefer not in tables and len(tables) != 1:
+        raise FormatError(f"The {wanted}, or one named “{prefer}”; it holds {shown(held)}")
+    return prefer if prefer in tables else next(iter(tables))
+
+
+def _load(data: bytes) -> NDArray[Any]:
+    try:
+        array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, OSError, SyntaxError, TypeError, MemoryError) as error:
+        raise FormatError(f"An array cannot be read without unpickling it ({error}).") from error
+    return array
+
+
+def _checked(array: NDArray[Any], name: str) -> NumberTable:
+    if array.ndim != 2 or array.dtype.kind not in "fiu" or array.size == 0:
+        raise FormatError(
+            f"The array {shown(name)} must be a table of numbers, "
+            f"got {array.dtype} of shape {array.shape}"
+        )
+    if array.size > MOST_CELLS:
+        raise FormatError(f"The table has {array.shape} cells, at most {MOST_CELLS} fit.")
+    return NumberTable(array.astype(np.float64), None, None, name)

@@ -17,7 +17,7 @@ from crfviz.taggers.examples import EXAMPLES_FILE
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.storage import CONFIG_FILE, HISTORY_FILE, VOCABULARY_FILE, WEIGHTS_FILE
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.number_files import ZIP_ERRORS
+from crfviz.text.number_tables import ZIP_ERRORS
 
 FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE, EXAMPLES_FILE, CARD_FILE, HISTORY_FILE)
 MOST_SHOWN = 5  # examples

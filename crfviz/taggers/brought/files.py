@@ -21,7 +21,7 @@ from crfviz.taggers.brought.layer_file import read_checkpoint, read_safetensors
 from crfviz.taggers.brought.scores_file import read_arrays_of, read_json
 from crfviz.taggers.brought.understood import Understood, understand
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.number_files import PICKLE_MAGIC, ZIP_MAGIC, npz_arrays
+from crfviz.text.number_tables import PICKLE_MAGIC, ZIP_MAGIC, npz_arrays
 
 # What one file is
 JSON, JSONL, NPZ, SAFETENSORS = "JSON", "JSONL", ".npz", ".safetensors"

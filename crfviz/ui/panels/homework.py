@@ -7,8 +7,7 @@ import streamlit as st
 from crfviz.chain.homework.bugs import example_table, known_bugs
 from crfviz.chain.homework.check import Checked
 from crfviz.exceptions import CrfvizError
-from crfviz.text.number_files import MOST_BYTES, read_number_table
-from crfviz.text.number_tables import NumberTable, parse_number_table
+from crfviz.text.number_tables import MOST_BYTES, NumberTable, parse_number_table, read_number_table
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_select, bound_to
 from crfviz.ui.session.kept import draft, refusals_said, set_draft
