@@ -5,19 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crfviz.chain.potentials import Array
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.draft import STEPS, Draft, Part, Reading
 from crfviz.taggers.textbook.markov import TOLERANCE
-
-Array = NDArray[np.float64]
 
 MOST_SAID = 5  # rows that do not sum to one
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class ScoreArrays:
     """The numbers of one sentence."""
 
     where: str
@@ -27,7 +25,7 @@ class Tables:
     end: Array | None  # (K,)
 
 
-def read_tables(draft: Draft, part: Part, reading: Reading) -> Tables:
+def read_tables(draft: Draft, part: Part, reading: Reading) -> ScoreArrays:
     """The arrays of one sentence, `[from, to]`.
 
     Raises:
@@ -40,12 +38,12 @@ def read_tables(draft: Draft, part: Part, reading: Reading) -> Tables:
             f"{part.where}: emissions must be (T, K), a row of K scores for each of T words, "
             f"got {emissions.shape}."
         )
-    found: dict[str, Array | None] = {}
+    steps: dict[str, Array | None] = {}
     for name in STEPS:
         own, shared = getattr(part, name), getattr(draft, name)
         value = shared if own is None else own
-        found[name] = None if value is None else _numbers(part.where, name, value)
-    transitions = found["transitions"]
+        steps[name] = None if value is None else _numbers(part.where, name, value)
+    transitions = steps["transitions"]
     if transitions is None:
         raise FormatError(
             f"{part.where}: there are no transitions. Put them into the file as “transitions”, or "
@@ -56,16 +54,16 @@ def read_tables(draft: Draft, part: Part, reading: Reading) -> Tables:
     T, K = emissions.shape
     _require(part.where, "transitions", transitions, [(K, K), (T - 1, K, K)], (T, K))
     for name in ("start", "end"):
-        _require(part.where, name, found[name], [(K,)], (T, K))
+        _require(part.where, name, steps[name], [(K,)], (T, K))
     if reading.to_from:
         transitions = transitions.swapaxes(-1, -2)
-    tables = Tables(part.where, emissions, transitions, found["start"], found["end"])
+    tables = ScoreArrays(part.where, emissions, transitions, steps["start"], steps["end"])
     if draft.probabilities:
         _require_probabilities(tables)
     return tables
 
 
-def logarithms(tables: Tables, *, normalise: bool) -> Tables:
+def logarithms(tables: ScoreArrays, *, normalise: bool) -> ScoreArrays:
     """Scores for probabilities.
 
     Args:
@@ -85,7 +83,7 @@ def logarithms(tables: Tables, *, normalise: bool) -> Tables:
     return replace(tables, **logs)
 
 
-def unnormalised(tables: Sequence[Tables], tags: Sequence[str]) -> tuple[str, ...]:
+def unnormalised(tables: Sequence[ScoreArrays], tags: Sequence[str]) -> tuple[str, ...]:
     """The rows that do not sum to one, in words, each once; at most five of them."""
     said: dict[str, None] = {}
     for table in tables:
@@ -95,7 +93,7 @@ def unnormalised(tables: Sequence[Tables], tags: Sequence[str]) -> tuple[str, ..
     return tuple(said)[:MOST_SAID]
 
 
-def _sums(table: Tables, tags: Sequence[str]) -> list[tuple[str, str, float]]:
+def _sums(table: ScoreArrays, tags: Sequence[str]) -> list[tuple[str, str, float]]:
     """Name, row and sum of everything that should sum to one."""
     sums = [] if table.start is None else [("start", "", float(table.start.sum()))]
     leaving = _leaving(table)
@@ -105,13 +103,13 @@ def _sums(table: Tables, tags: Sequence[str]) -> list[tuple[str, str, float]]:
     return sums
 
 
-def _leaving(table: Tables) -> Array:
+def _leaving(table: ScoreArrays) -> Array:
     """(K,) or (T-1, K): what each row of the transitions sums to, END included."""
     total: Array = table.transitions.sum(-1)
     return total if table.end is None else total + table.end
 
 
-def _normalised(table: Tables) -> Tables:
+def _normalised(table: ScoreArrays) -> ScoreArrays:
     leaving = _leaving(table)
     starts = np.ones(1) if table.start is None else np.atleast_1d(table.start.sum())
     if not (leaving > 0).all() or not (starts > 0).all():
@@ -144,7 +142,7 @@ def _require(
         )
 
 
-def _require_probabilities(tables: Tables) -> None:
+def _require_probabilities(tables: ScoreArrays) -> None:
     for name in ("emissions", *STEPS):
         table = getattr(tables, name)
         good = table is None or (np.isfinite(table) & (table >= 0))

@@ -17,7 +17,7 @@ from crfviz.taggers.brought.draft import (
     Part,
     Reading,
 )
-from crfviz.taggers.brought.tables import Tables, logarithms, read_tables, unnormalised
+from crfviz.taggers.brought.tables import ScoreArrays, logarithms, read_tables, unnormalised
 from crfviz.taggers.brought.tagger import Imported, save_imported
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.tagger import HMM
@@ -168,7 +168,9 @@ def _name(text: str, what: str) -> str:
     return name
 
 
-def _chain(part: Part, table: Tables, tags: tuple[str, ...], words: tuple[str, ...]) -> Potentials:
+def _chain(
+    part: Part, table: ScoreArrays, tags: tuple[str, ...], words: tuple[str, ...]
+) -> Potentials:
     try:
         return Potentials(
             table.emissions, table.transitions, table.start, table.end, tags=tags, tokens=words
