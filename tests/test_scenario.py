@@ -138,29 +138,29 @@ def test_going_back_to_another_sentence_cannot_undo_edits_of_its_words(begun, mo
     go_back(monkeypatch)
     session.begin()
     assert session.scenario() == Scenario("tiny", "Run !")
-    assert not session.can_undo()
+    assert not session.history().past
 
 
 @pytest.mark.usefixtures("begun")
 def test_every_change_of_edits_can_be_undone_and_redone():
     for strength in (0.1, 0.2, 0.3):
         session.change(edits=Edits(strength=strength))
-    assert session.can_undo()
+    assert session.history().past
     session.undo()
     session.undo()
     assert session.scenario().edits.strength == 0.1
     session.redo()
     assert session.scenario().edits.strength == 0.2
-    assert session.can_redo()
+    assert session.history().future
     session.change(edits=Edits(strength=0.9))
-    assert not session.can_redo()
+    assert not session.history().future
 
 
 @pytest.mark.usefixtures("begun")
 def test_what_changes_no_edit_is_no_step():
     session.change(edits=Edits())
     session.change(step=3, view={"rows": "gold"})
-    assert not session.can_undo()
+    assert not session.history().past
     session.undo()
     session.redo()
     assert session.scenario() == Scenario("tiny", "Run !", step=3, view={"rows": "gold"})

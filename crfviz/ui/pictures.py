@@ -97,7 +97,7 @@ def table_twin(
             _save_lattice(scene)
     if not wanted:
         return False
-    columns = [f"{t + 1} {word}" for t, word in enumerate(scene.words)]
+    columns = list(scene.numbered().values())
     rows = [*picture.rows, *rows]
     if rows:
         st.dataframe(pd.DataFrame([_texts(scene, row) for row in rows], columns=columns))
@@ -124,6 +124,6 @@ def _texts(scene: Scene, row: Row) -> pd.Series:
         texts = list(row.texts)
     else:
         texts = ["–"] * len(scene.words) if row.tags is None else [scene.tags[k] for k in row.tags]
-    columns = [f"{t + 1} {word}" for t, word in enumerate(scene.words)]
+    columns = list(scene.numbered().values())
     name = " ".join(row.columns) or f"{row.label} {row.value}".strip()
     return pd.Series(texts, index=columns, name=name)

@@ -22,7 +22,7 @@ SIZE, LARGEST_SIZE = "0.5", 100.0
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Learning:
     """What the reader wants the tagger to learn, and what one step of it does."""
 
     right: list[int]  # T tag ids
@@ -61,25 +61,25 @@ def step_size(text: str) -> float:
     return size
 
 
-def lesson(scene: Scene) -> Lesson:
+def lesson(scene: Scene) -> Learning:
     """What one step of the chosen size does; what cannot be done is said on the page."""
     right = right_tags(scene)
     now = scene.now.potentials
     if not now.homogeneous:
         st.info("This chain has a transition matrix for each word and no CRF layer to learn.")
-        return Lesson(right, None, "")
+        return Learning(right, None, "")
     if scene.now.viterbi is None or loss(now, right) == math.inf:
         st.info(
             "The right tags are forbidden here: their probability is 0, and no step changes what "
             "is forbidden. Mark other tags, drop the pin, or undo the edit that forbids them."
         )
-        return Lesson(right, None, "")
+        return Learning(right, None, "")
     try:
         step = gradient_step(now, right, step_size(view_option("size", SIZE)))
     except CrfvizError as error:
         st.warning(plain(str(error)))
-        return Lesson(right, gradient_step(now, right, 0.0), "")
-    return Lesson(right, step, step_note(step, loss(scene.trained.potentials, right)))
+        return Learning(right, gradient_step(now, right, 0.0), "")
+    return Learning(right, step, step_note(step, loss(scene.trained.potentials, right)))
 
 
 def take_step(right: Sequence[int]) -> None:
@@ -91,7 +91,7 @@ def take_step(right: Sequence[int]) -> None:
         change(edits=now.edits.reaching(before, after))
 
 
-def controls(lesson: Lesson) -> None:
+def controls(lesson: Learning) -> None:
     """Choose the size, make the step, drop the marks."""
     able, marks = bool(lesson.note), scenario().right
     with st.container(horizontal=True, vertical_alignment="center"):

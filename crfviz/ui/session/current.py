@@ -7,7 +7,7 @@ page is drawn, so that sidebar, page and address always show the same state.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import isnan
 from typing import Any, TypeVar
@@ -32,6 +32,7 @@ from crfviz.ui.state.events import Event, apply_event
 from crfviz.ui.state.link import Link, Models, decode, encode
 from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
+    Changes,
     History,
     Scenario,
     for_tags,
@@ -98,28 +99,19 @@ def change(
 
 def undo() -> None:
     """Go back to the edits, pins and right tags before their last change, if there is one."""
-    if can_undo():
-        before, history = _history().undone(scenario().changes)
-        keep(_HISTORY, history)
-        _keep(scenario().with_changes(before))
+    if history().past:
+        _travel(history().undone)
 
 
 def redo() -> None:
     """Take the last undo back; nothing happens where there is none."""
-    if can_redo():
-        after, history = _history().redone(scenario().changes)
-        keep(_HISTORY, history)
-        _keep(scenario().with_changes(after))
+    if history().future:
+        _travel(history().redone)
 
 
-def can_undo() -> bool:
-    """Whether `undo` has something to do."""
-    return bool(_history().past)
-
-
-def can_redo() -> bool:
-    """Whether `redo` has something to do."""
-    return bool(_history().future)
+def history() -> History:
+    """What `undo` and `redo` can go to."""
+    return of_session(_HISTORY, History)
 
 
 def reset() -> None:
@@ -242,7 +234,7 @@ def _change_sentence(sentence: str) -> None:
     if dropped := len(before.edits.emissions) - len(after.edits.emissions):
         say(f"{count(dropped, 'edit')} of single words went with the old sentence.")
     if after.sentence != before.sentence:
-        keep(_HISTORY, _history().without_positions(after.changes))
+        keep(_HISTORY, history().without_positions(after.changes))
     _keep(after)
 
 
@@ -257,21 +249,23 @@ def _fitted(wanted: Scenario) -> Scenario:
     if unknown:
         names = ", ".join(quote(tag) for tag in unknown[:5])
         say(f"{wanted.model} has no tag {names}: edits of such tags were dropped.")
-    keep(_HISTORY, _history().for_tags(tags, fitted.changes))
+    keep(_HISTORY, history().for_tags(tags, fitted.changes))
     return fitted
+
+
+def _travel(way: Callable[[Changes], tuple[Changes, History]]) -> None:
+    changes, left = way(scenario().changes)
+    keep(_HISTORY, left)
+    _keep(scenario().with_changes(changes))
 
 
 def _replace(after: Scenario) -> None:
     """Keep the scenario; if its changes are new, those before can be undone."""
     before = scenario()
     if after.changes != before.changes:
-        keep(_HISTORY, _history().pushed(before.changes))
+        keep(_HISTORY, history().pushed(before.changes))
     _keep(after)
 
 
 def _keep(state: Scenario) -> None:
     keep(_SCENARIO, state)
-
-
-def _history() -> History:
-    return of_session(_HISTORY, History)

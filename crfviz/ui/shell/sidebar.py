@@ -9,15 +9,13 @@ import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.examples import Example
 from crfviz.ui import cached
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, wanted_rows
 from crfviz.ui.session.bound import bound, bound_text, bound_to
 from crfviz.ui.session.current import (
-    can_redo,
-    can_undo,
     change,
+    history,
     redo,
     reset,
     scenario,
@@ -28,6 +26,7 @@ from crfviz.ui.session.current import (
 from crfviz.ui.session.kept import forget, messages
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.link import Link
+from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 from crfviz.views.strips.decoders import LABELS
@@ -104,19 +103,12 @@ def _examples() -> None:
     """The gallery; it has no state of its own, but shows the example that the sentence is."""
     now = scenario()
     gallery = _gallery(now.model)
-    showing = next(
-        (
-            label
-            for label, (name, example) in gallery.items()
-            if (name, example.text) == (now.model, now.sentence)
-        ),
-        None,
-    )
+    here = Scenario(now.model, now.sentence)
+    showing = next((label for label, example in gallery.items() if example == here), None)
 
     def choose(label: str) -> None:
         if label in gallery:
-            name, example = gallery[label]
-            change(model=name, sentence=example.text)
+            change(model=gallery[label].model, sentence=gallery[label].sentence)
 
     options = list(gallery) if showing else [_OWN_SENTENCE, *gallery]
     value = showing or _OWN_SENTENCE
@@ -125,29 +117,27 @@ def _examples() -> None:
         st.caption(plain(showing))
 
 
-def _gallery(model: str) -> dict[str, tuple[str, Example]]:
+def _gallery(model: str) -> dict[str, Scenario]:
     """What people read, to what it means: this model's examples, then the first of each other.
 
     The list travels with every redraw, which is why it does not hold all of them.
     """
-    gallery: dict[str, tuple[str, Example]] = {}
+    gallery: dict[str, Scenario] = {}
     for name in sorted(cached.models(), key=lambda name: name != model):
         for example in cached.examples(name)[: None if name == model else 1]:
             claim = _CODE.sub(r"“\1”", example.claim)
             label = claim if name == model else f"{name}: {claim}"
-            gallery[label if label not in gallery else f"{label} ({example.text})"] = (
-                name,
-                example,
-            )
+            label = f"{label} ({example.text})" if label in gallery else label
+            gallery[label] = Scenario(name, example.text)
     return gallery
 
 
 def _edits() -> None:
-    now = scenario()
+    now, past, future = scenario(), history().past, history().future
     with st.container(key="edits", horizontal=True, vertical_alignment="center"):
         st.caption(f"**{count(len(now.edits), 'edit')}**", width="content")
-        st.button("Undo", on_click=undo, disabled=not can_undo(), key="undo", type="tertiary")
-        st.button("Redo", on_click=redo, disabled=not can_redo(), key="redo", type="tertiary")
+        st.button("Undo", on_click=undo, disabled=not past, key="undo", type="tertiary")
+        st.button("Redo", on_click=redo, disabled=not future, key="redo", type="tertiary")
         unchanged = not now.edits and not now.pins
         st.button("Reset", on_click=reset, disabled=unchanged, key="reset", type="tertiary")
     if now.edits.strength != 1.0:

@@ -9,11 +9,12 @@ import streamlit as st
 from crfviz.ui.panels.compare import SIDES, snapshot_option
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.current import scenario, set_view_option, take_up, view_option
-from crfviz.ui.session.kept import keep_shelf, refusals_said, say, shelf
-from crfviz.ui.state.events import RefusedError
+from crfviz.ui.session.kept import draft, keep_shelf, refusals_said, set_draft, shelf
 from crfviz.ui.state.link import LONGEST_LINK
 from crfviz.ui.state.snapshots import Shelf, Snapshot, query
 from crfviz.views.numbers import count
+
+_NAME = "snapshot.name"  # the box for the name of a new one
 
 
 def snapshot_panel() -> None:
@@ -24,8 +25,8 @@ def snapshot_panel() -> None:
         bound_to(
             st.text_input,
             "Save model, sentence, edits and pins as",
-            "snapshot.name",
-            now.draft,
+            _NAME,
+            draft(_NAME),
             _save,
             placeholder="Type a name, press Enter",
         )
@@ -76,14 +77,11 @@ def _link(snapshot: Snapshot) -> None:
 
 
 def _save(name: str) -> None:
-    if not name:
-        keep_shelf(replace(shelf(), draft=""))
-        return
-    try:
-        keep_shelf(shelf().saved(name, scenario()))
-    except RefusedError as error:
-        keep_shelf(replace(shelf(), draft=name))
-        say(str(error))
+    set_draft(_NAME, name)  # a name that is refused stays, to be mended
+    if name:
+        with refusals_said():
+            keep_shelf(shelf().saved(name, scenario()))
+            set_draft(_NAME, "")
 
 
 def _rename(old: str, new: str) -> None:

@@ -76,17 +76,9 @@ def unpack(text: str) -> dict[Move, float] | None:
 
 
 def _names(transitions: Mapping[Move, float]) -> list[str]:
-    """Every tag once, in the order of the edits."""
-    named = {name: None for source, target in transitions for name in (source, target)}
-    return [name for name in named if _is_tag(name, transitions)]
-
-
-def _is_tag(name: str, transitions: Mapping[Move, float]) -> bool:
-    """Whether a name stands for a tag somewhere; START as target and END as source do."""
-    if name not in (START, END):
-        return True
-    side = 1 if name == START else 0
-    return any(move[side] == name for move in transitions)
+    """Every tag once, in the order of the edits; START may be a tag as target, END as source."""
+    sides = (side for move in transitions for side in zip(move, (START, END), strict=True))
+    return list(dict.fromkeys(name for name, border in sides if name != border))
 
 
 def _sides(names: list[str]) -> tuple[list[str], list[str]]:

@@ -35,7 +35,6 @@ class Shelf:
 
     snapshots: tuple[Snapshot, ...] = ()  # in the order they were saved
     deleted: tuple[tuple[int, Snapshot], ...] = ()  # place and snapshot, the last one last
-    draft: str = ""  # a name that was refused, kept to be mended
     chosen: str = ""  # name of the one that load, rename and delete are about
 
     def names(self) -> list[str]:
@@ -62,7 +61,7 @@ class Shelf:
                 f"There are {MOST_SNAPSHOTS} snapshots already, and no room for more. Delete one."
             )
         snapshot = Snapshot(name, replace(scenario, view={}, step=0))
-        return replace(self, snapshots=(*self.snapshots, snapshot), draft="", chosen=name)
+        return replace(self, snapshots=(*self.snapshots, snapshot), chosen=name)
 
     def renamed(self, old: str, new: str) -> Shelf:
         """With another name for one.

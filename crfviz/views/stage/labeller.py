@@ -20,6 +20,7 @@ from crfviz.views.theme import GREY, tag_colours
 MOST_RANKED = 5  # alternatives of a word that are sent
 NONE = ""  # the choice that says "no entity here"
 NONE_KEY = "x"
+AS_THEY_ARE = ("ack", "note", "problem", "reason", "place", "probabilistic")  # of a sheet
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,6 @@ def labeller_payload(sheet: Sheet) -> dict[str, object]:
         "item": annotation.item,
         "revision": annotation.revision,
         "state": annotation.state,
-        "ack": sheet.ack,
         "bio": is_bio(sheet.tags),
         "choices": [{"name": c.name, "key": c.key, "colour": c.colour} for c in options],
         "words": [sheet.text[start:end] for start, end in annotation.offsets],
@@ -98,12 +98,7 @@ def labeller_payload(sheet: Sheet) -> dict[str, object]:
         "ranked": ranked(proposal.marginals, sheet.tags, options),
         "changed": {str(position): tag for position, tag in sheet.changed.items()},
         "gold": None if sheet.gold is None else list(sheet.gold),
-        "note": sheet.note,
-        "problem": sheet.problem,
-        "reason": sheet.reason,
-        "place": sheet.place,
-        "probabilistic": sheet.probabilistic,
-    }
+    } | {name: getattr(sheet, name) for name in AS_THEY_ARE}
 
 
 def gaps(text: str, offsets: Offsets) -> list[str]:

@@ -28,17 +28,20 @@ class Watched:
     words: Sequence[str]  # T
     tags: Sequence[str]  # K names
 
-    def changed(self, hidden: int) -> list[int]:
-        """The positions whose decoded tag changes with one word hidden, its own included."""
-        other = self.hidden[hidden]
-        return [] if self.path is None or other is None else differing(self.path, other)
+    def changes(self, hidden: int) -> list[str]:
+        """The decoded tags that change with one word hidden, its own included, in words."""
+        before, after, tags = self.path, self.hidden[hidden], self.tags
+        if before is None or after is None:
+            return []
+        places = differing(before, after)
+        return [f"{numbered(self.words, t)} {tags[before[t]]} → {tags[after[t]]}" for t in places]
 
 
 def occlusion_rows(watched: Watched) -> list[Row]:
     """A bar per word, how hiding it moves the emission, and how many decoded tags then change."""
     change, tag = watched.change, watched.tags[watched.tag]
     size = max((abs(value) for value in change if math.isfinite(value)), default=0.0) or 1.0
-    everywhere = range(len(watched.words))
+    changes = [watched.changes(hidden) for hidden in range(len(watched.words))]
     return [
         Row(
             "occlusion",
@@ -55,10 +58,10 @@ def occlusion_rows(watched: Watched) -> list[Row]:
             "occlusion_tags",
             "tags changed",
             None,
-            texts=[str(len(watched.changed(s)) or "·") for s in everywhere],
+            texts=[str(len(changed) or "·") for changed in changes],
             titles=[
-                f"without “{watched.words[s]}”: {listed}" if (listed := _listed(watched, s)) else ""
-                for s in everywhere
+                f"without “{word}”: {', '.join(changed)}" if changed else ""
+                for word, changed in zip(watched.words, changes, strict=True)
             ],
         ),
     ]
@@ -78,7 +81,7 @@ def occlusion_note(watched: Watched) -> str:
     word = numbered(watched.words, most)
     return (
         f"{own}, and of the others most by {signed(change[most])} without {word}: "
-        f"then {_listed(watched, most) or 'no decoded tag changes'}."
+        f"then {', '.join(watched.changes(most)) or 'no decoded tag changes'}."
     )
 
 
@@ -88,17 +91,7 @@ def occlusion_frame(watched: Watched) -> pd.DataFrame:
         {
             "hidden word": word,
             "emission moves by": watched.change[s],
-            "tags that change": _listed(watched, s),
+            "tags that change": ", ".join(watched.changes(s)),
         }
         for s, word in enumerate(columns(watched.words))
-    )
-
-
-def _listed(watched: Watched, hidden: int) -> str:
-    path, other, tags = watched.path, watched.hidden[hidden], watched.tags
-    if path is None or other is None:
-        return ""
-    return ", ".join(
-        f"{numbered(watched.words, t)} {tags[path[t]]} → {tags[other[t]]}"
-        for t in watched.changed(hidden)
     )
