@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import settings
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.state import session_state_proxy
@@ -18,6 +19,10 @@ from tests.postgres import Cluster
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+# Tensors of one sentence are so small that threads only wait, and several workers share the cores.
+torch.set_num_threads(1)
+os.environ["OMP_NUM_THREADS"] = "1"  # of processes that tests start
 
 # While tests are collected, too: some are made for every model there is.
 _own = tempfile.TemporaryDirectory()
