@@ -123,7 +123,7 @@ def test_every_page_works(screen, model):
     sentence = load_tagger(model).examples()[0].text
     expected = chain(model, sentence)
     screen.open("", model=model, sentence=sentence)
-    for path in [*TITLES, ""]:  # away from the first one and back to it
+    for path in [*list(TITLES)[1:], ""]:
         if path in STAGES:
             with screen.redraw():
                 screen.follow(TITLES[path])
