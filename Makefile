@@ -3,6 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
 JOBS ?= auto
+export PYTHONDONTWRITEBYTECODE =  # tests start a hundred processes: none should compile it all anew
 PYTEST = $(BIN)/pytest -n $(JOBS) --maxprocesses 4 --dist worksteal
 
 run: $(VENV)/installed

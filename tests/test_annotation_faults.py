@@ -254,6 +254,7 @@ def wait_for_more(annotators):
             time.sleep(0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["fast", "immediate"])  # asked to stop, and killed
 def test_a_server_that_restarts_in_mid_work_loses_nothing(cluster, how):
     url = cluster.create("restarted")

@@ -33,6 +33,7 @@ def labelled(labelling_benchmark, tmp_path_factory):
             yield store, people
 
 
+@pytest.mark.slow
 def test_no_row_is_lost_doubled_or_other_than_confirmed(labelling_benchmark, labelled):
     store, people = labelled
     assert list(labelling_benchmark[0].differences(store, people)) == []

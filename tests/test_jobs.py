@@ -19,6 +19,8 @@ from crfviz.taggers.registry import list_taggers
 from crfviz.text.sentences import Sentence
 from tests.tiny_tagger import save_tiny
 
+pytestmark = pytest.mark.slow  # each starts a process that teaches
+
 ROOT = Path(__file__).resolve().parents[1]
 SENTENCES = [
     Sentence(("He", "runs"), ("NOUN", "VERB")),

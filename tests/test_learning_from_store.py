@@ -41,6 +41,7 @@ def test_disagreements_lead_back_to_the_stored_sentences(store):
     assert (found.sentences, found.words, found.observed) == (2, 4, 0.75)
 
 
+@pytest.mark.slow
 def test_what_one_annotator_finished_is_taught_beside_the_app(store, tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
     sentences = finished(store.annotations("notes", annotator="anna", state="done"))

@@ -11,6 +11,7 @@ from sklearn.metrics import accuracy_score
 
 from crfviz.corpus.calibration import calibration_error
 from crfviz.corpus.metrics import accuracy, entity_scores, wilson
+from tests.strategies import fewer_examples
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
@@ -38,6 +39,7 @@ def generator():
     return np.random.default_rng(7)
 
 
+@fewer_examples
 @given(taggings())
 def test_accuracy_is_that_of_scikit_learn(pair):
     gold, guess = pair
@@ -69,6 +71,7 @@ def test_entity_scores_by_hand():
     }
 
 
+@fewer_examples
 @given(taggings())
 def test_entity_scores_are_those_of_seqeval_in_strict_mode(pair):
     gold, guess = pair

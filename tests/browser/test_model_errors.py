@@ -32,7 +32,7 @@ def explorer_of(screen, title, column=0):
     grid = page.get_by_text(title).first.locator(
         "xpath=following::*[@data-testid='stDataFrame'][1]"
     )
-    for _ in range(TRIES):  # the grid draws its cells late, and looks for a link when the mouse moves
+    for _ in range(TRIES):  # the grid draws late, and looks for a link when the mouse moves
         grid.scroll_into_view_if_needed()
         box = grid.bounding_box()
         x, y = box["x"] + 25 + 70 * column, box["y"] + 55
