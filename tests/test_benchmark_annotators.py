@@ -9,6 +9,8 @@ import pytest
 from benchmarks.serving import running_app
 from crfviz.annotations.store import open_store
 
+pytestmark = pytest.mark.slow  # they label for seconds
+
 ANNOTATORS = 5
 SECONDS = 6.0
 PACE = (0.0, 0.3)
@@ -33,7 +35,6 @@ def labelled(labelling_benchmark, tmp_path_factory):
             yield store, people
 
 
-@pytest.mark.slow
 def test_no_row_is_lost_doubled_or_other_than_confirmed(labelling_benchmark, labelled):
     store, people = labelled
     assert list(labelling_benchmark[0].differences(store, people)) == []

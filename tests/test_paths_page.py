@@ -3,6 +3,7 @@
 import pytest
 
 from tests.app_pages import open_at
+from tests.test_app import stage_of
 
 PAGE = "pages/paths.py"
 SENTENCE = "Old dogs see the boat ."
@@ -78,3 +79,4 @@ def test_tables_can_be_read(app, show, sentence):
 @pytest.mark.parametrize("show", ["best", "samples", "reach"])
 def test_without_an_allowed_path_the_page_says_so(app, show):
     paths(app, model="ner-en", sentence="Go", p="0.I-PER", **{"v.paths": show})
+    assert stage_of(app)["note"].startswith("No tag sequence is allowed")
