@@ -21,6 +21,7 @@ LAYERS = [  # a package may import only from lines above its own, and from itsel
 ROOMS = [  # inside of a layer: rooms in the same line do not know each other
     [{"taggers"}, {"taggers/textbook"}, FAMILIES, {"taggers/registry"}],
     [{"corpus"}, {"corpus/training", "corpus/run"}, {"corpus/tables"}],
+    [{"annotations"}, {"annotations/store"}, {"annotations/files", "annotations/teaching"}],
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 HEAVY = {  # where these may be imported
