@@ -23,7 +23,7 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
     "chain": [{"decoding", "demonstrations", "homework"}, {"questions"}, {"entities"}],
     "taggers": [{"textbook"}, {"hmm", "perceptron", "neural", "brought"}, {"registry"}],
     "corpus": [{"training", "run"}, {"tables"}],
-    "annotations": [{"store"}, {"files"}, {"teaching"}],
+    "annotations": [{"store"}, {"files", "teaching"}],
     "views": [{"stage"}, {"strips"}, {"frames"}, {"figures"}],
     "ui": [
         {"state"},

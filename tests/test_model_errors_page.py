@@ -15,7 +15,7 @@ from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.runs import links_of
-from crfviz.ui.errors.source import Source, _check, excerpt_of, renamed
+from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
 from crfviz.views.figures.errors import confusion_chart
 from tests.app_pages import open_at
 
@@ -99,9 +99,9 @@ def test_the_excerpt_is_one_whose_tags_the_tagger_has():
 
 def test_a_file_without_sentences_or_tags_is_named():
     with pytest.raises(FormatError, match=r"a\.txt holds no sentence"):
-        _check(Source("a.txt", "0", []))
+        require_gold(Source("a.txt", "0", []))
     with pytest.raises(FormatError, match=r"a\.txt: sentence 2 has no gold tags"):
-        _check(Source("a.txt", "0", [Sentence(("a",), ("X",)), Sentence(("b",))]))
+        require_gold(Source("a.txt", "0", [Sentence(("a",), ("X",)), Sentence(("b",))]))
     with pytest.raises(FormatError, match=r"a\.txt, line 2: expected UTF-8"):
         decoded(b"a\tX\n\xe9\tX\n", name="a.txt")
 

@@ -25,7 +25,7 @@ Source:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,8 +56,8 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Disagreement:
-    """One word to which two annotators gave two tags."""
+class SharedWord:
+    """One word that two annotators split alike, with the tags that they gave it."""
 
     item: Item
     position: int  # among the words of the first annotator, from 0
@@ -79,7 +79,7 @@ class Agreement:
     kappa_by_tag: dict[str, Estimate]  # of each tag that occurs, by name
     entity_f1: Estimate | None  # exact in type and both ends; None without BIO tags
     entity_f1_by_type: dict[str, float]
-    disagreements: tuple[Disagreement, ...]  # in the order of the file
+    disagreements: tuple[SharedWord, ...]  # words with two tags, in the order of the file
 
 
 def agreement(pairs: Pairs, first: str, second: str) -> Agreement:
@@ -96,7 +96,8 @@ def agreement(pairs: Pairs, first: str, second: str) -> Agreement:
     if first == second:
         raise CrfvizError(f"agreement needs two annotators, got {first!r} twice")
     both = _finished_by_both(pairs, first, second)
-    table = _Table.of([_shared_words(*each) for each in both])
+    words = [list(_shared_words(*each)) for each in both]
+    table = _Table.of([[word.tags for word in sentence] for sentence in words])
     entities = [(_entities(one), _entities(other)) for _, one, other in both]
     bio = is_bio([tag for _, *annotations in both for a in annotations for tag in a.final])
     return Agreement(
@@ -109,7 +110,9 @@ def agreement(pairs: Pairs, first: str, second: str) -> Agreement:
         kappa_by_tag={tag: table.kappa(tag) for tag in table.tags},
         entity_f1=_entity_f1(entities) if bio else None,
         entity_f1_by_type=_f1_by_type(entities) if bio else {},
-        disagreements=tuple(d for each in both for d in _disagreements(*each)),
+        disagreements=tuple(
+            word for sentence in words for word in sentence if len(set(word.tags)) > 1
+        ),
     )
 
 
@@ -120,22 +123,13 @@ def _finished_by_both(pairs: Pairs, first: str, second: str) -> list[_Both]:
     return [(item, a, other[key]) for key, (item, a) in one.items() if key in other]
 
 
-def _shared_words(_: Item, one: Annotation, other: Annotation) -> list[tuple[str, str]]:
-    """Both tags of every word that both split alike."""
-    tags = dict(zip(other.offsets, other.final, strict=True))
-    return [
-        (tag, tags[place])
-        for place, tag in zip(one.offsets, one.final, strict=True)
-        if place in tags
-    ]
-
-
-def _disagreements(item: Item, one: Annotation, other: Annotation) -> Iterable[Disagreement]:
-    tags = dict(zip(other.offsets, other.final, strict=True))
-    for position, ((start, end), tag) in enumerate(zip(one.offsets, one.final, strict=True)):
-        theirs = tags.get((start, end), tag)
-        if theirs != tag:
-            yield Disagreement(item, position, item.text[start:end], start, (tag, theirs))
+def _shared_words(item: Item, one: Annotation, other: Annotation) -> Iterator[SharedWord]:
+    """Every word that both split alike with both its tags, the same or not."""
+    theirs = dict(zip(other.offsets, other.final, strict=True))
+    for position, (place, tag) in enumerate(zip(one.offsets, one.final, strict=True)):
+        if place in theirs:
+            start, end = place
+            yield SharedWord(item, position, item.text[start:end], start, (tag, theirs[place]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,12 +142,10 @@ class _Table:
 
     @classmethod
     def of(cls, sentences: Sequence[Sequence[tuple[str, str]]]) -> _Table:
-        pairs = sorted({pair for sentence in sentences for pair in sentence})
-        columns = {pair: number for number, pair in enumerate(pairs)}
-        counts = np.zeros((len(sentences), len(pairs)), dtype=np.int64)
-        for row, sentence in enumerate(sentences):
-            for pair in sentence:
-                counts[row, columns[pair]] += 1
+        counters = [Counter(sentence) for sentence in sentences]
+        pairs = sorted(set().union(*counters))
+        rows = [[counter[pair] for pair in pairs] for counter in counters]
+        counts = np.array(rows, dtype=np.int64).reshape(len(sentences), len(pairs))
         return cls(pairs, counts, _samples(counts))
 
     @property

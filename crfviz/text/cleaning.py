@@ -9,14 +9,6 @@ from crfviz.text.sentences import Sentence
 HANDLE = "@user"
 
 
-def prepared(
-    sentence: Sentence, *, fold: bool = False, types: Mapping[str, str] | None = None
-) -> Sentence:
-    """The sentence, handles folded if asked for, and types mapped if there is a mapping."""
-    folded = fold_handles(sentence) if fold else sentence
-    return folded if types is None else map_types(folded, types)
-
-
 def fold_handles(sentence: Sentence) -> Sentence:
     """The sentence with each `@` and the word after it joined into one `@user`, tagged `O`.
 

@@ -108,21 +108,14 @@ def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
     """
     words = word_rows(block, layout, name)
     tokens = tuple(word.token for word in words)
-    tags = tuple(word.tag for word in words)
-    if set(tags) <= {UNTAGGED}:
-        return Sentence(tokens, None, raw_text(block))
-    for word in words:
-        if word.tag == UNTAGGED:
-            raise FormatError(
-                f"{name}, line {word.number}: expected a tag for {word.token!r}, because other "
-                f"words of the sentence have one, got {UNTAGGED!r}"
-            )
-    return Sentence(tokens, tags, raw_text(block))
-
-
-def raw_text(block: Block) -> str | None:
-    """What the comment `# text = ...` of a block says; None without one."""
-    return comment(block, TEXT_COMMENT)
+    untagged = [word for word in words if word.tag == UNTAGGED]
+    if untagged and len(untagged) < len(words):
+        raise FormatError(
+            f"{name}, line {untagged[0].number}: expected a tag for {untagged[0].token!r}, because "
+            f"other words of the sentence have one, got {UNTAGGED!r}"
+        )
+    tags = None if untagged or not words else tuple(word.tag for word in words)
+    return Sentence(tokens, tags, comment(block, TEXT_COMMENT))
 
 
 def comment(block: Block, start: str) -> str | None:

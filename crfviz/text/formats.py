@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from crfviz.exceptions import FormatError
-from crfviz.text import cleaning
+from crfviz.text.cleaning import fold_handles, map_types
 from crfviz.text.columns import (
     COLUMNS,
     CONLLU,
@@ -51,7 +51,8 @@ class SentenceFile:
         file_format = self.file_format or detect_format(seen, name=name)
         del seen  # or it would hold all lines
         for sentence in _parse(lines, file_format, name):
-            yield cleaning.prepared(sentence, fold=self.fold_handles, types=self.types)
+            folded = fold_handles(sentence) if self.fold_handles else sentence
+            yield folded if self.types is None else map_types(folded, self.types)
 
     def _lines(self) -> Iterator[str]:
         try:
@@ -87,12 +88,7 @@ def read_sentences(
 
 
 def parse_sentences(
-    text: str,
-    *,
-    name: str = "text",
-    file_format: FormatName | None = None,
-    fold_handles: bool = False,
-    types: Mapping[str, str] | None = None,
+    text: str, *, name: str = "text", file_format: FormatName | None = None
 ) -> list[Sentence]:
     r"""Like `read_sentences`, from a string; `name` is what messages call it.
 
@@ -100,11 +96,7 @@ def parse_sentences(
     [Sentence(tokens=('Hello', '!'), tags=('INTJ', 'PUNCT'), text=None)]
     """
     lines = lines_of(text)
-    file_format = file_format or detect_format(lines, name=name)
-    return [
-        cleaning.prepared(sentence, fold=fold_handles, types=types)
-        for sentence in _parse(lines, file_format, name)
-    ]
+    return list(_parse(lines, file_format or detect_format(lines, name=name), name))
 
 
 def _parse(lines: Iterable[str], file_format: FormatName, name: str) -> Iterator[Sentence]:

@@ -24,7 +24,6 @@ from crfviz.text.columns import (
     WordRow,
     comment,
     fits,
-    raw_text,
     rendered,
     sentence_of,
     word_rows,
@@ -83,7 +82,7 @@ def read_block(block: Block, where: str, layout: Layout, name: str) -> FileSente
     marked = comment(block, MARK)
     if marked is not None:
         fields = parse_object(marked, where)
-        text = fields.get("text", raw_text(block))
+        text = fields.get("text", comment(block, TEXT_COMMENT))
         if not isinstance(text, str):
             raise FormatError(f"{where}: expected the sentence in {TEXT_COMMENT!r}, got none")
         known = {name: value for name, value in fields.items() if name not in ROWS}

@@ -114,12 +114,15 @@ def keep(
     Raises:
         StoreError: it could not be stored; documents that were complete before stay.
     """
-    places: dict[str, list[int]] = {}
-    for place, item in enumerate(imported.items):
-        places.setdefault(item.document, []).append(place)
-    of_item: dict[int, list[Annotation]] = {}
+    documents: dict[str, tuple[list[Item], list[Annotation]]] = {}
+    places = []  # of the sentences in their documents
+    for item in imported.items:
+        items, _ = documents.setdefault(item.document, ([], []))
+        places.append(len(items))
+        items.append(item)
     for annotation in imported.annotations:
-        of_item.setdefault(annotation.item, []).append(annotation)
+        _, labelled = documents[imported.items[annotation.item].document]
+        labelled.append(replace(annotation, item=places[annotation.item]))
     total = len(imported.items) + len(imported.annotations)
     written = 0
 
@@ -128,15 +131,9 @@ def keep(
             progress(written + done, total)
 
     names = []
-    for document, own in places.items():
-        labelled = [
-            replace(annotation, item=number)
-            for number, place in enumerate(own)
-            for annotation in of_item.get(place, ())
-        ]
-        items = [imported.items[place] for place in own]
+    for document, (items, labelled) in documents.items():
         names.append(store.add(document, items, report, labelled))
-        written += len(own) + len(labelled)
+        written += len(items) + len(labelled)
     return names
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import JSON, Connection, RowMapping, Table, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from crfviz.annotations.records import UNSTORABLE, Annotation, Item, State, Step
+from crfviz.annotations.records import UNSTORABLE, Annotation, Item, Step
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.exceptions import ConflictError, StoreError
 from crfviz.text.sentences import Offsets
@@ -78,22 +78,16 @@ def item_of(row: RowMapping) -> Item:
 
 def annotation_of(row: RowMapping) -> Annotation:
     """The annotation of a row."""
-    columns = ANNOTATIONS.c
+    values = {name: row[ANNOTATIONS.c[name]] for name in KEPT}
     return Annotation(
-        item=row[columns.item],
-        annotator=row[columns.annotator],
-        offsets=_offsets(row[columns.offsets]),
-        proposed=tuple(row[columns.proposed]),
-        final=tuple(row[columns.final]),
-        pins=_pins(row[columns.pins]),
-        state=cast(State, row[columns.state]),
-        model=row[columns.model],
-        model_version=row[columns.model_version],
-        revision=row[columns.revision],
-        seconds=row[columns.seconds],
-        created=row[columns.created],
-        updated=row[columns.updated],
-        past=tuple(Step(_offsets(words), _pins(pins)) for words, pins in row[columns.past]),
+        **values
+        | {
+            "offsets": _offsets(values["offsets"]),
+            "proposed": tuple(values["proposed"]),
+            "final": tuple(values["final"]),
+            "pins": _pins(values["pins"]),
+            "past": tuple(Step(_offsets(words), _pins(pins)) for words, pins in values["past"]),
+        }
     )
 
 
@@ -132,7 +126,13 @@ def new_document(
     check_text(name)
     rows = _placed(sentences)
     now = datetime.now(UTC)
-    marks = [annotation_row(_dated(annotation, now)) for annotation in labelled]
+    marks = [annotation_row(annotation) for annotation in labelled]
+    for mark in marks:
+        mark.update(
+            revision=max(1, mark["revision"]),
+            created=mark["created"] or now,
+            updated=mark["updated"] or now,
+        )
     outside = [mark["item"] for mark in marks if not 0 <= mark["item"] < len(rows)]
     if outside:
         raise StoreError(
@@ -228,15 +228,6 @@ def _placed(sentences: Iterable[Item]) -> list[Row]:
         columns = ("text", "offsets", "gold")
         rows.append({name: getattr(sentence, name) for name in columns} | {"position": position})
     return rows
-
-
-def _dated(annotation: Annotation, now: datetime) -> Annotation:
-    return replace(
-        annotation,
-        revision=max(1, annotation.revision),
-        created=annotation.created or now,
-        updated=annotation.updated or now,
-    )
 
 
 def _free_name(connection: Connection, wanted: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, select
@@ -80,12 +79,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -205,18 +199,13 @@ class Store:
 
     def progress(self, document: str, annotator: str) -> Progress:
         """How far an annotator is in a document."""
-        total = select(func.count(ITEMS.c.id)).join(DOCUMENTS)
-        total = total.where(DOCUMENTS.c.name == document)
-        states = (
-            _of_document(
-                document, ANNOTATIONS.c.state, func.count(), func.sum(ANNOTATIONS.c.seconds)
-            )
-            .where(ANNOTATIONS.c.annotator == annotator)
-            .group_by(ANNOTATIONS.c.state)
-        )
+        total = select(func.count(ITEMS.c.id)).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
+        columns = (ANNOTATIONS.c.state, func.count(), func.sum(ANNOTATIONS.c.seconds))
+        mine = _of_document(document, *columns).where(ANNOTATIONS.c.annotator == annotator)
 
         def work(connection: Connection) -> Progress:
-            counts = {state: (n, spent) for state, n, spent in connection.execute(states)}
+            states = connection.execute(mine.group_by(ANNOTATIONS.c.state))
+            counts = {state: (n, spent) for state, n, spent in states}
             done, seconds = counts.get("done", (0, 0.0))
             number = connection.execute(total).scalar_one()
             return Progress(number, done, counts.get("open", (0, 0.0))[0], seconds)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.agreement import Agreement, Disagreement, Estimate, agreement
+from crfviz.annotations.agreement import Agreement, Estimate, SharedWord, agreement
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.text.schemes import is_begin, split_tag
 from crfviz.text.sentences import words_at
@@ -112,7 +112,7 @@ def _disagreements(both: Agreement, words: Mapping[int, Sequence[str]]) -> None:
         st.caption(f"The first {MOST_ROWS} of {number:,}.")
 
 
-def _link(each: Disagreement, words: Sequence[str]) -> str | None:
+def _link(each: SharedWord, words: Sequence[str]) -> str | None:
     """The explorer on the sentence, asked about the second annotator's tag at that word."""
     model = scenario().model
     tagger = cached.tagger(model)
