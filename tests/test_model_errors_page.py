@@ -1,10 +1,8 @@
 """The page Model errors, driven with AppTest, and its parts that need no page."""
 
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.corpus.run.tagging import run
@@ -19,19 +17,14 @@ from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.runs import links_of
 from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
 from crfviz.views.figures.errors import confusion_chart
+from tests.app_pages import open_at
 
-ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = "pages/model-errors.py"
-
-
-@pytest.fixture
-def app():
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
 
 
 def open_page(app, **params):
     app.query_params.update(params)
-    return app.run().switch_page(SCRIPT).run()
+    return open_at(app, SCRIPT)
 
 
 @pytest.mark.app
