@@ -2,12 +2,15 @@
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
+JOBS ?= auto
+export PYTHONDONTWRITEBYTECODE =  # tests start a hundred processes: none should compile it all anew
+PYTEST = $(BIN)/pytest -n $(JOBS) --maxprocesses 4 --dist worksteal
 
 run: $(VENV)/installed
 	$(BIN)/streamlit run app.py
 
 test: $(VENV)/installed-dev check
-	$(BIN)/pytest
+	$(PYTEST) --durations 10
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy
@@ -18,7 +21,7 @@ fix: $(VENV)/installed-dev
 	$(BIN)/biome check --write ; $(BIN)/dprint fmt
 
 fast: $(VENV)/installed-dev
-	$(BIN)/pytest -q -m "not slow and not app and not browser"
+	$(PYTEST) -q -m "not slow and not app and not browser"
 
 install: $(VENV)/installed-dev
 	$(BIN)/pre-commit install

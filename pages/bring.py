@@ -20,9 +20,9 @@ if may_bring():
     files = uploaded_files()
     if files:
         try:
-            found = understood(files)
-            show_understood(found)
-            use_button(found, files)
+            brought = understood(files)
+            show_understood(brought)
+            use_button(brought, files)
         except CrfvizError as error:
             st.error(plain(str(error)))
 else:

@@ -1,25 +1,18 @@
 """Check my homework: somebody's table beside the right one, and the bug that made it."""
 
-import streamlit as st
-
 from crfviz.chain.homework.check import check
 from crfviz.chain.homework.programs import ALPHA
-from crfviz.exceptions import CrfvizError
 from crfviz.ui.panels.homework import show_checked, table_box
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
-from crfviz.ui.words import plain
 from crfviz.views.frames.homework import KIND_NAMES
 
 _, choice = header("Homework", 1, 3)
 current = scene()
 with choice:
     kind = bound_tabs("Table of", "kind", KIND_NAMES, ALPHA)
-try:
-    table = table_box(current, kind)
-    if table is not None:
-        checked = check(current.now.potentials, kind, table.values)
-        show_checked(current, kind, checked)
-except CrfvizError as error:
-    st.error(plain(f"{error}"))
+table = table_box(current, kind)
+if table is not None:
+    checked = check(current.now.potentials, kind, table.values)
+    show_checked(current, kind, checked)

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from crfviz.corpus.tables.report import notes
-from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.errors.questions import downloads, questions
 from crfviz.ui.errors.runs import analysed, link_notes
@@ -17,15 +16,11 @@ _, choice = header("Model errors", 1, 2)
 if not cached.models():
     st.info("There is no model. `python -m crfviz train` makes one.")
     st.stop()
-try:
-    tagger = cached.tagger(scenario().model)
-    with choice:
-        source = choose_source(tagger)
-    sentences = mapped_sentences(tagger, source) if source else None
-    found = analysed(tagger, source, sentences) if source and sentences else None
-except CrfvizError as error:
-    st.error(plain(str(error)))
-    st.stop()
+tagger = cached.tagger(scenario().model)
+with choice:
+    source = choose_source(tagger)
+sentences = mapped_sentences(tagger, source) if source else None
+found = analysed(tagger, source, sentences) if source and sentences else None
 if found is None or source is None:
     st.stop()
 wrong = found.record["errors"]

@@ -16,10 +16,10 @@ except CrfvizError as error:
     st.info(plain(f"{error}."))
     st.stop()
 kind = choose_change(every)
-found = every[kind]
-if found is None:
+changed = every[kind]
+if changed is None:
     st.info(f"This sentence has nothing for “{kind}” to change. Choose another change.")
     st.stop()
-show_changed(found, kind)
-ways_on(found)
-show_numbers(found)
+show_changed(changed, kind)
+ways_on(changed)
+show_numbers(changed)

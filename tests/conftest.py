@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import settings
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.state import session_state_proxy
@@ -13,16 +14,35 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
 from crfviz.ui.session.kept import KEPT
+from tests.app_pages import new_app
 from tests.postgres import Cluster
+
+HERE = Path(__file__).resolve().parent
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
+# Tensors of one sentence are so small that threads only wait, and several workers share the cores.
+torch.set_num_threads(1)
+os.environ["OMP_NUM_THREADS"] = "1"  # of processes that tests start
+
 # While tests are collected, too: some are made for every model there is.
 _own = tempfile.TemporaryDirectory()
 os.environ["CRFVIZ_USER_MODELS"] = f"{_own.name}/models"
 os.environ["CRFVIZ_DATABASE_URL"] = f"sqlite:///{_own.name}/annotations.db"
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent == HERE and "app" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.app)
+
+
+@pytest.fixture
+def app():
+    """The app in AppTest, not run yet."""
+    return new_app()
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +80,7 @@ def asked_again(monkeypatch):
 @pytest.fixture(scope="module")
 def labelling_benchmark():
     """The modules of `benchmarks/` with annotators and with documents for them."""
-    benchmarks = str(Path(__file__).resolve().parents[1] / "benchmarks")
+    benchmarks = str(HERE.parent / "benchmarks")
     sys.path.insert(0, benchmarks)
     try:
         import annotators

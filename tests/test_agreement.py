@@ -12,6 +12,7 @@ from crfviz.annotations.agreement import agreement
 from crfviz.annotations.records import Annotation, Item
 from crfviz.exceptions import CrfvizError
 from tests.bio import entities
+from tests.strategies import fewer_examples
 
 DIAGNOSES = {  # Fleiss, Levin and Paik (2003), table 18.1: 100 subjects, two raters
     ("P", "P"): 75,
@@ -76,6 +77,7 @@ sentences = st.lists(
 )
 
 
+@fewer_examples
 @given(sentences)
 def test_kappa_equals_that_of_scikit_learn(drawn):
     ones, others = ([tag for sides in drawn for tag in sides[k]] for k in (0, 1))
@@ -89,6 +91,7 @@ def test_kappa_equals_that_of_scikit_learn(drawn):
         assert kappa.value == pytest.approx(expected, abs=1e-12)
 
 
+@fewer_examples
 @given(sentences)
 def test_it_does_not_matter_who_comes_first(drawn):
     there, back = compared(drawn), compared([sides[::-1] for sides in drawn])

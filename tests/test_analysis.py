@@ -23,6 +23,7 @@ def same(first, second):
     return torch.equal(first, second)
 
 
+@fewer_examples
 @given(chains(max_tokens=4, max_tags=4))
 def test_every_part_is_what_its_own_function_gives(potentials):
     analysis = analyse(potentials)

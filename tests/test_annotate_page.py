@@ -8,7 +8,8 @@ from crfviz.annotations.labelling import Desk
 from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.annotate import store as annotation_store
-from tests.test_app import app, button  # noqa: F401 - a fixture
+from tests.app_pages import open_at
+from tests.test_app import button
 
 pytestmark = pytest.mark.app
 
@@ -27,9 +28,9 @@ def store(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def page(app, store):  # noqa: ARG001, F811 - fixtures
+def page(app, store):  # noqa: ARG001 - a fixture
     app.query_params.update({"model": MODEL, "v.by": "anna"})
-    return app.run().switch_page(PAGE).run()
+    return open_at(app, PAGE)
 
 
 def open_part(page, part):
@@ -170,10 +171,10 @@ def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp
     assert not page.error
 
 
-def test_a_model_that_cannot_score_the_sentence_is_a_message(app, store):  # noqa: F811 - a fixture
+def test_a_model_that_cannot_score_the_sentence_is_a_message(app, store):
     store.add("dogs", _items("Dogs run ."))
     app.query_params.update({"model": "textbook/ice-cream", "v.by": "anna"})
-    app.run().switch_page(PAGE).run()
+    open_at(app, PAGE)
     assert not app.exception
     assert "another model" in texts(app)
     assert button(app, "Try again")

@@ -18,6 +18,7 @@ from crfviz.annotations.records import STATES, Annotation, Item
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import FormatError
 from crfviz.text.formats import parse_sentences
+from tests.strategies import fewer_examples
 
 ODD = "aZ9é日\u0301👩\u200d\t\n\r\u2028\x85\x1f |%=#:_\"'\\{[,.\ufeff"
 texts = st.text(st.sampled_from(ODD) | st.characters(codec="utf-8", exclude_characters="\0"))
@@ -84,7 +85,7 @@ def empty(*stores):
 
 
 @pytest.mark.parametrize("file_format", FILE_FORMATS)
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(fewer_examples, suppress_health_check=[HealthCheck.too_slow])
 @given(content=st.lists(st.tuples(names, documents()), min_size=1, max_size=2))
 def test_export_import_export_gives_the_same_bytes(stores, file_format, content):
     one, two = stores

@@ -30,6 +30,7 @@ from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.schemes import spans
 from tests.fake_tagger import FakeTagger
+from tests.strategies import fewer_examples
 from tests.tiny_tagger import save_tiny
 
 BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
@@ -102,6 +103,7 @@ MARKS = st.lists(
 )
 
 
+@fewer_examples
 @given(MARKS)
 def test_half_entities_cannot_be_made(marks):
     desk = people()
@@ -184,6 +186,7 @@ def test_a_word_cannot_be_joined_with_nothing(word):
 # decoding
 
 
+@fewer_examples
 @given(st.data())
 def test_the_proposal_is_the_best_of_all_paths_with_these_tags(data):
     desk = people()
@@ -233,6 +236,7 @@ def test_a_tag_that_no_path_has_is_refused():
 # the way back
 
 
+@fewer_examples
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["NOUN", "VERB"])), max_size=8))
 def test_every_step_can_be_undone(steps):
     desk = parts()

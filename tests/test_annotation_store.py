@@ -240,6 +240,7 @@ def at_once(tasks):
     return results, errors
 
 
+@pytest.mark.slow
 def test_fifty_thousand_sentences_are_stored_and_the_store_answers_meanwhile(store):
     store.add("a", [sentence()])
     (item,) = store.item_ids("a")

@@ -2,17 +2,15 @@
 
 import json
 import logging
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from crfviz.ui import cached, scene
 from crfviz.ui.shell.frame import PAGES
+from tests.app_pages import open_at
 
 pytestmark = pytest.mark.app
 
-ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = [script for script, _, _ in PAGES]
 ON_A_SENTENCE = [
     script
@@ -22,13 +20,7 @@ ON_A_SENTENCE = [
 ]
 WITH_SENTENCE = [script for script in SCRIPTS if script != "pages/annotate.py"]  # in the sidebar
 CONTEXT_FREE, FULL = "upos-en-contextfree", "upos-en"
-SECONDS = 120  # a busy machine imports slowly
 IMAGE = "![x](http://tracker.example/x.png)"
-
-
-@pytest.fixture
-def app():
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
 
 
 @pytest.fixture
@@ -56,7 +48,7 @@ def assert_sound(app):
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_page_runs_from_a_cold_start(app, script):
-    app.run().switch_page(script).run()
+    open_at(app, script)
     assert_sound(app)
     assert app.title[0].value == {path: title for path, title, _ in PAGES}[script]
 
@@ -71,7 +63,7 @@ def test_the_first_screen_shows_the_context_free_model_on_its_first_example(app)
 @pytest.mark.parametrize("script", WITH_SENTENCE)
 def test_every_page_opens_from_a_link(app, script):
     app.query_params.update({"sentence": "He runs .", "t": "DET.NOUN:-2", "step": "1"})
-    app.run().switch_page(script).run()
+    open_at(app, script)
     assert_sound(app)
     assert app.text_input(key="sentence").value == "He runs ."
     assert app.button(key="reset").disabled is False
@@ -123,7 +115,7 @@ def test_an_own_sentence_is_no_example(app):
 
 def test_edits_are_counted_undone_redone_and_reset(app):
     app.query_params.update({"t": "DET.NOUN:-2,PRON.VERB:1", "k": "0.5"})
-    app.run().switch_page("pages/transitions.py").run()
+    open_at(app, "pages/transitions.py")
     captions = [caption.value for caption in app.caption]
     assert "**3 edits**" in captions
     assert "CRF strength 0.5" in captions
@@ -161,7 +153,7 @@ def test_a_hand_edited_address_is_answered_in_words(app):
 @pytest.mark.parametrize("sentence", ["", "   "], ids=["empty", "blank"])
 def test_without_a_word_each_page_asks_for_one(app, script, sentence):
     app.query_params.update({"sentence": sentence, "t": "DET.NOUN:-2"})
-    app.run().switch_page(script).run()
+    open_at(app, script)
     assert_sound(app)
     assert [info.value for info in app.info] == [
         "Type a sentence in the box on the left, then press Enter."
@@ -184,7 +176,7 @@ def test_without_a_word_each_page_asks_for_one(app, script, sentence):
 )
 def test_no_sentence_upsets_a_page_or_is_read_as_markdown(app, script, sentence):
     app.query_params.update({"sentence": sentence, "v.twin": "1"})
-    app.run().switch_page(script).run()
+    open_at(app, script)
     assert_sound(app)
     assert app.text_input(key="sentence").value == sentence
     unsafe = [IMAGE, "**bold**", ":red[x]", "<script>"]
@@ -194,7 +186,7 @@ def test_no_sentence_upsets_a_page_or_is_read_as_markdown(app, script, sentence)
 @pytest.mark.parametrize("script", ON_A_SENTENCE)
 def test_of_a_long_sentence_the_first_words_are_drawn_and_the_page_says_so(app, script):
     app.query_params["sentence"] = "word " * 200
-    app.run().switch_page(script).run()
+    open_at(app, script)
     assert_sound(app)
     captions = [caption.value for caption in app.caption]
     assert "The first 120 of 200 words are drawn." in captions
@@ -225,7 +217,7 @@ def test_a_model_folder_that_disappears_is_explained(app, broken_model, monkeypa
 
 
 def test_the_models_page_explains_a_broken_model_beside_the_others(app, broken_model):
-    app.run().switch_page("pages/models.py").run()
+    open_at(app, "pages/models.py")
     assert not app.exception
     assert [tab.label for tab in app.tabs][:1] == [CONTEXT_FREE]
     assert broken_model in [tab.label for tab in app.tabs]
@@ -236,7 +228,7 @@ def test_the_models_page_explains_a_broken_model_beside_the_others(app, broken_m
 def test_without_any_model_each_page_says_so(app, script, monkeypatch):
     monkeypatch.setattr(cached, "list_taggers", list)
     monkeypatch.setattr(cached, "PREFERRED_MODEL", "none-of-these")
-    app.run().switch_page(script).run()
+    open_at(app, script)
     assert not app.exception
     said = [message.value for message in [*app.error, *app.info]]
     assert any("There is no model" in text for text in said)
@@ -302,7 +294,7 @@ def test_an_observation_that_is_not_there_is_said_in_words(app):
 
 def test_a_shift_changes_nothing_and_can_be_undone(app):
     app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 3 3 1"})
-    app.run().switch_page("pages/hmm-as-crf.py").run()
+    open_at(app, "pages/hmm-as-crf.py")
     button(app, "Shift the tag").click().run()
     assert_sound(app)
     assert "START.C" in app.query_params["t"]

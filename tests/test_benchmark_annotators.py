@@ -9,6 +9,8 @@ import pytest
 from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
 
+pytestmark = pytest.mark.slow  # they label for seconds
+
 ANNOTATORS = 5
 SECONDS = 6.0
 PACE = (0.0, 0.3)

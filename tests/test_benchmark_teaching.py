@@ -45,6 +45,7 @@ def setting(benchmark, tmp_path):
     return benchmark.Setting(folder, "as trained", SENTENCES, SENTENCES[2:], SENTENCES[:2])
 
 
+@pytest.mark.slow
 def test_much_teaching_gets_every_word_right(benchmark, setting):
     recipe = replace(METHODS["tagger"], learning_rate=0.02, epochs=100, drop_outputs=0.0)
     found = benchmark.measure(setting, "tagger", len(SENTENCES), recipe)

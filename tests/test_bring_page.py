@@ -1,17 +1,14 @@
 """The page Bring your own, without a browser: what the server allows, and what was brought."""
 
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.user_models import new_model, own_models
 from crfviz.text.schemes import could_be_bio
 from crfviz.views.frames.chains import axis_line, facts_frame
+from tests.app_pages import new_app, open_at
 from tests.brought import DOG, TRANSITIONS, as_json, understand
 
-APP = Path(__file__).parents[1] / "app.py"
 pytestmark = pytest.mark.app
 
 
@@ -23,10 +20,9 @@ def own(tmp_path, monkeypatch):
 
 
 def page(**params):
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = new_app()
     app.query_params.update(params)
-    app.run()
-    return app.switch_page("pages/bring.py").run()
+    return open_at(app, "pages/bring.py")
 
 
 @pytest.mark.usefixtures("own")
@@ -52,7 +48,7 @@ def test_a_server_may_take_no_models(monkeypatch):
 
 @pytest.mark.usefixtures("own")
 def test_another_sentence_gets_a_clear_message_on_a_page():
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = new_app()
     app.query_params.update({"model": "dog", "sentence": "A cat"})
     app.run()
     assert "“A cat” is none" in app.error[0].value.replace("\\", "")
@@ -137,7 +133,7 @@ def installed(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("installed")
 def test_a_plug_in_is_in_the_picker_and_a_broken_one_is_a_message():
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = new_app()
     app.query_params.update({"model": "Works", "sentence": "a b c"})
     app.run()
     assert not app.exception

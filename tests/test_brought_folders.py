@@ -11,7 +11,7 @@ import pytest
 from crfviz.exceptions import FormatError, ModelError, UnknownObservationError
 from crfviz.taggers.brought.draft import MOST_MEMBERS
 from crfviz.taggers.brought.tagger import ImportedTagger
-from crfviz.taggers.claims import holds
+from crfviz.taggers.examples import holds
 from crfviz.taggers.registry import SHIPPED, list_taggers, load_tagger
 from crfviz.taggers.storage import read_arrays, write_arrays
 from crfviz.taggers.user_models import new_model
@@ -130,7 +130,7 @@ def test_examples_are_the_sentences_and_hold(given):
     first, second = given.examples()
     assert (first.text, first.claim) == ("The dog barks", "sentence 1: “The dog barks”")
     assert second.gold == ("NOUN", "VERB")
-    assert holds(first, given)
+    assert holds(first, given.potentials(first.tokens))
     assert given.split(first.text) == list(first.tokens)
     assert "Potentials as JSON. Scores of given sentences" in given.card()
 

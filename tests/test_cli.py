@@ -202,6 +202,7 @@ def test_an_unknown_command_shows_the_usage(arguments, capsys):
     assert "usage: crfviz" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_module(model):
     done = subprocess.run(
         [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)],
@@ -213,6 +214,7 @@ def test_it_runs_as_a_module(model):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_reader_who_leaves_early_sees_no_trace(model):
     read, write = os.pipe()
     os.close(read)

@@ -1,26 +1,23 @@
 """Snapshots and the page Compare, driven with AppTest."""
 
 import re
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from crfviz.taggers.registry import list_taggers, load_tagger
+from tests.app_pages import open_at
 
 pytestmark = pytest.mark.app
 
-ROOT = Path(__file__).resolve().parents[1]
 EDIT = "DET.NOUN:-2"
 
 
 @pytest.fixture
-def page():
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+def page(app):
 
     def run(**params):
         app.query_params.update(params)
-        app.run().switch_page("pages/compare.py").run()
+        open_at(app, "pages/compare.py")
         sound(app)
         return app
 

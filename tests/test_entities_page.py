@@ -2,29 +2,26 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from crfviz import load_tagger
 from crfviz.chain.entities.illegal_mass import illegal_mass
 from crfviz.chain.entities.probability import entity_probability
+from tests.app_pages import open_at
 
 pytestmark = pytest.mark.app
 
-ROOT = Path(__file__).resolve().parents[1]
 SENTENCE = "The University of Oxford is in England ."
 
 
 @pytest.fixture
-def page():
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+def page(app):
     app.query_params.update({"model": "ner-en", "sentence": SENTENCE})
 
     def run(**params):
         app.query_params.update(params)
-        app.run().switch_page("pages/entities.py").run()
+        open_at(app, "pages/entities.py")
         assert not app.exception
         assert not app.error
         return app

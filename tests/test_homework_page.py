@@ -7,7 +7,8 @@ import pytest
 
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.taggers.registry import load_tagger
-from tests.test_app import app, assert_sound, button  # noqa: F401 - a fixture
+from tests.app_pages import open_at
+from tests.test_app import assert_sound, button
 
 pytestmark = pytest.mark.app
 
@@ -16,9 +17,9 @@ MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
 
 
 @pytest.fixture
-def page(app):  # noqa: F811 - the fixture
+def page(app):
     app.query_params.update({"model": MODEL, "sentence": DAYS})
-    app.run().switch_page(PAGE).run()
+    open_at(app, PAGE)
     return app
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.questions.tipping import Interval, Line, Piece, crossing, intervals, pieces
+from tests.strategies import fewer_examples
 
 INF = math.inf
 NUMBERS = st.integers(-20, 20).map(lambda number: number / 4)
@@ -28,6 +29,7 @@ def test_every_piece_is_the_best_line_and_they_cover_everything(lines):
         assert own == pytest.approx(best, abs=1e-9)
 
 
+@fewer_examples
 @given(st.lists(st.builds(Line, NUMBERS, NUMBERS), min_size=1, max_size=8))
 def test_clipping_keeps_what_is_inside(lines):
     everywhere = pieces(lines)

@@ -12,7 +12,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.panels.learning_step import step_size
 from crfviz.ui.state.link import Models, decode
-from tests.test_app import app  # noqa: F401 - a fixture
+from tests.app_pages import open_at
 
 PAGE = "pages/learn.py"
 MODEL = "upos-en-contextfree"
@@ -21,14 +21,14 @@ SENTENCE = " ".join(WORDS)
 MARKED = {"sentence": SENTENCE, "r": "1.NOUN"}
 
 
-def learn(app, **params):  # noqa: F811
+def learn(app, **params):
     app.query_params.update(params)
-    app.run().switch_page(PAGE).run()
+    open_at(app, PAGE)
     assert not app.exception
     return app
 
 
-def edits_of(app):  # noqa: F811
+def edits_of(app):
     link = decode(
         {
             name: values[0] if isinstance(values, list) else values
@@ -40,7 +40,7 @@ def edits_of(app):  # noqa: F811
     return link.scenario.edits
 
 
-def button(app, label):  # noqa: F811
+def button(app, label):
     return next(button for button in app.button if button.label == label)
 
 
@@ -55,7 +55,7 @@ def autograd(chain, path):
     return loss.item(), [weight.grad for weight in weights]
 
 
-def test_a_step_makes_edits_that_equal_autograd_and_undo_restores_every_bit(app):  # noqa: F811
+def test_a_step_makes_edits_that_equal_autograd_and_undo_restores_every_bit(app):
     learn(app, **MARKED)
     trained = load_tagger(MODEL).potentials(WORDS)
     path = [trained.tag_id(tag) for tag in ("PRON", "NOUN", "PUNCT")]
@@ -84,7 +84,7 @@ def test_a_step_makes_edits_that_equal_autograd_and_undo_restores_every_bit(app)
 
 
 @pytest.mark.parametrize("model", ["upos-en", "ner-en"])
-def test_the_link_after_a_step_on_forty_words_is_complete(app, model):  # noqa: F811
+def test_the_link_after_a_step_on_forty_words_is_complete(app, model):
     sentence = " ".join(["The", "old", "man", "boats", "."] * 8)
     learn(app, model=model, sentence=sentence, **{"v.size": "2"})
     button(app, "Take the step").click().run()
@@ -113,7 +113,7 @@ def test_a_size_may_be_too_large(typed):
 
 
 @pytest.mark.parametrize("typed", ["abc", "1e9", "![x](http://a.b)"])
-def test_a_bad_size_is_said_and_nothing_is_lost(app, typed):  # noqa: F811
+def test_a_bad_size_is_said_and_nothing_is_lost(app, typed):
     learn(app, **MARKED)
     app.text_input(key="view.size").set_value(typed).run()
     assert not app.exception
@@ -125,7 +125,7 @@ def test_a_bad_size_is_said_and_nothing_is_lost(app, typed):  # noqa: F811
     assert not button(app, "Take the step").disabled
 
 
-def test_forbidden_right_tags_are_said(app):  # noqa: F811
+def test_forbidden_right_tags_are_said(app):
     learn(app, model="ner-en", sentence="John runs .", r="0.I-PER")
     assert "right tags are forbidden" in app.info[0].value
     assert button(app, "Take the step").disabled
@@ -134,12 +134,12 @@ def test_forbidden_right_tags_are_said(app):  # noqa: F811
     assert "r" not in app.query_params
 
 
-def test_a_pin_that_contradicts_the_right_tags_is_said(app):  # noqa: F811
+def test_a_pin_that_contradicts_the_right_tags_is_said(app):
     learn(app, p="1.VERB", **MARKED)
     assert "drop the pin" in app.info[0].value
 
 
-def test_gold_is_right_where_it_is_known(app):  # noqa: F811
+def test_gold_is_right_where_it_is_known(app):
     learn(app)
     trained = load_tagger(MODEL)
     example = trained.examples()[0]

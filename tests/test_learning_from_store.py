@@ -41,17 +41,19 @@ def test_disagreements_lead_back_to_the_stored_sentences(store):
     assert (found.sentences, found.words, found.observed) == (2, 4, 0.75)
 
 
+@pytest.mark.slow
 def test_what_one_annotator_finished_is_taught_beside_the_app(store, tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
     sentences = finished(store.annotations("notes", annotator="anna", state="done"))
     lesson = Lesson(str(save_tiny(tmp_path / "tiny")), held_out=0)
-    status = start_teaching(Jobs(), lesson, sentences).wait(60)
+    status = start_teaching(Jobs(), lesson, sentences).wait(300)
     taught = taught_of(status.result)
     assert taught.num_sentences == 2
     assert taught.gains[0].after.log_likelihood > taught.gains[0].before.log_likelihood
     assert taught.name in list_taggers()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("file_format", ["jsonl", "conllu", "columns"])
 def test_what_is_exported_can_be_taught(tmp_path, monkeypatch, capsys, file_format):

@@ -54,6 +54,7 @@ def test_what_becomes_of_the_sum_without_the_trick(scores, precision, result, lo
     assert (found.lost, found.overflowed) == (lost, overflowed)
 
 
+@fewer_examples
 @given(chains(min_tokens=2))
 def test_a_cell_of_alpha_is_the_sum_of_its_inputs(potentials):
     tables = forward_backward(potentials)

@@ -22,7 +22,8 @@ from crfviz.views.frames.log_space import (
     underflow_note,
 )
 from tests import oracle
-from tests.test_app import app, assert_sound  # noqa: F401 - a fixture
+from tests.app_pages import open_at
+from tests.test_app import assert_sound
 from tests.test_log_space import long_chain
 
 PAGE = "pages/log-space.py"
@@ -106,9 +107,9 @@ def test_sentences_without_a_path_differ_by_nothing():
 
 
 @pytest.fixture
-def page(app):  # noqa: F811 - the fixture
+def page(app):
     app.query_params.update({"model": MODEL, "sentence": DAYS})
-    app.run().switch_page(PAGE).run()
+    open_at(app, PAGE)
     return app
 
 
@@ -126,11 +127,11 @@ def test_the_cell_can_be_chosen_and_shifted(page):
 @pytest.mark.app
 @pytest.mark.parametrize("part", ["underflow", "batch"])
 @pytest.mark.parametrize("model", [MODEL, "upos-en-perceptron", "ner-en"])
-def test_every_part_works_with_every_family(app, model, part):  # noqa: F811 - the fixture
+def test_every_part_works_with_every_family(app, model, part):
     app.query_params.update({"model": model, "v.log_space": part, "t": "START.O:1"})
     if model == MODEL:
         app.query_params["sentence"] = DAYS
-    app.run().switch_page(PAGE).run()
+    open_at(app, PAGE)
     assert_sound(app)
     assert app.dataframe
 

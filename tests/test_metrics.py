@@ -10,6 +10,7 @@ from seqeval.scheme import IOB2
 from sklearn.metrics import accuracy_score
 
 from crfviz.corpus.metrics import accuracy, calibration_error, entity_scores, wilson
+from tests.strategies import fewer_examples
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
@@ -37,6 +38,7 @@ def generator():
     return np.random.default_rng(7)
 
 
+@fewer_examples
 @given(taggings())
 def test_accuracy_is_that_of_scikit_learn(pair):
     gold, guess = pair
@@ -68,6 +70,7 @@ def test_entity_scores_by_hand():
     }
 
 
+@fewer_examples
 @given(taggings())
 def test_entity_scores_are_those_of_seqeval_in_strict_mode(pair):
     gold, guess = pair

@@ -1,10 +1,8 @@
 """The page Model errors, driven with AppTest, and its parts that need no page."""
 
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.corpus.run.tagging import run
@@ -17,21 +15,16 @@ from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.runs import links_of
-from crfviz.ui.errors.source import Source, _check, excerpt_of, renamed
+from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
 from crfviz.views.figures.errors import confusion_chart
+from tests.app_pages import open_at
 
-ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = "pages/model-errors.py"
-
-
-@pytest.fixture
-def app():
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
 
 
 def open_page(app, **params):
     app.query_params.update(params)
-    return app.run().switch_page(SCRIPT).run()
+    return open_at(app, SCRIPT)
 
 
 @pytest.mark.app
@@ -106,9 +99,9 @@ def test_the_excerpt_is_one_whose_tags_the_tagger_has():
 
 def test_a_file_without_sentences_or_tags_is_named():
     with pytest.raises(FormatError, match=r"a\.txt holds no sentence"):
-        _check(Source("a.txt", "0", []))
+        require_gold(Source("a.txt", "0", []))
     with pytest.raises(FormatError, match=r"a\.txt: sentence 2 has no gold tags"):
-        _check(Source("a.txt", "0", [Sentence(("a",), ("X",)), Sentence(("b",))]))
+        require_gold(Source("a.txt", "0", [Sentence(("a",), ("X",)), Sentence(("b",))]))
     with pytest.raises(FormatError, match=r"a\.txt, line 2: expected UTF-8"):
         decoded(b"a\tX\n\xe9\tX\n", name="a.txt")
 

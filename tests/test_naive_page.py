@@ -17,7 +17,8 @@ from crfviz.views.frames.naive import (
     sum_note,
 )
 from tests import oracle
-from tests.test_app import app, assert_sound  # noqa: F401 - a fixture
+from tests.app_pages import open_at
+from tests.test_app import assert_sound
 
 PAGE = "pages/naive.py"
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
@@ -72,9 +73,9 @@ def test_too_many_tags_for_one_word():
 
 
 @pytest.mark.app
-def test_the_page_counts_and_lists(app):  # noqa: F811 - the fixture
+def test_the_page_counts_and_lists(app):
     app.query_params.update({"model": MODEL, "sentence": DAYS})
-    app.run().switch_page(PAGE).run()
+    open_at(app, PAGE)
     assert_sound(app)
     assert [metric.value for metric in app.metric[:2]] == ["16", "16"]
     assert len(app.dataframe[0].value) == 16
@@ -83,8 +84,8 @@ def test_the_page_counts_and_lists(app):  # noqa: F811 - the fixture
 
 
 @pytest.mark.app
-def test_a_long_sentence_is_refused_and_its_beginning_shown(app):  # noqa: F811 - the fixture
-    app.run().switch_page(PAGE).run()
+def test_a_long_sentence_is_refused_and_its_beginning_shown(app):
+    open_at(app, PAGE)
     assert_sound(app)
     assert "17^6 = 24,137,569 paths" in app.info[0].value.replace("\\", "")
     assert app.metric[0].value == "83,521"
@@ -92,8 +93,8 @@ def test_a_long_sentence_is_refused_and_its_beginning_shown(app):  # noqa: F811 
 
 
 @pytest.mark.app
-def test_edits_count(app):  # noqa: F811 - the fixture
+def test_edits_count(app):
     app.query_params.update({"model": MODEL, "sentence": "2 3", "t": "C.H:-inf"})
-    app.run().switch_page(PAGE).run()
+    open_at(app, PAGE)
     assert_sound(app)
     assert "Forbidden: 1." in app.text[0].value

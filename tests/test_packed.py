@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crfviz.chain.weights import END, START
 from crfviz.ui.state.link_matrix import FEW, pack, unpack
+from tests.strategies import fewer_examples
 
 TAGS = [f"T{k}" for k in range(12)]
 moves = st.tuples(st.sampled_from([START, END, *TAGS]), st.sampled_from([*TAGS, START, END]))
@@ -18,6 +19,7 @@ def plain(name):
     return name
 
 
+@fewer_examples
 @given(
     st.dictionaries(
         moves.filter(lambda move: move != (START, END)),

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import crfviz
 
 NAMES = [
@@ -68,6 +70,7 @@ def test_errors_are_all_crfviz_errors():
     assert issubclass(crfviz.CrfvizError, ValueError)
 
 
+@pytest.mark.slow
 def test_importing_the_library_loads_no_app():
     code = "import sys, crfviz; print(*{name.split('.')[0] for name in sys.modules})"
     loaded = subprocess.run(

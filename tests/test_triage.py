@@ -17,7 +17,7 @@ from crfviz.chain.questions.triage import (
 )
 from crfviz.exceptions import ShapeError
 from tests import oracle
-from tests.strategies import chains
+from tests.strategies import chains, fewer_examples
 
 PARTS = ("emission", "transition")
 INF = math.inf
@@ -65,6 +65,7 @@ def test_the_smallest_change_is_that_of_all_rivals(part, case):
     )
 
 
+@fewer_examples
 @pytest.mark.parametrize("part", PARTS)
 @given(wrong())
 def test_applied_it_makes_the_target_win_and_a_thousandth_less_does_not(part, case):
@@ -94,6 +95,7 @@ def test_no_change_that_is_smaller_makes_the_target_win(part, seed):
         assert best_path(Potentials(*moved)) != list(target)
 
 
+@fewer_examples
 @given(wrong())
 def test_the_gap_is_the_sum_of_its_parts_and_decides_the_kind(case):
     chain, target = case
@@ -132,6 +134,7 @@ def test_paths_of_another_length_are_refused():
         triage(chain, [0, 1], [0])
 
 
+@fewer_examples
 @given(wrong())
 def test_the_gaps_of_the_errors_add_up_to_that_of_the_sentence(case):
     chain, gold = case

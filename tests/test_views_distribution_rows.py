@@ -37,6 +37,7 @@ def read(text):
     return float(text.replace("−", "-"))
 
 
+@fewer_examples
 @given(allowed_chains)
 def test_ranked_paths_add_up_as_in_enumeration(potentials):
     rows = ranked_rows(k_best(potentials, 6))
@@ -72,6 +73,7 @@ def test_entropies_of_words_are_those_of_enumeration(potentials):
     assert float(note.split()[-1].removesuffix(".")) == pytest.approx(total, abs=0.0051)
 
 
+@fewer_examples
 @given(allowed_chains)
 def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
     analysis, samples = analyse(potentials), pile(potentials, 4, seed=7)

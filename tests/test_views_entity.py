@@ -14,6 +14,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.views.stage.entity import MOST_RIVALS, entity_panel, path_entities
 from tests import oracle
 from tests.bio import bio_chains, entities
+from tests.strategies import fewer_examples
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 WORDS = ["Ada", "Byron", "in", "York"]
@@ -36,6 +37,7 @@ def masses(chain, first, last):
     return found
 
 
+@fewer_examples
 @given(bio_chains(), st.data())
 def test_hypotheses_equal_enumeration_and_sum_to_one(chain, data):
     label = data.draw(st.sampled_from(entity_types(chain)))

@@ -295,6 +295,7 @@ def test_words_are_passed_on_as_they_are():
     assert "“<b>”" in explain(analyse(LEFT_TO_RIGHT), words, ["A", "B"])
 
 
+@fewer_examples
 @given(chains(max_tokens=4, max_tags=4))
 def test_every_number_equals_the_potentials(potentials):
     assume(oracle.best_score(potentials) > -INF)
@@ -315,6 +316,7 @@ def test_every_number_equals_the_potentials(potentials):
         assert_says(found, oracle.probability(potentials, analysis.viterbi.path))
 
 
+@fewer_examples
 @given(chains(min_tokens=2, max_tokens=4, max_tags=3))
 def test_every_number_equals_the_potentials_where_the_words_agree_with_viterbi(potentials):
     """The other sentences show only then, and chance seldom makes it so."""
@@ -339,6 +341,7 @@ def test_every_number_equals_the_potentials_where_the_words_agree_with_viterbi(p
         check_turn(Sides(moved), analysis, text)
 
 
+@fewer_examples
 @given(st.lists(st.integers(0, 99), min_size=8, max_size=8), st.integers(0, 2))
 def test_every_number_equals_the_marginals(weights, more):
     table = torch.tensor([max(weights) + more, *weights], dtype=torch.float64).reshape(3, 3)

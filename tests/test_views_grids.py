@@ -78,6 +78,7 @@ def test_the_choice_of_each_word_alone_is_framed(potentials):
             assert row[tag] == pytest.approx(max(row), rel=1e-9)
 
 
+@fewer_examples
 @given(small_chains)
 def test_softmax_is_the_share_of_each_tag(potentials):
     table = emission_grid(analyse(potentials), "softmax")
@@ -89,6 +90,7 @@ def test_softmax_is_the_share_of_each_tag(potentials):
         assert math.fsum(shares) == pytest.approx(0.0 if best == -INF else 1.0, abs=1e-12)
 
 
+@fewer_examples
 @given(chains(max_tokens=4, max_tags=5))
 def test_ranks_count_from_the_best_and_ties_from_the_lowest_tag(potentials):
     table = emission_grid(analyse(potentials), "rank")

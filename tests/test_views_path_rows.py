@@ -23,6 +23,7 @@ def assert_says(text, value):
     assert abs(float(text) - value) <= within + 1e-9
 
 
+@fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
 def test_the_best_paths_have_the_probabilities_of_enumeration(potentials):
     assume(oracle.allowed(potentials))
@@ -70,6 +71,7 @@ def test_probabilities_too_small_for_three_decimals_are_no_zeros():
     assert best_rows(analysis, 1)[0].value == "p = 1e-14"
 
 
+@fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
 def test_the_note_tells_the_entropy_of_enumeration(potentials):
     assume(oracle.allowed(potentials))

@@ -88,6 +88,7 @@ def assert_arrives(text, table):
     assert bits(decoded(text)) == bits(table.flatten().tolist())
 
 
+@fewer_examples
 @given(chains(max_tokens=5, max_tags=4))
 def test_every_table_arrives_to_the_last_bit(potentials):
     subject, picture = stage_of(potentials)

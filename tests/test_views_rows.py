@@ -82,6 +82,7 @@ def test_edits_that_leave_no_path_draw_a_row_of_dashes():
     assert [row.tags for row in rows] == [[0, 0], None, None]
 
 
+@fewer_examples
 @given(chains(max_tokens=5, max_tags=4))
 def test_backpointers_lead_back_along_the_viterbi_path(potentials):
     now = analyse(potentials)

@@ -21,7 +21,7 @@ from crfviz.views.strips.side_by_side import (
     incomparable_note,
 )
 from tests import oracle
-from tests.strategies import chains
+from tests.strategies import chains, fewer_examples
 
 INF = math.inf
 TAGS = ["A", "B", "C"]
@@ -101,6 +101,7 @@ def test_differences_are_counted_over_the_decoders_that_are_shown():
     assert [0, 1, 2] in [row.tags for row in gold if row.id == "gold"]
 
 
+@fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
 def test_a_chain_against_itself_has_no_difference(potentials):
     named = replace(potentials, tags=TAGS[: potentials.num_tags])

@@ -9,7 +9,7 @@ from hypothesis import given
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import ShapeError
 from crfviz.views.frames.chains import transition_frame
-from tests.strategies import chains
+from tests.strategies import chains, fewer_examples
 
 INF = math.inf
 
@@ -32,6 +32,7 @@ def test_rows_are_from_and_columns_are_to():
     assert math.isnan(frame.loc["START", "END"])
 
 
+@fewer_examples
 @given(chains(max_tokens=4, max_tags=4))
 def test_every_step_shows_its_own_matrix(potentials):
     steps = potentials.num_tokens - 1

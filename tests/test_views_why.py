@@ -11,7 +11,7 @@ from crfviz.chain.questions.why_not import why_not
 from crfviz.views.stage.ruler import ruler
 from crfviz.views.strips.why import likeliest_loser, log_odds_row, why_gap, why_note, why_row
 from tests import oracle
-from tests.strategies import chains
+from tests.strategies import chains, fewer_examples
 
 TAGS = ("DET", "NOUN", "VERB")
 WORDS = ("the", "dog", "barks")
@@ -34,6 +34,7 @@ def test_the_likeliest_loser_is_the_best_rival_at_the_least_certain_word():
     assert tag != path[position]
 
 
+@fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
 def test_the_bars_add_up_to_the_gap(potentials):
     analysis = analyse(potentials)
@@ -88,6 +89,7 @@ def test_the_trained_terms_come_along_where_there_are_edits():
     assert sum(emissions) + sum(transitions) == pytest.approx(before.gap, abs=1e-9)
 
 
+@fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
 def test_the_log_odds_are_those_of_enumeration(potentials):
     weights = oracle.allowed(potentials)

@@ -1,27 +1,24 @@
 """The page What if, driven with AppTest, against the taggers themselves."""
 
 import json
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from crfviz import load_tagger, viterbi
 from crfviz.taggers.perturbations import KINDS
+from tests.app_pages import open_at
 
 pytestmark = pytest.mark.app
 
-ROOT = Path(__file__).resolve().parents[1]
 SENTENCE = "Mr Smith went to Paris in 2019 , and the cats sang ."
 
 
 @pytest.fixture
-def page():
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+def page(app):
 
     def run(model="upos-en", sentence=SENTENCE, **params):
         app.query_params.update({"model": model, "sentence": sentence, **params})
-        app.run().switch_page("pages/what-if.py").run()
+        open_at(app, "pages/what-if.py")
         assert not app.exception
         assert not app.error
         return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,6 +13,7 @@ from crfviz.text.sentences import Offsets, words_at
 
 State = Literal["open", "done"]
 STATES: tuple[State, ...] = get_args(State)
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text
 
 
 @dataclass(frozen=True)

@@ -1,32 +1,29 @@
 """Short sentences that show something.
 
 `examples.jsonl` of a model folder holds one a line: the text, its words, a claim for people, and
-what kind of claim it is (`crfviz.taggers.claims` proves it).
+what kind of claim it is. Each kind has a check that proves it with the tagger's potentials.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from crfviz.chain.constraints import illegal_positions
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.max_marginal import max_marginal
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import ModelError
 
 EXAMPLES_FILE = "examples.jsonl"
 GIVEN = "given"  # the kind of a sentence that was brought: nothing is claimed of it
-KINDS = (
-    "greedy_differs",
-    "left_to_right_differs",
-    "max_marginal_differs",
-    "viterbi_finds",
-    "viterbi_right",
-    "viterbi_wrong",
-    "near_tie",
-    "tie",
-    "unsure",
-    "breaks_bio",
-    GIVEN,
-)
+NEAR = 0.9  # two paths nearly tie when the second has this share of the first's probability
+UNSURE = 0.6  # no tag of a word has more than this marginal
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class Example:
     text: str  # as somebody would type it
     tokens: tuple[str, ...]  # T words, as `tokenize(text)` gives them
     claim: str  # for people
-    kind: str  # for programs: one of KINDS
+    kind: str  # for programs: a key of CHECKS
     position: int | None = None  # the word the claim is about, from 0
     gold: tuple[str, ...] | None = None  # T tag names, where a person knows them
 
@@ -97,7 +94,7 @@ def example_of(place: str, content: object) -> Example:
         text=field("text", "a text", _is_name),
         tokens=tokens,
         claim=field("claim", "a text", _is_name),
-        kind=field("kind", f"one of {', '.join(KINDS)}", lambda kind: kind in KINDS),
+        kind=field("kind", f"one of {', '.join(CHECKS)}", lambda kind: kind in list(CHECKS)),
         position=field(
             "position",
             f"null or 0 to {T - 1}",
@@ -113,3 +110,86 @@ def _is_name(value: object) -> bool:
 
 def _are_names(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(_is_name(word) for word in value)
+
+
+def holds(example: Example, chain: Potentials) -> bool:
+    """Whether the claim of an example is true of the potentials of its words.
+
+    Raises:
+        ModelError: the example has a kind that nobody can check.
+    """
+    if example.kind not in CHECKS:
+        raise ModelError(f"{example.kind!r} is no kind of claim; known: {', '.join(CHECKS)}")
+    return CHECKS[example.kind](chain, example)
+
+
+Check = Callable[[Potentials, Example], bool]
+
+
+def _differs(decode: Callable[[Potentials], list[int]]) -> Check:
+    """A decoder and Viterbi take different tags at the position."""
+
+    def differs(chain: Potentials, example: Example) -> bool:
+        t = example.position
+        return t is not None and decode(chain)[t] != viterbi(chain).path[t]
+
+    return differs
+
+
+def _viterbi_finds(chain: Potentials, example: Example) -> bool:
+    """Viterbi is right everywhere."""
+    return _names(chain, viterbi(chain).path) == example.gold
+
+
+def _viterbi_right(chain: Potentials, example: Example) -> bool:
+    """Viterbi is right everywhere, and both greedy decoders are not."""
+    others = [greedy(chain, "independent"), greedy(chain, "left_to_right")]
+    return _viterbi_finds(chain, example) and all(
+        _names(chain, path) != example.gold for path in others
+    )
+
+
+def _viterbi_wrong(chain: Potentials, example: Example) -> bool:
+    """Viterbi is wrong at the position."""
+    if example.gold is None or example.position is None:
+        return False
+    names = _names(chain, viterbi(chain).path)
+    return names[example.position] != example.gold[example.position]
+
+
+def _near_tie(chain: Potentials, example: Example) -> bool:  # noqa: ARG001 - a check takes both
+    """The second-best path has nearly the probability of the best."""
+    first, second = k_best(chain, 2)
+    return second.probability >= NEAR * first.probability
+
+
+def _unsure(chain: Potentials, example: Example) -> bool:
+    """No tag is clearly the likeliest at the position."""
+    marginals = forward_backward(chain).marginals
+    return example.position is not None and marginals[example.position].max().item() <= UNSURE
+
+
+def _breaks_bio(chain: Potentials, example: Example) -> bool:
+    """Independent greedy continues an entity that never began; Viterbi does not."""
+    broken = illegal_positions(_names(chain, greedy(chain, "independent")))
+    kept = illegal_positions(_names(chain, viterbi(chain).path))
+    return example.position in broken and not kept
+
+
+CHECKS: Mapping[str, Check] = {
+    "greedy_differs": _differs(partial(greedy, how="independent")),
+    "left_to_right_differs": _differs(partial(greedy, how="left_to_right")),
+    "max_marginal_differs": _differs(max_marginal),
+    "viterbi_finds": _viterbi_finds,
+    "viterbi_right": _viterbi_right,
+    "viterbi_wrong": _viterbi_wrong,
+    "near_tie": _near_tie,
+    "tie": lambda chain, _: viterbi(chain).ties,
+    "unsure": _unsure,
+    "breaks_bio": _breaks_bio,
+    GIVEN: lambda chain, example: chain.num_tokens == len(example.tokens),
+}
+
+
+def _names(chain: Potentials, path: list[int]) -> tuple[str, ...]:
+    return tuple(chain.tag_names[tag] for tag in path)

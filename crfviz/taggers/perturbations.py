@@ -75,15 +75,12 @@ def perturb(
         >>> perturb("no punctuation", ["Run", ",", "Bob", "!"], ["VERB", "PUNCT", "PROPN", "PUNCT"])
         Perturbed(words=('Run', 'Bob'), origins=(0, 2), what='without , !')
     """
-    found = KINDS[kind](tuple(words), tags, random.Random(seed))
-    return None if found is None or found.words == tuple(words) else found
-
-
-Words = tuple[str, ...]
+    changed = KINDS[kind](tuple(words), tags, random.Random(seed))
+    return None if changed is None or changed.words == tuple(words) else changed
 
 
 def _each(change: Callable[[str], str]) -> Callable[..., Perturbed]:
-    def changed(words: Words, _tags: Sequence[str], _draw: random.Random) -> Perturbed:
+    def changed(words: Sequence[str], _tags: Sequence[str], _draw: random.Random) -> Perturbed:
         return Perturbed(tuple(map(change, words)), tuple(range(len(words))), "")
 
     return changed
@@ -93,7 +90,7 @@ def _title(word: str) -> str:
     return word if _CLITIC.match(word) else word[:1].upper() + word[1:].lower()
 
 
-def _typo(words: Words, _tags: Sequence[str], draw: random.Random) -> Perturbed | None:
+def _typo(words: Sequence[str], _tags: Sequence[str], draw: random.Random) -> Perturbed | None:
     fit = [t for t, word in enumerate(words) if word.isalpha() and len(word) > 1]
     long = [t for t in fit if len(words[t]) > 3]
     if not fit:
@@ -112,7 +109,9 @@ def _misspelt(word: str) -> list[str]:
     return [other for other in (*swapped, *lost, *doubled) if other != word]
 
 
-def _no_punctuation(words: Words, _tags: Sequence[str], _draw: random.Random) -> Perturbed | None:
+def _no_punctuation(
+    words: Sequence[str], _tags: Sequence[str], _draw: random.Random
+) -> Perturbed | None:
     kept = tuple(t for t, word in enumerate(words) if not _is_punctuation(word))
     if not kept:
         return None
@@ -124,7 +123,7 @@ def _is_punctuation(word: str) -> bool:
     return all(unicodedata.category(character).startswith("P") for character in word)
 
 
-def _other_name(words: Words, tags: Sequence[str], draw: random.Random) -> Perturbed | None:
+def _other_name(words: Sequence[str], tags: Sequence[str], draw: random.Random) -> Perturbed | None:
     known = [(span, options) for span in names_in(tags) if (options := _options(span.type))]
     if not known:
         return None
@@ -145,12 +144,12 @@ def names_in(tags: Sequence[str]) -> list[Span]:
     """The names of a tagged sentence: entities, or runs of proper nouns."""
     if is_bio(tags):
         return spans(tags)
-    found: list[Span] = []
+    runs: list[Span] = []
     for is_name, run in groupby(enumerate(tags), key=lambda pair: pair[1] in PROPER):
         places = [t for t, _ in run]
         if is_name:
-            found.append(Span(PROPER[0], places[0], places[-1] + 1))
-    return found
+            runs.append(Span(PROPER[0], places[0], places[-1] + 1))
+    return runs
 
 
 def _options(kind: str) -> tuple[str, ...]:
@@ -160,7 +159,9 @@ def _options(kind: str) -> tuple[str, ...]:
     return NAMES.get(ALIASES.get(kind.lower(), kind.upper()), ())
 
 
-def _other_number(words: Words, _tags: Sequence[str], draw: random.Random) -> Perturbed | None:
+def _other_number(
+    words: Sequence[str], _tags: Sequence[str], draw: random.Random
+) -> Perturbed | None:
     fit = [t for t, word in enumerate(words) if _is_number(word)]
     if not fit:
         return None
@@ -182,13 +183,13 @@ def _other_digit(character: str, draw: random.Random) -> str:
     return draw.choice([digit for digit in "123456789" if digit != character])
 
 
-def _one(words: Words, position: int, word: str) -> Perturbed:
+def _one(words: Sequence[str], position: int, word: str) -> Perturbed:
     """The sentence with one word replaced."""
     changed = (*words[:position], word, *words[position + 1 :])
     return Perturbed(changed, tuple(range(len(words))), f"{words[position]} → {word}")
 
 
-KINDS: dict[str, Callable[[Words, Sequence[str], random.Random], Perturbed | None]] = {
+KINDS: dict[str, Callable[[Sequence[str], Sequence[str], random.Random], Perturbed | None]] = {
     "lower case": _each(str.lower),
     "upper case": _each(str.upper),
     "title case": _each(_title),

@@ -109,8 +109,8 @@ class PluginTagger(SentenceTagger):
 def _made(point: EntryPoint) -> Any:  # noqa: ANN401 - anything with tags and potentials
     """The object that an entry point names, or that what it names makes."""
     with _careful(point.name):
-        found = point.load()
-        made = found() if isinstance(found, type) or not hasattr(found, "potentials") else found
+        named = point.load()
+        made = named() if isinstance(named, type) or not hasattr(named, "potentials") else named
     for name in ("tags", "potentials"):
         if not hasattr(made, name):
             raise ModelError(f"{point.name}: the object of {point.value} has no {name!r}")

@@ -37,8 +37,8 @@ FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
 
 def list_taggers() -> list[str]:
     """Names that `load_tagger` knows, in alphabetical order."""
-    found = _places().items()
-    folders = {n for n, path in found if path.is_file() or (path / CONFIG_FILE).is_file()}
+    places = _places().items()
+    folders = {n for n, path in places if path.is_file() or (path / CONFIG_FILE).is_file()}
     return sorted(folders | plugins().keys())
 
 

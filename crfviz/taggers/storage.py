@@ -25,7 +25,7 @@ VOCABULARY_FILE = "vocabulary.json"
 WEIGHTS_FILE = "model.safetensors"
 HISTORY_FILE = "training.json"  # how it was trained, for people
 
-Array = TypeVar("Array")
+Kind = TypeVar("Kind")  # of tensors: torch's or NumPy's
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -169,7 +169,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     return read_safetensors(path, load_file)
 
 
-def read_safetensors(path: Path, load: Callable[[Path], dict[str, Array]]) -> dict[str, Array]:
+def read_safetensors(path: Path, load: Callable[[Path], dict[str, Kind]]) -> dict[str, Kind]:
     """What `load` reads of a safetensors file: tensors of the one kind or the other.
 
     Raises:

@@ -106,14 +106,16 @@ def spans(tags: Sequence[str]) -> list[Span]:
     >>> spans(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"])
     [Span(type='PER', start=0, end=2), Span(type='LOC', start=4, end=5)]
     """
-    found: list[Span] = []
+    entities: list[Span] = []
     for position, tag in enumerate(tags):
         prefix, kind = split_tag(tag)
         if prefix == "B":
-            found.append(Span(kind, position, position + 1))
-        elif prefix == "I" and found and (found[-1].end, found[-1].type) == (position, kind):
-            found[-1] = Span(kind, found[-1].start, position + 1)
-    return found
+            entities.append(Span(kind, position, position + 1))
+        elif (
+            prefix == "I" and entities and (entities[-1].end, entities[-1].type) == (position, kind)
+        ):
+            entities[-1] = Span(kind, entities[-1].start, position + 1)
+    return entities
 
 
 def tags_of(entities: Iterable[Span], length: int) -> list[str]:

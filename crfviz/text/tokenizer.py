@@ -63,14 +63,14 @@ def tokenize(text: str) -> list[Token]:
     >>> [token.text for token in tokenize("They don't e-mail me!!!")]
     ['They', 'do', "n't", 'e-mail', 'me', '!!!']
     """
-    found: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []
     done = 0
     for long in LONG.finditer(text):
-        found += _split(text, done, long.start())
-        found += [piece.span() for piece in PIECE.finditer(text, long.start(), long.end())]
+        places += _split(text, done, long.start())
+        places += [piece.span() for piece in PIECE.finditer(text, long.start(), long.end())]
         done = long.end()
-    found += _split(text, done, len(text))
-    return [Token(text[start:end], start, end) for start, end in found]
+    places += _split(text, done, len(text))
+    return [Token(text[start:end], start, end) for start, end in places]
 
 
 def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:

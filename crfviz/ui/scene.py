@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
 from crfviz.ui.session.current import scenario, view_option
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
-from crfviz.ui.words import plain
 from crfviz.views.strips.decoders import LABELS
 
 ROWS_OPTION = "rows"  # page option: the decoder rows wanted, joined by dots
 EVERY_ROW = ".".join(LABELS)
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,21 +63,17 @@ class Scene:
 def scene() -> Scene:
     """The scene of this run.
 
-    Where there is none, the page ends here with a plain message: the sentence is blank, the model
-    is broken, or an edit cannot be applied. A sentence of more than 120 words is drawn up to there,
-    with a line that says so.
+    Where the sentence is blank the page ends here with a plain message. A sentence of more than 120
+    words is drawn up to there, with a line that says so.
+
+    Raises:
+        CrfvizError: the model is broken, or an edit cannot be applied.
     """
-    try:
-        now = scenario()
-        if not cached.words(now.model, now.sentence):
-            st.info("Type a sentence in the box on the left, then press Enter.")
-            st.stop()
-        built = scene_of(now)
-    except CrfvizError as error:
-        broken = isinstance(error, ModelError)  # everything else is what somebody typed
-        _log.warning("no scene for model %s: %s", scenario().model, error, exc_info=broken)
-        st.error(plain(str(error)))
+    now = scenario()
+    if not cached.words(now.model, now.sentence):
+        st.info("Type a sentence in the box on the left, then press Enter.")
         st.stop()
+    built = scene_of(now)
     if built.total_words > MAX_WORDS:
         st.caption(f"The first {MAX_WORDS} of {built.total_words} words are drawn.")
     return built

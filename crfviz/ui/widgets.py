@@ -11,7 +11,7 @@ from uuid import uuid4
 import streamlit as st
 from streamlit.errors import FragmentHandledException
 
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.ui.words import plain
 
 _log = logging.getLogger(__name__)
@@ -33,7 +33,8 @@ def guarded(what: str, *, again: bool = False) -> Iterator[None]:
     except FragmentHandledException:
         raise
     except CrfvizError as error:
-        _log.warning("%s: %s", what, error)
+        broken = isinstance(error, ModelError)  # everything else is what somebody typed
+        _log.warning("%s: %s", what, error, exc_info=broken)
         st.error(plain(str(error)))
         if again:
             st.button("Try again", key=f"again.{what}")

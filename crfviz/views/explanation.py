@@ -13,6 +13,7 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import compare
 from crfviz.chain.questions.gradient import GradientStep
+from crfviz.chain.weights import START
 from crfviz.views.numbers import (
     minus,
     probability,
@@ -214,9 +215,7 @@ Side = tuple[Tensor, str]  # score of each tag here on that side, and how to wri
 
 
 def _left(potentials: Potentials, path: list[int], t: int, tags: Sequence[str]) -> Side:
-    if t == 0:
-        return potentials.start, "START→{}"
-    return potentials.step(t - 1)[path[t - 1]], f"{tags[path[t - 1]]}→{{}}"
+    return _entering(potentials, path, t), f"{tags[path[t - 1]] if t else START}→{{}}"
 
 
 def _right(potentials: Potentials, path: list[int], t: int, tags: Sequence[str]) -> Side:
@@ -235,8 +234,13 @@ def _compare(
     return (scores[ours] - scores[theirs]).item(), f"{names[0]} beats {names[1]}"
 
 
+def _entering(potentials: Potentials, path: list[int], t: int) -> Tensor:
+    """(K,) the step into each tag at t, having come along `path`."""
+    return potentials.step(t - 1)[path[t - 1]] if t else potentials.start
+
+
 def _arriving(potentials: Potentials, path: list[int], t: int) -> Tensor:
     """(K,) what left to right compares at t, having come along `path`."""
-    before = potentials.start if t == 0 else potentials.step(t - 1)[path[t - 1]]
+    before = _entering(potentials, path, t)
     after = potentials.end if t == len(path) - 1 else 0.0
     return before + potentials.emissions[t] + after

@@ -33,8 +33,7 @@ def test_nothing_confirmed_is_lost_when_the_server_dies(fresh, tmp_path):
                 stored = store.annotation(item, "anna")
             assert before == (stored.revision if stored else 0)
             for key in range(12):
-                page.keyboard.press(KEYS[key % len(KEYS)])
-                page.wait_for_timeout(dice.randrange(0, 120))
+                page.keyboard.press(KEYS[key % len(KEYS)], delay=dice.randrange(0, 120))
                 if key >= 3 and dice.random() < 0.3:
                     break
             os.kill(app.pid, signal.SIGKILL)

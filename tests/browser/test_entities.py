@@ -121,8 +121,8 @@ def test_a_model_without_entities_offers_one_with(screen):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_entities_and_comparisons_can_be_read(watch, fresh, scheme):
-    screen = watch(fresh(color_scheme=scheme))
+def test_entities_and_comparisons_can_be_read(screen, scheme):
+    screen.page.emulate_media(color_scheme=scheme)
     open_entities(screen, c="0")
     assert screen.page.evaluate(FAINT, LEAST_CONTRAST) == []
     screen.open("compare", t="DET.NOUN:-3.25,PRON.VERB:-3")

@@ -69,8 +69,8 @@ def scheme(request):
 
 
 @pytest.mark.parametrize("path", STAGES)
-def test_text_can_be_read(watch, fresh, scheme, path):
-    screen = watch(fresh(color_scheme=scheme))
+def test_text_can_be_read(screen, scheme, path):
+    screen.page.emulate_media(color_scheme=scheme)
     screen.open(path, sentence=TWELVE, t="DET.NOUN:-3.25")
     assert screen.page.evaluate(FAINT, LEAST_CONTRAST) == []
 

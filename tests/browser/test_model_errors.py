@@ -1,14 +1,18 @@
 """Model errors in the browser: every tab, filter, link, upload and download."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
-from tests.browser.screen import PATIENCE
+from tests.browser.screen import PATIENCE, PAUSE, TRIES
 
 TAGGED = "He\tPRON\nruns\tVERB\n.\tSYM\n\nThese\tPRON\nlook\tVERB\nfine\tADJ\n.\tPUNCT\n"
+
+# The grid is a canvas: the mouse tells whether there is a link.
+OVER_LINK = "([x, y]) => getComputedStyle(document.elementFromPoint(x, y)).cursor === 'pointer'"
 
 
 def upload(screen, text, name="mine.conll"):
@@ -28,12 +32,15 @@ def explorer_of(screen, title, column=0):
     grid = page.get_by_text(title).first.locator(
         "xpath=following::*[@data-testid='stDataFrame'][1]"
     )
-    grid.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)  # the grid draws its cells late
-    box = grid.bounding_box()
-    x, y = box["x"] + 25 + 70 * column, box["y"] + 55
-    page.mouse.move(x, y)
-    page.wait_for_timeout(300)  # and notices a link under the mouse later still
+    for _ in range(TRIES):  # the grid draws late, and looks for a link when the mouse moves
+        grid.scroll_into_view_if_needed()
+        box = grid.bounding_box()
+        x, y = box["x"] + 25 + 70 * column, box["y"] + 55
+        page.mouse.move(x, y - 5)
+        page.mouse.move(x, y)
+        with suppress(Timeout):
+            page.wait_for_function(OVER_LINK, arg=[x, y], timeout=PAUSE)
+            break
     with page.context.expect_page() as opened:
         page.mouse.click(x, y)
     explorer = opened.value

@@ -76,12 +76,14 @@ def test_an_answer_that_comes_late_does_not_take_a_newer_step_back(screen):
             new KeyboardEvent("keydown", { key: name, bubbles: true, composed: true }));
           setTimeout(() => {
             key("ArrowRight");
-            window.keys = setInterval(() => (key("ArrowRight"), key("ArrowLeft")), 100);
+            window.pairs = 0;
+            const both = () => (key("ArrowRight"), key("ArrowLeft"), window.pairs++);
+            window.keys = setInterval(both, 100);
           }, 450);  // the first step has been sent, and not answered yet
         }"""
     )
     linked_step(screen, 1)
-    screen.page.wait_for_timeout(1000)
+    screen.page.wait_for_function("window.pairs >= 10")
     screen.page.evaluate("clearInterval(window.keys)")
     at_step(screen, 2)
     linked_step(screen, 2)

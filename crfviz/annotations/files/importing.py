@@ -23,8 +23,7 @@ from typing import Literal, TypeVar, get_args
 from crfviz.annotations.files.columns import MARK, read_block
 from crfviz.annotations.files.fields import FileSentence
 from crfviz.annotations.files.objects import read_element, read_line
-from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.store.rows import UNSTORABLE
+from crfviz.annotations.records import UNSTORABLE, Annotation, Item
 from crfviz.annotations.store.store import Store
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, blocks, is_comment

@@ -7,7 +7,6 @@ it was made from, or there is a conflict: never a silent overwrite.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from typing import Any
 from sqlalchemy import JSON, Connection, RowMapping, Table, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from crfviz.annotations.records import Annotation, Item, Step
+from crfviz.annotations.records import UNSTORABLE, Annotation, Item, Step
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.exceptions import ConflictError, StoreError
 from crfviz.text.sentences import Offsets
@@ -27,7 +26,6 @@ KEPT = [column.name for column in ANNOTATIONS.columns if column.name != "id"]
 LISTS = {  # columns that hold JSON
     each.name for table in (ITEMS, ANNOTATIONS) for each in table.c if isinstance(each.type, JSON)
 }
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text
 
 
 class Encoded(str):

@@ -26,8 +26,7 @@ from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import Lesson, labelled, learn
 from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.exceptions import FormatError, ModelError
-from crfviz.taggers.claims import holds
-from crfviz.taggers.examples import EXAMPLES_FILE, write_examples
+from crfviz.taggers.examples import EXAMPLES_FILE, holds, write_examples
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.lexicon import build_lexicon, read_lexicon, write_lexicon
 from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
@@ -174,6 +173,6 @@ def _describe(folder: Path, lesson: Lesson, before: Tagger, after: Tagger, taugh
     text = json.dumps(record, indent=2, ensure_ascii=False)
     (folder / RECORD_FILE).write_text(f"{text}\n", encoding="utf-8")
     (folder / CARD_FILE).write_text(card_of(taught, lesson, before), encoding="utf-8")
-    examples = [example for example in before.examples() if holds(example, after)]
+    examples = [each for each in before.examples() if holds(each, after.potentials(each.tokens))]
     if examples:
         write_examples(folder / EXAMPLES_FILE, examples)

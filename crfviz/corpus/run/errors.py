@@ -100,17 +100,17 @@ def judge_entities(
         gold: T tag ids.
         sentence: its number, to be kept with the suspects.
     """
-    found, right = (spans([chain.tag_names[tag] for tag in path]) for path in (best, gold))
-    predicted = [(_probability(chain, span), span in right) for span in found]
+    guessed, right = (spans([chain.tag_names[tag] for tag in path]) for path in (best, gold))
+    predicted = [(_probability(chain, span), span in right) for span in guessed]
     suspects = [
         EntitySuspect(sentence, span, False, p)
-        for span, (p, is_right) in zip(found, predicted, strict=True)
+        for span, (p, is_right) in zip(guessed, predicted, strict=True)
         if not is_right
     ]
     suspects += [
         EntitySuspect(sentence, span, True, _probability(chain, span))
         for span in right
-        if span not in found
+        if span not in guessed
     ]
     return JudgedEntities(predicted, suspects)
 

@@ -85,13 +85,13 @@ def run(
         NoPathError: every path of a sentence is forbidden.
     """
     total = _checked(tagger, sentences)
-    found = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept))
+    collected = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept))
     rest = iter(sentences)
     while group := list(islice(rest, SENTENCES_AT_ONCE)):
-        found.add(group)
+        collected.add(group)
         if report:
-            report(len(found.lengths), total)
-    return found.results()
+            report(len(collected.lengths), total)
+    return collected.results()
 
 
 def _checked(tagger: Tagger, sentences: Iterable[Sentence]) -> int:
@@ -156,7 +156,7 @@ class _Collected:
             tables = [forward_backward(chain) for chain in chains]
             paths["max_marginal"] = [likeliest(table.marginals) for table in tables]
         for index, (chain, table) in enumerate(zip(chains, tables, strict=True)):
-            tried = {name: found[index] for name, found in paths.items()}
+            tried = {name: of_batch[index] for name, of_batch in paths.items()}
             self._keep(sentences[index], tried, gold[index])
             self._judge(sentences[index], chain, table, tried, gold[index])
             self.lengths.append(len(gold[index]))
@@ -246,5 +246,5 @@ def _rank(chain: Potentials, gold: list[int], best: list[int]) -> int:
     """Place of gold among the best paths, from 0; -1 where it is not among `ORACLE_PATHS`."""
     if gold == best:
         return 0
-    found = [path.tags for path in k_best(chain, ORACLE_PATHS)]
-    return found.index(gold) if gold in found else -1
+    best_paths = [path.tags for path in k_best(chain, ORACLE_PATHS)]
+    return best_paths.index(gold) if gold in best_paths else -1

@@ -59,20 +59,20 @@ def as_text(record: Record) -> str:
 
 def notes(record: Record) -> list[str]:
     """What the reader of a whole record (`analysis.full_record`) has to know."""
-    found = []
+    told = []
     errors, longer = record["errors"], record["longer_than_trained"]
     if errors["listed"] < errors["total"]:
-        found.append(
+        told.append(
             f"All {errors['total']:,} errors are counted. Listed are the first "
             f"{errors['listed']:,} and the {errors['listed']:,} most suspicious."
         )
     if longer and longer["sentences"]:
-        found.append(
+        told.append(
             f"{longer['sentences']:,} of {record['sentences']:,} sentences are longer than the "
             f"longest of the training, {longer['longest_trained']} words: the model has not "
             "learnt from such."
         )
-    return found
+    return told
 
 
 def as_markdown(record: Record) -> str:

@@ -111,9 +111,9 @@ def _counts(results: Results, decoder: str) -> dict[str, dict[str, int]]:
     for start in range(0, len(gold), SENTENCES_AT_ONCE):
         group = slice(start, start + SENTENCES_AT_ONCE)
         sides = [[_entities(tags) for tags in side[group]] for side in (gold, guess)]
-        found = Evaluator(*sides, tags=labels, loader="dict").evaluate()["overall"]
+        overall = Evaluator(*sides, tags=labels, loader="dict").evaluate()["overall"]
         for theirs, ours in SCHEMES.items():
-            totals[ours].update({name: getattr(found[theirs], name) for name in COUNTS})
+            totals[ours].update({name: getattr(overall[theirs], name) for name in COUNTS})
     return {name: {count: total[count] for count in COUNTS} for name, total in totals.items()}
 
 

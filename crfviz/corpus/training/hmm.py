@@ -84,10 +84,10 @@ def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecip
 
 def _classes(words: Mapping[str, Counts], recipe: HmmRecipe) -> dict[str, Counts]:
     """Tag counts of the classes of rare forms, a class after the more general ones."""
-    found: dict[str, Counts] = {ANY: np.zeros_like(next(iter(words.values())))}
+    by_class: dict[str, Counts] = {ANY: np.zeros_like(next(iter(words.values())))}
     for word, row in words.items():
         if row.sum() <= recipe.rare:
             for name in class_names(word):
-                found[name] = found.get(name, 0.0) + row
-    kept = [name for name in found if name == ANY or found[name].sum() >= recipe.least_class]
-    return {name: found[name] for name in sorted(kept, key=lambda name: (len(name), name))}
+                by_class[name] = by_class.get(name, 0.0) + row
+    kept = [name for name in by_class if name == ANY or by_class[name].sum() >= recipe.least_class]
+    return {name: by_class[name] for name in sorted(kept, key=lambda name: (len(name), name))}

@@ -126,16 +126,16 @@ def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
     Raises:
         FormatError: a file cannot be read, a sentence has no tags, or there is none.
     """
-    found: list[Sentence] = []
+    with_words: list[Sentence] = []
     for path in paths:
         sentences = read_sentences(path, fold_handles=sources.fold_handles, types=sources.types)
         for number, sentence in enumerate(sentences, start=1):
             if sentence.tags is None:
                 raise FormatError(f"{path}: sentence {number} has no tags to learn from")
-        found += [sentence for sentence in sentences if sentence.tokens]
-    if not found:
+        with_words += [sentence for sentence in sentences if sentence.tokens]
+    if not with_words:
         raise FormatError(f"no tagged sentence in {', '.join(map(str, paths))}")
-    return found
+    return with_words
 
 
 def keep_training_words(sources: Sources, folder: Path) -> None:
@@ -186,8 +186,8 @@ def bucket(
 
 def _with_xpos(paths: Sequence[Path]) -> list[Sentence]:
     """The sentences of CoNLL-U files, with the fifth column as tags."""
-    found = [s for path in paths for s in read_sentences(path, file_format="conllu-xpos")]
-    return [sentence for sentence in found if sentence.tokens]
+    sentences = [s for path in paths for s in read_sentences(path, file_format="conllu-xpos")]
+    return [sentence for sentence in sentences if sentence.tokens]
 
 
 def _numbered(

@@ -176,9 +176,12 @@ def _export(
     """Write the best averaged weights with the temperature that suits them."""
     network, corpus = run.average, run.corpus
     network.load_state_dict(best)
-    temperature, error = fit_temperature(
-        constrained_crf(network.crf, corpus.tags), _dev_batches(network, run)
-    )
+    batches = []
+    with torch.no_grad():
+        for group in bucket(corpus.dev, run.recipe):
+            batch = collate(group, corpus.vocabulary).to(run.device)
+            batches.append((network.emissions(batch.inputs), batch.tags, batch.inputs.mask))
+    temperature, error = fit_temperature(constrained_crf(network.crf, corpus.tags), batches)
     config = Config(
         architecture=run.recipe.architecture,
         tags=corpus.tags,
@@ -197,15 +200,6 @@ def _export(
     }
     write_json(out / HISTORY_FILE, record)
     return stored
-
-
-def _dev_batches(network: Network, run: Run) -> list[tuple[Tensor, Tensor, Tensor]]:
-    batches = []
-    with torch.no_grad():
-        for group in bucket(run.corpus.dev, run.recipe):
-            batch = collate(group, run.corpus.vocabulary).to(run.device)
-            batches.append((network.emissions(batch.inputs), batch.tags, batch.inputs.mask))
-    return batches
 
 
 def _fingerprint(recipe: Recipe, corpus: Corpus) -> str:

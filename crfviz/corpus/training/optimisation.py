@@ -58,11 +58,7 @@ class TrainingNoise:
     """Word dropout and variational dropout from one generator; see `Noise`."""
 
     def __init__(self, recipe: Recipe, drop_word: Tensor, generator: torch.Generator) -> None:
-        self.rates = {
-            "characters": recipe.drop_characters,
-            "inputs": recipe.drop_inputs,
-            "outputs": recipe.drop_outputs,
-        }
+        self.recipe = recipe
         self.drop_word = drop_word  # (V,) probability that a word goes unknown
         self.generator = generator
 
@@ -73,7 +69,7 @@ class TrainingNoise:
 
     def drop(self, values: Tensor, where: Literal["characters", "inputs", "outputs"]) -> Tensor:
         """(B, T, D) -> (B, T, D), the same columns of a whole sentence zeroed, the rest scaled."""
-        keep = 1.0 - self.rates[where]
+        keep: float = 1.0 - getattr(self.recipe, f"drop_{where}")
         shape = (values.shape[0], 1, values.shape[2])
         chance = torch.rand(shape, generator=self.generator, device=values.device)
         return values * ((chance < keep) / keep)

@@ -20,16 +20,16 @@ LONGEST_NAME = 60  # characters of a tag or a word
 
 STEPS = ("transitions", "start", "end")  # the fields of `Steps`
 
-Numbers = Any  # nested lists or an array, not checked yet
+Numbers = Any  # nested lists or an array, not checked yet; None where there are none
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Steps:
     """The scores beside the emissions."""
 
-    transitions: Numbers | None = None  # (K, K) from, to, or (T-1, K, K)
-    start: Numbers | None = None  # (K,)
-    end: Numbers | None = None  # (K,)
+    transitions: Numbers = None  # (K, K) from, to, or (T-1, K, K)
+    start: Numbers = None  # (K,)
+    end: Numbers = None  # (K,)
 
 
 @dataclass(frozen=True, eq=False)

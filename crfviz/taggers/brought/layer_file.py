@@ -79,16 +79,16 @@ def _layer(state: Mapping[Any, Any]) -> Steps:
     missing = [name for name in NAMES if prefixes[0] + name not in tensors]
     if missing:
         raise FormatError(f"The tensor {prefixes[0]}{missing[0]} is missing.")
-    found = [tensors[prefixes[0] + name] for name in NAMES]
-    shape = tuple(found[0].shape)
-    if len(shape) != 2 or shape[0] != shape[1] or any(t.shape != shape[:1] for t in found[1:]):
-        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in found)
+    layer = [tensors[prefixes[0] + name] for name in NAMES]
+    shape = tuple(layer[0].shape)
+    if len(shape) != 2 or shape[0] != shape[1] or any(t.shape != shape[:1] for t in layer[1:]):
+        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in layer)
         raise FormatError(
             f"The tensors {', '.join(NAMES)} must be (K, K), (K,), (K,), got {shapes}."
         )
     if max(shape) > LARGEST_LAYER:
         raise FormatError(f"The layer has {shape[0]} tags, more than can be drawn.")
-    transitions, start, end = (tensor.detach().double().numpy() for tensor in found)
+    transitions, start, end = (tensor.detach().double().numpy() for tensor in layer)
     return Steps(transitions=transitions, start=start, end=end)
 
 

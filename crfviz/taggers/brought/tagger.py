@@ -8,7 +8,6 @@ each takes a while to read.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +51,28 @@ class ImportedTagger(SentenceTagger):
     """
 
     def __init__(self, folder: Path) -> None:
-        stored = load_imported(folder)
-        super().__init__(folder, stored.tags, stored.scheme)
-        self.family = stored.family
-        self.probabilistic = stored.family != PERCEPTRON
-        self._stored = stored
-        self._numbers = {words: number for number, words in enumerate(stored.words)}
+        path, content = read_header(folder, IMPORTED)
+        tags = read_names(path, content, "tags", least=1)
+        self.family = read_choice(path, content, "scores", FAMILIES)
+        self.probabilistic = self.family != PERCEPTRON
+        super().__init__(folder, tags, read_scheme(path, content))
+        sentences = content.get("sentences")
+        if not isinstance(sentences, list) or not sentences:
+            raise ModelError(f"{path}: field 'sentences' must be a list with a sentence in it")
+        self._words: list[tuple[str, ...]] = []
+        self._gold: list[tuple[str, ...] | None] = []
+        steps: list[bool] = []
+        for number, sentence in enumerate(sentences, start=1):
+            place = f"{path}, sentence {number}"
+            if not isinstance(sentence, dict):
+                raise ModelError(f"{place}: must be an object, got {type(sentence).__name__}")
+            self._words.append(_words(place, sentence.get("tokens")))
+            right = sentence.get("gold")
+            self._gold.append(None if right is None else _words(place, right))
+            steps.append(sentence.get("steps") is True)
+        # Chains are made when they are asked for: all of them at once would take a while.
+        self._arrays = _parted(folder / WEIGHTS_FILE, list(map(len, self._words)), steps, len(tags))
+        self._numbers = {words: number for number, words in enumerate(self._words)}
 
     def split(self, text: str) -> list[str]:
         """What stands between blanks: the words were split already."""
@@ -69,7 +84,7 @@ class ImportedTagger(SentenceTagger):
 
     def examples(self) -> list[Example]:
         """The first sentences of the file."""
-        known = list(zip(self._stored.words, self._stored.gold, strict=True))[:MOST_EXAMPLES]
+        known = list(zip(self._words, self._gold, strict=True))[:MOST_EXAMPLES]
         return [
             Example(
                 text=" ".join(words[:DRAWN]),
@@ -84,50 +99,53 @@ class ImportedTagger(SentenceTagger):
     def _score(self, words: tuple[str, ...]) -> Potentials:
         number = self._numbers.get(words, self._longer(words))
         if number is None:
-            known = self._stored.words
             raise UnknownObservationError(
-                f"{self.name} has scores for the sentences of its file only ({len(known)} of "
-                f"them); “{' '.join(words)[:60]}” is none. Choose one under “Try one with a "
-                f"point”, or type the first words of one, such as “{' '.join(known[0][:12])}”"
+                f"{self.name} has scores for the sentences of its file only ({len(self._words)} "
+                f"of them); “{' '.join(words)[:60]}” is none. Choose one under “Try one with a "
+                f"point”, or type the first words of one, such as “{' '.join(self._words[0][:12])}”"
             )
-        return self._stored.chain(number).first_words(len(words))
+        known = self._words[number]
+        try:
+            chain = Potentials(*self._arrays[number], tags=self.tags, tokens=known)
+        except CrfvizError as error:
+            raise ModelError(
+                f"{self.folder / WEIGHTS_FILE}, sentence {number + 1}: {error}"
+            ) from error
+        return chain.first_words(len(words))
 
     def _longer(self, words: tuple[str, ...]) -> int | None:
         """The number of a sentence that begins with these words."""
-        known = enumerate(self._stored.words)
+        known = enumerate(self._words)
         return next((n for n, each in known if words and each[: len(words)] == words), None)
 
 
-@dataclass(frozen=True, eq=False)
-class Imported:
-    """What the folder holds."""
+def save_imported(
+    folder: Path,
+    sentences: Sequence[Potentials],
+    gold: Sequence[Sequence[str] | None],
+    family: str,
+    scheme: str | None,
+) -> None:
+    """Write both files of the folder, which is made if need be.
 
-    tags: tuple[str, ...]  # K names
-    sentences: tuple[Potentials, ...]  # each with these tags and with tokens; no two have the same
-    gold: tuple[tuple[str, ...] | None, ...]  # of each sentence its T tag names, where known
-    family: str  # one of FAMILIES: what the scores are
-    scheme: str | None = None  # "BIO" or None
-
-
-def save_imported(folder: Path, imported: Imported) -> None:
-    """Write both files of the folder, which is made if need be."""
-    chains = imported.sentences
-    sentences = [
-        {
-            "tokens": list(chain.tokens or ()),
-            "gold": gold and list(gold),
-            "steps": not chain.homogeneous,
-        }
-        for chain, gold in zip(chains, imported.gold, strict=True)
-    ]
+    Args:
+        folder: of the model.
+        sentences: at least one, all with the same tags, and with tokens; no two have the same.
+        gold: of each sentence its T tag names, where known.
+        family: one of `FAMILIES`: what the scores are.
+        scheme: "BIO" or None.
+    """
     fields = {
-        "scores": imported.family,
-        "scheme": imported.scheme,
-        "tags": list(imported.tags),
-        "sentences": sentences,
+        "scores": family,
+        "scheme": scheme,
+        "tags": list(sentences[0].tag_names),
+        "sentences": [
+            {"tokens": list(chain.tokens or ()), "gold": right, "steps": not chain.homogeneous}
+            for chain, right in zip(sentences, gold, strict=True)
+        ],
     }
     write_header(folder, IMPORTED, fields)
-    tables = [{name: getattr(chain, name).detach().numpy() for name in NAMES} for chain in chains]
+    tables = [{name: getattr(c, name).detach().numpy() for name in NAMES} for c in sentences]
     arrays = {"emissions": np.concatenate([table["emissions"] for table in tables])}
     for name in NAMES[1:]:
         first = tables[0][name]
@@ -139,61 +157,10 @@ def save_imported(folder: Path, imported: Imported) -> None:
     write_arrays(folder / WEIGHTS_FILE, arrays)
 
 
-@dataclass(frozen=True, eq=False)
-class ImportedArrays:
-    """What was read, with the chains still to be made: all of them at once would take a while."""
-
-    tags: tuple[str, ...]  # K
-    words: tuple[tuple[str, ...], ...]  # T of each sentence
-    gold: tuple[tuple[str, ...] | None, ...]  # of each sentence
-    family: str
-    scheme: str | None
-    arrays: tuple[tuple[Array, ...], ...]  # of each sentence emissions, transitions, start, end
-
-    def chain(self, number: int) -> Potentials:
-        """The potentials of a sentence, counted from 0.
-
-        Raises:
-            ModelError: a score is NaN or +inf.
-        """
-        try:
-            return Potentials(*self.arrays[number], tags=self.tags, tokens=self.words[number])
-        except CrfvizError as error:
-            raise ModelError(f"{WEIGHTS_FILE}, sentence {number + 1}: {error}") from error
-
-
-def load_imported(folder: Path) -> ImportedArrays:
-    """Read and check the folder, all but the scores themselves.
-
-    Raises:
-        ModelError: a file is missing, damaged, or does not fit the other; says which and where.
-    """
-    path, content = read_header(folder, IMPORTED)
-    tags = read_names(path, content, "tags", least=1)
-    family = read_choice(path, content, "scores", FAMILIES)
-    scheme = read_scheme(path, content)
-    sentences = content.get("sentences")
-    if not isinstance(sentences, list) or not sentences:
-        raise ModelError(f"{path}: field 'sentences' must be a list with a sentence in it")
-    words: list[tuple[str, ...]] = []
-    gold: list[tuple[str, ...] | None] = []
-    steps: list[bool] = []
-    for number, sentence in enumerate(sentences, start=1):
-        place = f"{path}, sentence {number}"
-        if not isinstance(sentence, dict):
-            raise ModelError(f"{place}: must be an object, got {type(sentence).__name__}")
-        words.append(_words(place, sentence.get("tokens")))
-        right = sentence.get("gold")
-        gold.append(None if right is None else _words(place, right))
-        steps.append(sentence.get("steps") is True)
-    arrays = _parted(folder / WEIGHTS_FILE, list(map(len, words)), steps, len(tags))
-    return ImportedArrays(tags, tuple(words), tuple(gold), family, scheme, arrays)
-
-
 def _parted(
     path: Path, lengths: Sequence[int], steps: Sequence[bool], K: int
-) -> tuple[tuple[Array, ...], ...]:
-    """The arrays of each sentence, as views.
+) -> list[tuple[Array, ...]]:
+    """Of each sentence emissions, transitions, start and end, as views.
 
     Args:
         path: of the scores.
@@ -207,28 +174,18 @@ def _parted(
     emissions = _array(path, arrays, "emissions", [(sum(lengths), K)])
     transitions = _array(path, arrays, "transitions", [(K, K), (sum(matrices), K, K)])
     ends = [_array(path, arrays, name, [(K,), (N, K)]) for name in ("start", "end")]
-    return tuple(
+    own_matrices = [transitions] * N
+    if transitions.ndim == 3:
+        parts = np.split(transitions, np.cumsum(matrices)[:-1])
+        own_matrices = [part if own else part[0] for part, own in zip(parts, steps, strict=True)]
+    return list(
         zip(
-            _rows(emissions, lengths),
-            _matrices(transitions, matrices, steps),
+            np.split(emissions, np.cumsum(lengths)[:-1]),
+            own_matrices,
             *([array] * N if array.ndim == 1 else list(array) for array in ends),
             strict=True,
         )
     )
-
-
-def _matrices(array: Array, counts: Sequence[int], steps: Sequence[bool]) -> list[Array]:
-    """Of each sentence its matrices, or its only one."""
-    if array.ndim == 2:
-        return [array] * len(counts)
-    parts = _rows(array, counts)
-    return [part if own else part[0] for part, own in zip(parts, steps, strict=True)]
-
-
-def _rows(array: Array, counts: Sequence[int]) -> list[Array]:
-    """So many rows for each sentence."""
-    ends = np.cumsum(counts).tolist()
-    return [array[end - number : end] for number, end in zip(counts, ends, strict=True)]
 
 
 def _array(

@@ -1,11 +1,14 @@
 """A draft checked in every part: the model that it would be, and what had to be assumed."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from crfviz.chain.potentials import Potentials
+import numpy as np
+
+from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.brought.draft import (
@@ -13,17 +16,19 @@ from crfviz.taggers.brought.draft import (
     MOST_SENTENCES,
     MOST_TAGS,
     MOST_WORDS,
+    STEPS,
     Draft,
     Part,
     Reading,
 )
-from crfviz.taggers.brought.tables import Tables, logarithms, read_tables, unnormalised
-from crfviz.taggers.brought.tagger import Imported, save_imported
+from crfviz.taggers.brought.tagger import save_imported
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.tagger import HMM
+from crfviz.taggers.textbook.markov import TOLERANCE
 from crfviz.text.schemes import BIO, could_be_bio
 
 RESERVED = (START, END)  # rows of the matrix; a tag of this name could not be told from them
+MOST_SAID = 5  # rows that do not sum to one
 
 Gold = tuple[str, ...] | None  # T tag names; None where nobody knows them
 
@@ -54,38 +59,38 @@ def understand(draft: Draft, reading: Reading) -> Understood:
         raise FormatError(
             f"Expected 1 to {MOST_SENTENCES} sentences, got {len(draft.parts)}. Leave some out."
         )
-    tables = [read_tables(draft, part, reading) for part in draft.parts]
-    tags = _tags(draft, tables[0].emissions.shape[1])
+    parts = [_with_arrays(draft, part, reading) for part in draft.parts]
+    tags = _tags(draft, parts[0].emissions.shape[1])
     rough: tuple[str, ...] = ()
     if draft.probabilities:
-        rough = () if reading.normalise else unnormalised(tables, tags)
-        tables = [logarithms(table, normalise=reading.normalise) for table in tables]
-    prefix = "{}." if len(draft.parts) > 1 else ""
-    sentences: dict[tuple[str, ...], tuple[Potentials, Gold]] = {}
+        if reading.normalise:
+            parts = [_normalised(part) for part in parts]
+        else:
+            rough = _unnormalised(parts, tags)
+        parts = [_logarithms(part) for part in parts]
+    chains: dict[tuple[str, ...], Potentials] = {}
+    gold: list[Gold] = []
     notes = [*draft.notes, *_assumed(draft)]
-    for number, (part, table) in enumerate(zip(draft.parts, tables, strict=True), start=1):
-        words = _words(part, len(table.emissions), prefix.format(number))
-        if words in sentences:
+    for number, part in enumerate(parts, start=1):
+        words = _words(part, f"{number}." if len(parts) > 1 else "")
+        if words in chains:
             notes.append(f"The words of {part.where} are those of an earlier one: left out.")
         else:
-            sentences[words] = _chain(part, table, tags, words), _gold(part, words, tags)
-    imported = Imported(
-        tags=tags,
-        sentences=tuple(chain for chain, _ in sentences.values()),
-        gold=tuple(gold for _, gold in sentences.values()),
-        family=HMM if draft.probabilities and not rough else draft.family,
-        scheme=_scheme(BIO if reading.bio else draft.scheme, tags),
-    )
-    return Understood(
-        kind=draft.kind,
-        family=imported.family,
-        tags=tags,
-        scheme=imported.scheme,
-        sentences=imported.sentences,
-        notes=tuple(notes),
-        unnormalised=rough,
-        write=lambda folder: _write(folder, imported, draft.kind, notes),
-    )
+            chains[words] = _chain(part, tags, words)
+            gold.append(_gold(part, tags))
+    sentences = tuple(chains.values())
+    family = HMM if draft.probabilities and not rough else draft.family
+    scheme = BIO if reading.bio else draft.scheme
+    if scheme is not None and not could_be_bio(tags):
+        raise FormatError(f"The rules of BIO need tags O, B-… and I-…, got {', '.join(tags[:10])}.")
+
+    def write(folder: Path) -> None:
+        save_imported(folder, sentences, gold, family, scheme)
+        listed = "".join(f"- {note}\n" for note in notes)
+        about = f"{draft.kind}. Scores of given sentences; no others can be scored."
+        (folder / CARD_FILE).write_text(f"# Given scores\n\n{about}\n\n{listed}", encoding="utf-8")
+
+    return Understood(draft.kind, family, tags, scheme, sentences, tuple(notes), rough, write)
 
 
 def _assumed(draft: Draft) -> list[str]:
@@ -120,13 +125,8 @@ def _tags(draft: Draft, number: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _scheme(scheme: str | None, tags: tuple[str, ...]) -> str | None:
-    if scheme is not None and not could_be_bio(tags):
-        raise FormatError(f"The rules of BIO need tags O, B-… and I-…, got {', '.join(tags[:10])}.")
-    return scheme
-
-
-def _words(part: Part, number: int, prefix: str) -> tuple[str, ...]:
+def _words(part: Part, prefix: str) -> tuple[str, ...]:
+    number = len(part.emissions)
     if number > MOST_WORDS:
         raise FormatError(f"{part.where}: at most {MOST_WORDS} words can be read, got {number}.")
     if part.tokens is None:
@@ -139,13 +139,13 @@ def _words(part: Part, number: int, prefix: str) -> tuple[str, ...]:
     return tuple(_name(word, f"{part.where}: word") for word in part.tokens)
 
 
-def _gold(part: Part, words: tuple[str, ...], tags: tuple[str, ...]) -> Gold:
+def _gold(part: Part, tags: tuple[str, ...]) -> Gold:
     if part.gold is None:
         return None
     gold = tuple(_tag_name(tag) for tag in part.gold)
-    if len(gold) != len(words):
+    if len(gold) != len(part.emissions):
         raise FormatError(
-            f"{part.where}: expected {len(words)} gold tags, one a word, got {len(gold)}."
+            f"{part.where}: expected {len(part.emissions)} gold tags, one a word, got {len(gold)}."
         )
     unknown = next((tag for tag in gold if tag not in tags), None)
     if unknown is not None:
@@ -168,17 +168,125 @@ def _name(text: str, what: str) -> str:
     return name
 
 
-def _chain(part: Part, table: Tables, tags: tuple[str, ...], words: tuple[str, ...]) -> Potentials:
+def _chain(part: Part, tags: tuple[str, ...], words: tuple[str, ...]) -> Potentials:
+    scores = part.emissions, part.transitions, part.start, part.end
     try:
-        return Potentials(
-            table.emissions, table.transitions, table.start, table.end, tags=tags, tokens=words
-        )
+        return Potentials(*scores, tags=tags, tokens=words)
     except CrfvizError as error:
         raise FormatError(f"{part.where}: {error}.") from error
 
 
-def _write(folder: Path, imported: Imported, kind: str, notes: Sequence[str]) -> None:
-    save_imported(folder, imported)
-    listed = "".join(f"- {note}\n" for note in notes)
-    text = f"# Given scores\n\n{kind}. Scores of given sentences; no others can be scored.\n"
-    (folder / CARD_FILE).write_text(f"{text}\n{listed}", encoding="utf-8")
+def _with_arrays(draft: Draft, part: Part, reading: Reading) -> Part:
+    """A sentence with its scores, or those of the file, as arrays that fit; matrices [from, to].
+
+    Raises:
+        FormatError: there are no numbers, or not in rows of one length, or no transitions, or of
+            another shape; or what should be probabilities is negative or not finite.
+    """
+    emissions = _numbers(part.where, "emissions", part.emissions)
+    if emissions.ndim != 2 or emissions.size == 0:
+        raise FormatError(
+            f"{part.where}: emissions must be (T, K), a row of K scores for each of T words, "
+            f"got {emissions.shape}."
+        )
+    T, K = emissions.shape
+    steps: dict[str, Any] = {}  # arrays
+    for name in STEPS:
+        own, shared = getattr(part, name), getattr(draft, name)
+        if own is not None or shared is not None:
+            steps[name] = _numbers(part.where, name, shared if own is None else own)
+    if "transitions" not in steps:
+        raise FormatError(
+            f"{part.where}: there are no transitions. Put them into the file as “transitions”, or "
+            "bring the file of the CRF layer along with it."
+        )
+    if steps["transitions"].size == 0:  # JSON has one empty list for no steps at all
+        steps["transitions"] = steps["transitions"].reshape(0, K, K)
+    _require_shapes(part.where, steps, T, K)
+    if reading.to_from:
+        steps["transitions"] = steps["transitions"].swapaxes(-1, -2)
+    if draft.probabilities:
+        _require_probabilities(part.where, {"emissions": emissions, **steps})
+    return replace(part, emissions=emissions, **steps)
+
+
+def _require_shapes(where: str, steps: Mapping[str, Array], T: int, K: int) -> None:
+    for name, table in steps.items():
+        shapes = [(K, K), (T - 1, K, K)] if name == "transitions" else [(K,)]
+        if table.shape not in shapes:
+            raise FormatError(
+                f"{where}: {name} must be {' or '.join(map(str, shapes))} to match emissions "
+                f"{(T, K)}, got {table.shape}."
+            )
+
+
+def _require_probabilities(where: str, tables: Mapping[str, Array]) -> None:
+    for name, table in tables.items():
+        good = np.isfinite(table) & (table >= 0)
+        if not good.all():
+            raise FormatError(
+                f"{where}: {name} must hold probabilities, from 0 to 1, "
+                f"got {table[~good].flat[0]:g}."
+            )
+
+
+def _numbers(where: str, name: str, value: Any) -> Array:  # noqa: ANN401 - checked in here
+    """Numbers as an array; the text "-inf" is a number, too."""
+    try:
+        if isinstance(value, np.ndarray) and value.dtype.kind not in "fiub":
+            raise TypeError(f"got {value.dtype}")
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormatError(
+            f"{where}: {name} must be numbers in rows of one length ({error})."
+        ) from error
+
+
+def _logarithms(part: Part) -> Part:
+    """Scores for p(word | tag), p(tag | tag before), p(first tag) and p(END | tag)."""
+    tables = {name: getattr(part, name) for name in ("emissions", *STEPS)}
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
+        logs = {name: np.log(table) for name, table in tables.items() if table is not None}
+    return replace(part, **logs)
+
+
+def _unnormalised(parts: Sequence[Part], tags: Sequence[str]) -> tuple[str, ...]:
+    """The rows that do not sum to one, in words, each once; at most five of them."""
+    said: dict[str, None] = {}
+    for part in parts:
+        sums = [] if part.start is None else [("start", part.start.sum())]
+        name = "transitions" if part.end is None else "transitions with end"
+        for rows in np.atleast_2d(_leaving(part)):
+            sums += [
+                (f"{name}, row {tag!r},", total) for tag, total in zip(tags, rows, strict=False)
+            ]
+        for row, total in sums:
+            if abs(total - 1.0) > TOLERANCE:
+                said[f"{row} sums to {total:.6g}"] = None
+    return tuple(said)[:MOST_SAID]
+
+
+def _leaving(part: Part) -> Array:
+    """(K,) or (T-1, K): what each row of the transitions sums to, END included."""
+    total: Array = part.transitions.sum(-1)
+    return total if part.end is None else total + part.end
+
+
+def _normalised(part: Part) -> Part:
+    """Each row divided by its sum; END belongs to the rows of transitions."""
+    leaving = _leaving(part)
+    starts = np.ones(1) if part.start is None else np.atleast_1d(part.start.sum())
+    if not (leaving > 0).all() or not (starts > 0).all():
+        raise FormatError(f"{part.where}: a row of zeros cannot be divided by its sum.")
+    if part.end is not None and leaving.ndim > 1 and np.ptp(leaving, axis=0).max() > TOLERANCE:
+        raise FormatError(
+            f"{part.where}: the rows of the steps have different sums, so one row of end scores "
+            "cannot be divided by all of them."
+        )
+    ends = leaving if leaving.ndim == 1 else leaving[0]
+    return replace(
+        part,
+        transitions=part.transitions / leaving[..., None],
+        start=None if part.start is None else part.start / starts,
+        end=None if part.end is None else part.end / ends,
+    )

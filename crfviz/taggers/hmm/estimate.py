@@ -144,14 +144,14 @@ def estimate(
 def _by_class(events: Events, counts: TagCounts, weight: float) -> Counts:
     """p(tag | class), (C, K); a class comes after its parent."""
     ids = {name: index for index, name in enumerate(events.classes)}
-    found = np.empty_like(counts.classes)
+    by_class = np.empty_like(counts.classes)
     for index, name in enumerate(events.classes):
         row = counts.classes[index]
         if name == ANY:
-            found[index] = (row + EVERY_TAG) / (row + EVERY_TAG).sum()
+            by_class[index] = (row + EVERY_TAG) / (row + EVERY_TAG).sum()
             continue
         above = parent(name)
         while above not in ids:
             above = parent(above)
-        found[index] = (row + weight * found[ids[above]]) / (row.sum() + weight)
-    return found
+        by_class[index] = (row + weight * by_class[ids[above]]) / (row.sum() + weight)
+    return by_class

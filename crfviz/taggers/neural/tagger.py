@@ -88,13 +88,13 @@ class NeuralTagger(FolderTagger):
     ) -> list[Potentials]:
         """The potentials of many sentences; see `Tagger.potentials_batch`."""
         words = [words_of(sentence) for sentence in sentences]
-        found: dict[int, Potentials] = {}
+        by_index: dict[int, Potentials] = {}
         order = sorted(range(len(words)), key=lambda index: len(words[index]))
         for start in range(0, len(order), SENTENCES_AT_ONCE):
             group = order[start : start + SENTENCES_AT_ONCE]
             scored = self._score([words[index] for index in group], constrained=constrained)
-            found |= dict(zip(group, scored, strict=True))
-        return [found[index] for index in range(len(words))]
+            by_index |= dict(zip(group, scored, strict=True))
+        return [by_index[index] for index in range(len(words))]
 
     def _score(self, sentences: list[tuple[str, ...]], *, constrained: bool) -> list[Potentials]:
         batch = self._vocabulary.encode(sentences).to(self._device)

@@ -51,8 +51,8 @@ def rows_of(keys: Keys, known: Keys) -> Rows:
     if len(known) == 0:
         return np.zeros(keys.shape, dtype=np.int64)
     rows = np.searchsorted(known, keys)
-    found = known[np.minimum(rows, len(known) - 1)] == keys
-    return np.where(found, rows, len(known))
+    is_known = known[np.minimum(rows, len(known) - 1)] == keys
+    return np.where(is_known, rows, len(known))
 
 
 @lru_cache(maxsize=65536)

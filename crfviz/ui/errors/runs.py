@@ -74,9 +74,9 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     place.empty()
     tables = tables_of(results)
     record = full_record(results, source.name, tables)
-    found = Analysed(key, results, record, tables, links_of(results), source, sentences)
-    runs.add(key, found)
-    return found
+    analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
+    runs.add(key, analysis)
+    return analysis
 
 
 def _digest(tagger: Tagger, sentences: Sequence[Sentence]) -> str:

@@ -123,7 +123,7 @@ def choose_source(tagger: Tagger) -> Source | None:
     )
     if uploaded is not None:
         source = read_upload(uploaded.name, uploaded.getvalue())
-        _check(source)
+        require_gold(source)
         if view_option("file") != source.digest:
             set_view_option("file", source.digest)
         return _folded(source)
@@ -155,7 +155,8 @@ def _folded(source: Source) -> Source:
     return Source(f"{source.name}, handles folded", f"{source.digest}.folded", sentences)
 
 
-def _check(source: Source) -> None:
+def require_gold(source: Source) -> None:
+    """Raise a FormatError that says what is missing."""
     if not source.sentences:
         raise FormatError(f"{source.name} holds no sentence. Choose a file with tagged sentences.")
     for number, sentence in enumerate(source.sentences, start=1):

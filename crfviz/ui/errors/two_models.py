@@ -35,23 +35,19 @@ def two_models(analysis: Analysed) -> None:
                 f"{second} has other tags than {name}: each is judged by the file in its own tags."
             )
         )
-    try:
-        tagger = cached.tagger(second)
-        sentences = mapped_sentences(tagger, analysis.source)
-        other = analysed(tagger, analysis.source, sentences) if sentences else None
-        if other is None:
-            return
-        tables = analysis.once(
-            f"against {other.key}",
-            lambda: comparison_tables(analysis.results, other.results, analysis.source.sentences),
-        )
-    except CrfvizError as error:
-        st.error(plain(str(error)))
+    tagger = cached.tagger(second)
+    sentences = mapped_sentences(tagger, analysis.source)
+    other = analysed(tagger, analysis.source, sentences) if sentences else None
+    if other is None:
         return
+    tables = analysis.once(
+        f"against {other.key}",
+        lambda: comparison_tables(analysis.results, other.results, analysis.source.sentences),
+    )
     show_table("models", tables["models"], title=f"First {plain(name)}, second {plain(second)}")
     st.caption(
         "Win: the first is right and the second wrong; loss: the other way round. p: McNemar's "
-        "exact test. Gold entities count as right where type and both ends are analysis."
+        "exact test. Gold entities count as right where type and both ends are found."
     )
     _sentences(analysis, other, tables["disagreements"])
 

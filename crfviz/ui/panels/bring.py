@@ -80,38 +80,38 @@ def _understood(files: tuple[tuple[str, bytes], ...], reading: tuple[bool, ...])
     return understand_files(files, Reading(*reading), load_tagger)
 
 
-def show_understood(found: Understood) -> None:
+def show_understood(brought: Understood) -> None:
     """Facts, what was assumed, and the matrix of the first step."""
-    if found.unnormalised:
+    if brought.unnormalised:
         st.warning(
             plain(
-                f"Not every row of probabilities sums to one: {'; '.join(found.unnormalised)}. "
+                f"Not every row of probabilities sums to one: {'; '.join(brought.unnormalised)}. "
                 "They are taken as weights of a CRF; or switch on “Divide rows by their sum”."
             )
         )
-    if could_be_bio(found.tags) and found.scheme is None:
+    if could_be_bio(brought.tags) and brought.scheme is None:
         st.info("These are BIO tags: with “Rules of BIO” the entities of the page Entities follow.")
     left, right = st.columns([2, 3])
     with left:
-        st.dataframe(facts_frame(found), hide_index=True, row_height=_ROW_HEIGHT)
-        for note in found.notes:
+        st.dataframe(facts_frame(brought), hide_index=True, row_height=_ROW_HEIGHT)
+        for note in brought.notes:
             st.text(note)
     with right:
-        first = found.sentences[0]
+        first = brought.sentences[0]
         st.text(f"First sentence: {' '.join(first.tokens or ())[:300]}")
         matrix = transition_frame(first).iloc[: MOST_NAMES + 1, : MOST_NAMES + 1]
         st.dataframe(matrix.style.format(precision=3), row_height=_ROW_HEIGHT)
         st.text(axis_line(first))
 
 
-def use_button(found: Understood, files: list[tuple[str, bytes]]) -> None:
+def use_button(brought: Understood, files: list[tuple[str, bytes]]) -> None:
     """A name, and the button that keeps the model and opens it."""
     suggestion = PurePath(files[0][0]).stem
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left.container(key="bring-name"):  # another file, another name
         name = st.text_input("Name", suggestion, max_chars=80, key=f"bring.name.{suggestion}")
     if right.button("Use this model", type="primary", key="bring.use"):
-        kept = keep(found, name)
+        kept = keep(brought, name)
         change(model=kept)
         say(f"{quote(kept)} is in the list of models.")
         st.switch_page(EXPLORE)

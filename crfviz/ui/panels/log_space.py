@@ -58,12 +58,12 @@ def sum_panel(scene: Scene) -> None:
     chain = scene.now.potentials
     tables = scene.now.forward_backward
     inputs = cell_inputs(chain, tables, position, scene.tags.index(tag)) + float(added)
-    found = log_sum_exp(inputs)
+    summed_up = log_sum_exp(inputs)
     summed = "end(j)" if position == T else f"w(j, {tag})"
-    st.text(f"a = α({position}, j) + {summed}: {sum_line(found)}")
-    for precision in found.direct:
-        st.text(direct_line(found, precision))
-    frame = term_frame(found, scene.tags)
+    st.text(f"a = α({position}, j) + {summed}: {sum_line(summed_up)}")
+    for precision in summed_up.direct:
+        st.text(direct_line(summed_up, precision))
+    frame = term_frame(summed_up, scene.tags)
     shown = frame.style.format(
         {
             "score a": "{:.4f}",
@@ -90,13 +90,13 @@ def underflow_panel(scene: Scene) -> None:
         text = " ".join([scene.scenario.sentence] * int(times))
         longer = replace(scene.scenario, sentence=text, pins={})
         words, analysis = cached.words(scene.model, text)[:MAX_WORDS], cached.edited(longer)
-    found = underflow(analysis.potentials, analysis.forward_backward)
-    st.text(underflow_note(found, len(scene.tags)))
+    sums = underflow(analysis.potentials, analysis.forward_backward)
+    st.text(underflow_note(sums, len(scene.tags)))
     picture, table = st.columns([3, 2])
     picture.altair_chart(
-        underflow_chart(found), alt="log of the summed α by word; the table has the numbers"
+        underflow_chart(sums), alt="log of the summed α by word; the table has the numbers"
     )
-    frame = underflow_frame(found, words)
+    frame = underflow_frame(sums, words)
     table.dataframe(
         frame.style.format({"log Σ α": "{:.3f}", "Σ α, float32": "{:.3g}"}),
         hide_index=True,

@@ -58,24 +58,22 @@ def _tried(now: Scenario, seed: int) -> Tried:
     before = cached.edited(now)
     path = before.paths["viterbi"] or before.greedy
     tags = [tagger.tags[tag] for tag in path]
-    found: dict[str, WhatIf | None] = {}
+    changed: dict[str, WhatIf | None] = {}
     for kind in KINDS:
         perturbed = perturb(kind, words, tags, seed)
         if perturbed is None:
-            found[kind] = None
+            changed[kind] = None
             continue
         chain = tagger.potentials(perturbed.words, constrained=edits.constrained)
-        found[kind] = WhatIf(words, before, perturbed, analyse(edits.apply(chain)), tagger.tags)
-    return found
+        changed[kind] = WhatIf(words, before, perturbed, analyse(edits.apply(chain)), tagger.tags)
+    return changed
 
 
 def choose_change(every: Tried) -> str:
     """One button for each change, with how many tags it flips; another draw for those by chance."""
-    names = {
-        kind: f"{kind} · {'–' if found is None else len(found.flips)}"
-        for kind, found in every.items()
-    }
-    first = next((kind for kind, found in every.items() if found and found.flips), "lower case")
+    flips = {kind: changed and len(changed.flips) for kind, changed in every.items()}
+    names = {kind: f"{kind} · {'–' if n is None else n}" for kind, n in flips.items()}
+    first = next((kind for kind, number in flips.items() if number), "lower case")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = bound_buttons(
             "Change, and how many tags flip",
@@ -93,49 +91,49 @@ def choose_change(every: Tried) -> str:
     return kind
 
 
-def show_changed(found: WhatIf, kind: str) -> None:
+def show_changed(changed: WhatIf, kind: str) -> None:
     """Draw the changed sentence with its tags before and now, and how far every emission moved."""
-    grid = moved_grid(found)
+    grid = moved_grid(changed)
     picture = Picture(
         ["strips", grid.name],
-        what_if_rows(found),
+        what_if_rows(changed),
         [grid],
         compact=True,
         title="",
-        note=what_if_note(found, kind),
+        note=what_if_note(changed, kind),
         legend="red dashes: the tag is not what it was",
         changeable=False,
     )
-    subject = Subject(found.perturbed.words, found.tags, found.after, found.after)
+    subject = Subject(changed.perturbed.words, changed.tags, changed.after, changed.after)
     draw(subject, picture, key="what-if")
 
 
-def show_numbers(found: WhatIf) -> None:
+def show_numbers(changed: WhatIf) -> None:
     """The flips and the scores that moved most, as tables."""
     flipped, moved = st.columns(2)
     with flipped:
         st.markdown("**Tags that flip**")
-        frame = flip_frame(found)
+        frame = flip_frame(changed)
         _show(frame)
     with moved:
         st.markdown("**Scores that moved most**, in nats")
-        frame = moved_frame(found)
+        frame = moved_frame(changed)
         _show(frame)
         st.caption(
             "An emission's change is without the mean change of its word: what is added to all "
             "tags of a word moves no path. "
             + (
                 "Transitions do not depend on the words."
-                if found.after.potentials.homogeneous
+                if changed.after.potentials.homogeneous
                 else "Each step has transitions of its own; they are among the scores."
             )
         )
 
 
-def ways_on(found: WhatIf) -> None:
+def ways_on(changed: WhatIf) -> None:
     """The changed sentence in the explorer, or in place of the one in the box."""
     model = scenario().model
-    text = sentence_of(found.perturbed.words, cached.tagger(model).split)
+    text = sentence_of(changed.perturbed.words, cached.tagger(model).split)
     if text is None:
         st.caption("The tokenizer would split these words elsewhere: they have no link.")
         return

@@ -72,9 +72,7 @@ class Decoded:
     """What an address says."""
 
     scenario: Scenario
-    ignored: list[str] = field(
-        default_factory=list
-    )  # plain messages, one for each part that did not count
+    ignored: list[str] = field(default_factory=list)  # a message for each part that does not count
 
 
 def encode(scenario: Scenario, models: Models | None = None) -> Link:

@@ -18,12 +18,7 @@ MAX_SCORE = 1e6  # of an edited weight, either side of zero
 MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
 MAX_HISTORY = 50  # undo steps
-OF_POSITIONS = (
-    "at",
-    "cell",
-    "entity",
-    "nudge",
-)  # page options that mean nothing without their sentence
+OF_POSITIONS = ("at", "cell", "entity", "nudge")  # page options of one sentence only
 
 
 @dataclass(frozen=True)
@@ -56,9 +51,7 @@ class Scenario:
     edits: Edits = field(default_factory=Edits)  # difference from the trained model
     pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
     right: Mapping[int, str] = field(default_factory=dict)  # position to tag, as the reader marked
-    view: Mapping[str, str] = field(
-        default_factory=dict
-    )  # page options that are not at their default
+    view: Mapping[str, str] = field(default_factory=dict)  # page options not at their default
     step: int = 0
 
     @property

@@ -6,7 +6,7 @@ Long tables are cut, and say so: CSV and JSON have every row.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -52,19 +52,18 @@ def html_report(record: Record, tables: Tables) -> str:
         both = f"First: {record['model']}; second: {record['against']}."
         parts.append(f"<p>{html.escape(both)}</p>")
     parts += [f"<p>{html.escape(note)}</p>" for note in notes(record)]
-    figures = _figures(tables)
     script: bool | str = True  # the library goes in once, with the first figure
     for section, names in SECTIONS.items():
-        if tables.keys().isdisjoint(names):
+        present = [name for name in names if name in tables]
+        if not present:
             continue
         parts.append(f"<h2>{html.escape(section)}</h2>")
-        for name in names:
-            if name not in tables:
-                continue
+        for name in present:
             parts.append(f"<h3>{html.escape(ABOUT[name])}</h3>")
-            if name in figures:
+            if name in FIGURES:
                 options = {"full_html": False, "config": {"displayModeBar": False}}
-                parts.append(pio.to_html(figures[name], include_plotlyjs=script, **options))
+                figure = FIGURES[name](tables[name])
+                parts.append(pio.to_html(figure, include_plotlyjs=script, **options))
                 script = False
             parts.append(_table(tables[name]))
     head = f"<meta charset='utf-8'><title>{title}</title><style>{STYLE}</style>"
@@ -91,16 +90,6 @@ def _cell(value: object, written: str | None) -> str:
     if pd.isna(value):  # type: ignore[call-overload]  # a number or None
         return "<td class='number'>–</td>"
     return f"<td class='number'>{html.escape((written or '{:,}').format(value))}</td>"
-
-
-def _figures(tables: Tables) -> dict[str, go.Figure]:
-    """The figures that stand above a table, by its name."""
-    return {
-        "confusion": _confusion(tables["confusion"]),
-        "calibration": _calibration(tables["calibration"]),
-        "coverage": _coverage(tables["coverage"]),
-        "decoders": _decoders(tables["decoders"]),
-    }
 
 
 def _confusion(table: Sequence[Row]) -> go.Figure:
@@ -175,3 +164,11 @@ def _plain(figure: go.Figure) -> go.Figure:
         template="plotly_white", margin={"l": 120, "r": 20, "t": 20, "b": 60}, width=860
     )
     return figure
+
+
+FIGURES: Mapping[str, Callable[[Sequence[Row]], go.Figure]] = {
+    "confusion": _confusion,
+    "calibration": _calibration,
+    "coverage": _coverage,
+    "decoders": _decoders,
+}  # those that stand above a table, by its name

@@ -66,28 +66,28 @@ def leaving_frame(trained: Analysis, now: Analysis, tags: Sequence[str]) -> pd.D
     return pd.DataFrame(values, index=pd.Index([START, *tags], name="Σ exp of what follows"))
 
 
-def facts_frame(found: Understood) -> pd.DataFrame:
+def facts_frame(understood: Understood) -> pd.DataFrame:
     """What the files hold, a fact a row.
 
     Returns:
         Columns "what" and "understood", text both.
     """
-    chains = found.sentences
+    chains = understood.sentences
     lengths = [chain.num_tokens for chain in chains]
     steps = sum(not chain.homogeneous for chain in chains)
     times = "one sentence" if steps == 1 else f"{steps} sentences"
     few, many = min(lengths), max(lengths)
     rows = {
-        "files": found.kind,
-        "scores": SCORES[found.family],
-        "tags": f"{len(found.tags)}: {listed(found.tags, MOST_NAMES)}",
+        "files": understood.kind,
+        "scores": SCORES[understood.family],
+        "tags": f"{len(understood.tags)}: {listed(understood.tags, MOST_NAMES)}",
         "sentences": f"{len(chains)}, of {few if few == many else f'{few} to {many}'} words",
         "matrices": f"[from, to], one {f'a step in {times}' if steps else 'for all steps'}",
         "transitions": _range(chains, "transitions"),
         "emissions": _range(chains, "emissions"),
         "start": _range(chains, "start"),
         "end": _range(chains, "end"),
-        "rules": "those of BIO" if found.scheme else "none",
+        "rules": "those of BIO" if understood.scheme else "none",
     }
     return pd.DataFrame(rows.items(), columns=["what", "understood"])
 

@@ -22,63 +22,63 @@ HEIGHT = 300  # pixels
 _PADDING_STYLE = "background-color: rgba(127, 127, 127, 0.25); font-style: italic"
 
 
-def term_frame(found: LogSumExp, tags: Sequence[str]) -> pd.DataFrame:
+def term_frame(summed: LogSumExp, tags: Sequence[str]) -> pd.DataFrame:
     """The terms of one sum, the largest first: with the maximum taken out, and without.
 
     Args:
-        found: the sum.
+        summed: the sum.
         tags: K tag names.
     """
-    order = np.argsort(-found.inputs, kind="stable")
+    order = np.argsort(-summed.inputs, kind="stable")
     return pd.DataFrame(
         {
             "from j": [tags[j] for j in order],
-            "score a": found.inputs[order],
-            "a − max": found.inputs[order] - _finite(found.maximum),
-            "exp(a − max)": found.rest[order],
-            "exp(a), float32": found.direct["float32"].exponentials[order].astype(float),
-            "exp(a), float64": found.direct["float64"].exponentials[order],
+            "score a": summed.inputs[order],
+            "a − max": summed.inputs[order] - _finite(summed.maximum),
+            "exp(a − max)": summed.rest[order],
+            "exp(a), float32": summed.direct["float32"].exponentials[order].astype(float),
+            "exp(a), float64": summed.direct["float64"].exponentials[order],
         }
     )
 
 
-def sum_line(found: LogSumExp) -> str:
+def sum_line(summed: LogSumExp) -> str:
     """The sum in one line."""
-    if found.maximum == -math.inf:
+    if summed.maximum == -math.inf:
         return "Every score is −∞: nothing arrives here, and the log of the sum is −∞."
-    largest = score(found.maximum, 4)
+    largest = score(summed.maximum, 4)
     return (
-        f"max {largest} + log(Σ exp(a − max)) = {largest} + log {found.total:.6f} = {largest} + "
-        f"{math.log(found.total):.6f} = {score(found.result, 6)}"
+        f"max {largest} + log(Σ exp(a − max)) = {largest} + log {summed.total:.6f} = {largest} + "
+        f"{math.log(summed.total):.6f} = {score(summed.result, 6)}"
     )
 
 
-def direct_line(found: LogSumExp, precision: str) -> str:
+def direct_line(summed: LogSumExp, precision: str) -> str:
     """What would have become of the sum without the maximum taken out, in one precision."""
-    direct = found.direct[precision]
-    if found.maximum == -math.inf:
+    direct = summed.direct[precision]
+    if summed.maximum == -math.inf:
         return f"{precision}: log 0 = −∞ with and without the trick."
     if direct.overflowed:
         happened = f"{direct.overflowed} of the terms overflow to ∞, and the log is ∞"
     elif direct.total == 0:
         happened = "every term becomes 0, and the log is −∞"
     else:
-        error = abs(direct.result - found.result)
+        error = abs(direct.result - summed.result)
         lost = f"{direct.lost} of the terms become 0; " if direct.lost else "nothing is lost; "
         off = f"off by {rounding(error)}" if error else "exactly the same"
         happened = f"{lost}log = {score(direct.result, 6)}, {off}"
     return (
         f"{precision} without the trick (exp leaves its range above {LIMITS[precision]}): "
-        f"{happened}. With it: {score(found.shifted[precision], 6)}."
+        f"{happened}. With it: {score(summed.shifted[precision], 6)}."
     )
 
 
-def underflow_chart(found: Underflow) -> alt.LayerChart | alt.FacetChart:
+def underflow_chart(underflow: Underflow) -> alt.LayerChart | alt.FacetChart:
     """Σ α word by word, in log space, and as float32 products for as long as they last."""
     with np.errstate(divide="ignore"):
-        logs = np.log(found.products.astype(float))
+        logs = np.log(underflow.products.astype(float))
     words = np.arange(1, len(logs) + 1)
-    names = {"log space": found.log_sums, "float32 products": logs}
+    names = {"log space": underflow.log_sums, "float32 products": logs}
     data = pd.concat(
         [
             pd.DataFrame({"word": words, "log": np.where(np.isfinite(v), v, np.nan), "way": name})
@@ -100,31 +100,31 @@ def underflow_chart(found: Underflow) -> alt.LayerChart | alt.FacetChart:
     return alt.layer(lines, points, *level).properties(height=HEIGHT)
 
 
-def underflow_frame(found: Underflow, words: Sequence[str]) -> pd.DataFrame:
+def underflow_frame(underflow: Underflow, words: Sequence[str]) -> pd.DataFrame:
     """The same word by word.
 
     Args:
-        found: both sums.
+        underflow: both sums.
         words: T words.
     """
     return pd.DataFrame(
         {
             "word": columns(words),
-            "log Σ α": found.log_sums,
-            "Σ α, float32": found.products.astype(float),
-            "cells lost": found.lost,
+            "log Σ α": underflow.log_sums,
+            "Σ α, float32": underflow.products.astype(float),
+            "cells lost": underflow.lost,
         }
     )
 
 
-def underflow_note(found: Underflow, tags: int) -> str:
+def underflow_note(underflow: Underflow, tags: int) -> str:
     """Where the products die out."""
-    lost = np.flatnonzero(found.lost)
-    dead = np.flatnonzero(found.products == 0)
+    lost = np.flatnonzero(underflow.lost)
+    dead = np.flatnonzero(underflow.products == 0)
     if not len(lost):
         return "No product has become 0 yet: repeat the sentence to see it happen."
     first = f"The first cell is lost at word {lost[0] + 1}."
-    if not len(dead) or not np.isfinite(found.log_sums[dead[0]]):
+    if not len(dead) or not np.isfinite(underflow.log_sums[dead[0]]):
         return f"{first} Repeat the sentence to see all of them go."
     return (
         f"{first} From word {dead[0] + 1} on all {tags} products are 0, and nothing can be "

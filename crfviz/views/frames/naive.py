@@ -27,14 +27,14 @@ def refusal(potentials: Potentials, words: int) -> str:
     )
 
 
-def path_frame(found: Enumeration, tags: Sequence[str]) -> pd.DataFrame:
+def path_frame(enumeration: Enumeration, tags: Sequence[str]) -> pd.DataFrame:
     """The first and the last paths of the sorted list.
 
     Args:
-        found: all paths.
+        enumeration: all paths.
         tags: K tag names.
     """
-    listed = found.listed
+    listed = enumeration.listed
     return pd.DataFrame(
         {
             "rank": listed.ranks,
@@ -46,18 +46,20 @@ def path_frame(found: Enumeration, tags: Sequence[str]) -> pd.DataFrame:
     )
 
 
-def running_chart(found: Enumeration) -> alt.LayerChart | alt.FacetChart:
+def running_chart(enumeration: Enumeration) -> alt.LayerChart | alt.FacetChart:
     """The running sum of exp(score), best path first, as a share of the Z of the recursion."""
     scale = 0.0
-    if found.log_partition > -math.inf:
-        scale = math.exp(found.log_sum - found.log_partition)
-    data = pd.DataFrame({"paths": found.curve.ranks, "share": found.curve.running * scale})
+    if enumeration.log_partition > -math.inf:
+        scale = math.exp(enumeration.log_sum - enumeration.log_partition)
+    data = pd.DataFrame(
+        {"paths": enumeration.curve.ranks, "share": enumeration.curve.running * scale}
+    )
     x = alt.X("paths:Q", title="paths summed, best first", scale=alt.Scale(type="log"))
     y = alt.Y("share:Q", title="running sum / Z", scale=alt.Scale(domain=[0, 1.05]))
     tooltip = [alt.Tooltip("paths:Q", format=","), alt.Tooltip("share:Q", format=".6f")]
-    curve = alt.Chart(data).mark_line(point=True, strokeWidth=2).encode(x=x, y=y, tooltip=tooltip)
+    line = alt.Chart(data).mark_line(point=True, strokeWidth=2).encode(x=x, y=y, tooltip=tooltip)
     level = named_level("share", 1.0, "Z of the recursion")
-    return alt.layer(curve, *level).properties(height=HEIGHT)
+    return alt.layer(line, *level).properties(height=HEIGHT)
 
 
 def named_level(field: str, value: float, name: str) -> tuple[alt.Chart, alt.Chart]:
@@ -68,26 +70,26 @@ def named_level(field: str, value: float, name: str) -> tuple[alt.Chart, alt.Cha
     return line, text.encode(x=alt.value(0), text="name:N")
 
 
-def sum_note(found: Enumeration) -> str:
+def sum_note(enumeration: Enumeration) -> str:
     """How the sum over all paths compares with the recursion, in words."""
-    if found.log_sum == -math.inf:
-        return f"All {found.num_paths:,} paths are forbidden: Z is 0 both ways."
-    enough = int(found.curve.ranks[int((found.curve.running < 0.99).sum())])
-    blocked = f" Forbidden: {found.forbidden:,}." if found.forbidden else ""
+    if enumeration.log_sum == -math.inf:
+        return f"All {enumeration.num_paths:,} paths are forbidden: Z is 0 both ways."
+    enough = int(enumeration.curve.ranks[int((enumeration.curve.running < 0.99).sum())])
+    blocked = f" Forbidden: {enumeration.forbidden:,}." if enumeration.forbidden else ""
     return (
-        f"Summed one by one: log Z = {score(found.log_sum, 9)}; by the recursion: "
-        f"{score(found.log_partition, 9)}. Largest deviation, of log Z and of all marginals: "
-        f"{rounding(found.largest_deviation)}. "
+        f"Summed one by one: log Z = {score(enumeration.log_sum, 9)}; by the recursion: "
+        f"{score(enumeration.log_partition, 9)}. Largest deviation, of log Z and of all marginals: "
+        f"{rounding(enumeration.largest_deviation)}. "
         f"The best {enough:,} or fewer paths hold 99 % of Z.{blocked}"
     )
 
 
-def listing_note(found: Enumeration) -> str:
+def listing_note(enumeration: Enumeration) -> str:
     """What of the sorted list is written out."""
-    left = found.num_paths - len(found.listed.ranks)
+    left = enumeration.num_paths - len(enumeration.listed.ranks)
     if left == 0:
-        return f"All {found.num_paths:,} paths, best first."
-    last = len(found.listed.ranks) - FIRST
+        return f"All {enumeration.num_paths:,} paths, best first."
+    last = len(enumeration.listed.ranks) - FIRST
     return f"The first {FIRST} and the last {last} of the list; {left:,} between them."
 
 
