@@ -46,6 +46,12 @@ def as_csv(table: Sequence[Mapping[str, Cell]]) -> str:
     return file.getvalue()
 
 
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """The first row as the header of a table in Markdown, the others below it."""
+    header, *others = rows
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *others))
+
+
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of text in which the cells of a column begin below each other.
 

@@ -45,9 +45,7 @@ class Layout:
     word: int  # column of the word
     tag: int  # column of the tag
     width: int | None = None  # number of columns; None is two or more
-    ids: bool = (
-        False  # the first column is the word id: 3, or 3-4 and 8.1 for rows that are no words
-    )
+    ids: bool = False  # first a word id: 3, or 3-4 and 8.1 for rows that are no words
 
 
 CONLLU = Layout("CoNLL-U", "10 columns separated by TAB", word=1, tag=3, width=10, ids=True)

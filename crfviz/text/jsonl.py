@@ -34,9 +34,11 @@ def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
 
 def render_jsonl(sentences: Iterable[Sentence]) -> str:
     """The sentences as JSONL; tags and text are left out where there are none."""
-    return "".join(
-        f"{json.dumps(_fields(sentence), ensure_ascii=False)}\n" for sentence in sentences
+    known = (
+        {name: value for name, value in vars(sentence).items() if value is not None}
+        for sentence in sentences
     )
+    return "".join(f"{json.dumps(fields, ensure_ascii=False)}\n" for fields in known)
 
 
 def parse_object(line: str, where: str) -> dict[str, object]:
@@ -116,12 +118,3 @@ def strings(value: object, field: str, where: str) -> tuple[str, ...]:
             f'{where}: expected a list of strings in "{field}", got {shown(repr(value))}'
         )
     return tuple(value)
-
-
-def _fields(sentence: Sentence) -> dict[str, object]:
-    fields: dict[str, object] = {"tokens": sentence.tokens}
-    if sentence.tags is not None:
-        fields["tags"] = sentence.tags
-    if sentence.text is not None:
-        fields["text"] = sentence.text
-    return fields

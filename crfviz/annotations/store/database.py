@@ -66,11 +66,10 @@ def connect(url: URL) -> Engine:
         ) from error
     try:
         _to_newest(engine, place)
-    except SQLAlchemyError as error:
+    except BaseException as error:
         engine.dispose()
-        raise explained(error, place) from error
-    except BaseException:
-        engine.dispose()
+        if isinstance(error, SQLAlchemyError):
+            raise explained(error, place) from error
         raise
     return engine
 

@@ -12,8 +12,8 @@ import numpy as np
 from crfviz.annotations.teaching.learning import WHAT, Lesson
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.paths import terms
 from crfviz.corpus.metrics import Rate, accuracy, entity_scores
+from crfviz.corpus.table import markdown
 from crfviz.corpus.tables.report import BEGIN, END
 from crfviz.taggers.folder import version_of
 from crfviz.taggers.tagger import Tagger
@@ -134,15 +134,15 @@ def gains_table(gains: tuple[Gain, ...]) -> str:
     f1 = any(gain.before.entity_f1 for gain in gains)
     names = ["entity F1, %"] if f1 else []
     header = ["sentences", "words", "", *names, "words right, %", "sentences right, %", "log p"]
-    lines = [_row([*header, "words righted, broken"]), _row(["---"] * (len(header) + 1))]
+    rows = [[*header, "words righted, broken"]]
     for gain in gains:
         changed = f"{gain.righted}, {gain.broken}"
         for when, score, last in (("before", gain.before, ""), ("after", gain.after, changed)):
             shares = [score.entity_f1] if score.entity_f1 else []
             rates = map(_percent, (*shares, score.words, score.sentences))
             size = [f"{gain.name} ({gain.num_sentences:,})", f"{gain.num_words:,}"]
-            lines.append(_row([*size, when, *rates, f"{score.log_likelihood:.3f}", last]))
-    return "\n".join(lines) + "\n\n`log p`: of the right tags, per word, in nats."
+            rows.append([*size, when, *rates, f"{score.log_likelihood:.3f}", last])
+    return markdown(rows) + "\n\n`log p`: of the right tags, per word, in nats."
 
 
 def _tagged(
@@ -150,12 +150,11 @@ def _tagged(
 ) -> tuple[list[list[str]], Score]:
     chains = tagger.potentials_batch([sentence.tokens for sentence in sentences])
     guess = [[tagger.tags[tag] for tag in best_path(chain)] for chain in chains]
-    log_likelihood = 0.0
-    for chain, tags in zip(chains, gold, strict=True):
-        score = sum(terms(chain, [tagger.tags.index(tag) for tag in tags]).all())
-        log_likelihood += score - forward_backward(chain).log_partition
-    rates = accuracy(gold, guess)
-    dice = np.random.default_rng(SEED)
+    log_likelihood = sum(
+        chain.score(tags) - forward_backward(chain).log_partition
+        for chain, tags in zip(chains, gold, strict=True)
+    )
+    rates, dice = accuracy(gold, guess), np.random.default_rng(SEED)
     return guess, Score(
         words=rates.tokens,
         sentences=rates.sentences,
@@ -174,10 +173,6 @@ def _score_of(record: Mapping[str, Any]) -> Score:
 
 def _percent(rate: Rate) -> str:
     return f"{100 * rate.value:.1f} ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _quoted(card: str) -> str:

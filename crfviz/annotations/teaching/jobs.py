@@ -21,7 +21,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 from crfviz.exceptions import CrfvizError
 
@@ -106,14 +106,10 @@ class Job:
         with self._errors, process.stdout as lines:
             with contextlib.suppress(BrokenPipeError), process.stdin as pipe:  # it may be dead
                 pipe.write(given)
-            self._follow(lines)
+            for line in lines:
+                with contextlib.suppress(ValueError, TypeError):  # a line that is not ours
+                    self._status = replace(self._status, **json.loads(line))
             self._status = self._ended(process.wait())
-
-    def _follow(self, lines: IO[bytes]) -> None:
-        for line in lines:
-            with contextlib.suppress(ValueError, TypeError):  # a line that is not ours
-                said = json.loads(line)
-                self._status = replace(self._status, **said)
 
     def _ended(self, code: int) -> Status:
         """A result counts even where somebody cancelled too late: the model is there."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from crfviz.corpus.metrics import Rate, calibration_error
 from crfviz.corpus.run.results import Results
-from crfviz.corpus.table import DIGITS, aligned
+from crfviz.corpus.table import DIGITS, aligned, markdown
 from crfviz.corpus.tables.decoders import DECODERS, TITLES, DecoderScores, decoder_scores
 from crfviz.exceptions import ModelError
 from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
@@ -77,10 +77,8 @@ def notes(record: Record) -> list[str]:
 
 def as_markdown(record: Record) -> str:
     """The same for a model card, without the name of the model."""
-    header, *rows = _rows(record)
-    table = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
     notes = [f"- {note}" for note in _notes(record)]
-    return "\n".join([f"On {_size(record)}:", "", *table, "", *notes])
+    return "\n".join([f"On {_size(record)}:", "", markdown(_rows(record)), "", *notes])
 
 
 def read_evaluations(folder: Path) -> dict[str, Record]:

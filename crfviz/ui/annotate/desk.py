@@ -164,7 +164,12 @@ def _step(
     if before.revision != _whole(event, "revision"):
         raise ConflictError("This sentence was changed meanwhile in another tab or program.")
     if kind == "undo" and before == labelling.undo(desk, before):
-        _undo_accept(told, queue, who, item)
+        last = last_accepted(told, queue, who)
+        if last is None:  # nothing to undo here, nor a sentence to go back to
+            told.item, told.problem, told.note = item, "", "There is nothing to undo."
+            return
+        back_to_last(queue, who)
+        told.item, told.note = last, "Back at the sentence accepted last; undo again to reopen it."
         return
     after = labelling.worked(_changed(desk, before, event), _seconds(event))
     store().save(after)
@@ -214,17 +219,6 @@ def _refuse(event: Mapping[object, object], why: str) -> None:
     told, item = of_session("last step", LastStep), event.get("item")
     told.item = item if isinstance(item, int) else told.item
     told.problem, told.changed = why, {}
-
-
-def _undo_accept(told: LastStep, queue: Queue, who: str, item: int) -> None:
-    """Nothing to undo here: back to the sentence that was accepted last."""
-    last = last_accepted(told, queue, who)
-    if last is not None:
-        back_to_last(queue, who)
-        told.item = last
-        told.note = "Back at the sentence accepted last; undo again to reopen it."
-    else:
-        told.item, told.problem, told.note = item, "", "There is nothing to undo."
 
 
 def back_to_last(queue: Queue, who: str) -> None:

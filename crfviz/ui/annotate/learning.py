@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -105,8 +106,6 @@ def _show(taught: Taught) -> None:
     )
     st.markdown(gains_table(taught.gains))
     if scenario().model != taught.name and taught.name in cached.models():
-        st.button(f"Use {plain(taught.name)} from now on", on_click=_use, args=(taught.name,))
-
-
-def _use(name: str) -> None:
-    change(model=name)
+        st.button(
+            f"Use {plain(taught.name)} from now on", on_click=partial(change, model=taught.name)
+        )
