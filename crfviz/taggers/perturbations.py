@@ -44,6 +44,7 @@ ALIASES = {  # other names of the types, lower-case
 }
 PROPER = ("PROPN", "NNP", "NNPS")  # tags of proper nouns
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
+DIGITS = "123456789"  # that one may become
 
 _CLITIC = re.compile(r"^n?['’]")
 
@@ -162,7 +163,7 @@ def _options(kind: str) -> tuple[str, ...]:
 def _other_number(
     words: Sequence[str], _tags: Sequence[str], draw: random.Random
 ) -> Perturbed | None:
-    fit = [t for t, word in enumerate(words) if _is_number(word)]
+    fit = [t for t, w in enumerate(words) if w.lower() in NUMBERS or re.search("[0-9]", w)]
     if not fit:
         return None
     t = draw.choice(fit)
@@ -170,17 +171,8 @@ def _other_number(
     if word.lower() in NUMBERS:
         other = draw.choice([number for number in NUMBERS if number != word.lower()])
         return _one(words, t, other.capitalize() if word[0].isupper() else other)
-    return _one(words, t, "".join(_other_digit(c, draw) for c in word))
-
-
-def _is_number(word: str) -> bool:
-    return word.lower() in NUMBERS or any("0" <= character <= "9" for character in word)
-
-
-def _other_digit(character: str, draw: random.Random) -> str:
-    if not "0" <= character <= "9":
-        return character
-    return draw.choice([digit for digit in "123456789" if digit != character])
+    changed = (draw.choice(DIGITS.replace(c, "")) if "0" <= c <= "9" else c for c in word)
+    return _one(words, t, "".join(changed))
 
 
 def _one(words: Sequence[str], position: int, word: str) -> Perturbed:

@@ -10,6 +10,7 @@ import tempfile
 import unicodedata
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
@@ -58,11 +59,8 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
     if not name:
         raise ModelError(f"A model needs a name with a letter or digit in it, got {wanted[:60]!r}")
     others = {other.casefold() for other in (*taken, *RESERVED, *own_models(), *_removed())}
-    number, free = 1, name
-    while free.casefold() in others:
-        number += 1
-        free = f"{name}-{number}"
-    return free
+    names = (f"{name}-{number}" if number > 1 else name for number in count(1))
+    return next(free for free in names if free.casefold() not in others)
 
 
 @contextmanager

@@ -33,9 +33,7 @@ from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 
 MOST_EXAMPLES = 50  # listed; they travel with every redraw
 DRAWN = 120  # words of an example; a link has to hold them
-IMPORTED = (
-    "imported"  # what config.json says under `family`; `scores` holds the family of the scores
-)
+IMPORTED = "imported"  # the `family` in config.json; `scores` holds the family of the scores
 FAMILIES = (CRF, PERCEPTRON, HMM)
 NAMES = ("emissions", "transitions", "start", "end")
 
