@@ -10,10 +10,11 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 ROOT = Path(__file__).resolve().parents[1]
 STARTS_WITHIN = 120.0  # seconds; importing torch on a busy machine takes long
@@ -40,13 +41,47 @@ class App:
         return (user + system) / os.sysconf("SC_CLK_TCK")
 
 
+class Process(Protocol):
+    """What is asked of a server's process, however it was started."""
+
+    @property
+    def pid(self) -> int: ...  # noqa: D102 - all of them as `subprocess.Popen` has them
+    def poll(self) -> int | None: ...  # noqa: D102
+    def wait(self, timeout: float | None = None) -> int: ...  # noqa: D102
+    def terminate(self) -> None: ...  # noqa: D102
+    def kill(self) -> None: ...  # noqa: D102
+
+
+Start = Callable[[Sequence[str], Mapping[str, str], BinaryIO], Process]
+
+
+def new_process(arguments: Sequence[str], environment: Mapping[str, str], log: BinaryIO) -> Process:
+    """Start Streamlit in a new interpreter.
+
+    Args:
+        arguments: of Streamlit.
+        environment: all of its variables.
+        log: where stdout and stderr go.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-m", "streamlit", *arguments],
+        cwd=ROOT,
+        env=environment,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
+
+
 @contextmanager
-def running_app(log_file: Path, environment: Mapping[str, str] | None = None) -> Iterator[App]:
+def running_app(
+    log_file: Path, environment: Mapping[str, str] | None = None, start: Start = new_process
+) -> Iterator[App]:
     """Start the app and stop it at the end.
 
     Args:
         log_file: where stdout and stderr of the server go.
         environment: variables on top of those of this process.
+        start: starts the process.
 
     Yields:
         The app, once it answers.
@@ -57,7 +92,6 @@ def running_app(log_file: Path, environment: Mapping[str, str] | None = None) ->
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.headless=true", "--server.address=127.0.0.1", f"--server.port={port}"]
     own = tempfile.TemporaryDirectory()  # not the models and annotations of whoever measures
     variables = {
@@ -67,13 +101,7 @@ def running_app(log_file: Path, environment: Mapping[str, str] | None = None) ->
     }
     every = {**os.environ, **variables, **(environment or {})}
     with log_file.open("wb") as log:
-        process = subprocess.Popen(
-            command + options,
-            cwd=ROOT,
-            env=every,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
+        process = start(["run", "app.py", *options], every, log)
     app = App(f"http://127.0.0.1:{port}", process.pid, log_file, every["CRFVIZ_DATABASE_URL"])
     try:
         _wait(app, process)
@@ -91,7 +119,7 @@ def running_app(log_file: Path, environment: Mapping[str, str] | None = None) ->
         own.cleanup()
 
 
-def _wait(app: App, process: subprocess.Popen[bytes]) -> None:
+def _wait(app: App, process: Process) -> None:
     """Until the server says that it is healthy."""
     deadline = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < deadline and process.poll() is None:

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,12 @@ def cluster():
     server = Cluster()
     yield server
     server.remove()
+
+
+@pytest.fixture(scope="session")
+def forks():
+    """Processes of `multiprocessing` are forked from one that has imported what they need."""
+    get_context("forkserver").set_forkserver_preload(["tests.saving_worker", "tests.forked_server"])
 
 
 class Interrupted(SessionState):

@@ -67,9 +67,9 @@ def save_until_refused(store, item):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forks")
 def test_killed_twenty_times_nothing_confirmed_is_lost(url):
     context = get_context("forkserver")  # a process starts in milliseconds
-    context.set_forkserver_preload(["tests.saving_worker"])
     chance = random.Random(7)
     with filled(url) as store:
         (item,) = store.item_ids("a")

@@ -12,23 +12,25 @@ import pytest
 
 from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
+from tests.forked_server import fork
 
 ROUNDS = 100
 AT_ONCE = 2  # servers, each with a store of its own
-LONGEST = 0.6  # seconds from the first confirmed key to the kill
+KEYS = (1, 12)  # are confirmed before the kill
+LONGEST = 0.05  # seconds from then to the kill, as long as a key takes
 PACE = (0.0, 0.02)
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forks")]
 
 
-def killed_while_labelling(annotator, app, after):
-    """Let somebody label, and kill the server so many seconds after the first confirmed key."""
+def killed_while_labelling(annotator, app, keys, after):
+    """Let somebody label, and kill the server so many seconds after so many confirmed keys."""
 
     async def work():
         labelling = asyncio.ensure_future(annotator.work(120, PACE))
-        while not annotator.seconds and not labelling.done():
+        while len(annotator.seconds) < keys and not labelling.done():
             await asyncio.sleep(0.005)
-        await asyncio.sleep(after)
+        await asyncio.sleep(after)  # not to wait: the moment of the kill
         os.kill(app.pid, signal.SIGKILL)
         await asyncio.wait([labelling])
         return labelling.exception()
@@ -70,14 +72,15 @@ def test_a_hundred_kills_lose_nothing(labelling_benchmark, tmp_path):
         people = []
         while True:
             with lock:
-                number, after = next(turns, None), moments.uniform(0, LONGEST)
+                number = next(turns, None)
+                moment = moments.randint(*KEYS), moments.uniform(0, LONGEST)
             if number is None:
                 break
             log = tmp_path / f"{number}.log"
-            with running_app(log, {"CRFVIZ_DATABASE_URL": database}) as app:
+            with running_app(log, {"CRFVIZ_DATABASE_URL": database}, fork) as app:
                 each = annotators.Annotator(app.url, f"annotator {number}", [document])
                 people.append(each)
-                assert killed_while_labelling(each, app, after) is not None
+                assert killed_while_labelling(each, app, *moment) is not None
             with sqlite3.connect(tmp_path / f"{place}.db") as file:
                 assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             with open_store(database) as store:

@@ -37,6 +37,7 @@ def test_a_sent_link_shows_the_same_screen_to_somebody_else(screen, watch, fresh
         screen.type_score(screen.emission(1, 5), "3.75")
     with screen.redraw():
         screen.page.get_by_role("radio", name="softmax").click()
+    screen.expect_param("v.emissions", "softmax")
     other = watch(fresh())
     other.page.goto(screen.page.url)
     other.wait({"name": 0, "rev": -1})

@@ -89,6 +89,7 @@ def test_twenty_sentences_by_keyboard_then_back_and_export(desk, who):
     for number, sentence in enumerate(sentences):
         desk.expect_words(sentence.split())
         if number == 10:  # the lid is closed, and opened again
+            desk.screen.expect_param("v.item", desk.item)  # it follows late
             address = desk.page.url
             desk.page.goto("about:blank")
             desk.page.goto(address)

@@ -57,6 +57,7 @@ def use(screen, name):
     button.click()
     screen.expect_title("Explore")
     screen.wait(before)
+    screen.page.wait_for_function("new URL(document.URL).searchParams.has('model')")
 
 
 def remove(screen, name):

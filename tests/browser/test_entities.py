@@ -98,7 +98,7 @@ def test_the_switch_changes_the_entity_and_leaves_a_ghost(screen):
     with screen.redraw():
         screen.page.locator(".st-key-constrained label").click()
     assert_entity(screen, "ORG", 1, 3, FREE)
-    assert screen.params()["c"] == "0"
+    screen.expect_param("c", "0")
     assert screen.page.locator(".bar-ghost").count() >= 2
     trained = entity_probability(chain(MODEL, SENTENCE).analysis.potentials, "ORG", 1, 3)
     expect(screen.page.locator(".entity-was")).to_contain_text(f"trained {trained:.4f}")
@@ -116,7 +116,7 @@ def test_a_model_without_entities_offers_one_with(screen):
     screen.wait_for_text("are not BIO tags")
     screen.page.locator(".st-key-open_bio button").click()
     screen.wait({"name": 0, "rev": -1})
-    assert screen.params()["model"] == MODEL
+    screen.expect_param("model", MODEL)
     assert screen.read().rows["viterbi_legal"]
 
 

@@ -28,7 +28,7 @@ def test_one_cone_on_day_1_halves_the_odds_of_a_hot_day(screen):
     with screen.redraw():
         screen.choose("model", ICE_CREAM)
     screen.eventually(lambda: assert_lattice(screen.read(), chain(ICE_CREAM, DAYS)))
-    assert screen.params()["model"] == ICE_CREAM
+    screen.expect_param("model", ICE_CREAM)
     assert screen.read().marginals["0,1"] == pytest.approx(0.8709, abs=5e-5)
     screen.type_sentence("1" + DAYS[1:])
     screen.eventually(lambda: assert_lattice(screen.read(), chain(ICE_CREAM, "1" + DAYS[1:])))
