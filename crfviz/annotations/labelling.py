@@ -4,8 +4,6 @@ Nothing is stored here. An annotation that comes back differs from what went in 
 knows the step before, so that it can be undone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ Pure functions on pins (position to tag name) and offsets (start and end of each
 marked whole, so that half of one cannot exist: their B- and I- tags follow from the mark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 from crfviz.exceptions import ShapeError

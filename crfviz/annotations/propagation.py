@@ -7,8 +7,6 @@ Source: Kristjansson, Culotta, Viola and McCallum, "Interactive Information Extr
 Constrained Conditional Random Fields" (2004), section 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

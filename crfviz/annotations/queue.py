@@ -8,8 +8,6 @@ What makes a sentence doubtful, each from the model alone, without anybody's tag
 - corrections: the expected number of wrong words in the best path, sum of 1 - p(y_t | x).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is kept about labelling: the sentences, and what each annotator said about them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ numbers are shared, not copied: nobody may change one. (Copies are made by pickl
 longer than most of the numbers themselves.)
 """
 
-from __future__ import annotations
-
 import gc
 import logging
 from collections.abc import Callable, Mapping

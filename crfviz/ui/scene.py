@@ -1,7 +1,5 @@
 """Everything a page draws: the sentence, its numbers as trained and as they are now."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What pages of all kinds use: a guard around what may fail, and a button for files."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Text for people: user words made harmless."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

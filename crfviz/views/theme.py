@@ -6,8 +6,6 @@ mid-tones: the stage mixes them with the page's background for tints and with th
 text, so that they work in light and dark. They never carry meaning alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import cycle
 

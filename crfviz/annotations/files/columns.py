@@ -5,8 +5,6 @@ hold it. CoNLL-U has the tag as UPOS and in MISC the annotator, the model's prop
 word's characters in the text; the columns are word, characters, proposal, tag.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

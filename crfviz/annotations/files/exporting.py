@@ -3,8 +3,6 @@
 Exporting, importing into an empty store and exporting again gives the same bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, get_args
 

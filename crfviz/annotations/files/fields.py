@@ -5,8 +5,6 @@ was pinned, and what the file had before anybody labelled it. The revision and w
 stay in the store.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

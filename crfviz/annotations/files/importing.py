@@ -12,8 +12,6 @@
 What `exporting` has written comes back with its annotations. `keep` puts all of it into a store.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ JSONL holds the fields of `fields`. spaCy's JSON is a list: `annotations` is wha
 else is known stands under `crfviz`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The database below the store: SQLite or PostgreSQL, connected and at the newest schema."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator

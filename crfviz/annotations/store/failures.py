@@ -1,7 +1,5 @@
 """What a database's errors mean to the person who labels, and what to do about them."""
 
-from __future__ import annotations
-
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from crfviz.exceptions import StoreError

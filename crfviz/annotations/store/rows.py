@@ -4,8 +4,6 @@ A document is written in chunks inside of one transaction. An annotation takes t
 it was made from, or there is a conflict: never a silent overwrite.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

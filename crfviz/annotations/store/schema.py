@@ -5,8 +5,6 @@ JSON text here: nobody searches in it, and SQLite and PostgreSQL hold it alike. 
 `crfviz_`, so that a database can be shared with other programs.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from sqlalchemy import (

@@ -1,7 +1,5 @@
 """What a tagger gained by learning more: the same sentences before and after, and the new card."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ The command writes JSON lines to standard output, as `progress_line` and `result
 What it writes to standard error becomes the message when it fails.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -11,8 +11,6 @@ vocabulary does not grow.
 words right and cost more of the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

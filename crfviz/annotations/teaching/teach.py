@@ -11,8 +11,6 @@ one has the tags of the model. A sentence that occurs twice is on one side with 
 The temperature of the model is kept: `benchmarks/teaching.py` compares that with fitting it anew.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import time

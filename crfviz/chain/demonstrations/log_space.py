@@ -13,8 +13,6 @@ becomes 0 below -103.97 or -745.13; with the maximum taken out the largest term 
 Letters: `T` tokens, `K` tags.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

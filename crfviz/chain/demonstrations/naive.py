@@ -9,8 +9,6 @@ digits to the base K, the first word's digit first.
 Letters: `T` tokens, `K` tags, `N` = K^T paths.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from time import perf_counter

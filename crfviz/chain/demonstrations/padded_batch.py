@@ -6,8 +6,6 @@ holds the result of every sentence. What stands at padding has no influence.
 Letters: `B` sentences, `T` tokens of the longest, `K` tags.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

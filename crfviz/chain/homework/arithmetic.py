@@ -4,8 +4,6 @@ Words count from 1 here, as on the screen. Of many terms the largest are written
 counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

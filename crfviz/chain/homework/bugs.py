@@ -6,8 +6,6 @@ them prints has found the mistake.
 Letters: `T` tokens, `K` tags, `P` columns of padding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any

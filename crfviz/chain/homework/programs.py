@@ -7,8 +7,6 @@ the finished table.
 Letters: `T` tokens, `K` tags. Everything is in nats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

@@ -10,8 +10,6 @@ may be tiny, by that share of themselves (1e-9 or 2e-5).
 Letters: `T` tokens, `K` tags, `R` rows of a table as given: T, T-1, or T and padding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ that it is new. Both chains have the same tags. What a change does to the scores
 without its mean over the tags: a number added to all tags of a word moves no path.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@ Source:
     Sutton and McCallum (2012), section 2.2, for the redundancy of log-linear weights.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import torch

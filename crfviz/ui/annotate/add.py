@@ -1,7 +1,5 @@
 """Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import pandas as pd

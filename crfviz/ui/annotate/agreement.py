@@ -1,7 +1,5 @@
 """How far two annotators agree, and every word where they do not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

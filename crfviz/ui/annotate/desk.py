@@ -1,7 +1,5 @@
 """The desk: one sentence in front of the annotator. Every step is stored before the next."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Annotations out: which, in which format, as a file."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, render

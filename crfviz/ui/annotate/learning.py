@@ -1,7 +1,5 @@
 """What the annotations would teach the model: a job beside the app, and what came of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Which sentence of a document comes next, for this annotator under this model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

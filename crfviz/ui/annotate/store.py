@@ -1,7 +1,5 @@
 """The store of annotations as the pages use it: opened once, and chosen from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Tables of an error analysis, with CSV, and the lists of errors and suspects among them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd

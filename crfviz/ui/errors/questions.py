@@ -4,8 +4,6 @@ Only the panel that is open is drawn, in a fragment: a click in it leaves the re
 is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

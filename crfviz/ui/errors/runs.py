@@ -1,7 +1,5 @@
 """Error analyses, kept for all sessions by the content of the file, its mapping and the model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256

@@ -5,8 +5,6 @@ under a digest of their content, the newest eight of them, so that going to anot
 loses nothing. Where a file has tags that the model lacks, the reader says what each counts as.
 """
 
-from __future__ import annotations
-
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Two models on the same sentences: wins, losses, and the sentences behind them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Bringing a model: the upload, what is understood of it, its name, and the models there are."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import astuple
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """What is known of every model: its card and its measured figures."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

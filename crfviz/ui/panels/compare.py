@@ -5,8 +5,6 @@ snapshot. The other side brings its model, its transitions and its strength; wha
 single words of another sentence is left out, and a note says so.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import streamlit as st

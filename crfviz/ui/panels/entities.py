@@ -3,8 +3,6 @@
 The entity is `v.entity=first last TYPE`, positions from 0.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

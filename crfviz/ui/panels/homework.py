@@ -1,7 +1,5 @@
 """Where somebody's table comes from: pasted, out of a file, or an example."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from crfviz.chain.homework.bugs import example_table, known_bugs

@@ -1,7 +1,5 @@
 """One step of learning: which tags are right, how large the step is, what it does."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

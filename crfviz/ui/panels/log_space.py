@@ -1,7 +1,5 @@
 """The three parts of the page Log space: one sum, products that underflow, a padded batch."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

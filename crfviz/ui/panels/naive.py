@@ -1,7 +1,5 @@
 """The enumeration of the first words, counted once and kept."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

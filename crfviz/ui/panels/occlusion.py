@@ -1,7 +1,5 @@
 """Where the clicked emission comes from: the sentence scored again with each word hidden."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The page of the path distribution: ranked paths, samples that pile up, the reach of a nudge."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

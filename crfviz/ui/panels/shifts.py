@@ -1,7 +1,5 @@
 """Shifts that leave every marginal the same, to be applied to the scenario."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from crfviz.chain.edits import Edits

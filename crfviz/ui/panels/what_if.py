@@ -1,7 +1,5 @@
 """What if? Every change of the sentence tried at once, one of them drawn, and ways on from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Widgets bound to the scenario: they show what it says, and what is chosen goes into it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Pages read `scenario()`. Widgets and the live stage change it, in callbacks: tho
 page is drawn, so that sidebar, page and address always show the same state.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -5,8 +5,6 @@ next look into `st.session_state`: half a change would be made, and an event los
 handled. So what is kept lies in a dict of our own, found by `to_dict`, a look that ends nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar

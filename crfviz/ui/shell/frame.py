@@ -1,7 +1,5 @@
 """What surrounds every page: its links, its look, and the last resort when one fails."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

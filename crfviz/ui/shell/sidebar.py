@@ -1,7 +1,5 @@
 """The left side of every page: its links, the model, the sentence and its edits, or who labels."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

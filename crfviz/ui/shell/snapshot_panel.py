@@ -1,7 +1,5 @@
 """Save what is on the screen under a name; load, rename and delete what was saved."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -16,8 +16,6 @@ described is refused with a message for people, and the scenario stays as it was
 Undo, redo and reset concern the history and are handled where it is kept.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

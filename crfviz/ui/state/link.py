@@ -12,8 +12,6 @@ their digits.
 Reading is forgiving: people edit addresses by hand. The good parts count, the rest is reported.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

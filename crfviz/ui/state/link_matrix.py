@@ -7,8 +7,6 @@ START and the tags, by the tags and END; millionths of a nat, one number for "no
 "forbidden".
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import math

@@ -3,8 +3,6 @@
 Long tables are cut, and say so: CSV and JSON have every row.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Mapping, Sequence
 

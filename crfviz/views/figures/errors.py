@@ -1,7 +1,5 @@
 """Figures of an error analysis for the page, by Altair; each has its table beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Measured figures of the models, as tables and as a picture with 95 % intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Chains as plain tables: every transition, what leaves each tag, what somebody's files hold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ A share and its interval become two columns, a number to sort by and a text. The
 frames, the report prints them, so that both have the same digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

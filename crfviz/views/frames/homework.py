@@ -1,7 +1,5 @@
 """A checked table in words, and beside the right one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Log-sum-exp of one cell, products that underflow, and a padded batch, as tables and words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """All paths of a short sentence: the sorted list, the running sum, and two counts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ such files through the manifest of an installed package; registering the same ma
 app run from a plain checkout as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

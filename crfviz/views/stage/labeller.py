@@ -3,8 +3,6 @@
 Words are drawn in `web/labelling/`; what a key means is decided there, what follows in Python.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

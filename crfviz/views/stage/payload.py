@@ -5,8 +5,6 @@ Every bit arrives and few bytes travel.
 Letters: `T` tokens, `K` tags. `web/model.js` is the reader of this format.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Mapping, Sequence

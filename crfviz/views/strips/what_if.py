@@ -1,7 +1,5 @@
 """A sentence and the same sentence with one thing changed: strips, a table of scores, and words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
