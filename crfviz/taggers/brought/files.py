@@ -31,6 +31,13 @@ TOGETHER = (
     "Bring one .json or .npz with scores; or one of them with the .safetensors or .pt of a CRF "
     "layer; or a CRFsuite model with the attributes as .jsonl; or a model folder as .zip"
 )
+LAYER_ALONE = "A CRF layer says nothing without the emissions of some words."
+ALONE = {
+    CRFSUITE: "A CRFsuite model says nothing without the attributes of some words.",
+    JSONL: "Attributes say nothing without their CRFsuite model.",
+    SAFETENSORS: LAYER_ALONE,
+    CHECKPOINT: LAYER_ALONE,
+}
 
 
 def understand_files(
@@ -125,18 +132,8 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> Draft:
             read = read_safetensors if kind == SAFETENSORS else read_checkpoint
             draft = _with_layer(draft, read(files[kind]))
         return draft
-    raise FormatError(f"{_alone(kinds)} {TOGETHER}.")
-
-
-def _alone(kinds: set[str]) -> str:
-    """What is missing, or too much."""
-    if kinds == {CRFSUITE}:
-        return "A CRFsuite model says nothing without the attributes of some words."
-    if kinds == {JSONL}:
-        return "Attributes say nothing without their CRFsuite model."
-    if kinds <= {SAFETENSORS, CHECKPOINT} and len(kinds) == 1:
-        return "A CRF layer says nothing without the emissions of some words."
-    return f"{' and '.join(sorted(kinds))} do not belong together."
+    many = f"{' and '.join(sorted(kinds))} do not belong together."
+    raise FormatError(f"{ALONE[kinds.pop()] if len(kinds) == 1 else many} {TOGETHER}.")
 
 
 def _with_layer(draft: Draft, layer: Steps) -> Draft:
