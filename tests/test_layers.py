@@ -145,3 +145,18 @@ def test_no_folder_is_a_long_list():
     for folder in folders:
         modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
         assert len(modules) <= MOST, f"{folder.name} holds {len(modules)} modules"
+
+
+def test_the_picture_of_the_rooms_is_true():
+    text = (ROOT / "docs/design.md").read_text("utf-8").split("```text\ncrfviz/")[1]
+    drawn, folders = {}, []
+    for line in f"crfviz/{text.split('```')[0]}".splitlines():
+        folder, *modules = line.split()
+        folders[(len(line) - len(line.lstrip())) // 2 :] = [folder]
+        drawn["".join(folders)] = set(modules)
+    standing = {}
+    for path in [*ROOT.glob("crfviz/**/*.py"), *ROOT.glob("crfviz/**/*.js")]:
+        if not path.stem.startswith("__"):
+            folder = f"{path.parent.relative_to(ROOT).as_posix()}/"
+            standing.setdefault(folder, set()).add(path.stem)
+    assert drawn == standing
