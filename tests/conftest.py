@@ -5,6 +5,7 @@ import sys
 import tempfile
 from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -54,10 +55,12 @@ def cluster():
     server.remove()
 
 
-@pytest.fixture(scope="session")
-def forks():
+@pytest.fixture
+def forks(monkeypatch):
     """Processes of `multiprocessing` are forked from one that has imported what they need."""
     get_context("forkserver").set_forkserver_preload(["tests.saving_worker", "tests.forked_server"])
+    # Streamlit leaves the app as the main module, which every process would run first.
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
 
 
 class Interrupted(SessionState):
