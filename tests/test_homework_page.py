@@ -84,6 +84,12 @@ def test_examples_fill_the_box(page):
     assert page.query_params["v.homework"] == "max for sum"
 
 
+def test_an_example_chosen_before_the_page_has_answered_is_the_one_filled_in(page):
+    page.selectbox(key="view.homework").select("max for sum")
+    button(page, "Fill it in").click().run()
+    assert "Likely bug: max for sum" in page.error[0].value
+
+
 def test_the_table_is_held_against_the_edited_chain(page):
     paste(page, lines(log_alpha()))
     page.query_params["t"] = "C.H:-1"

@@ -77,8 +77,8 @@ def notes(record: Record) -> list[str]:
 
 def as_markdown(record: Record) -> str:
     """The same for a model card, without the name of the model."""
-    notes = [f"- {note}" for note in _notes(record)]
-    return "\n".join([f"On {_size(record)}:", "", markdown(_rows(record)), "", *notes])
+    table, notes = markdown(_rows(record)), [f"- {note}" for note in _notes(record)]
+    return "\n".join([f"On {_size(record)}:", "", table, "", *notes])
 
 
 def read_evaluations(folder: Path) -> dict[str, Record]:
