@@ -64,6 +64,7 @@ def remove(screen, name):
     screen.visit("bring")
     screen.choose("bring-own", name)
     screen.page.get_by_role("button", name="Remove", exact=False).first.click()
+    screen.wait_for_text(f"{name} goes for everybody")
     screen.page.get_by_role("button", name="Remove for good").click()
     screen.wait_for_text(f"“{name}” is gone")
 
