@@ -12,7 +12,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from crfviz.annotations.store.failures import explained
 from crfviz.annotations.store.rows import to_json
-from crfviz.annotations.store.schema import VERSION, VERSION_TABLE
+from crfviz.annotations.store.schema import VERSION, VERSION_TABLE, from_json
 from crfviz.exceptions import StoreError
 
 VARIABLE = "CRFVIZ_DATABASE_URL"
@@ -122,13 +122,12 @@ def _make_folder(folder: Path) -> None:
 
 
 def _engine(url: URL) -> Engine:
+    json = {"json_serializer": to_json, "json_deserializer": from_json}
     if url.get_backend_name() != "sqlite":
         waits = {"connect_timeout": WAIT, "options": f"-c lock_timeout={WAIT}s"}
         own = {name: value for name, value in waits.items() if name not in url.query}
-        return create_engine(
-            url, connect_args=own, pool_pre_ping=True, json_serializer=to_json, **POOL
-        )
-    engine = create_engine(url, connect_args={"timeout": WAIT}, json_serializer=to_json, **POOL)
+        return create_engine(url, connect_args=own, pool_pre_ping=True, **json, **POOL)
+    engine = create_engine(url, connect_args={"timeout": WAIT}, **json, **POOL)
     event.listen(engine, "connect", _prepare_file)
     event.listen(engine, "begin", _begin)
     return engine

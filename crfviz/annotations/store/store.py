@@ -28,9 +28,10 @@ from crfviz.annotations.store.rows import (
     write_annotation,
     write_document,
 )
-from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, Damaged
 from crfviz.exceptions import StoreError
 
+LARGEST_ID = 2**31
 PAUSE = 1.0  # seconds before a lost server is asked once more
 Result = TypeVar("Result")
 
@@ -125,7 +126,13 @@ class Store:
             .group_by(DOCUMENTS.c.id)
             .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
         )
-        return [DocumentSummary(*row) for row in self._run(lambda c: c.execute(query).all())]
+        rows = self._run(lambda c: c.execute(query).all())
+        damaged = [name for name, _, created in rows if isinstance(created, Damaged)]
+        if damaged:
+            raise StoreError(
+                f"the document {damaged[0][:60]!r} was damaged by another program: it has no time"
+            )
+        return [DocumentSummary(*row) for row in rows]
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
         """Sentences of a document in its order: `limit` of them from the `start`-th."""
@@ -140,7 +147,8 @@ class Store:
             StoreError: there is none (any more).
         """
         query = _sentences().where(ITEMS.c.id == number)
-        row = self._run(lambda c: c.execute(query).mappings().first())
+        known = 0 < number < LARGEST_ID  # a larger one is none that a database could look for
+        row = self._run(lambda c: c.execute(query).mappings().first()) if known else None
         if row is None:
             raise StoreError(f"sentence {number} is not in the store; its document may be removed")
         return item_of(row)
