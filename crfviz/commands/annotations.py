@@ -123,8 +123,8 @@ def _import(store: Store, options: argparse.Namespace) -> None:
         read = read_items(content, path.name, options.format, limit=None)
         for problem in read.problems[:SHOWN]:
             sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
-        if len(read.problems) > SHOWN:
-            sys.stderr.write(f"... and {len(read.problems) - SHOWN} more\n")
+        if read.wrong > SHOWN:
+            sys.stderr.write(f"... and {read.wrong - SHOWN} more\n")
         if read.dropped and not options.keep_good:
             raise FormatError(
                 f"{path}: {_count(read.dropped)} cannot be read, so nothing of it was stored; "

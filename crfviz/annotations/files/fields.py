@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from crfviz.annotations.records import STATES, Annotation, Item
+from crfviz.annotations.records import MOST_WORDS, STATES, Annotation, Item
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.jsonl import strings
-from crfviz.text.lines import shown
+from crfviz.text.lines import shown, shown_value
 from crfviz.text.sentences import Offsets, words_at
 
 Pair = tuple[Item, Annotation]
 Fields = dict[str, Any]
+LARGEST = 10**9  # of what counts characters, words and sentences
 ROWS = ("text", "tokens", "tags", "offsets", "proposed")  # what columns show outside of the fields
 
 
@@ -32,9 +33,14 @@ class FileSentence:
 
 
 def fields_of(pair: Pair) -> Fields:
-    """The fields, ready for JSON; what says nothing is left out."""
+    """The fields, ready for JSON.
+
+    They are the same for every sentence, null where there is nothing to say: who reads JSONL as a
+    table (Arrow, pandas) takes its columns from the first rows.
+    """
     item, annotation = pair
-    fields: Fields = {
+    moments = {"created": annotation.created, "updated": annotation.updated}
+    return {
         "text": item.text,
         "tokens": words_at(item.text, annotation.offsets),
         "tags": annotation.final,
@@ -48,15 +54,10 @@ def fields_of(pair: Pair) -> Fields:
         "model_version": annotation.model_version,
         "pins": {str(position): tag for position, tag in sorted(annotation.pins.items())},
         "seconds": annotation.seconds,
+        **{name: moment and moment.astimezone(UTC).isoformat() for name, moment in moments.items()},
+        "gold": item.gold,
+        "offsets_in_file": item.offsets if item.offsets != annotation.offsets else None,
     }
-    for name, moment in (("created", annotation.created), ("updated", annotation.updated)):
-        if moment is not None:
-            fields[name] = moment.astimezone(UTC).isoformat()
-    if item.gold is not None:
-        fields["gold"] = item.gold
-    if item.offsets != annotation.offsets:
-        fields["offsets_in_file"] = item.offsets
-    return fields
 
 
 def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSentence:
@@ -71,14 +72,17 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
         FormatError: a field has another type, or does not fit the sentence; says which.
     """
     if not isinstance(text, str):
-        raise FormatError(f'{where}: expected a string in "text", got {shown(repr(text))}')
+        raise FormatError(f'{where}: expected a string in "text", got {shown_value(text)}')
     read = _Reader(fields, where)
     final = strings(fields.get("tags"), "tags", where)
     proposed = strings(fields["proposed"], "proposed", where) if "proposed" in fields else final
     offsets = offsets_of(fields.get("offsets"), where)
+    check_length(len(offsets), where)
     if "tokens" in fields:
         check_words(text, offsets, strings(fields["tokens"], "tokens", where), where)
-    own = offsets_of(fields["offsets_in_file"], where) if "offsets_in_file" in fields else offsets
+    in_file = fields.get("offsets_in_file")
+    own = offsets if in_file is None else offsets_of(in_file, where)
+    check_length(len(own), where)
     gold = None if fields.get("gold") is None else strings(fields["gold"], "gold", where)
     state = read.text("state", "done")
     if state not in STATES:
@@ -110,6 +114,19 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
     return FileSentence(item, annotation)
 
 
+def check_length(words: int, where: str) -> None:
+    """Refuse a sentence that is too long to be labelled.
+
+    Raises:
+        FormatError: says where it begins, and what to do.
+    """
+    if words > MOST_WORDS:
+        raise FormatError(
+            f"{where}: expected at most {MOST_WORDS:,} words in a sentence, got more; end each "
+            f"sentence with a line break, in columns with an empty line"
+        )
+
+
 def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) -> None:
     """Refuse offsets that do not point at the words.
 
@@ -119,8 +136,8 @@ def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) 
     there = words_at(text, offsets)
     if there != tuple(tokens):
         raise FormatError(
-            f"{where}: expected offsets that point at the tokens {shown(repr(list(tokens)))}, got "
-            f"those of {shown(repr(list(there)))}"
+            f"{where}: expected offsets that point at the tokens {shown_value(list(tokens))}, got "
+            f"those of {shown_value(list(there))}"
         )
 
 
@@ -131,11 +148,13 @@ def offsets_of(value: object, where: str) -> Offsets:
         FormatError: they are no list of pairs of whole numbers.
     """
     if not isinstance(value, list) or not all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair)
+        isinstance(pair, list)
+        and len(pair) == 2
+        and all(type(end) is int and abs(end) < LARGEST for end in pair)
         for pair in value
     ):
         raise FormatError(
-            f"{where}: expected offsets such as [[0, 5], [6, 11]], got {shown(repr(value))}"
+            f"{where}: expected offsets such as [[0, 5], [6, 11]], got {shown_value(value)}"
         )
     return tuple((start, end) for start, end in value)
 
@@ -149,6 +168,8 @@ class _Reader:
 
     def text(self, name: str, default: str = "") -> str:
         value = self.fields.get(name, default)
+        if value is None:
+            return default
         if not isinstance(value, str):
             self._refuse(name, "a string")
         return value
@@ -164,7 +185,7 @@ class _Reader:
         if not isinstance(value, dict):
             self._refuse("pins", 'an object such as {"0": "NOUN"}')
         tags = strings(list(value.values()), "pins", self.where)
-        if not all(position.isdecimal() for position in value):
+        if not all(position.isdecimal() and len(position) < 10 for position in value):
             self._refuse("pins", "positions of words from 0")
         return {int(position): tag for position, tag in zip(value, tags, strict=True)}
 
@@ -179,5 +200,5 @@ class _Reader:
             self._refuse(name, "a time such as 2030-01-31T12:00:00+00:00")
 
     def _refuse(self, name: str, expected: str) -> NoReturn:
-        got = shown(repr(self.fields.get(name)))
+        got = shown_value(self.fields.get(name))
         raise FormatError(f'{self.where}: expected {expected} in "{name}", got {got}')

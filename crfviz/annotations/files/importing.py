@@ -16,12 +16,13 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Literal, TypeVar, get_args
 
 from crfviz.annotations.files.columns import MARK, read_block
-from crfviz.annotations.files.fields import FileSentence
+from crfviz.annotations.files.fields import FileSentence, check_length
 from crfviz.annotations.files.objects import read_element, read_line
-from crfviz.annotations.records import UNSTORABLE, Annotation, Item
+from crfviz.annotations.records import MOST_WORDS, UNSTORABLE, Annotation, Item
 from crfviz.annotations.store.store import Store
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, blocks, is_comment
@@ -29,11 +30,13 @@ from crfviz.text.formats import LAYOUTS, detect_format
 from crfviz.text.jsonl import list_elements
 from crfviz.text.lines import check_utf_8, decoded_with_notes, lines_of, shown
 from crfviz.text.schemes import is_bio, repair
-from crfviz.text.tokenizer import tokenize
+from crfviz.text.tokenizer import tokens
 
 InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
 INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
 MAX_BYTES = 5 * 1024 * 1024
+MOST_PROBLEMS = 1000  # that are told in words; more are counted
+LONGEST_TAG = 60  # characters of one in a message
 JSON_LIST = re.compile(r"\s*\[\s*([\[{\]]|$)")
 Unit = TypeVar("Unit")  # lines, a line or an element, of one sentence
 
@@ -53,12 +56,9 @@ class Import:
     format: InputFormat
     items: tuple[Item, ...]  # the good sentences
     annotations: tuple[Annotation, ...]  # their `item` counts `items`
-    problems: tuple[Problem, ...]  # in the order of the file
-
-    @property
-    def dropped(self) -> int:
-        """How many sentences could not be read."""
-        return sum(problem.dropped for problem in self.problems)
+    problems: tuple[Problem, ...]  # the first ones, in the order of the file
+    wrong: int  # problems in all
+    dropped: int  # how many sentences could not be read
 
 
 def read_items(
@@ -88,11 +88,18 @@ def read_items(
         )
     text, notes = decoded_with_notes(content, name)
     kind = file_format or _detected(text, name)
-    gathering = _Gathering(name, tags, [Problem(note, dropped=False) for note in notes])
+    gathering = _Gathering(name, tags)
+    for note in notes:
+        gathering.note(note)
     for line, sentence in _sentences(text, kind, name):
         gathering.add(line, sentence)
     return Import(
-        kind, tuple(gathering.items), tuple(gathering.annotations), tuple(gathering.problems)
+        format=kind,
+        items=tuple(gathering.items),
+        annotations=tuple(gathering.annotations),
+        problems=tuple(gathering.problems),
+        wrong=gathering.wrong,
+        dropped=gathering.dropped,
     )
 
 
@@ -191,7 +198,9 @@ def _each(
 def _read_text(line: str, where: str) -> FileSentence:
     check_utf_8(line, where)
     text = line.strip()
-    places = tuple((token.start, token.end) for token in tokenize(text))
+    check_length(len(text.split(None, MOST_WORDS)), where)  # before the tokenizer takes its time
+    places = tuple((token.start, token.end) for token in islice(tokens(text), MOST_WORDS + 1))
+    check_length(len(places), where)
     if not places:
         raise FormatError(f"{where}: expected a sentence, got {shown(line)}")
     return FileSentence(Item(text, places))
@@ -203,7 +212,9 @@ class _Gathering:
 
     name: str  # of the file
     tags: Collection[str] | None  # that gold tags may be; None is any
-    problems: list[Problem]
+    problems: list[Problem] = field(default_factory=list)
+    wrong: int = 0
+    dropped: int = 0
     items: list[Item] = field(default_factory=list)
     annotations: list[Annotation] = field(default_factory=list)
     places: dict[Item, int] = field(default_factory=dict)  # of sentences that somebody labelled
@@ -212,7 +223,7 @@ class _Gathering:
     def add(self, line: int, sentence: FileSentence | FormatError) -> None:
         """Keep a sentence if that can be; an error is a sentence that is lost."""
         if isinstance(sentence, FormatError):
-            self.problems.append(Problem(str(sentence), dropped=True))
+            self.note(str(sentence), dropped=True)
         elif wrong := _unstorable(sentence):
             self._say(f"expected text, got the character {wrong}", line, dropped=True)
         else:
@@ -224,8 +235,15 @@ class _Gathering:
             else:
                 self._join(line, sentence.item, sentence.annotation)
 
+    def note(self, message: str, *, dropped: bool = False) -> None:
+        """Count a problem, and keep its message while there are few."""
+        self.wrong += 1
+        self.dropped += dropped
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(message, dropped))
+
     def _say(self, message: str, line: int, *, dropped: bool = False) -> None:
-        self.problems.append(Problem(f"{self.name}, line {line}: {message}", dropped))
+        self.note(f"{self.name}, line {line}: {message}", dropped=dropped)
 
     def _checked(self, line: int, sentence: FileSentence) -> Item:
         """The sentence with gold tags that can be used."""
@@ -237,7 +255,9 @@ class _Gathering:
         if is_bio(repaired := repair(gold)):
             changed = [t for t, tag in enumerate(repaired) if tag != gold[t]]
             for t in changed:
-                self._say(f"{gold[t]} begins an entity: read as {repaired[t]}", lines[t])
+                self._say(
+                    f"{_brief(gold[t])} begins an entity: read as {_brief(repaired[t])}", lines[t]
+                )
             gold = tuple(repaired)
         unknown = [
             t for t, tag in enumerate(gold) if self.tags is not None and tag not in self.tags
@@ -246,7 +266,7 @@ class _Gathering:
             t = unknown[0]
             expected = ", ".join(sorted(self.tags or ()))
             self._say(
-                f"expected one of the tags {expected}, got {gold[t]!r} at word {t + 1}: "
+                f"expected one of the tags {expected}, got {shown(gold[t])} at word {t + 1}: "
                 f"the sentence is kept without its gold tags",
                 lines[t],
             )
@@ -260,11 +280,15 @@ class _Gathering:
             self.items.append(item)
         whose = (place, annotation.annotator)
         if whose in self.labelled:
-            told = f"a second annotation of the same sentence by {annotation.annotator!r}"
+            told = f"a second annotation of the same sentence by {shown(annotation.annotator)}"
             self._say(told, line, dropped=True)
             return
         self.labelled.add(whose)
         self.annotations.append(replace(annotation, item=place))
+
+
+def _brief(tag: str) -> str:
+    return tag if len(tag) <= LONGEST_TAG else f"{tag[:LONGEST_TAG]}…"
 
 
 def _unstorable(sentence: FileSentence) -> str:
