@@ -1,8 +1,9 @@
-.PHONY: run test check fix fast install bench
+.PHONY: run test check fix fast fuzz install bench
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
 JOBS ?= auto
+FUZZ ?= 50000
 export PYTHONDONTWRITEBYTECODE =  # tests start a hundred processes: none should compile it all anew
 PYTEST = $(BIN)/pytest -n $(JOBS) --maxprocesses 4 --dist worksteal
 
@@ -22,6 +23,9 @@ fix: $(VENV)/installed-dev
 
 fast: $(VENV)/installed-dev
 	$(PYTEST) -q -m "not slow and not app and not browser"
+
+fuzz: $(VENV)/installed-dev
+	CRFVIZ_FUZZ=$(FUZZ) $(BIN)/pytest -q -s --timeout 0 tests/test_fuzz.py tests/test_brought_fuzz.py
 
 install: $(VENV)/installed-dev
 	$(BIN)/pre-commit install
