@@ -31,6 +31,7 @@ from tests.brought import (
 from tests.fuzz import fuzz
 from tests.tiny_tagger import save_tiny
 
+pytestmark = pytest.mark.filterwarnings("ignore:Duplicate name")  # in a mutated archive
 ODD = (
     None, True, 0, -1, 1e308, 10**400, float("nan"), float("inf"), "", "x", "-inf", "nan",
     [], {}, [[]], [1], [[1]], [[1, 2]], [[[1.0]]], [None], ["a", 1], {"a": 1}, [[1], [1, 2]],
@@ -201,7 +202,6 @@ def folders(tmp_path_factory):
     }
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # odd counts; what comes of them is checked
 @pytest.mark.parametrize("family", ["crf", "perceptron", "hmm", "imported"])
 def test_mutated_folders(family, folders):
     fuzz(f"{family} folder", [folders[family]], lambda content: understand(("a.zip", content)))

@@ -304,7 +304,8 @@ def _numbers(where: str, name: str, value: Any) -> Array:  # noqa: ANN401 - chec
     try:
         if isinstance(value, np.ndarray) and value.dtype.kind not in "fiub":
             raise TypeError(f"got {value.dtype}")
-        return np.array(value, dtype=np.float64)
+        with np.errstate(invalid="ignore"):  # a NaN of an odd kind; scores are checked later
+            return np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise FormatError(
             f"{where}: {name} must be numbers in rows of one length ({error})."
