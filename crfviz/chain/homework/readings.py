@@ -32,6 +32,7 @@ LOG, PROBABILITY, NORMALISED = "log", "probability", "normalised"
 SPACES = (LOG, PROBABILITY, NORMALISED)
 MOST_DECIMALS = 6  # of a table rounded by hand; with more, the digits that count are counted
 _DECIMALS = range(MOST_DECIMALS + 1)
+MOST_PADDING = 500  # rows after the last word: a batch is as long as its longest sentence
 MOST_STEPS = 5  # half units that rounding along the way may add
 HALF = 0.5 * (1 + 1e-6)  # of a unit; 0.345 may be 0.34 or 0.35, whatever float it is
 COARSEST = 0.1  # a table rounded to whole numbers is taken for one with a decimal
@@ -200,7 +201,7 @@ def _conventions(kind: str, more: int, *, single: bool) -> list[str]:
     """The conventions of a table with so many more rows than words; one word passes nothing on."""
     if more == -1 and not single:
         return {ALPHA: [MESSAGES], BACKPOINTERS: [INCLUDED]}.get(kind, [])
-    if more < 0:
+    if more < 0 or more > MOST_PADDING:
         return []
     if kind != ALPHA:
         return [INCLUDED]
