@@ -72,6 +72,22 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
+def outside(text: str, begin: str, end: str) -> list[str]:
+    """What stands before, between and after the stretches of a text from `begin` to `end`.
+
+    >>> outside("a <!-- b --> c <!-- d", "<!--", "-->")
+    ['a ', ' c <!-- d']
+    """
+    pieces, at = [], 0
+    while (start := text.find(begin, at)) >= 0:
+        stop = text.find(end, start + len(begin))
+        if stop < 0:
+            break
+        pieces.append(text[at:start])
+        at = stop + len(end)
+    return [*pieces, text[at:]]
+
+
 def shown(text: str) -> str:
     """At most 60 characters of something from a file, quoted, for messages."""
     return repr(text if len(text) <= 60 else f"{text[:60]}…")

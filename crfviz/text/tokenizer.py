@@ -39,7 +39,9 @@ CLITICS = ["'d", "'ll", "'m", "'re", "'ve", "n't"]
 NO_CONTRACTIONS = {"Id", "Wed", "id", "wed"}
 LONGEST = 200  # characters
 LONG = re.compile(rf"(?<!\S)\S{{{LONGEST + 1},}}")
-STRETCH = re.compile(r"\S.{,999}(?!\S)", re.DOTALL)  # what spaCy is given at once: whole words
+STRETCH = re.compile(
+    r"(?<!\S)\S.{,999}(?!\S)", re.DOTALL
+)  # what spaCy is given at once: whole words
 PIECE = re.compile(r"https?://\S+|\w+|[^\w\s]")
 
 _lock = threading.Lock()  # spaCy's tokenizer fills caches while it works

@@ -40,6 +40,7 @@ from crfviz.text.sentences import joined, located
 
 MARK = "# crfviz ="
 RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
+UNSAFE = re.compile(r"[%|\s]")  # in MISC
 TIGHT = "SpaceAfter=No"
 
 
@@ -146,7 +147,7 @@ def _cell(word: str) -> str:
 
 def _packed(value: str) -> str:
     """A value for MISC, where `|` separates."""
-    return re.sub(r"[%|\s]", lambda wrong: quote(wrong[0]), value)
+    return UNSAFE.sub(lambda wrong: quote(wrong[0]), value)
 
 
 def _shown(rows: Sequence[WordRow], text: str, name: str) -> dict[str, object]:
