@@ -18,7 +18,9 @@ from tqdm import tqdm
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
 from crfviz.annotations.files.importing import INPUT_FORMATS, keep, read_items
 from crfviz.annotations.records import STATES
+from crfviz.annotations.store.database import database_url
 from crfviz.annotations.store.store import Store, open_store
+from crfviz.commands.names import require_file, require_folder, require_known
 from crfviz.commands.tag import printable
 from crfviz.corpus.table import Row, Table, aligned
 from crfviz.exceptions import FormatError
@@ -54,9 +56,27 @@ def main(options: argparse.Namespace) -> int:
     """
     kinds: dict[str, Callable[[Store, argparse.Namespace], None]]
     kinds = {"export": _export, "import": _import, "stats": _stats}
+    if options.kind == "export":
+        _format(options)
+        require_folder(options.out)
+    _require_store(options)
     with open_store(options.database) as store:
+        if options.kind != "import":
+            require_known("--document", options.document, (d.name for d in store.documents()))
+            require_known("--annotator", options.annotator, store.annotators(options.document))
         kinds[options.kind](store, options)
     return 0
+
+
+def _require_store(options: argparse.Namespace) -> None:
+    """Only what imports may make a store, and never a folder that somebody has named."""
+    url = database_url(options.database)
+    if url.get_backend_name() != "sqlite":
+        return
+    if options.kind != "import":
+        require_file(Path(str(url.database)))
+    elif options.database:
+        require_folder(Path(str(url.database)))
 
 
 def statistics(store: Store, document: str | None = None, annotator: str | None = None) -> Table:
@@ -87,9 +107,7 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(store: Store, options: argparse.Namespace) -> None:
-    by_name = {suffix: name for name, suffix in SUFFIXES.items()}
-    suffix = ".conllu" if options.out is None else options.out.suffix
-    file_format: FileFormat = options.format or by_name.get(suffix, "conllu")
+    file_format = _format(options)
     pairs = store.annotations(options.document, options.annotator, options.state)
     pieces = rendered(pairs, file_format)
     if options.out is None:
@@ -97,6 +115,16 @@ def _export(store: Store, options: argparse.Namespace) -> None:
         return
     _write(options.out, [piece.encode() for piece in pieces])
     sys.stderr.write(f"{len(pairs)} annotations written to {options.out} ({file_format})\n")
+
+
+def _format(options: argparse.Namespace) -> FileFormat:
+    """The format that is asked for, or that the name of the file says."""
+    if options.format or options.out is None or not options.out.suffix:
+        chosen: FileFormat = options.format or "conllu"
+        return chosen
+    by_name = {suffix: name for name, suffix in SUFFIXES.items()}
+    require_known("--out without --format: the end of the name", options.out.suffix, by_name)
+    return by_name[options.out.suffix]
 
 
 def _write(path: Path, pieces: Sequence[bytes]) -> None:

@@ -31,6 +31,7 @@ from crfviz.text.lines import lines_of, shown, shown_value
 
 MOST_CELLS = 100_000  # 120 words of 200 tags have 24 000
 MOST_WITH_LABELS = 5 * MOST_CELLS  # a column may have labels, and a Markdown table empty sides
+TOO_MANY = f"The table has too many cells: at most {MOST_CELLS} fit."
 MEANINGS: Mapping[str, float] = {  # of cells without digits
     **dict.fromkeys(("", "nan", "null", "none", "–", "—", "-", "n/a"), math.nan),
     **dict.fromkeys(("-inf", "-∞", "-infinity", "log(0)", "log 0"), -math.inf),
@@ -164,6 +165,8 @@ def _check_size(text: str) -> None:
         raise FormatError(
             f"The text has {len(text):,} characters, at most {MOST_BYTES:,} are read."
         )
+    if text.count("\n") > MOST_WITH_LABELS or sum(map(text.count, "[{,")) > 2 * MOST_WITH_LABELS:
+        raise FormatError(TOO_MANY)
 
 
 def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> NumberTable:
@@ -221,7 +224,7 @@ def _split_lines(text: str) -> list[tuple[str, list[str]]]:
     lines = [(n, line) for n, line in enumerate(texts, 1) if line.strip() and not _is_rule(line)]
     separator = next((s for s in "\t;|," if any(s in line for _, line in lines)), None)
     if sum(_count(line, separator) for _, line in lines) > MOST_WITH_LABELS:
-        raise FormatError(f"The table has too many cells: at most {MOST_CELLS} fit.")
+        raise FormatError(TOO_MANY)
     return [(f"line {number}", _cells(line, separator)) for number, line in lines]
 
 

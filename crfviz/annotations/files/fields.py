@@ -18,6 +18,7 @@ from crfviz.text.sentences import Offsets, words_at
 
 Pair = tuple[Item, Annotation]
 Fields = dict[str, Any]
+NO_TAG = ""  # of a word, where others may have one
 LARGEST = 10**9  # of what counts characters, words and sentences
 ROWS = ("text", "tokens", "tags", "offsets", "proposed")  # what columns show outside of the fields
 
@@ -33,13 +34,13 @@ class FileSentence:
 
 
 def fields_of(pair: Pair) -> Fields:
-    """The fields, ready for JSON.
+    """The fields, ready for JSON: the same for every sentence, and of the same types.
 
-    They are the same for every sentence, null where there is nothing to say: who reads JSONL as a
-    table (Arrow, pandas) takes its columns from the first rows.
+    Who reads JSONL as a table (Arrow, pandas) takes its columns from the first rows. So `gold` and
+    `pins` have a text for every word, an empty one where there is no tag.
     """
     item, annotation = pair
-    moments = {"created": annotation.created, "updated": annotation.updated}
+    words, own = len(annotation.offsets), item.offsets
     return {
         "text": item.text,
         "tokens": words_at(item.text, annotation.offsets),
@@ -52,11 +53,12 @@ def fields_of(pair: Pair) -> Fields:
         "state": annotation.state,
         "model": annotation.model,
         "model_version": annotation.model_version,
-        "pins": {str(position): tag for position, tag in sorted(annotation.pins.items())},
+        "pins": [annotation.pins.get(position, NO_TAG) for position in range(words)],
         "seconds": annotation.seconds,
-        **{name: moment and moment.astimezone(UTC).isoformat() for name, moment in moments.items()},
-        "gold": item.gold,
-        "offsets_in_file": item.offsets if item.offsets != annotation.offsets else None,
+        "created": _written(annotation.created),
+        "updated": _written(annotation.updated),
+        "gold": [NO_TAG] * len(own) if item.gold is None and own else item.gold,
+        "offsets_in_file": own,
     }
 
 
@@ -84,6 +86,8 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
     own = offsets if in_file is None else offsets_of(in_file, where)
     check_length(len(own), where)
     gold = None if fields.get("gold") is None else strings(fields["gold"], "gold", where)
+    if gold and len(gold) == len(own) and not any(gold):
+        gold = None
     state = read.text("state", "done")
     if state not in STATES:
         raise FormatError(f"{where}: expected state {' or '.join(STATES)}, got {shown(state)}")
@@ -101,7 +105,7 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
             offsets=offsets,
             proposed=proposed,
             final=final,
-            pins=read.pins(),
+            pins=read.pins(len(offsets)),
             state=state,
             model=read.text("model"),
             model_version=read.text("model_version"),
@@ -159,6 +163,11 @@ def offsets_of(value: object, where: str) -> Offsets:
     return tuple((start, end) for start, end in value)
 
 
+def _written(moment: datetime | None) -> str | None:
+    """Null only for what was never stored."""
+    return None if moment is None else moment.astimezone(UTC).isoformat()
+
+
 @dataclass(frozen=True)
 class _Reader:
     """Fields that may be absent, with their types checked."""
@@ -180,9 +189,12 @@ class _Reader:
             self._refuse(name, "a number from 0")
         return value
 
-    def pins(self) -> dict[int, str]:
+    def pins(self, words: int) -> dict[int, str]:
         value = self.fields.get("pins", {})
-        if not isinstance(value, dict):
+        if isinstance(value, list) and len(value) == words:
+            tags = strings(value, "pins", self.where)
+            return {position: tag for position, tag in enumerate(tags) if tag != NO_TAG}
+        if not isinstance(value, dict):  # as older exports have them
             self._refuse("pins", 'an object such as {"0": "NOUN"}')
         tags = strings(list(value.values()), "pins", self.where)
         if not all(position.isdecimal() and len(position) < 10 for position in value):

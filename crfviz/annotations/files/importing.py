@@ -35,6 +35,7 @@ from crfviz.text.tokenizer import tokens
 InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
 INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
 MAX_BYTES = 5 * 1024 * 1024
+MOST_SENTENCES = 100_000  # of a file that is pasted or uploaded
 MOST_PROBLEMS = 1000  # that are told in words; more are counted
 LONGEST_TAG = 60  # characters of one in a message
 JSON_LIST = re.compile(r"\s*\[\s*([\[{\]]|$)")
@@ -76,10 +77,10 @@ def read_items(
         name: of the file; its document gets it.
         file_format: None tells it from the content.
         tags: that gold tags may be; a sentence with others loses them. None allows all.
-        limit: bytes; None is no limit.
+        limit: bytes; None is no limit, of sentences neither.
 
     Raises:
-        FormatError: the file is too large, or UTF-16.
+        FormatError: the file is too large, has too many sentences, or is UTF-16.
     """
     if limit is not None and len(content) > limit:
         raise FormatError(
@@ -91,7 +92,12 @@ def read_items(
     gathering = _Gathering(name, tags)
     for note in notes:
         gathering.note(note)
-    for line, sentence in _sentences(text, kind, name):
+    for number, (line, sentence) in enumerate(_sentences(text, kind, name)):
+        if limit is not None and number == MOST_SENTENCES:
+            raise FormatError(
+                f"{name}, line {line}: expected at most {MOST_SENTENCES:,} sentences, got more; "
+                f"`crfviz annotations import` reads larger files"
+            )
         gathering.add(line, sentence)
     return Import(
         format=kind,
