@@ -18,8 +18,7 @@ from tqdm import tqdm
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
 from crfviz.annotations.files.importing import INPUT_FORMATS, keep, read_items
 from crfviz.annotations.records import STATES
-from crfviz.annotations.store.database import database_url
-from crfviz.annotations.store.store import Store, open_store
+from crfviz.annotations.store.store import Store, file_of, open_store
 from crfviz.commands.names import require_file, require_folder, require_known
 from crfviz.commands.tag import printable
 from crfviz.corpus.table import Row, Table, aligned
@@ -70,13 +69,11 @@ def main(options: argparse.Namespace) -> int:
 
 def _require_store(options: argparse.Namespace) -> None:
     """Only what imports may make a store, and never a folder that somebody has named."""
-    url = database_url(options.database)
-    if url.get_backend_name() != "sqlite":
-        return
-    if options.kind != "import":
-        require_file(Path(str(url.database)))
+    file = file_of(options.database)
+    if file is not None and options.kind != "import":
+        require_file(file)
     elif options.database:
-        require_folder(Path(str(url.database)))
+        require_folder(file)
 
 
 def statistics(store: Store, document: str | None = None, annotator: str | None = None) -> Table:

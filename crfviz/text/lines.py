@@ -94,8 +94,8 @@ def shown(text: str) -> str:
 
 
 def shown_value(value: object) -> str:
-    """At most 60 characters of a value out of JSON, quoted, for messages; however large it is."""
-    return shown(_BRIEF.repr(value))
+    """At most 60 characters of any value, quoted, for messages; however large it is."""
+    return shown(value if isinstance(value, str) else _BRIEF.repr(value))
 
 
 def _kept(content: bytes) -> str:

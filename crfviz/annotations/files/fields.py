@@ -34,14 +34,9 @@ class FileSentence:
 
 
 def fields_of(pair: Pair) -> Fields:
-    """The fields, ready for JSON: the same for every sentence, and of the same types.
-
-    Who reads JSONL as a table (Arrow, pandas) takes its columns from the first rows. So `gold` and
-    `pins` have a text for every word, an empty one where there is no tag.
-    """
+    """The fields, ready for JSON; what says nothing is left out."""
     item, annotation = pair
-    words, own = len(annotation.offsets), item.offsets
-    return {
+    fields: Fields = {
         "text": item.text,
         "tokens": words_at(item.text, annotation.offsets),
         "tags": annotation.final,
@@ -53,10 +48,32 @@ def fields_of(pair: Pair) -> Fields:
         "state": annotation.state,
         "model": annotation.model,
         "model_version": annotation.model_version,
-        "pins": [annotation.pins.get(position, NO_TAG) for position in range(words)],
+        "pins": {str(position): tag for position, tag in sorted(annotation.pins.items())},
         "seconds": annotation.seconds,
+    }
+    for name, moment in (("created", annotation.created), ("updated", annotation.updated)):
+        if moment is not None:
+            fields[name] = _written(moment)
+    if item.gold is not None:
+        fields["gold"] = item.gold
+    if item.offsets != annotation.offsets:
+        fields["offsets_in_file"] = item.offsets
+    return fields
+
+
+def row_of(pair: Pair) -> Fields:
+    """The fields with the same keys and types in every row, as tables of Arrow want them.
+
+    Arrow takes the columns and their types from the first rows, and refuses what differs later. So
+    `gold` and `pins` have a text for every word, an empty one where there is no tag.
+    """
+    item, annotation = pair
+    words, own = len(annotation.offsets), item.offsets
+    return {
+        **fields_of(pair),
         "created": _written(annotation.created),
         "updated": _written(annotation.updated),
+        "pins": [annotation.pins.get(position, NO_TAG) for position in range(words)],
         "gold": [NO_TAG] * len(own) if item.gold is None and own else item.gold,
         "offsets_in_file": own,
     }

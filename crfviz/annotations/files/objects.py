@@ -20,6 +20,7 @@ from crfviz.annotations.files.fields import (
     check_words,
     fields_of,
     offsets_of,
+    row_of,
 )
 from crfviz.annotations.records import MOST_WORDS, Item
 from crfviz.exceptions import FormatError, ShapeError
@@ -32,7 +33,7 @@ from crfviz.text.tokenizer import tokens
 
 def render_jsonl(pair: Pair) -> str:
     """One annotated sentence as a line of JSONL."""
-    return f"{json.dumps(fields_of(pair), ensure_ascii=False)}\n"
+    return f"{json.dumps(row_of(pair), ensure_ascii=False)}\n"
 
 
 def render_spacy(pair: Pair) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, select
@@ -67,6 +68,17 @@ def open_store(url: str | None = None) -> Store:
     """
     address = database_url(url)
     return Store(connect(address), shown(address))
+
+
+def file_of(url: str | None = None) -> Path | None:
+    """The file of a store at an address, see `open_store`; None where it is on a server.
+
+    Raises:
+        StoreError: it is no such address.
+    """
+    address = database_url(url)
+    on_disk = address.get_backend_name() == "sqlite"
+    return Path(str(address.database)) if on_disk else None
 
 
 class Store:
