@@ -7,7 +7,7 @@ documents of older stores, and those that came with annotations, know the name o
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-from sqlalchemy import Connection, RowMapping, Select, select, update
+from sqlalchemy import Connection, RowMapping, select, update
 
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
@@ -89,9 +89,7 @@ def _begin(
 
 def _stored_tags(connection: Connection, document: RowMapping) -> set[str]:
     """Tags of the annotations that the document's own model is behind, or all without one."""
-    query: Select[tuple[list[str]]] = (
-        select(ANNOTATIONS.c.final).join(ITEMS).where(ITEMS.c.document == document["id"])
-    )
+    query = select(ANNOTATIONS.c.final).join(ITEMS).where(ITEMS.c.document == document["id"])
     if document["model"]:
         query = query.where(ANNOTATIONS.c.model == document["model"])
     return {tag for final in connection.execute(query).scalars() for tag in final}
