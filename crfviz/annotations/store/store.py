@@ -256,6 +256,14 @@ class Store:
         )
         return self._run(lambda c: set(c.execute(query).scalars()))
 
+    def last_done(self, document: str, annotator: str) -> int | None:
+        """Id of the sentence that an annotator accepted last; None without one."""
+        query = _of_document(document, ANNOTATIONS.c.item).where(
+            ANNOTATIONS.c.annotator == annotator, ANNOTATIONS.c.state == "done"
+        )
+        newest = query.order_by(ANNOTATIONS.c.updated.desc(), ANNOTATIONS.c.id.desc()).limit(1)
+        return self._run(lambda c: c.execute(newest).scalar())
+
     def annotators(self, document: str | None = None) -> list[str]:
         """Names of all who labelled a document, or any; sorted."""
         name = ANNOTATIONS.c.annotator
