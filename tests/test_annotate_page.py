@@ -5,9 +5,11 @@ from sqlalchemy import create_engine
 
 from crfviz.annotations import labelling
 from crfviz.annotations.labelling import Desk
+from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.annotate import store as annotation_store
+from crfviz.ui.annotate.store import document_key
 from tests.app_pages import open_at
 from tests.test_app import button
 
@@ -33,7 +35,11 @@ def page(app, store):  # noqa: ARG001 - a fixture
     return open_at(app, PAGE)
 
 
-def open_part(page, part):
+def open_part(page, part, document=None):
+    """A part of the page; with a document, after it was chosen."""
+    if document:
+        (key,) = [document_key(d) for d in open_store().documents() if d.name == document]
+        page.run().selectbox(key="view.doc").set_value(key).run()
     return page.button_group(key="view.part").set_value(part).run()
 
 
@@ -54,7 +60,7 @@ def finish(store, document, who, changes=()):
         annotation = labelling.begin(desk)
         for position, tag in changes:
             annotation = labelling.correct(desk, annotation, position, position, tag)
-        store.save(labelling.accept(annotation))
+        store.save(labelling.accept(annotation), tagger.tags)
 
 
 def test_an_empty_store_asks_for_sentences(page):
@@ -102,7 +108,7 @@ def test_bad_files_are_told_in_words(page, content, says):
 def test_export_offers_what_the_filters_leave(page, store):
     name = store.add("dogs", _items("Dogs run .", "Stop !"))
     finish(store, name, "anna")
-    open_part(page.run(), "export")
+    open_part(page, "export", name)
     assert "Download 2 annotated sentences" in [each.label for each in page.get("download_button")]
     page.selectbox(key="view.state").set_value("open").run()
     assert "No sentence fits" in texts(page)
@@ -110,7 +116,7 @@ def test_export_offers_what_the_filters_leave(page, store):
 
 def test_agreement_of_two(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
-    open_part(page.run(), "agreement")
+    open_part(page, "agreement", name)
     assert "two annotators" in texts(page)
     finish(store, name, "anna", [(0, "NOUN"), (1, "VERB")])
     finish(store, name, "ben", [(0, "VERB"), (1, "VERB")])
@@ -132,12 +138,13 @@ def test_model_errors_takes_what_was_labelled(page, store):
     assert "dogs, labelled by all annotators" in texts(page)
 
 
-def test_removal_asks_for_the_name(page, store):
-    name = store.add("dogs", _items("Dogs run ."))
+@pytest.mark.parametrize("wanted", ["dogs", "two  blanks", "a\ttab.txt "])
+def test_removal_asks_for_the_name(page, store, wanted):
+    name = store.add(wanted, _items("Dogs run ."))
     finish(store, name, "anna")
-    open_part(page.run(), "export")
+    open_part(page, "export", name)
     assert button(page, "Remove").disabled
-    page.text_input(key="annotate.sure").set_value("dogs").run()
+    page.text_input(key="annotate.sure").set_value(" ".join(name.split())).run()
     button(page, "Remove").click().run()
     assert store.documents() == []
 
@@ -158,10 +165,13 @@ def test_what_was_removed_can_be_added_again(page, store):
 @pytest.mark.parametrize("table", ["crfviz_documents", "crfviz_annotations"])
 def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp_path, table):
     store.add("dogs", _items("Dogs run ."))
+    (document,) = store.documents()
     engine = create_engine(f"sqlite:///{tmp_path}/annotations.db")
     with engine.begin() as connection:
         connection.exec_driver_sql(f"ALTER TABLE {table} RENAME TO gone")
     page.run()
+    if table == "crfviz_annotations":
+        page.button(key=f"annotate.open.{document_key(document)}").click().run()
     assert not page.exception
     assert page.error
     assert button(page, "Try again")
@@ -171,13 +181,53 @@ def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp
     assert not page.error
 
 
-def test_a_model_that_cannot_score_the_sentence_is_a_message(app, store):
-    store.add("dogs", _items("Dogs run ."))
+def test_a_sentence_that_the_model_cannot_score_has_ways_on(app, store):
+    store.add("dogs", _items("Dogs run .", "1 2 3"))
+    (document,) = store.documents()
     app.query_params.update({"model": "textbook/ice-cream", "v.by": "anna"})
+    app.query_params["v.doc"] = document_key(document)
     open_at(app, PAGE)
     assert not app.exception
-    assert "another model" in texts(app)
+    assert "Sentence 1: Choose another model" in texts(app)
     assert button(app, "Try again")
+    button(app, "Next").click().run()
+    assert not app.error
+    assert app.query_params["v.item"] == str(store.item_ids("dogs")[1])
+
+
+def test_without_a_document_the_list_is_shown(page, store):
+    names = [store.add(name, _items("Dogs run .")) for name in ("dogs", "cats  and\tmore")]
+    finish(store, names[0], "anna")
+    page.run()
+    assert "Choose a document" in texts(page)
+    assert "1 done, 0 begun" in texts(page)
+    assert MODEL in texts(page)
+    assert not page.get("bidi_component")
+    button(page, "cats and more").click().run()
+    assert page.get("bidi_component")
+    assert page.button_group(key="view.part").value == "label"
+
+
+def test_opening_a_document_brings_its_model_along(page, store):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    page.sidebar.selectbox(key="model").set_value("ner-en").run()
+    open_part(page, "label", name)
+    assert page.sidebar.selectbox(key="model").value == MODEL
+    page.sidebar.selectbox(key="model").set_value("ner-en").run()
+    assert "dogs is labelled with the 17 tags of upos-en-contextfree: ADJ, ADP" in texts(page)
+    button(page, f"Use {MODEL}").click().run()
+    assert "17 tags" not in texts(page)
+
+
+def test_a_document_whose_model_is_gone_keeps_its_tags(page, store):
+    name = store.add("dogs", _items("Dogs run ."))
+    (item,) = store.items(name)
+    gone = Annotation(item.id, "anna", item.offsets, ("A",) * 3, ("A",) * 3, model="gone")
+    store.save(gone, ("A", "B"))
+    open_part(page, "label", name)
+    assert "labelled with the 2 tags of gone: A, B" in texts(page)
+    assert "gone is gone: choose a model with the same tags" in texts(page)
 
 
 def _items(*sentences):

@@ -6,7 +6,7 @@ from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileForma
 from crfviz.annotations.records import STATES, State
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
-from crfviz.ui.annotate.store import choose_annotator, go_to_document, store
+from crfviz.ui.annotate.store import choose_annotator, go_to_document, shown_name, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.widgets import download
@@ -57,13 +57,15 @@ def _download(
 
 
 def _remove(document: DocumentSummary) -> None:
+    name = shown_name(document)
     with st.expander("Remove this document"):
         st.warning(
-            f"{plain(document.name)} and everything that anybody labelled in it would be gone for "
+            f"{plain(name)} and everything that anybody labelled in it would be gone for "
             "good. Download it first: the file can be added again."
         )
-        sure = st.text_input(f"Type {plain(document.name)} to remove it", key="annotate.sure")
-        st.button("Remove", disabled=sure != document.name, on_click=_gone, args=(document.name,))
+        typed = st.text_input(f"Type {plain(name)} to remove it", key="annotate.sure")
+        wrong = " ".join(typed.split()) != name
+        st.button("Remove", disabled=wrong, on_click=_gone, args=(document.name,))
 
 
 def _gone(name: str) -> None:

@@ -9,9 +9,11 @@ from crfviz.annotations.teaching.teach import finished
 from crfviz.text.sentences import Sentence
 from crfviz.ui.session.bound import Options, bound_select, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.kept import keep
 from crfviz.ui.words import plain
 
 NEWEST = -1
+OPENED = "document opened"  # key of the one that was chosen last, until it is drawn
 EVERYBODY = "all annotators"
 
 
@@ -25,15 +27,24 @@ def store() -> Store:
     return open_store()
 
 
-def choose_document() -> DocumentSummary | None:
-    """Let the annotator choose a document; None where there is none yet."""
-    documents = store().documents()
+def choose_document(
+    documents: Sequence[DocumentSummary], *, newest: bool = False
+) -> DocumentSummary | None:
+    """Let the annotator choose a document.
+
+    Args:
+        documents: all of them, oldest first.
+        newest: whether to take the newest where none is chosen.
+
+    Returns:
+        The one chosen, or None.
+    """
     if not documents:
         return None
     by_key = {document_key(document): document for document in documents}
     keys = list(by_key)
-    chosen = view_option("doc")
-    chosen = chosen if chosen in by_key else keys[NEWEST]
+    named = view_option("doc")
+    chosen = named if named in by_key else keys[NEWEST] if newest else None
     bound_to(
         st.selectbox,
         "Document",
@@ -41,10 +52,11 @@ def choose_document() -> DocumentSummary | None:
         chosen,
         go_to_document,
         options=keys,
-        format_func=lambda key: by_key[key].name,
+        format_func=lambda key: shown_name(by_key[key]),
         label_visibility="collapsed",
+        placeholder="Choose a document",
     )
-    return by_key[chosen]
+    return None if chosen is None else by_key[chosen]
 
 
 def choose_annotator(
@@ -72,7 +84,7 @@ def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
     """
     documents, people = st.columns(2)
     with documents:
-        document = choose_document()
+        document = choose_document(store().documents(), newest=True)
     if document is None:
         st.info("Nothing is labelled yet: add sentences on the page Annotate.")
         return None
@@ -91,9 +103,15 @@ def document_key(document: DocumentSummary) -> str:
 
 
 def go_to_document(key: str) -> None:
-    """Open a document at its next sentence."""
+    """Open a document at its next sentence; an empty key goes to the list of all."""
     set_view_option("item", "")
     set_view_option("doc", key)
+    keep(OPENED, key)
+
+
+def shown_name(document: DocumentSummary) -> str:
+    """The name of a document as people see and type it."""
+    return " ".join(document.name.split()) or "(no name)"
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
