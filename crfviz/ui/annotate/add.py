@@ -43,14 +43,14 @@ def add_panel() -> None:
         st.success(added.message)
         added.message = ""
     left, right = st.columns(2)
-    with left:
-        pasted = bound_draft(
-            st.text_area,
-            "Paste sentences, one a line, then press Ctrl+Enter",
-            PASTE,
-            height=150,
-            placeholder="She saw Mr Ford in Paris.\nBook that flight!",
-        )
+    pasted = bound_draft(
+        st.text_area,
+        "Paste sentences, one a line, then press Ctrl+Enter",
+        PASTE,
+        height=150,
+        placeholder="She saw Mr Ford in Paris.\nBook that flight!",
+        at=left,
+    )
     with right:
         uploaded = st.file_uploader(
             "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON",

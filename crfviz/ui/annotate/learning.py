@@ -46,10 +46,8 @@ def learning_panel(document: DocumentSummary) -> None:
 
 def _lesson(document: DocumentSummary, model: str) -> None:
     methods, people, name = st.columns(3)
-    with methods:
-        method = bound_select("What learns", "method", WHAT, WHOLE_TAGGER)
-    with people:
-        who = choose_annotator(document, "From the sentences of", "teacher")
+    method = bound_select("What learns", "method", WHAT, WHOLE_TAGGER, at=methods)
+    who = choose_annotator(document, "From the sentences of", "teacher", at=people)
     with name:
         wanted = st.text_input("Name of the new model", placeholder=f"{model}-taught")
     sentences = finished_sentences(document, who)

@@ -76,8 +76,7 @@ def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
     if document is None:
         st.info("Nothing is labelled yet: add sentences on the page Annotate.")
         return None
-    with people:
-        who = choose_annotator(document, "By", "teacher", label_visibility="collapsed")
+    who = choose_annotator(document, "By", "teacher", label_visibility="collapsed", at=people)
     sentences = finished_sentences(document, who)
     if not sentences:
         st.info(f"No sentence of {plain(document.name)} is done yet: Enter accepts one.")

@@ -30,14 +30,14 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
         problem = _upload(scene, kind)
     with example:
         _examples(scene, kind)
-    with box:
-        text = bound_draft(
-            st.text_area,
-            "Your table: a row per word and a column per tag, or the other way round",
-            _BOX,
-            height=_BOX_HEIGHT,
-            placeholder="Paste CSV, columns from a spreadsheet, JSON, or what NumPy prints",
-        )
+    text = bound_draft(
+        st.text_area,
+        "Your table: a row per word and a column per tag, or the other way round",
+        _BOX,
+        height=_BOX_HEIGHT,
+        placeholder="Paste CSV, columns from a spreadsheet, JSON, or what NumPy prints",
+        at=box,
+    )
     if problem:
         st.error(plain(problem))
     if not text.strip():

@@ -15,8 +15,7 @@ AMOUNTS = ("1", "0.5", "2", "-1")  # nats, the first one at first
 def shift_panel(scene: Scene) -> None:
     """Two shifts, each with what it moves and a button."""
     amount, word, tag = st.columns([1.3, 1, 1])
-    with amount:
-        nats = bound_buttons("Add c =", "shift", AMOUNTS, AMOUNTS[0])
+    nats = bound_buttons("Add c =", "shift", AMOUNTS, AMOUNTS[0], at=amount)
     with word:
         _word(scene, float(nats))
     with tag:
