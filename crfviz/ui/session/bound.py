@@ -12,6 +12,7 @@ from crfviz.ui.session.current import (
     change,
     flag_option,
     number_option,
+    one_of,
     scenario,
     set_view_option,
     view_option,
@@ -62,6 +63,7 @@ def bound_place(
         name: of the page option.
         places: what people read for each number.
         default: one of them.
+        **more: as of `bound_to`.
     """
     names = {str(place): text for place, text in places.items()}
     return int(bound_select(label, name, names, str(default), **more))
@@ -147,9 +149,7 @@ def bound_to(
 def _one_of(
     widget: Widget, label: str, name: str, options: Names, default: str, **more: Options
 ) -> str:
-    value = view_option(name, default)
-    if value not in options:
-        value = default
+    value = one_of(name, options, default)
     if isinstance(options, Mapping):
         more["format_func"] = options.get
     _bound_option(widget, label, name, value, default, options=list(options), **more)
