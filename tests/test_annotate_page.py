@@ -188,6 +188,14 @@ def _items(*sentences):
     return read_items("\n".join(sentences).encode(), "dogs").items
 
 
+def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store):
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    page.text_area(key="draft.annotate.paste").set_value("Other.\nSentences.")
+    button(page, "Keep the 2 sentences and label them").click().run()
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    assert store.documents() == []
+
+
 def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monkeypatch):
     taught = []
     monkeypatch.setattr(learning, "start_teaching", lambda _, *what: taught.append(what))
