@@ -118,8 +118,8 @@ def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
 
 def comment(block: Block, start: str) -> str | None:
     """What follows `start` in the first comment that begins with it; None without one."""
-    found = (line for _, line in block if line.startswith(start) and is_comment(line))
-    return next((line.removeprefix(start).strip() for line in found), None)
+    lines = (line for _, line in block if line.startswith(start) and is_comment(line))
+    return next((line.removeprefix(start).strip() for line in lines), None)
 
 
 def word_rows(block: Block, layout: Layout, name: str) -> list[WordRow]:

@@ -77,10 +77,10 @@ def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
-        >>> found = triage(potentials, [0, 1], [0, 0])
-        >>> found.kind, found.gap, found.emission_gap, found.transition_gap
+        >>> verdict = triage(potentials, [0, 1], [0, 0])
+        >>> verdict.kind, verdict.gap, verdict.emission_gap, verdict.transition_gap
         ('transition', 0.5, -0.5, 1.0)
-        >>> found.emission_change, found.transition_change  # one word differs, and two steps
+        >>> verdict.emission_change, verdict.transition_change  # one word differs, and two steps
         (0.25, 0.125)
     """
     target, best = potentials.path(target), potentials.path(best)

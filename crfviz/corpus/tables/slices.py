@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crfviz.corpus.metrics import wilson
 from crfviz.corpus.run.results import SEEN, Results
-from crfviz.corpus.table import Row, Table, rate_cells
+from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.features import SHAPES
 from crfviz.taggers.lexicon import LEXICON_FILE
@@ -101,7 +101,9 @@ def every_slice(results: Results) -> Table:
     return sorted(rows, key=lambda row: -float(row["win"] or 0))
 
 
-def _row(dimensions: Sequence[str], part: Sequence[str], count: tuple[int, int], total: int) -> Row:
+def _row(
+    dimensions: Sequence[str], part: Sequence[str], count: tuple[int, int], total: int
+) -> TableRow:
     words, right = count
     return {
         **dict(zip(dimensions, part, strict=True)),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crfviz.corpus.metrics import mcnemar, wilson
 from crfviz.corpus.run.results import MOST_KEPT, Results
-from crfviz.corpus.table import Row, Table, rate_cells
+from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.exceptions import ShapeError
 from crfviz.text.schemes import spans
 from crfviz.text.sentences import Sentence
@@ -96,7 +96,7 @@ def _where(
     return ", ".join([*told, *["…"] * (len(wrong) > MOST_NAMED)])
 
 
-def _row(unit: str, first: Right, second: Right) -> Row:
+def _row(unit: str, first: Right, second: Right) -> TableRow:
     wins, losses = int((first & ~second).sum()), int((second & ~first).sum())
     return {
         "unit": unit,
@@ -142,7 +142,7 @@ def comparison_tables(
     }
 
 
-def comparison_text(first: str, second: str, table: Sequence[Row]) -> str:
+def comparison_text(first: str, second: str, table: Sequence[TableRow]) -> str:
     """What `python -m crfviz evaluate --against` prints."""
     lines = [f"{first} against {second}, by Viterbi:"]
     for row in table:

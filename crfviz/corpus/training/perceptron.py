@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from crfviz.chain.recursions import forward, leading, maximum, walk_back
 from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
 from crfviz.exceptions import FormatError
 from crfviz.taggers.perceptron.features import Keys, Rows, feature_keys, rows_of, word_keys
@@ -273,19 +274,9 @@ def scores(
 
 
 def decode_viterbi(emissions: Floats, steps: Floats, start: Floats, end: Floats) -> TagIds:
-    """The best path; plain NumPy, for the inner loop of training."""
-    columns = np.arange(len(start))
-    best = start + emissions[0]
-    pointers = []
-    for step, emission in zip(steps, emissions[1:], strict=True):
-        candidates = best[:, None] + step
-        pointer = candidates.argmax(axis=0)
-        pointers.append(pointer)
-        best = candidates[pointer, columns] + emission
-    path = [int((best + end).argmax())]
-    for pointer in reversed(pointers):
-        path.append(int(pointer[path[-1]]))
-    return path[::-1]
+    """The best path; among equals the lowest tag id."""
+    best = forward(emissions, steps, start, reduce=maximum)
+    return walk_back(best[-1] + end, leading(best, steps), lambda row: int(row.argmax()))
 
 
 def decode_greedily(emissions: Floats, steps: Floats, start: Floats, end: Floats) -> TagIds:

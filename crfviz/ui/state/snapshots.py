@@ -43,7 +43,7 @@ class Shelf:
 
     def named(self, name: str) -> Snapshot | None:
         """The snapshot of that name, if there is one."""
-        return next((found for found in self.snapshots if found.name == name), None)
+        return next((snapshot for snapshot in self.snapshots if snapshot.name == name), None)
 
     def current(self) -> Snapshot | None:
         """The chosen one; the last one saved where none is chosen."""

@@ -33,9 +33,9 @@ def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[st
         if wrong.position < len(words)
         else f"row {wrong.position + 1}, which is padding"
     )
-    found, expected = _cell(wrong.found, kind, tags), _cell(wrong.expected, kind, tags)
+    yours, expected = _cell(wrong.found, kind, tags), _cell(wrong.expected, kind, tags)
     return (
-        f"The first wrong cell is {wrong.tag_name} at {where}: yours is {found}, right is "
+        f"The first wrong cell is {wrong.tag_name} at {where}: yours is {yours}, right is "
         f"{expected}."
     )
 
