@@ -29,8 +29,7 @@ VIEWS = {"tags": "tags and marginals", "lattices": "both lattices"}
 _, left, right, choice = header("Compare", 1.1, 2, 2, 1.9)
 current = scene()
 first, second = choose_sides(left, right)
-with choice:
-    view = bound_tabs("Show", "pair", VIEWS, "tags")
+view = bound_tabs("Show", "pair", VIEWS, "tags", at=choice)
 a, b = scene_of(first.scenario), scene_of(second.scenario)
 for note in filter(None, [first.note, second.note]):
     st.caption(plain(note))

@@ -31,7 +31,7 @@ FORMAT_NAMES = {
 class Added:
     """What is being added, by its content; what was added last is not offered again."""
 
-    wanted = ""  # digest of what is to be kept now
+    wanted = ""  # digest of what is to be kept in the run that follows a click
     digest = ""
     message = ""
 
@@ -43,14 +43,14 @@ def add_panel() -> None:
         st.success(added.message)
         added.message = ""
     left, right = st.columns(2)
-    with left:
-        pasted = bound_draft(
-            st.text_area,
-            "Paste sentences, one a line, then press Ctrl+Enter",
-            PASTE,
-            height=150,
-            placeholder="She saw Mr Ford in Paris.\nBook that flight!",
-        )
+    pasted = bound_draft(
+        st.text_area,
+        "Paste sentences, one a line, then press Ctrl+Enter",
+        PASTE,
+        height=150,
+        placeholder="She saw Mr Ford in Paris.\nBook that flight!",
+        at=left,
+    )
     with right:
         uploaded = st.file_uploader(
             "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON",
@@ -64,8 +64,9 @@ def add_panel() -> None:
 
 
 def _preview(name: str, content: bytes) -> None:
-    digest = sha256(content).hexdigest()
-    if digest == of_session("added", Added).digest:
+    digest, added = sha256(content).hexdigest(), of_session("added", Added)
+    wanted, added.wanted = added.wanted, ""
+    if digest == added.digest:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
     model = scenario().model
@@ -90,8 +91,7 @@ def _preview(name: str, content: bytes) -> None:
     good = "good " if read.dropped else ""
     label = f"Keep the {len(read.items):,} {good}sentences and label them"
     st.button(label, type="primary", key="annotate.keep", on_click=_want, args=(digest,))
-    if of_session("added", Added).wanted == digest:
-        _want("")
+    if wanted == digest:
         _keep(name, digest, read)
 
 

@@ -20,12 +20,9 @@ EXPORT_NAMES: dict[str, str] = {name: FORMAT_NAMES[name] for name in FILE_FORMAT
 def export_panel(document: DocumentSummary) -> None:
     """Draw the filters and the button that downloads what they leave."""
     formats, people, states = st.columns(3)
-    with formats:
-        file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu")
-    with people:
-        who = choose_annotator(document, "Annotator", "whose")
-    with states:
-        state = bound_select("State", "state", [*STATES, EITHER], "done")
+    file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu", at=formats)
+    who = choose_annotator(document, "Annotator", "whose", at=people)
+    state = bound_select("State", "state", [*STATES, EITHER], "done", at=states)
     chosen = next(name for name in FILE_FORMATS if name == file_format)
     filters = (document.name, who, next((name for name in STATES if name == state), None))
     number = store().count(*filters)

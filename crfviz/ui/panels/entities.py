@@ -96,16 +96,16 @@ def constraint_panel(
     now = scene.scenario
     free = cached.edited(replace(now, edits=replace(now.edits, constrained=False)))
     effect = effect_of_rules(free)
-    with head:
-        bound_to(
-            st.toggle,
-            "BIO-legal tags only",
-            "constrained",
-            now.edits.constrained,
-            _switch,
-            help="Forbids I-X where no B-X or I-X stands before it. The entity below is computed "
-            "with this switch as it stands.",
-        )
+    bound_to(
+        st.toggle,
+        "BIO-legal tags only",
+        "constrained",
+        now.edits.constrained,
+        _switch,
+        help="Forbids I-X where no B-X or I-X stands before it. The entity below is computed "
+        "with this switch as it stands.",
+        at=head,
+    )
     if effect is not None:
         mass, changed, words = st.columns([2, 1.5, 4], vertical_alignment="center")
         mass.metric(

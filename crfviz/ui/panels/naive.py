@@ -29,8 +29,9 @@ def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
         st.info(plain(refusal(potentials, fit)))
     if fit == 0:
         st.stop()
-    with place:
-        return bound_place("First words", "naive", {n: str(n) for n in range(1, fit + 1)}, fit)
+    return bound_place(
+        "First words", "naive", {n: str(n) for n in range(1, fit + 1)}, fit, at=place
+    )
 
 
 @st.cache_data(max_entries=32, show_spinner="Adding up every path …", hash_funcs=cached.BY_NUMBERS)
