@@ -45,7 +45,6 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
         generator: source of randomness, on the CPU.
 
     Raises:
-        NoPathError: every path is forbidden.
         CrfvizError: `n` is negative.
 
     Example:
@@ -85,7 +84,6 @@ def pile(potentials: Potentials, n: int, seed: int) -> Pile:
         seed: which random numbers; at least 0.
 
     Raises:
-        NoPathError: every path is forbidden.
         CrfvizError: `n` or `seed` is negative.
 
     Example:

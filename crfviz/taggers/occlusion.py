@@ -40,9 +40,6 @@ class Occlusion:
         Returns:
             (T,) nats: emission with word s hidden - emission of the whole sentence; what is less
             than `ROUNDING` is 0.
-
-        Raises:
-            UnknownTagError: the chain has no such tag.
         """
         cell = (position, self.whole.tag_id(tag))
         scores = torch.stack([chain.emissions[cell] for chain in self.hidden])

@@ -34,9 +34,6 @@ def viterbi(potentials: Potentials) -> Viterbi:
     A tie goes to the lowest tag id at every step, from the last word back to the first, and is
     reported.
 
-    Raises:
-        NoPathError: every path is forbidden.
-
     Source:
         Viterbi (1967); in this notation Sutton and McCallum (2012), section 4.1.
 
@@ -67,11 +64,7 @@ def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
 
 
 def best_path(potentials: Potentials) -> list[int]:
-    """The path of `viterbi` without its tables: for those who ask for many.
-
-    Raises:
-        NoPathError: every path is forbidden.
-    """
+    """The path of `viterbi` without its tables: for those who ask for many."""
     emissions, steps, start, end = potentials.arrays()
     best = recursions.forward(emissions, steps, start, reduce=maximum)
     final = best[-1] + end

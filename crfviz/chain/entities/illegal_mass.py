@@ -44,9 +44,6 @@ def illegal_mass(potentials: Potentials) -> float:
     Args:
         potentials: scores of one sentence, without the constraints.
 
-    Raises:
-        NoPathError: every path is forbidden.
-
     Example:
         >>> free = Potentials([[0.0, 0.0, 0.0]], [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
         >>> round(illegal_mass(free), 3)

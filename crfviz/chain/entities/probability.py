@@ -73,7 +73,6 @@ def entity_probability(potentials: Potentials, label: str, first: int, last: int
     Raises:
         UnknownTagError: there is no tag B-label, or no I-label for a longer entity.
         ShapeError: not 0 <= first <= last < T.
-        NoPathError: every path is forbidden.
 
     Example:
         >>> free = Potentials([[0.0] * 3] * 2, [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
@@ -104,7 +103,6 @@ def entity_rivals(potentials: Potentials, label: str, first: int, last: int) -> 
     Raises:
         UnknownTagError: there is no tag B-label, or no I-label for a longer entity.
         ShapeError: not 0 <= first <= last < T.
-        NoPathError: every path is forbidden.
     """
     entity_probability(potentials, label, first, last)  # raises what there is to raise
     rivals = [

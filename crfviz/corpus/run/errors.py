@@ -82,9 +82,6 @@ def find_errors(
         best: T tag ids, its best path.
         gold: T tag ids.
         sentence: its number, to be kept with the errors.
-
-    Raises:
-        ShapeError: a path has not T tags.
     """
     return [_error(potentials, best, gold, run, sentence) for run in wrong_runs(best, gold)]
 
