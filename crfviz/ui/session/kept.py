@@ -29,6 +29,12 @@ def of_session(name: str, make: Callable[[], Kept]) -> Kept:
     return made
 
 
+def of_server(name: str, make: Callable[[], Kept]) -> Kept:
+    """Something that all sessions of this server share, made when it is asked for first."""
+    made: Kept = _shared().setdefault(name, make())
+    return made
+
+
 def keep(name: str, value: object) -> None:
     """Replace something of this session."""
     _kept()[name] = value
@@ -104,6 +110,11 @@ def shelf() -> Shelf:
 def keep_shelf(changed: Shelf) -> None:
     """Replace the snapshots of this session."""
     keep("shelf", changed)
+
+
+@st.cache_resource(show_spinner=False)
+def _shared() -> dict[str, Any]:
+    return {}
 
 
 def _handled() -> dict[str, int]:

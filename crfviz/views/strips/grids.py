@@ -7,6 +7,7 @@ Letters: `T` tokens, `K` tags. Each function turns an analysis into a `Grid` for
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -48,32 +49,19 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
             "p(word | tag): exp of the scores; a row of the HMM's table sums to 1 over all words"
         )
         values = torch.exp(emissions)
-        size = _largest(values)
-        return Grid(
-            "emissions", label, values, size, 2, "exponent", editable=True, outlined=analysis.greedy
-        )
-    if display == "softmax":
+        grid = Grid("emissions", label, values, _largest(values), 2, "exponent", editable=True)
+    elif display == "softmax":
         label = "softmax of the emissions over the tags of each word"
-        return Grid(
-            "softmax", label, normalise(emissions), 1.0, 2, "probability", outlined=analysis.greedy
-        )
-    if display == "rank":
+        grid = Grid("softmax", label, normalise(emissions), 1.0, 2, "probability")
+    elif display == "rank":
         ranks = emissions.argsort(dim=1, descending=True, stable=True).argsort(dim=1) + 1
         label = "rank of the tag at its word, 1 is the best"
-        return Grid(
-            "rank", label, ranks.double(), 4.0 * emissions.shape[1], 0, outlined=analysis.greedy
-        )
-    label = "emission scores (nats), framed: the best tag of each word alone"
-    winners = emissions.amax(dim=1)
-    return Grid(
-        "emissions",
-        label,
-        emissions,
-        scale_of(winners),
-        1,
-        editable=True,
-        outlined=analysis.greedy,
-    )
+        grid = Grid("rank", label, ranks.double(), 4.0 * emissions.shape[1], 0)
+    else:
+        label = "emission scores (nats), framed: the best tag of each word alone"
+        winners = emissions.amax(dim=1)
+        grid = Grid("emissions", label, emissions, scale_of(winners), editable=True)
+    return replace(grid, outlined=analysis.greedy)
 
 
 def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
@@ -116,26 +104,19 @@ def marginal_grid(analysis: Analysis, outlined: Sequence[int] | None) -> Grid:
 def best_grid(analysis: Analysis) -> Grid:
     """Viterbi's table: the score of the best prefix that ends in each tag."""
     label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
-    return Grid(
-        "best",
-        label,
-        analysis.best,
-        scale_of(analysis.best),
-        1,
-        outlined=analysis.paths["viterbi"],
-    )
+    path = analysis.paths["viterbi"]
+    return Grid("best", label, analysis.best, scale_of(analysis.best), outlined=path)
 
 
 def consistency_rows(analysis: Analysis) -> list[Row]:
     """Log Z read at each word, and the forward table as plain float32 products, summed."""
     readings = consistency(analysis.potentials, analysis.forward_backward)
     products = float32_products(analysis.potentials, analysis.forward_backward)
+    totals = [score(z, 4) for z in readings.at_positions.tolist()]
     sums = products.alpha.sum(dim=1).tolist()
     lost = products.lost.sum(dim=1).tolist()
     return [
-        Row(
-            "log_z", "log Σ α·β", None, texts=[score(z, 4) for z in readings.at_positions.tolist()]
-        ),
+        Row("log_z", "log Σ α·β", None, texts=totals),
         Row("float32", "Σ α, float32", None, texts=[rounding(value) for value in sums]),
         Row("lost", "cells lost", None, texts=[str(count) for count in lost]),
     ]
@@ -155,9 +136,8 @@ def consistency_note(analysis: Analysis) -> str:
 
 def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:
     if display == "normalised":
-        return Grid(
-            name, f"{label}; each column sums to 1", normalise(log_values), 1.0, 2, "probability"
-        )
+        label = f"{label}; each column sums to 1"
+        return Grid(name, label, normalise(log_values), 1.0, 2, "probability")
     if display == "probability":
         values = torch.exp(log_values)
         return Grid(name, f"{label}; exp of the log", values, scale_of(values), 2, "exponent")
