@@ -5,15 +5,13 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from crfviz.exceptions import StoreError
 
 SAFE = "Everything that was confirmed before is safe."
+LOCKED = (
+    "another program keeps it locked",
+    "Close that program or wait for it, then try again.",
+)
 MEANINGS = {  # what the driver says: what it means, what to do
-    "database is locked": (
-        "another program keeps it locked",
-        "Close that program or wait for it, then try again.",
-    ),
-    "lock timeout": (
-        "another program keeps it locked",
-        "Close that program or wait for it, then try again.",
-    ),
+    "database is locked": LOCKED,
+    "lock timeout": LOCKED,
     "readonly database": (
         "it may only be read",
         "Make the file and its folder writable, then try again.",

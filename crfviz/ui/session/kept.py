@@ -88,9 +88,7 @@ def set_draft(name: str, text: str) -> None:
 def fresh_events(component: str, events: object) -> Iterator[Event]:
     """The events that a live component did not send before; each counts as handled from then on.
 
-    Args:
-        component: its key; each counts its events by itself.
-        events: as they came.
+    A component is told by its key, and counts its events by itself.
     """
     for number, event in new_events(events, after=last_event(component)):
         _handled()[component] = number

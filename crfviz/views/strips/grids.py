@@ -34,14 +34,10 @@ CONVENTIONS = {"included": "α holds the emission at t", "message": "α is the m
 
 
 def emission_grid(analysis: Analysis, display: str) -> Grid:
-    """The scores each word alone gives every tag.
+    """The scores each word alone gives every tag, by a key of `EMISSION_DISPLAYS`.
 
-    Args:
-        analysis: the chain.
-        display: a key of `EMISSION_DISPLAYS`; "rank" is 1 for the word's best tag.
-
-    Returns:
-        A table that can be edited where it shows the scores themselves; the greedy path is framed.
+    It can be edited where it shows the scores themselves; the greedy path is framed. "rank" is 1
+    for the word's best tag.
     """
     emissions = analysis.potentials.emissions
     if display == PROBABILITY:
@@ -49,7 +45,7 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
             "p(word | tag): exp of the scores; a row of the HMM's table sums to 1 over all words"
         )
         values = torch.exp(emissions)
-        grid = Grid("emissions", label, values, _largest(values), 2, "exponent", editable=True)
+        grid = Grid("emissions", label, values, scale_of(values, 0.0), 2, "exponent", editable=True)
     elif display == "softmax":
         label = "softmax of the emissions over the tags of each word"
         grid = Grid("softmax", label, normalise(emissions), 1.0, 2, "probability")
@@ -65,13 +61,7 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
 
 
 def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
-    """The forward table α.
-
-    Args:
-        analysis: the chain.
-        display: a key of `SWEEP_DISPLAYS`.
-        convention: a key of `CONVENTIONS`.
-    """
+    """The forward table α, by keys of `SWEEP_DISPLAYS` and `CONVENTIONS`."""
     if convention == "message":
         passed_on = forward_messages(analysis.potentials, analysis.forward_backward)
         nothing = passed_on.new_full((1, passed_on.shape[1]), torch.nan)
@@ -84,12 +74,7 @@ def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
 
 
 def beta_grid(analysis: Analysis, display: str) -> Grid:
-    """The backward table β.
-
-    Args:
-        analysis: the chain.
-        display: a key of `SWEEP_DISPLAYS`.
-    """
+    """The backward table β, by a key of `SWEEP_DISPLAYS`."""
     label = "β(t, k): all suffixes after tag k at t, emission at t left out, END included"
     return _sweep("beta", label, analysis.forward_backward.log_beta, display)
 
@@ -144,13 +129,7 @@ def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:
     return Grid(name, f"{label}; log, nats", log_values, scale_of(log_values))
 
 
-def _largest(values: Tensor) -> float:
-    """The largest finite size: where the colour of a small table is full."""
-    finite = values[values.isfinite()]
-    return finite.max().item() or 1.0 if finite.numel() else 1.0
-
-
-def scale_of(values: Tensor) -> float:
-    """The largest finite size, at least 1: where the colour is full."""
+def scale_of(values: Tensor, least: float = 1.0) -> float:
+    """The largest finite size, at least `least`; 1 without any: where the colour is full."""
     finite = values[values.isfinite()].abs()
-    return max(1.0, finite.max().item()) if finite.numel() else 1.0
+    return max(least, finite.max().item()) or 1.0 if finite.numel() else 1.0
