@@ -57,12 +57,7 @@ OTHER = ("the database refuses", "Nothing was changed.")
 
 
 def explained(error: SQLAlchemyError, place: str) -> StoreError:
-    """The error in words.
-
-    Args:
-        error: of the database.
-        place: where the database is, without a password.
-    """
+    """The error in words; the place of the database comes without a password."""
     what, advice = _meaning(error) or (LOST if lost_connection(error) else OTHER)
     return StoreError(f"The store {place} failed: {what} ({_said(error)}). {advice} {SAFE}")
 
