@@ -115,7 +115,7 @@ def constraint_panel(
         )
         count = "–" if effect.constrained is None else str(len(effect.changed))
         changed.metric("Words changed", count)
-        words.markdown(plain(constraint_note(effect, scene.words, scene.tags)))
+        words.markdown(plain(constraint_note(effect, free)))
     return free, effect
 
 

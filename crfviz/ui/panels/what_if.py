@@ -64,7 +64,7 @@ def _tried(now: Scenario, seed: int) -> Tried:
             changed[kind] = None
             continue
         chain = tagger.potentials(perturbed.words, constrained=edits.constrained)
-        changed[kind] = WhatIf(words, before, perturbed, analyse(edits.apply(chain)), tagger.tags)
+        changed[kind] = WhatIf(before, perturbed, analyse(edits.apply(chain)))
     return changed
 
 
@@ -99,7 +99,7 @@ def show_changed(changed: WhatIf, kind: str) -> None:
         legend="red dashes: the tag is not what it was",
         changeable=False,
     )
-    subject = Subject(changed.perturbed.words, changed.tags, changed.after, changed.after)
+    subject = Subject(changed.after, changed.after)
     draw(subject, picture, key="what-if")
 
 
