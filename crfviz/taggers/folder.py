@@ -19,12 +19,10 @@ DIGITS = 12  # hexadecimal ones of a version
 
 
 class FolderTagger:
-    """Name, words, examples and card of a model folder.
+    """Name, words, examples and card of a model folder; see `Tagger` for what they are.
 
-    Args:
-        folder: of the model.
-        tags: K tag names, in id order.
-        scheme: BIO where the rules of BIO act in decoding, else None.
+    A family reads its folder when a tagger is made. If that is no such model, it is a ModelError
+    that says which file and which field.
     """
 
     observations: tuple[str, ...] | None = None  # any word
