@@ -62,12 +62,6 @@ def analyse(potentials: Potentials) -> Analysis:
     """Run every table and decoder on one sentence in O(T K^2).
 
     A chain without an allowed path raises nothing, so that a page can still draw what there is.
-
-    Args:
-        potentials: scores of one sentence.
-
-    Returns:
-        The analysis; `viterbi` and `max_marginal` are None if no path is allowed.
     """
     tables = forward_backward(potentials)
     try:

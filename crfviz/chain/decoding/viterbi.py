@@ -74,14 +74,11 @@ def best_path(potentials: Potentials) -> list[int]:
 
 
 def best_through(potentials: Potentials) -> Tensor:
-    """The score of the best path through every tag, in O(T K^2).
+    """The score of the best path through every tag, (T, K) nats, in O(T K^2).
 
     It is the max-marginal of a tag, as the marginal is to the sum over paths: the best prefix that
     ends there, and the best suffix from there. The largest of each row is the score of the best
-    path.
-
-    Returns:
-        (T, K) nats; -inf where no allowed path goes through.
+    path; -inf is where no allowed path goes through.
 
     Source:
         Wainwright and Jordan, "Graphical Models, Exponential Families, and Variational Inference"

@@ -62,13 +62,7 @@ def oracle_table(results: Results) -> Table:
 
 
 def decoder_scores(results: Results, decoder: str, gold: Sequence[Sequence[str]]) -> DecoderScores:
-    """How good one decoder is.
-
-    Args:
-        results: of a run.
-        decoder: one of `results.EVERY_DECODER`.
-        gold: the names of the gold tags, of every sentence.
-    """
+    """How good one decoder is, by the names of the gold tags of every sentence."""
     bio = results.tagger.scheme is not None
     guess = results.names(results.tags[decoder])
     return DecoderScores(

@@ -68,12 +68,7 @@ def dimensions_of(results: Results) -> list[str]:
 
 
 def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "viterbi") -> Table:
-    """One row for each part that has a word, the largest win first.
-
-    Args:
-        results: of a run.
-        dimensions: one or two different ones of `dimensions_of`.
-        decoder: whose errors count.
+    """One row for each part that has a word by one or two of `dimensions_of`, largest win first.
 
     Raises:
         CrfvizError: the words of the training are not known, and were asked for.

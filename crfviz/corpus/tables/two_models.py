@@ -2,7 +2,7 @@
 
 A win is what the first gets right and the second wrong, a loss the other way round; `p` is
 McNemar's (`crfviz.corpus.metrics`). Entities count where gold has them: found by both,
-by one, or missed by both. All by Viterbi.
+by one, or missed by both. All by Viterbi. Two runs on different sentences are a ShapeError.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,11 +25,7 @@ Right = NDArray[np.bool_]
 
 
 def model_table(first: Results, second: Results) -> Table:
-    """Words and sentences, and entities where both have BIO tags and the same gold: a row for each.
-
-    Raises:
-        ShapeError: the two were run on different sentences.
-    """
+    """Words, sentences, and entities where both have BIO tags and the same gold: a row for each."""
     _same_sentences(first, second)
     rows = [
         _row("words", first.right("viterbi"), second.right("viterbi")),
@@ -44,20 +40,10 @@ def model_table(first: Results, second: Results) -> Table:
 def disagreements(
     first: Results, second: Results, sentences: Iterable[Sentence], most: int = MOST_KEPT
 ) -> Table:
-    """The sentences that one of the two gets wrong, or both, in the order of the file.
+    """The first `most` sentences that one of the two gets wrong, or both, in the order of the file.
 
-    Args:
-        first: of a run.
-        second: of another tagger's run on the same sentences.
-        sentences: of both; gone through once.
-        most: rows.
-
-    Returns:
-        A row for each: its kind, one of `KINDS`; words won, lost and wrong in both; and where, as
-        "word gold first/second". Sentences and positions count from 1.
-
-    Raises:
-        ShapeError: the two were run on different sentences.
+    A row has the kind, one of `KINDS`; words won, lost and wrong in both; and where, as "word gold
+    first/second". Sentences and positions count from 1. They are gone through once.
     """
     _same_sentences(first, second)
     ours, theirs = first.right("viterbi"), second.right("viterbi")

@@ -56,16 +56,7 @@ class PerceptronRecipe:
 
 
 def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> Perceptron:
-    """Train a perceptron and write it, with what each epoch reached.
-
-    Args:
-        recipe: every number of the run.
-        sources: the files; only how to read them is asked of it.
-        out: the model folder to write.
-
-    Raises:
-        FormatError: a file cannot be read.
-    """
+    """Train a perceptron and write the folder `out`, with what each epoch reached."""
     train, dev, tags = read_both(sources)
     known = _known(recipe, train, tags)
     numbered, judged = _numbered(train, known), _numbered(dev, known)
@@ -188,14 +179,7 @@ class Averaged:
 
 
 class Learner:
-    """All weights of a perceptron with K tags, all zero at first.
-
-    Args:
-        num_tags: K.
-        num_features: rows for features of a word.
-        num_words: rows for "previous tag x word".
-        updates: "viterbi" or "greedy".
-    """
+    """All weights, all zero at first: rows for features, and for "previous tag x word"."""
 
     def __init__(self, num_tags: int, num_features: int, num_words: int, updates: str) -> None:
         K = num_tags
