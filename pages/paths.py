@@ -13,8 +13,7 @@ from crfviz.views.strips.paths import entropy_note
 
 _, choice, controls = header("Paths", 2, 6, 12)
 current = scene()
-with choice:
-    show = bound_tabs("Show", "paths", SHOWS, "best")
+show = bound_tabs("Show", "paths", SHOWS, "best", at=choice)
 if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])
     picture = Picture(["strips", "lattice"], rows, note=entropy_note(current.now))

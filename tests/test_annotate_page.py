@@ -1,13 +1,17 @@
 """The page Annotate with AppTest: sentences in, what is wrong with them, export, removal."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import create_engine
 
 from crfviz.annotations import labelling
+from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import load_tagger
+from crfviz.ui.annotate import learning
 from crfviz.ui.annotate import store as annotation_store
 from crfviz.ui.annotate.store import document_key
 from tests.app_pages import open_at
@@ -127,15 +131,43 @@ def test_agreement_of_two(page, store):
     assert "2 words with two tags" in texts(page)
 
 
+def test_export_and_learn_ask_which_of_contradicting_copies_go_on(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    finish(store, name, "anna", [(1, "VERB")])
+    finish(store, name, "ben", [(1, "VERB")])
+    (first, _) = store.items(name)
+    said = store.annotation(first.id, "ben")
+    store.save(replace(said, final=("X", *said.final[1:])))
+    open_part(page, "export", name)
+    assert "disagree about **1 of 2 sentences**" in texts(page)
+    assert not page.get("download_button")
+    page.selectbox(key="view.copies").set_value("agreed").run()
+    assert [each.label for each in page.get("download_button")] == ["Download 1 annotated sentence"]
+    page.selectbox(key="view.copies").set_value("all").run()
+    assert "Download 4 annotated" in page.get("download_button")[0].label
+    open_part(page, "learn")
+    assert button(page, "Teach").disabled
+    page.selectbox(key="view.copies").set_value("majority").run()
+    assert "1 finished sentence;" in texts(page)
+    page.selectbox(key="view.teacher").set_value("ben").run()
+    assert "2 finished sentences;" in texts(page)
+
+
 def test_model_errors_takes_what_was_labelled(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     page.switch_page("pages/model-errors.py").run()
     page.button_group(key="view.corpus").set_value("labelled").run()
+    assert "choose a document" in texts(page)
+    page.selectbox(key="view.doc").set_value(document_key(*store.documents())).run()
     assert "No sentence of dogs is done yet" in texts(page)
     finish(store, name, "anna", [(0, "X")])
     page.run()
     assert not page.exception
     assert "dogs, labelled by all annotators" in texts(page)
+    finish(store, name, "ben", [(0, "NOUN")])
+    page.run()
+    assert "disagree about **2 of 2 sentences**" in texts(page)
+    assert "dogs, labelled by" not in texts(page)
 
 
 @pytest.mark.parametrize("wanted", ["dogs", "two  blanks", "a\ttab.txt "])
@@ -234,3 +266,27 @@ def _items(*sentences):
     from crfviz.annotations.files.importing import read_items
 
     return read_items("\n".join(sentences).encode(), "dogs").items
+
+
+def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store):
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    page.text_area(key="draft.annotate.paste").set_value("Other.\nSentences.")
+    button(page, "Keep the 2 sentences and label them").click().run()
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    assert store.documents() == []
+
+
+def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monkeypatch):
+    taught = []
+    monkeypatch.setattr(learning, "start_teaching", lambda _, *what: taught.append(what))
+    store.add("notes", read_items(b"Dogs run.", "notes").items)
+    finish(store, "notes", "anna")
+    finish(store, "notes", "ben", [(0, "VERB")])
+    open_part(page, "learn", "notes")
+    page.text_input(key="teach.name").set_value("mine")
+    page.selectbox(key="view.method").select("crf")
+    page.selectbox(key="view.teacher").select("ben")
+    button(page, "Teach").click().run()
+    ((lesson, sentences),) = taught
+    assert (lesson.name, lesson.method) == ("mine", "crf")
+    assert [sentence.tags[0] for sentence in sentences] == ["VERB"]

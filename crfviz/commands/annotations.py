@@ -15,13 +15,14 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
+from crfviz.annotations.copies import WAYS, settled
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
 from crfviz.annotations.files.importing import INPUT_FORMATS, keep, read_items
 from crfviz.annotations.records import STATES
 from crfviz.annotations.store.store import Store, open_store
 from crfviz.commands.tag import printable
-from crfviz.corpus.table import Row, Table, aligned
-from crfviz.exceptions import FormatError
+from crfviz.corpus.table import Table, TableRow, aligned
+from crfviz.exceptions import CrfvizError, FormatError
 
 SHOWN = 20  # problems of a file that are printed
 COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
@@ -33,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     export = kinds.add_parser("export", help="write annotations to a file or standard output")
     _add_filters(export)
     export.add_argument("--state", choices=STATES, help="only these (default: all)")
+    export.add_argument(
+        "--copies",
+        choices=WAYS,
+        help="where annotators contradict each other: what all agree on, what more than half say, "
+        "or every copy",
+    )
     export.add_argument("--format", choices=FILE_FORMATS, help="default: by the name of --out")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
     bring = kinds.add_parser("import", help="store the sentences of files, with their annotations")
@@ -74,7 +81,7 @@ def statistics(store: Store, document: str | None = None, annotator: str | None 
     for summary in store.documents():
         if document in (None, summary.name):
             names = [name for name in store.annotators(summary.name) if annotator in (None, name)]
-            about: Row = {"document": summary.name, "sentences": summary.sentences}
+            about: TableRow = {"document": summary.name, "sentences": summary.sentences}
             rows += [about | _counts(store, summary.name, name) for name in names]
             if not names and annotator is None:
                 rows.append(about | dict.fromkeys(COLUMNS[2:]))
@@ -90,7 +97,11 @@ def _export(store: Store, options: argparse.Namespace) -> None:
     by_name = {suffix: name for name, suffix in SUFFIXES.items()}
     suffix = ".conllu" if options.out is None else options.out.suffix
     file_format: FileFormat = options.format or by_name.get(suffix, "conllu")
-    pairs = store.annotations(options.document, options.annotator, options.state)
+    found = store.annotations(options.document, options.annotator, options.state)
+    try:
+        pairs = settled(found, options.copies)
+    except CrfvizError as error:
+        raise FormatError(f"{error} (--annotator NAME or --copies); nothing was written") from error
     pieces = rendered(pairs, file_format)
     if options.out is None:
         sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
@@ -156,7 +167,7 @@ def _stats(store: Store, options: argparse.Namespace) -> None:
         sys.stdout.writelines(f"{line}\n" for line in table)
 
 
-def _counts(store: Store, document: str, annotator: str) -> Row:
+def _counts(store: Store, document: str, annotator: str) -> TableRow:
     progress = store.progress(document, annotator)
     done = [labelled for _, labelled in store.annotations(document, annotator, "done")]
     pairs = [pair for one in done for pair in zip(one.proposed, one.final, strict=True)]

@@ -49,8 +49,6 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
         legend = " · ".join(filter(None, [picture.legend, GHOSTS]))
         picture = replace(picture, legend=legend)
     subject = Subject(
-        words=scene.words,
-        tags=scene.tags,
         trained=scene.trained if other is None else other.now,
         now=scene.now,
         edits=now.edits if other is None else Edits(),
@@ -114,7 +112,7 @@ def _save_lattice(scene: Scene) -> None:
     def build() -> str:
         from crfviz.views.figures.lattice import lattice_html  # Plotly is slow to load
 
-        return lattice_html(scene.now, scene.words, scene.tags)
+        return lattice_html(scene.now)
 
     download("Save the lattice (HTML)", build, "lattice.html", "text/html", type="tertiary")
 

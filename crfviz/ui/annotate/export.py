@@ -1,11 +1,15 @@
 """Annotations out: which, in which format, as a file."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from crfviz.annotations.copies import Pair
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, render
-from crfviz.annotations.records import STATES, State
+from crfviz.annotations.records import STATES
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
+from crfviz.ui.annotate.copies import ask_copies
 from crfviz.ui.annotate.store import choose_annotator, go_to_document, shown_name, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.kept import refusals_said
@@ -20,32 +24,24 @@ EXPORT_NAMES: dict[str, str] = {name: FORMAT_NAMES[name] for name in FILE_FORMAT
 def export_panel(document: DocumentSummary) -> None:
     """Draw the filters and the button that downloads what they leave."""
     formats, people, states = st.columns(3)
-    with formats:
-        file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu")
-    with people:
-        who = choose_annotator(document, "Annotator", "whose")
-    with states:
-        state = bound_select("State", "state", [*STATES, EITHER], "done")
+    file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu", at=formats)
+    who = choose_annotator(document, "Annotator", "whose", at=people)
+    state = bound_select("State", "state", [*STATES, EITHER], "done", at=states)
     chosen = next(name for name in FILE_FORMATS if name == file_format)
     filters = (document.name, who, next((name for name in STATES if name == state), None))
-    number = store().count(*filters)
-    if number:
-        _download(document, chosen, filters, number)
-    else:
+    copies = ask_copies(store().annotations(*filters), every=True)
+    if copies:
+        _download(document, chosen, copies)
+    elif copies is not None:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
     _remove(document)
 
 
-def _download(
-    document: DocumentSummary,
-    chosen: FileFormat,
-    filters: tuple[str, str | None, State | None],
-    number: int,
-) -> None:
+def _download(document: DocumentSummary, chosen: FileFormat, copies: Sequence[Pair]) -> None:
     name = document.name.rsplit(".", 1)[0] + SUFFIXES[chosen]
     download(
-        f"Download {count(number, 'annotated sentence')}",
-        lambda: render(store().annotations(*filters), chosen),
+        f"Download {count(len(copies), 'annotated sentence')}",
+        lambda: render(copies, chosen),
         name,
         type="primary",
     )

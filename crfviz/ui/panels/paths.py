@@ -74,7 +74,7 @@ def _samples(scene: Scene) -> Drawn:
             ["strips", "lattice"],
             [row for row in rows if row is not None],
             pile=drawn,
-            note=pile_note(drawn, scene.now, scene.words, scene.tags),
+            note=pile_note(drawn, scene.now),
             legend="circle: marginal · dashed ring: share of the samples, beside it marginal | "
             "share · width of a line: share of the samples that go there · thin line: newest",
             changeable=False,
@@ -107,15 +107,15 @@ def _draw(more: int) -> None:
 def _reach(scene: Scene) -> Drawn:
     delta = _nudge()
     position, tag = scene.place("nudge") or least_certain(scene)
-    found = influence(scene.now.potentials, position, delta, tag)
+    nudged = influence(scene.now.potentials, position, delta, tag)
     return Drawn(
         Picture(
             ["change", "strips"],
-            [reach_row(found), entropy_row(scene.now)],
-            [change_grid(found)],
+            [reach_row(nudged), entropy_row(scene.now)],
+            [change_grid(nudged)],
             asks="nudge",
             asked=(position, tag),
-            note=reach_note(found, position, delta, scene.words, scene.tags),
+            note=reach_note(nudged, position, delta, scene.now),
             legend="click a cell: its emission is nudged and all marginals are computed again · "
             "reach: half the sum of a word’s changes, what moves between its tags",
             changeable=False,

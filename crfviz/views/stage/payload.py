@@ -65,9 +65,9 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
     explaining = isinstance(side, EXPLAINING)
     return {name: getattr(picture, name) for name in AS_THEY_ARE} | {
         "ack": ack,
-        "words": list(subject.words),
-        "tags": list(subject.tags),
-        "colours": tag_colours(subject.tags),
+        "words": list(subject.now.words),
+        "tags": list(subject.now.tags),
+        "colours": tag_colours(subject.now.tags),
         "panels": {
             "main": list(picture.main),
             "side": None if side is None else SIDES[type(side)],
