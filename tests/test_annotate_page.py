@@ -146,7 +146,8 @@ def test_export_and_learn_ask_which_of_contradicting_copies_go_on(page, store):
     page.selectbox(key="view.copies").set_value("all").run()
     assert "Download 4 annotated" in page.get("download_button")[0].label
     open_part(page, "learn")
-    assert button(page, "Teach").disabled
+    button(page, "Teach").click().run()
+    assert "Choose which copies are learnt from" in page.toast[0].value
     page.selectbox(key="view.copies").set_value("majority").run()
     assert "1 finished sentence;" in texts(page)
     page.selectbox(key="view.teacher").set_value("ben").run()

@@ -54,7 +54,8 @@ def _lesson(document: DocumentSummary, model: str) -> None:
     bound_select("What learns", "method", WHAT, WHOLE_TAGGER, at=methods)
     who = choose_annotator(document, "From the sentences of", "teacher", at=people)
     name.text_input("Name of the new model", placeholder=f"{model}-taught", key=NAME)
-    copies = ask_copies(finished_pairs(document, who), every=False) or []
+    pairs = finished_pairs(document, who)
+    copies = ask_copies(pairs, every=False) or []
     st.caption(
         f"{count(len(copies), 'finished sentence')}; one in five is held out to see whether "
         "others gain, too. The model stays as it is: a new one is written."
@@ -63,7 +64,7 @@ def _lesson(document: DocumentSummary, model: str) -> None:
     st.button(
         "Teach",
         type="primary",
-        disabled=busy or not copies,
+        disabled=busy or not pairs,
         on_click=_start,
     )
 
