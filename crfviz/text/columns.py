@@ -69,12 +69,7 @@ def is_comment(line: str) -> bool:
 
 
 def parse_columns(lines: Iterable[str], layout: Layout, name: str) -> Iterator[Sentence]:
-    """The sentences of lines in one of the column formats, one at a time.
-
-    Args:
-        lines: of the file, without their ends; see `lines.lines_of`.
-        layout: which format it is.
-        name: of the file, for messages.
+    """The sentences of lines, without their ends, in one of the column formats, one at a time.
 
     Raises:
         FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.

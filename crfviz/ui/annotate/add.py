@@ -1,5 +1,6 @@
 """Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
 
+from functools import partial
 from hashlib import sha256
 
 import pandas as pd
@@ -90,7 +91,8 @@ def _preview(name: str, content: bytes) -> None:
     )
     good = "good " if read.dropped else ""
     label = f"Keep the {len(read.items):,} {good}sentences and label them"
-    st.button(label, type="primary", key="annotate.keep", on_click=_want, args=(digest,))
+    want = partial(setattr, added, "wanted", digest)
+    st.button(label, type="primary", key="annotate.keep", on_click=want)
     if wanted == digest:
         _keep(name, digest, read)
 
@@ -98,10 +100,6 @@ def _preview(name: str, content: bytes) -> None:
 def forget_added() -> None:
     """Offer what was added last again, as its document may be gone."""
     of_session("added", Added).digest = ""
-
-
-def _want(digest: str) -> None:
-    of_session("added", Added).wanted = digest
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody

@@ -18,7 +18,7 @@ from crfviz.ui.annotate.store import (
 )
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, one_of, scenario
-from crfviz.ui.session.kept import choice, refusals_said
+from crfviz.ui.session.kept import choice, of_server, refusals_said
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
@@ -27,9 +27,8 @@ NAME = "teach.name"  # the box for that of the new model
 EVERY = 0.5  # seconds between two looks at a job
 
 
-@st.cache_resource(show_spinner=False)
 def _jobs() -> Jobs:
-    return Jobs()
+    return of_server("jobs", Jobs)
 
 
 def learning_panel(document: DocumentSummary) -> None:

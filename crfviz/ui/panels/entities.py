@@ -13,7 +13,6 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import Edits
 from crfviz.chain.entities.illegal_mass import ConstraintEffect
 from crfviz.chain.entities.probability import entity_types
-from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import begin, inside
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
@@ -101,7 +100,7 @@ def constraint_panel(
         "BIO-legal tags only",
         "constrained",
         now.edits.constrained,
-        _switch,
+        lambda on: change(edits=replace(scenario().edits, constrained=on)),
         help="Forbids I-X where no B-X or I-X stands before it. The entity below is computed "
         "with this switch as it stands.",
         at=head,
@@ -126,10 +125,6 @@ def trained_free(scene: Scene) -> Analysis | None:
     return cached.edited(replace(scene.scenario, edits=Edits(constrained=False), pins={}))
 
 
-def _switch(constrained: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
-    change(edits=replace(scenario().edits, constrained=constrained))
-
-
 def _mass(mass: float) -> str:
     """Four digits that mean something; 0 and 1 only where it is so."""
     if 0.0 < mass < 1e-4:
@@ -145,7 +140,8 @@ def offer_bio(scene: Scene) -> None:
             "entities and no rules about which tag may follow which."
         )
     )
-    name = next((name for name in cached.models() if _is_bio(name)), None)
+    known = ((name, cached.known_tagger(name)) for name in cached.models())
+    name = next((name for name, tagger in known if tagger and tagger.scheme), None)
     if name is None:
         return
     sentence = cached.first_sentence(name)
@@ -155,10 +151,3 @@ def offer_bio(scene: Scene) -> None:
         key="open_bio",
         type="primary",
     )
-
-
-def _is_bio(name: str) -> bool:
-    try:
-        return cached.tagger(name).scheme is not None
-    except CrfvizError:
-        return False

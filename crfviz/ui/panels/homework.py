@@ -28,8 +28,8 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
     box, file, example = st.columns([5, 2.6, 2.4])
     with file:
         problem = _upload(scene, kind)
-    with example:
-        _examples(scene, kind)
+    bound_select("or an example", "homework", _names(kind), RIGHT, at=example)
+    example.button("Fill it in", on_click=_fill, args=(scene, kind))
     text = bound_draft(
         st.text_area,
         "Your table: a row per word and a column per tag, or the other way round",
@@ -96,11 +96,6 @@ def _readable(data: bytes, table: NumberTable) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return "\n".join("\t".join(map(repr, row)) for row in table.values.tolist())
-
-
-def _examples(scene: Scene, kind: str) -> None:
-    bound_select("or an example", "homework", _names(kind), RIGHT)
-    st.button("Fill it in", on_click=_fill, args=(scene, kind))
 
 
 def _fill(scene: Scene, kind: str) -> None:

@@ -17,12 +17,7 @@ from crfviz.views.frames.naive import refusal
 
 
 def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
-    """How many words from the first on are enumerated; all that fit, until somebody chooses.
-
-    Args:
-        scene: the sentence.
-        place: where to choose.
-    """
+    """How many words from the first on are enumerated; all that fit, until somebody chooses."""
     potentials = scene.now.potentials
     fit = words_that_fit(potentials)
     if fit < potentials.num_tokens:

@@ -40,7 +40,8 @@ def tried(now: Scenario) -> Tried:
     Raises:
         CrfvizError: the model knows a few observations only, which have no case and no typos.
     """
-    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), _seed())
+    seed = number_option("draw", 0, 0, MOST_DRAWS)
+    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), seed)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
@@ -176,7 +177,3 @@ def _show(frame: pd.DataFrame) -> None:
         if pd.api.types.is_float_dtype(frame[name])
     }
     st.dataframe(frame, hide_index=True, column_config=numbers)
-
-
-def _seed() -> int:
-    return number_option("draw", 0, 0, MOST_DRAWS)

@@ -58,12 +58,7 @@ def bound_place(
 ) -> int:
     """A select box for a page option that is a number, such as the position of a word.
 
-    Args:
-        label: of the box.
-        name: of the page option.
-        places: what people read for each number.
-        default: one of them.
-        **more: as of `bound_to`.
+    `places` says what people read for each number.
     """
     names = {str(place): text for place, text in places.items()}
     return int(bound_select(label, name, names, str(default), **more))

@@ -57,12 +57,7 @@ def new_events(events: object, *, after: int) -> list[tuple[int, Event]]:
 
 
 def apply_event(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
-    """The scenario after one event.
-
-    Args:
-        scenario: the scenario before.
-        event: any mapping, as it came.
-        tags: K tag names of the model.
+    """The scenario after one event, which may be any mapping, under a model with K tags.
 
     Raises:
         RefusedError: the event is not one of the kinds above or a field is wrong.

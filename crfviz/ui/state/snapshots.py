@@ -156,11 +156,9 @@ def without_snapshots(params: Mapping[str, str]) -> dict[str, str]:
 
 
 def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot]:
-    """The snapshots of an address; what cannot be one is left out.
+    """The snapshots of an address; what cannot be one, or has another model, is left out.
 
-    Args:
-        params: name to value, percent-decoded.
-        models: those there are; a snapshot of another one is left out.
+    The parameters go from name to value, percent-decoded.
     """
     snapshots = []
     for parameter, value in params.items():

@@ -38,12 +38,7 @@ pre { overflow-x: auto; }
 
 
 def html_report(record: Record, tables: Tables) -> str:
-    """The whole file.
-
-    Args:
-        record: of the evaluation, from `crfviz.corpus.tables.analysis.full_record`.
-        tables: from `crfviz.corpus.tables.analysis.tables_of`.
-    """
+    """The whole file; `crfviz.corpus.tables.analysis` makes record (`full_record`) and tables."""
     title = html.escape(f"Model errors: {record['model']} on {record['file']}")
     parts = [f"<h1>{title}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
     if record.get("against"):

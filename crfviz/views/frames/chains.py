@@ -88,11 +88,7 @@ def facts_frame(understood: Understood) -> pd.DataFrame:
 def axis_line(chain: Potentials) -> str:
     """The largest transition between different tags in words, so that a turned matrix is noticed.
 
-    Args:
-        chain: the first sentence.
-
-    Returns:
-        One sentence; empty where there is no such transition.
+    One sentence; empty where there is no such transition.
     """
     matrix = chain.step(0).detach().numpy()
     others = np.where(np.eye(chain.num_tags, dtype=bool), -np.inf, matrix)

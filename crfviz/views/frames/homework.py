@@ -76,12 +76,7 @@ def compared(
 ) -> tuple[Styler, Styler]:
     """The given table and the right one, a row per tag and a column per word.
 
-    Args:
-        checked: the table.
-        kind: of the table.
-        words: T words.
-        tags: K tag names.
-        every: all words rather than those around the first wrong cell.
+    They have `every` word, or those around the first wrong cell.
     """
     rows = len(checked.given)
     wrong = checked.first_wrong

@@ -43,14 +43,9 @@ def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) ->
 
 
 def strength_marks(pieces: Sequence[Interval], chain: Analysis) -> list[Mark]:
-    """A mark for every strength at which a tag flips.
+    """A mark for every strength at which a tag flips, with what flips there on the way up.
 
-    Args:
-        pieces: intervals of the strength with the same best path, in order.
-        chain: whose words and tags they are.
-
-    Returns:
-        One mark less than there are pieces, each with what flips there on the way up.
+    The pieces are the intervals of the strength with the same best path of the chain, in order.
     """
     return [
         Mark(after.low, moved(before.path, after.path, chain, most=MOST_WORDS))

@@ -60,11 +60,7 @@ def entropy_note(analysis: Analysis) -> str:
 
 
 def ranked_rows(paths: Sequence[Path]) -> list[Row]:
-    """A row per path, with its rank, its probability, that of all so far, and its score in nats.
-
-    Args:
-        paths: from `crfviz.chain.decoding.k_best.k_best`.
-    """
+    """A row per path of `k_best`: rank, probability, that of all so far, and score in nats."""
     masses = cumulated_mass(paths)
     return [
         Row(

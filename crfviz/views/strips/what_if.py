@@ -48,10 +48,9 @@ class WhatIf:
 
 def what_if_rows(changed: WhatIf) -> list[Row]:
     """What each word was, its tag before, and the best path now with red where a tag flips."""
-    origins, words = changed.perturbed.origins, changed.perturbed.words
+    old, origins, words = changed.before.words, changed.perturbed.origins, changed.perturbed.words
     was = [
-        "new" if o is None else _was(changed.before.words[o], words[t])
-        for t, o in enumerate(origins)
+        "new" if o is None else "·" if old[o] == words[t] else old[o] for t, o in enumerate(origins)
     ]
     before = changed.before.paths["viterbi"]
     rows = [Row("word", "the word was", None, texts=was)]
@@ -126,7 +125,3 @@ def _moved_row(changed: WhatIf, moved: Moved) -> dict[str, object]:
         "now": moved.after,
         "change": moved.change,
     }
-
-
-def _was(before: str, now: str) -> str:
-    return "·" if before == now else before
