@@ -20,6 +20,6 @@ if current.now.viterbi is None:
     show_stage(current, picture, key="paths")
     st.stop()
 with controls:
-    drawn = DRAW[show](current)
-show_stage(current, drawn.picture, key="paths")
-table_twin(current, drawn.picture, grids=drawn.twin)
+    picture, twin = DRAW[show](current)
+show_stage(current, picture, key="paths")
+table_twin(current, picture, grids=twin)

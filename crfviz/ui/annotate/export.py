@@ -1,11 +1,8 @@
 """Annotations out: which, in which format, as a file."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
-from crfviz.annotations.copies import Pair
-from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, render
+from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, render
 from crfviz.annotations.records import STATES
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
@@ -31,25 +28,20 @@ def export_panel(document: DocumentSummary) -> None:
     filters = (document.name, who, next((name for name in STATES if name == state), None))
     copies = ask_copies(store().annotations(*filters), every=True)
     if copies:
-        _download(document, chosen, copies)
+        download(
+            f"Download {count(len(copies), 'annotated sentence')}",
+            lambda: render(copies, chosen),
+            document.name.rsplit(".", 1)[0] + SUFFIXES[chosen],
+            type="primary",
+        )
+        st.caption(
+            "Each word has its characters in the sentence, its annotator and what the model "
+            "proposed. The file can be added again, here or elsewhere, and gives back the same "
+            "annotations. The command line does the same: `python -m crfviz annotations export`."
+        )
     elif copies is not None:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
     _remove(document)
-
-
-def _download(document: DocumentSummary, chosen: FileFormat, copies: Sequence[Pair]) -> None:
-    name = document.name.rsplit(".", 1)[0] + SUFFIXES[chosen]
-    download(
-        f"Download {count(len(copies), 'annotated sentence')}",
-        lambda: render(copies, chosen),
-        name,
-        type="primary",
-    )
-    st.caption(
-        "Each word has its characters in the sentence, its annotator and what the model proposed. "
-        "The file can be added again, here or elsewhere, and gives back the same annotations. "
-        "The command line does the same: `python -m crfviz annotations export`."
-    )
 
 
 def _remove(document: DocumentSummary) -> None:

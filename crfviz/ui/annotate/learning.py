@@ -61,12 +61,7 @@ def _lesson(document: DocumentSummary, model: str) -> None:
         "others gain, too. The model stays as it is: a new one is written."
     )
     busy = any(job.status.state == "running" for job in _jobs().all)
-    st.button(
-        "Teach",
-        type="primary",
-        disabled=busy or not pairs,
-        on_click=_start,
-    )
+    st.button("Teach", type="primary", disabled=busy or not pairs, on_click=_start)
 
 
 def _start() -> None:

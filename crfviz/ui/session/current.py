@@ -162,12 +162,10 @@ def set_right(right: Mapping[int, str]) -> None:
 
 
 def handle_events(stage: str, events: object) -> None:
-    """Apply what a live stage asks for and did not ask before; to be called in its callback.
+    """Apply what a live stage, by its key, asks for and did not before; call it in its callback.
 
-    Args:
-        stage: its key.
-        events: a list of mappings `{"seq": int, "kind": str, ...}`, see `crfviz.ui.state.events`.
-            Anything else is refused with a message and changes nothing.
+    The events are a list of mappings `{"seq": int, "kind": str, ...}`, as `crfviz.ui.state.events`
+    describes them. Anything else is refused with a message and changes nothing.
     """
     for event in fresh_events(stage, events):
         _handle(event)

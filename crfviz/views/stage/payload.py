@@ -47,12 +47,7 @@ AS_THEY_ARE = ("title", "reference", "contrast", "note", "legend", "hint", "asks
 
 
 def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, object]:
-    """The stage as JSON-ready data.
-
-    Args:
-        subject: the chain to draw.
-        picture: what to draw of it.
-        ack: highest event number that has been applied.
+    """The stage as JSON-ready data; `ack` is the highest event number that has been applied.
 
     Returns:
         A dict of strings, numbers, lists and base64 texts (float64 in C order; backpointers int16).

@@ -17,15 +17,8 @@ MOST_WORDS = 3  # that a piece or a mark names
 def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) -> Ruler:
     """All values of one weight, in pieces with the same best path.
 
-    Where each step has its own matrix, a value is one that all steps share.
-
-    Args:
-        potentials: the chain as it is now.
-        trained: the chain without edits.
-        move: names of the tags the weight leads from and to; START and END allowed.
-
-    Returns:
-        The ruler; pieces are named by the tags of the words that differ.
+    Where each step has its own matrix, a value is one that all steps share. The weight goes by the
+    names of its tags, START and END allowed; the pieces by the tags of the words that differ.
 
     Raises:
         CrfvizError: the chain has no such tag, or no allowed path.

@@ -36,16 +36,10 @@ def decoder_rows(
     gold: Sequence[int] | None = None,
     trained: Analysis | None = None,
 ) -> list[Row]:
-    """A row per decoder.
+    """The rows of decoders wanted, by their ids and in the order of `LABELS`.
 
-    Args:
-        now: the chain to decode.
-        which: ids of the rows to draw, in `LABELS`.
-        gold: T tag ids, where the right tags are known.
-        trained: the chain before the edits; given, its Viterbi row is drawn above the one of `now`.
-
-    Returns:
-        The rows, in the order of `LABELS`.
+    Gold is T tag ids, where the right tags are known. Given the chain before the edits, its Viterbi
+    row is drawn above the one of `now`.
     """
     paths = {**now.paths, "gold": gold}
     rows = []

@@ -73,12 +73,9 @@ def figures(analysis: Analysis) -> Figures | None:
 def comparison_rows(
     both: TwoChains, which: Sequence[str], gold: Sequence[int] | None = None
 ) -> list[Row]:
-    """Two rows per decoder, one above the other, then what differs at each word.
+    """Two rows per decoder wanted, one above the other, then what differs at each word.
 
-    Args:
-        both: the chains.
-        which: ids of the decoders wanted, in `LABELS`.
-        gold: T tag ids of the first, where the right tags are known.
+    Decoders go by their ids in `LABELS`. Gold is T tag ids of the first, where it is known.
     """
     rows = []
     first, second = both.first.paths, both.second.paths
