@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from crfviz.annotations import labelling
+from crfviz.annotations.files.exporting import render
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import Annotation
@@ -116,6 +117,20 @@ def test_export_offers_what_the_filters_leave(page, store):
     assert "Download 2 annotated sentences" in [each.label for each in page.get("download_button")]
     page.selectbox(key="view.state").set_value("open").run()
     assert "No sentence fits" in texts(page)
+
+
+def test_a_second_annotator_joins_the_document(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    finish(store, name, "anna")
+    pairs = [(item, replace(said, annotator="ben")) for item, said in store.annotations()]
+    open_part(page, "add", name)
+    upload(page, "ben.jsonl", render(pairs, "jsonl").encode())
+    assert "sentences of **dogs** are in the store" in texts(page)
+    assert "**2 annotations** to add, 0 there already, 0 that contradict" in texts(page)
+    button(page, "Add the 2 annotations and label on").click().run()
+    assert not page.exception
+    assert store.annotators(name) == ["anna", "ben"]
+    assert [document.name for document in store.documents()] == ["dogs"]
 
 
 def test_agreement_of_two(page, store):

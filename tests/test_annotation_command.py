@@ -96,6 +96,28 @@ def test_import_asks_before_it_leaves_sentences_out(tmp_path, capsys):
         assert [item.gold for item in store.items("c.conll")] == [("X",)]
 
 
+def test_import_asks_about_sentences_that_are_there(tmp_path, capsys):
+    out = tmp_path / "out.jsonl"
+    assert main(["annotations", "export", "--annotator", "anna", "--out", str(out)]) == 0
+    text = out.read_text(encoding="utf-8").replace('"annotator": "anna"', '"annotator": "cleo"')
+    out.write_text(text.replace('"AUX"', '"X"'), encoding="utf-8")
+    assert main(["annotations", "import", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "the sentences of a.txt are in the store already, so nothing of it was stored" in said
+    for _ in range(2):
+        assert main(["annotations", "import", "--merge", str(out)]) == 0
+    said = capsys.readouterr().err
+    assert "2 annotations are new in a.txt, 0 were there, 0 contradict what is there" in said
+    assert "0 annotations are new in a.txt, 2 were there, 0 contradict what is there" in said
+    out.write_text(text.replace('"AUX"', '"VERB"'), encoding="utf-8")
+    assert main(["annotations", "import", "--merge", str(out)]) == 0
+    assert "a.txt, sentence 2 (Who came): cleo has X at word 2 in the" in capsys.readouterr().err
+    assert main(["annotations", "import", "--separate", str(out)]) == 0
+    with open_store() as store:
+        assert store.annotators("a.txt") == ["anna", "ben", "cleo"]
+        assert store.annotators("a.txt (2)") == ["cleo"]
+
+
 def test_stats_count_by_document_and_annotator(capsys):
     assert main(["annotations", "stats"]) == 0
     assert capsys.readouterr().out.splitlines() == [

@@ -17,7 +17,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
 from crfviz.annotations.files.exporting import SUFFIXES, render
-from crfviz.annotations.files.importing import keep, read_items
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.files.merging import keep
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.store.database import database_url
 from crfviz.annotations.store.schema import TABLES, VERSION, VERSION_TABLE

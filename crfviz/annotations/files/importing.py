@@ -9,7 +9,7 @@
 | jsonl     | `{"tokens": ..., "tags": ..., "text": ...}` a line          | tags            |
 | spacy     | a list of `{"text": ..., "annotations": {"entities": ...}}` | entities as BIO |
 
-What `exporting` has written comes back with its annotations. `keep` puts all of it into a store.
+What `exporting` has written comes back with its annotations. `merging` puts all of it into a store.
 """
 
 import re
@@ -22,7 +22,6 @@ from crfviz.annotations.files.columns import MARK, read_block
 from crfviz.annotations.files.fields import FileSentence
 from crfviz.annotations.files.objects import read_element, read_line
 from crfviz.annotations.records import UNSTORABLE, Annotation, Item
-from crfviz.annotations.store.store import Store
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, blocks, is_comment
 from crfviz.text.formats import LAYOUTS, detect_format
@@ -94,45 +93,6 @@ def read_items(
     return Import(
         kind, tuple(gathering.items), tuple(gathering.annotations), tuple(gathering.problems)
     )
-
-
-def keep(
-    store: Store, imported: Import, progress: Callable[[int, int], None] | None = None
-) -> list[str]:
-    """Store what was read, one document for each that the file names.
-
-    Args:
-        store: where to.
-        imported: what was read, the user having agreed to what is missing.
-        progress: told how many sentences and annotations are written, of how many.
-
-    Returns:
-        The names of the new documents.
-
-    Raises:
-        StoreError: it could not be stored; documents that were complete before stay.
-    """
-    documents: dict[str, tuple[list[Item], list[Annotation]]] = {}
-    places = []  # of the sentences in their documents
-    for item in imported.items:
-        items, _ = documents.setdefault(item.document, ([], []))
-        places.append(len(items))
-        items.append(item)
-    for annotation in imported.annotations:
-        _, labelled = documents[imported.items[annotation.item].document]
-        labelled.append(replace(annotation, item=places[annotation.item]))
-    total = len(imported.items) + len(imported.annotations)
-    written = 0
-
-    def report(done: int, _of: int) -> None:
-        if progress is not None:
-            progress(written + done, total)
-
-    names = []
-    for document, (items, labelled) in documents.items():
-        names.append(store.add(document, items, report, labelled))
-        written += len(items) + len(labelled)
-    return names
 
 
 def _detected(text: str, name: str) -> InputFormat:

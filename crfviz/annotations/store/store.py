@@ -28,9 +28,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import SQLAlchemyError
 
-from crfviz.annotations.records import Annotation, Item, State
+from crfviz.annotations.records import Annotation, Item, Merged, State
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
+from crfviz.annotations.store.merging import merged
 from crfviz.annotations.store.rows import (
     annotation_of,
     annotation_row,
@@ -125,6 +126,19 @@ class Store:
         """
         new = new_document(document, sentences, labelled)
         return self._run(lambda c: write_document(c, new, progress), writes=True, tries=1)
+
+    def merge(self, document: str, labelled: Iterable[Annotation], *, write: bool = True) -> Merged:
+        """Join annotations to a document, all of them or nothing; none is overwritten.
+
+        Args:
+            document: its name.
+            labelled: their `item` is the id of one of its sentences.
+            write: False says what would be done.
+
+        Raises:
+            UnknownTagError: a tag is none of the document's.
+        """
+        return self._run(lambda c: merged(c, document, labelled, write=write), writes=write)
 
     def remove(self, document: str) -> None:
         """Drop a document with all its sentences and annotations, for good."""

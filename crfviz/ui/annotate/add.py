@@ -1,15 +1,23 @@
 """Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
 
+from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
 
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.files.importing import MAX_BYTES, Import, keep, read_items
+from crfviz.annotations.files.importing import MAX_BYTES, Import, read_items
+from crfviz.annotations.files.merging import (
+    Known,
+    conflicts,
+    keep,
+    known_documents,
+    planned,
+)
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import document_key, go_to_document, store
-from crfviz.ui.session.bound import bound_draft
+from crfviz.ui.session.bound import bound_buttons, bound_draft
 from crfviz.ui.session.current import scenario, set_view_option
 from crfviz.ui.session.kept import of_session, set_draft
 from crfviz.ui.words import plain
@@ -19,6 +27,10 @@ PASTE = "annotate.paste"
 PASTE_NAME = "pasted"
 SHOWN = 5  # sentences of the preview
 MOST_PROBLEMS = 20
+JOINED = {
+    "merge": "Add the annotations to what is there",
+    "separate": "Keep a document of its own",
+}
 FORMAT_NAMES = {
     "text": "plain text, a sentence a line",
     "conllu": "CoNLL-U",
@@ -89,12 +101,49 @@ def _preview(name: str, content: bytes) -> None:
     st.dataframe(
         pd.DataFrame({"words, as they were split": words}), hide_index=True, width="stretch"
     )
+    known = {} if name == PASTE_NAME and not read.annotations else _known_documents(digest, read)
+    known = known if known and _merging(known) else {}
     good = "good " if read.dropped else ""
     label = f"Keep the {len(read.items):,} {good}sentences and label them"
+    if known:
+        label = f"Add the {count(len(read.annotations), 'annotation')} and label on"
+        label = label if read.annotations else "Label what is there"
     want = partial(setattr, added, "wanted", digest)
     st.button(label, type="primary", key="annotate.keep", on_click=want)
     if wanted == digest:
-        _keep(name, digest, read)
+        _keep(name, digest, read, known)
+
+
+def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
+    """Documents of the file that the store has; looked for again when the store has others."""
+    key = (digest, tuple(store().documents()))
+    found = of_session("known documents", dict[object, Mapping[str, Known]])
+    if key not in found:
+        found.clear()
+        found[key] = known_documents(store(), read)
+    return found[key]
+
+
+def _merging(known: Mapping[str, Known]) -> bool:
+    """Ask whether annotations go to the documents that are there; says what would contradict."""
+    names = ", ".join(plain(each.document) for each in known.values())
+    st.info(f"The sentences of **{names}** are in the store already.")
+    way = bound_buttons("What becomes of them", "joined", JOINED, "merge")
+    if way != "merge":
+        return False
+    plans = planned(store(), known)
+    lines = [line for name, plan in plans.items() for line in conflicts(known[name], plan)]
+    new = sum(len(plan.new) for plan in plans.values())
+    same = sum(plan.same for plan in plans.values())
+    st.markdown(
+        f"**{count(new, 'annotation')}** to add, {same:,} there already, {len(lines):,} that "
+        "contradict what is there."
+    )
+    if lines:
+        shown = [f"- {plain(line)}" for line in lines[:MOST_PROBLEMS]]
+        more = [f"- and {len(lines) - MOST_PROBLEMS:,} more"] * (len(lines) > MOST_PROBLEMS)
+        st.warning("\n".join(["**These are not added.**", "", *shown, *more]))
+    return True
 
 
 def forget_added() -> None:
@@ -115,18 +164,20 @@ def _problems(read: Import) -> None:
     st.warning("\n".join([f"**Not everything is as expected.**{lost}", "", *shown, *rest]))
 
 
-def _keep(name: str, digest: str, read: Import) -> None:
+def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> None:
     """Store with a bar; a page that is left before the end has stored nothing of a document."""
     bar = st.progress(0.0, f"Storing {len(read.items):,} sentences …")
 
     def report(done: int, total: int) -> None:
         bar.progress(done / max(1, total), f"{done:,} of {total:,} stored")
 
-    names = keep(store(), read, report)
+    names = keep(store(), read, report, known)
     bar.empty()
     added = of_session("added", Added)
     added.digest = digest
-    added.message = f"{count(len(read.items), 'sentence')} of {plain(name)} are stored."
+    what = count(len(read.annotations), "annotation") if known else ""
+    what = what or count(len(read.items), "sentence")
+    added.message = f"{what} of {plain(name)} are stored."
     if name == PASTE_NAME:
         set_draft(PASTE, "")
     newest = next(d for d in reversed(store().documents()) if d.name == names[-1])
