@@ -110,6 +110,18 @@ def test_bad_files_are_told_in_words(page, content, says):
     assert says in texts(page)
 
 
+def test_tags_that_the_model_lacks_are_said_once_and_can_be_mapped(page, store):
+    content = "\n\n".join(["Dogs\tNN\nrun\tVERB", "Cats\tNN\nsleep\tVBP", "Stop\tVERB"])
+    upload(page, "dogs.conll", content.encode())
+    assert texts(page).count("expected one of the tags") == 1
+    assert "'NN' (2 words), 'VBP' (1 word): 2 sentences without gold tags" in texts(page)
+    boxes = {box.label.split()[0]: box for box in page.selectbox if "counts as" in box.label}
+    boxes["NN"].set_value("NOUN").run()
+    assert "'VBP' (1 word): 1 sentence without gold tags" in texts(page)
+    button(page, "Keep the 3 sentences and label them").click().run()
+    assert [i.gold for i in store.items("dogs.conll")] == [("NOUN", "VERB"), None, ("VERB",)]
+
+
 def test_export_offers_what_the_filters_leave(page, store):
     name = store.add("dogs", _items("Dogs run .", "Stop !"))
     finish(store, name, "anna")

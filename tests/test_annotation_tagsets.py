@@ -72,3 +72,11 @@ def test_a_refused_annotation_leaves_the_document_open(store):
     with pytest.raises(StoreError, match="removed meanwhile"):
         store.save(said(item, ("NOUN", "VERB"), revision=4), UPOS)
     assert document(store).tags is None
+
+
+def test_entities_do_not_join_parts_of_speech_before_a_tag_set_is_known(store):
+    store.add("a", [Item("Kim left", OFFSETS)], labelled=[said(0, ("PROPN", "VERB"))])
+    (item,) = store.item_ids("a")
+    with pytest.raises(UnknownTagError, match="tags such as 'PROPN', so 'B-ORG' is none of them"):
+        store.merge("a", [said(item, ("B-ORG", "O"), "ner", "ben")])
+    assert len(store.merge("a", [said(item, ("X", "O"), "other", "ben")]).new) == 1

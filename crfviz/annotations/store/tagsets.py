@@ -12,6 +12,7 @@ from sqlalchemy import Connection, RowMapping, select, update
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.exceptions import UnknownTagError
+from crfviz.text.schemes import OUTSIDE, split_tag
 
 ALIKE = 0.5  # of difflib's ratio, from 0 to 1
 MOST_LISTED = 20  # tags in a message
@@ -53,6 +54,30 @@ def check_tags(document: RowMapping, tags: Collection[str]) -> None:
                 f"{document['model'] or 'another model'}, and {tag[:80]!r} is none of them: "
                 f"{near(tag, document['tags'])}. Nothing was stored."
             )
+
+
+def check_kind(connection: Connection, document: RowMapping, tags: Collection[str]) -> None:
+    """Refuse entities among parts of speech, and the reverse, where no tag set is known yet.
+
+    Raises:
+        UnknownTagError: names a tag that came and one that is there.
+    """
+    if document["tags"] is None:
+        there = _stored_tags(connection, document)
+        here, came = _kinds(there), _kinds(tags)
+        if here and came and not here & came:
+            raise UnknownTagError(
+                f"{document['name'][:80]!r} has tags such as {_example(there)}, so "
+                f"{_example(tags)} is none of them; nothing was stored"
+            )
+
+
+def _kinds(tags: Collection[str]) -> set[bool]:
+    return {bool(split_tag(tag)[0]) for tag in tags if tag != OUTSIDE}
+
+
+def _example(tags: Collection[str]) -> str:
+    return repr(min(tag for tag in tags if tag != OUTSIDE)[:80])
 
 
 def near(tag: str, tags: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from crfviz.annotations.files.merging import (
     planned,
 )
 from crfviz.ui import cached
+from crfviz.ui.annotate.mapping import choose_names, chosen_names
 from crfviz.ui.annotate.store import document_key, go_to_document, store
 from crfviz.ui.session.bound import bound_buttons, bound_draft
 from crfviz.ui.session.current import scenario, set_view_option
@@ -83,7 +84,9 @@ def _preview(name: str, content: bytes) -> None:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
     model = scenario().model
-    read = _read(name, content, model)
+    tagger, found = cached.tagger(model), _read(name, content, model)
+    names = chosen_names(digest, tagger, found.unknown)
+    read = _read(name, content, model, tuple(names.items())) if names else found
     gold = sum(item.gold is not None for item in read.items)
     tags = f", {gold:,} with gold tags" if gold else ""
     labelled = f", {count(len(read.annotations), 'annotation')}" if read.annotations else ""
@@ -94,6 +97,7 @@ def _preview(name: str, content: bytes) -> None:
     )
     if read.problems:
         _problems(read)
+    choose_names(digest, tagger, found.unknown)
     if not read.items:
         st.error("There is no sentence to keep.")
         return
@@ -152,8 +156,8 @@ def forget_added() -> None:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
-def _read(name: str, content: bytes, model: str) -> Import:
-    return read_items(content, name, tags=cached.tagger(model).tags)
+def _read(name: str, content: bytes, model: str, names: tuple[tuple[str, str], ...] = ()) -> Import:
+    return read_items(content, name, tags=cached.tagger(model).tags, names=dict(names))
 
 
 def _problems(read: Import) -> None:
