@@ -26,6 +26,7 @@ from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.store import labelled_sentences
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.kept import of_server
 from crfviz.ui.words import plain, quote
 
 CHOICES = {
@@ -78,9 +79,8 @@ class Newest(Generic[Kept]):
             self._kept.popitem(last=False)
 
 
-@st.cache_resource(show_spinner=False)
 def _files() -> Newest[Source]:
-    return Newest()
+    return of_server("files", Newest[Source])
 
 
 def read_upload(name: str, content: bytes) -> Source:
@@ -174,11 +174,6 @@ def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sen
     ]
 
 
-@st.cache_resource(show_spinner=False)
-def _mappings() -> dict[tuple[str, str], dict[str, str]]:
-    return {}
-
-
 def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | None:
     """The sentences in the tagger's tags; None while the reader has not mapped all of them.
 
@@ -214,7 +209,7 @@ def _choose(tagger: Tagger, source: Source, keys: Sequence[str], *, bio: bool) -
         options = [NOT_YET, *types, OUTSIDE]
     else:
         options = [NOT_YET, *tagger.tags]
-    chosen = _mappings().setdefault((source.digest, tagger.name), {})
+    chosen = of_server(f"tags {source.digest} {tagger.name}", dict[str, str])
     st.markdown(f"**Tags that {plain(tagger.name)} does not have**")
     columns = st.columns(COLUMNS)
     for number, key in enumerate(keys):

@@ -51,10 +51,8 @@ def comparison() -> pd.DataFrame | None:
 
 def summary(model: str) -> str:
     """One line about a model; empty where it has no card or cannot be loaded."""
-    try:
-        return card_summary(cached.tagger(model).card())
-    except CrfvizError:
-        return ""
+    tagger = cached.known_tagger(model)
+    return card_summary(tagger.card()) if tagger else ""
 
 
 def card_body(card: str) -> str:
