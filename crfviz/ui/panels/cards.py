@@ -51,8 +51,10 @@ def comparison() -> pd.DataFrame | None:
 
 def summary(model: str) -> str:
     """One line about a model; empty where it has no card or cannot be loaded."""
-    tagger = cached.known_tagger(model)
-    return card_summary(tagger.card()) if tagger else ""
+    try:
+        return card_summary(cached.tagger(model).card())
+    except CrfvizError:  # of the model, or of its card alone
+        return ""
 
 
 def card_body(card: str) -> str:
