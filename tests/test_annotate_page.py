@@ -138,8 +138,8 @@ def test_a_second_annotator_joins_the_document(page, store):
     open_part(page, "add", name)
     upload(page, "ben.jsonl", render(pairs, "jsonl").encode())
     assert "sentences of **dogs** are in the store" in texts(page)
-    assert "**2 annotations** to add, 0 there already, 0 that contradict" in texts(page)
-    button(page, "Add the 2 annotations and label on").click().run()
+    assert "**2 annotations** to add, 0 there already, 0 against" in texts(page)
+    button(page, "Add 2 annotations and label on").click().run()
     assert not page.exception
     assert store.annotators(name) == ["anna", "ben"]
     assert [document.name for document in store.documents()] == ["dogs"]

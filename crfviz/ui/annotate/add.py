@@ -106,12 +106,12 @@ def _preview(name: str, content: bytes) -> None:
         pd.DataFrame({"words, as they were split": words}), hide_index=True, width="stretch"
     )
     known = {} if name == PASTE_NAME and not read.annotations else _known_documents(digest, read)
-    known = known if known and _merging(known) else {}
+    new = _merging(known) if known else None
+    known = known if new is not None else {}
     good = "good " if read.dropped else ""
     label = f"Keep the {len(read.items):,} {good}sentences and label them"
     if known:
-        label = f"Add the {count(len(read.annotations), 'annotation')} and label on"
-        label = label if read.annotations else "Label what is there"
+        label = f"Add {count(new, 'annotation')} and label on" if new else "Label what is there"
     want = partial(setattr, added, "wanted", digest)
     st.button(label, type="primary", key="annotate.keep", on_click=want)
     if wanted == digest:
@@ -128,26 +128,30 @@ def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
     return found[key]
 
 
-def _merging(known: Mapping[str, Known]) -> bool:
-    """Ask whether annotations go to the documents that are there; says what would contradict."""
+def _merging(known: Mapping[str, Known]) -> int | None:
+    """Ask whether annotations go to the documents that are there; says what would contradict.
+
+    Returns:
+        How many annotations would be added; None where documents of their own are wanted.
+    """
     names = ", ".join(plain(each.document) for each in known.values())
     st.info(f"The sentences of **{names}** are in the store already.")
     way = bound_buttons("What becomes of them", "joined", JOINED, "merge")
     if way != "merge":
-        return False
+        return None
     plans = planned(store(), known)
     lines = [line for name, plan in plans.items() for line in conflicts(known[name], plan)]
     new = sum(len(plan.new) for plan in plans.values())
     same = sum(plan.same for plan in plans.values())
     st.markdown(
-        f"**{count(new, 'annotation')}** to add, {same:,} there already, {len(lines):,} that "
-        "contradict what is there."
+        f"**{count(new, 'annotation')}** to add, {same:,} there already, {len(lines):,} against "
+        "what is there."
     )
     if lines:
         shown = [f"- {plain(line)}" for line in lines[:MOST_PROBLEMS]]
         more = [f"- and {len(lines) - MOST_PROBLEMS:,} more"] * (len(lines) > MOST_PROBLEMS)
         st.warning("\n".join(["**These are not added.**", "", *shown, *more]))
-    return True
+    return new
 
 
 def forget_added() -> None:

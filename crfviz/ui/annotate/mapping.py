@@ -10,6 +10,7 @@ from crfviz.text.schemes import OUTSIDE, split_tag, with_type
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.kept import of_session
 from crfviz.ui.words import plain
+from crfviz.views.numbers import count
 
 LEFT_OUT = "left out"
 COLUMNS = 4
@@ -36,7 +37,7 @@ def choose_names(digest: str, tagger: Tagger, unknown: Mapping[str, int]) -> Non
     for number, key in enumerate(sorted(words)):
         bound_to(
             st.selectbox,
-            f"{plain(key)} ({words[key]:,} words) counts as",
+            f"{plain(key)} ({count(words[key], 'word')}) counts as",
             f"annotate.map.{digest}.{tagger.name}.{key}",
             chosen.get(key, LEFT_OUT),
             partial(chosen.__setitem__, key),
