@@ -7,7 +7,7 @@ loses nothing. Where a file has tags that the model lacks, the reader says what 
 
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Generic, TypeVar
@@ -168,10 +168,7 @@ def require_gold(source: Source) -> None:
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sentence]:
     """The sentences with tags renamed; tags that are not in `names` stay."""
-    return [
-        Sentence(s.tokens, tuple(names.get(tag, tag) for tag in s.tags or ()), s.text)
-        for s in sentences
-    ]
+    return [replace(s, tags=tuple(names.get(tag, tag) for tag in s.tags or ())) for s in sentences]
 
 
 def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | None:
