@@ -3,11 +3,12 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
 JOBS ?= auto
+OPTIONS ?=
 export PYTHONDONTWRITEBYTECODE =  # tests start a hundred processes: none should compile it all anew
 PYTEST = $(BIN)/pytest -n $(JOBS) --maxprocesses 4 --dist worksteal
 
 run: $(VENV)/installed
-	$(BIN)/streamlit run app.py
+	$(BIN)/streamlit run app.py $(OPTIONS)
 
 test: $(VENV)/installed-dev check
 	$(PYTEST) --durations 10
