@@ -4,9 +4,11 @@ import pytest
 from sqlalchemy import create_engine
 
 from crfviz.annotations import labelling
+from crfviz.annotations.files.exporting import render
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import load_tagger
+from crfviz.ui.annotate import add
 from crfviz.ui.annotate import store as annotation_store
 from tests.app_pages import open_at
 from tests.test_app import button
@@ -130,6 +132,35 @@ def test_model_errors_takes_what_was_labelled(page, store):
     page.run()
     assert not page.exception
     assert "dogs, labelled by all annotators" in texts(page)
+
+
+def test_with_a_login_a_file_labels_under_nobody_elses_name(page, store, monkeypatch):
+    store.add("dogs", _items("Dogs run ."))
+    finish(store, "dogs", "anna")
+    content = render(store.annotations("dogs"), "jsonl").encode()
+    monkeypatch.setattr(add, "login_asked", lambda: True)
+    monkeypatch.setattr(add, "annotator", lambda: "mallory@example.org")
+    open_part(page.run(), "add")
+    upload(page, "again.jsonl", content)
+    assert "“anna” labelled it" in page.error[0].value.replace("\\", "")
+    assert not [each for each in page.button if each.key == "annotate.keep"]
+    monkeypatch.setattr(add, "annotator", lambda: "anna")
+    page.run()
+    assert not page.error
+    assert [each for each in page.button if each.key == "annotate.keep"]
+
+
+@pytest.mark.parametrize("part", ["add", "learn", "export"])
+def test_where_uploads_are_off_nothing_is_added_taught_or_removed(page, store, monkeypatch, part):
+    store.add("dogs", _items("Dogs run ."))
+    finish(store, "dogs", "anna")
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
+    open_part(page.run(), part)
+    assert not page.exception
+    assert ("takes no" in texts(page)) is (part != "export")
+    assert not page.get("file_uploader")
+    assert not page.text_area
+    assert {"Teach", "Remove"}.isdisjoint(each.label for each in page.button)
 
 
 def test_removal_asks_for_the_name(page, store):

@@ -9,6 +9,7 @@ from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
 from crfviz.ui.annotate.store import choose_annotator, go_to_document, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
@@ -33,7 +34,8 @@ def export_panel(document: DocumentSummary) -> None:
         _download(document, chosen, filters, number)
     else:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
-    _remove(document)
+    if uploads_allowed():
+        _remove(document)
 
 
 def _download(
