@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.views.figures.offline import figure_html, page_html
 from crfviz.views.numbers import probability
 from crfviz.views.theme import DIFFERS, tag_colours
 
@@ -66,8 +67,7 @@ def lattice_figure(analysis: Analysis, words: Sequence[str], tags: Sequence[str]
 def lattice_html(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
     """The figure as one standalone HTML page of about 5 MB: Plotly's code is inside."""
     figure = lattice_figure(analysis, words, tags)
-    text: str = figure.to_html(include_plotlyjs=True, full_html=True)
-    return text
+    return page_html(" ".join(words), figure_html(figure, library=True, toolbar=True))
 
 
 def _shown(analysis: Analysis, num_tags: int) -> list[int]:
