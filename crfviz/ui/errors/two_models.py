@@ -25,7 +25,8 @@ def two_models(analysis: Analysed) -> None:
         st.info("There is no other model to compare with.")
         return
     alike = [other for other in others if _tags(other) == set(analysis.results.tagger.tags)]
-    second = bound_select(f"{name} against", "against", others, [*alike, *others][0], width=360)
+    label = f"{plain(name)} against"
+    second = bound_select(label, "against", others, [*alike, *others][0], width=360)
     publish()
     if second not in alike:
         st.caption(
@@ -42,7 +43,7 @@ def two_models(analysis: Analysed) -> None:
         f"against {other.key}",
         lambda: comparison_tables(analysis.results, other.results, analysis.source.sentences),
     )
-    show_table("models", tables["models"], title=f"First {plain(name)}, second {plain(second)}")
+    show_table("models", tables["models"], title=f"First {name}, second {second}")
     st.caption(
         "Win: the first is right and the second wrong; loss: the other way round. p: McNemar's "
         "exact test. Gold entities count as right where type and both ends are found."
