@@ -22,6 +22,7 @@ class Ticket:
     """A place in the line."""
 
     visitor: str
+    before: int  # jobs of this visitor that were in the line already
 
 
 class Turns:
@@ -40,8 +41,9 @@ class Turns:
             visitor: whoever asks.
             wait: told how many jobs come before, again and again; what it raises leaves the line.
         """
-        ticket = Ticket(visitor)
         with self._changed:
+            before = sum(other.visitor == visitor for other in self._line)
+            ticket = Ticket(visitor, before)
             self._line.append(ticket)
         try:
             while ahead := self._ahead(ticket):
@@ -66,12 +68,7 @@ class Turns:
 
     def _in_order(self) -> list[Ticket]:
         """The job at work, then the first of every visitor, then the second ones."""
-        asked: dict[str, int] = {}
-        ranks = {}
-        for ticket in self._line:
-            ranks[ticket] = asked.get(ticket.visitor, 0)
-            asked[ticket.visitor] = ranks[ticket] + 1
-        return sorted(self._line, key=lambda ticket: (ticket is not self._at_work, ranks[ticket]))
+        return sorted(self._line, key=lambda each: (each is not self._at_work, each.before))
 
 
 TURNS = Turns()  # of this server
