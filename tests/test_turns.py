@@ -1,5 +1,6 @@
 """The line for heavy work: one job at a time, and nobody waits for all jobs of one visitor."""
 
+from contextlib import suppress
 from threading import Event, Thread
 
 import pytest
@@ -7,6 +8,10 @@ import pytest
 from crfviz.ui.session.turns import Turns
 
 DEADLINE = 60.0  # seconds; far more than any of these steps takes
+
+
+class LeftError(Exception):
+    """What Streamlit's own exceptions are to a run that is stopped."""
 
 
 class Worker(Thread):
@@ -23,10 +28,10 @@ class Worker(Thread):
         self.ahead = ahead
         self.waits.set()
         if self.leaves:
-            raise SystemExit
+            raise LeftError
 
     def run(self):
-        with self.turns.taken(self.visitor, self.wait_in_line):
+        with suppress(LeftError), self.turns.taken(self.visitor, self.wait_in_line):
             self.done.append(self.name)
             self.works.set()
             assert self.go.wait(DEADLINE)
