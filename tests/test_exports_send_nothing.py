@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def lattice():
-    chain = Potentials([[3.0, 0.0], [0.0, 2.0]], [[-1.0, 2.0], [0.0, -1.0]])
-    return lattice_html(analyse(chain), ("the", "dog"), ("DET", "NOUN"))
+    scores = [[3.0, 0.0], [0.0, 2.0]], [[-1.0, 2.0], [0.0, -1.0]]
+    return lattice_html(analyse(Potentials(*scores, tags=("DET", "NOUN"), tokens=("the", "dog"))))
 
 
 def report():

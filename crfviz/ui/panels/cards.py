@@ -53,7 +53,7 @@ def summary(model: str) -> str:
     """One line about a model; empty where it has no card or cannot be loaded."""
     try:
         return card_summary(cached.tagger(model).card())
-    except CrfvizError:
+    except CrfvizError:  # of the model, or of its card alone
         return ""
 
 

@@ -13,7 +13,8 @@ from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.pictures import draw
 from crfviz.ui.session.bound import bound_buttons
-from crfviz.ui.session.current import change, number_option, scenario, set_view_option
+from crfviz.ui.session.current import change, count_up, number_option, one_of, scenario
+from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.views.numbers import count
@@ -39,7 +40,8 @@ def tried(now: Scenario) -> Tried:
     Raises:
         CrfvizError: the model knows a few observations only, which have no case and no typos.
     """
-    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), _seed())
+    seed = number_option("draw", 0, 0, MOST_DRAWS)
+    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), seed)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
@@ -63,26 +65,22 @@ def _tried(now: Scenario, seed: int) -> Tried:
             changed[kind] = None
             continue
         chain = tagger.potentials(perturbed.words, constrained=edits.constrained)
-        changed[kind] = WhatIf(words, before, perturbed, analyse(edits.apply(chain)), tagger.tags)
+        changed[kind] = WhatIf(before, perturbed, analyse(edits.apply(chain)))
     return changed
 
 
 def choose_change(every: Tried) -> str:
     """One button for each change, with how many tags it flips; another draw for those by chance."""
-    flips = {kind: changed and len(changed.flips) for kind, changed in every.items()}
-    names = {kind: f"{kind} · {'–' if n is None else n}" for kind, n in flips.items()}
-    first = next((kind for kind, number in flips.items() if number), "lower case")
+    flips = {
+        kind: "–" if changed is None else len(changed.flips) for kind, changed in every.items()
+    }
+    names = {kind: f"{kind} · {number}" for kind, number in flips.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = bound_buttons(
-            "Change, and how many tags flip",
-            "change",
-            names,
-            first,
-        )
+        kind = bound_buttons("Change, and how many tags flip", "change", names, _first(every))
         st.button(
             "Draw another",
-            on_click=set_view_option,
-            args=("draw", str(_seed() + 1)),
+            on_click=count_up,
+            args=("draw", MOST_DRAWS),
             disabled=kind not in DRAWN or every[kind] is None,
             help="A typo, a name and a number are drawn by chance; the number is in the link",
         )
@@ -102,7 +100,7 @@ def show_changed(changed: WhatIf, kind: str) -> None:
         legend="red dashes: the tag is not what it was",
         changeable=False,
     )
-    subject = Subject(changed.perturbed.words, changed.tags, changed.after, changed.after)
+    subject = Subject(changed.after, changed.after)
     draw(subject, picture, key="what-if")
 
 
@@ -130,8 +128,7 @@ def show_numbers(changed: WhatIf) -> None:
 
 def ways_on(changed: WhatIf) -> None:
     """The changed sentence in the explorer, or in place of the one in the box."""
-    model = scenario().model
-    text = sentence_of(changed.perturbed.words, cached.tagger(model).split)
+    model, text = scenario().model, _text(changed)
     if text is None:
         st.caption("The tokenizer would split these words elsewhere: they have no link.")
         return
@@ -141,13 +138,33 @@ def ways_on(changed: WhatIf) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Take this sentence",
-            on_click=lambda: change(sentence=text),
+            on_click=_take,
             help="For all pages, so that Compare can put two models side by side on it",
         )
         st.link_button("Open in the explorer", home_address(link))
         dropped = len(now.edits.emissions) + len(now.pins)
         if dropped:
             st.caption(f"{count(dropped, 'edit or pin')} of single words left out on both sides.")
+
+
+def _take() -> None:
+    """The change that is chosen now: the button may be that of the run before the choice."""
+    with refusals_said():
+        every = tried(scenario())
+        changed = every[one_of("change", every, _first(every))]
+        change(sentence=_text(changed) if changed else None)
+
+
+def _text(changed: WhatIf) -> str | None:
+    """The changed sentence; None where the model would split it into other words."""
+    return sentence_of(changed.perturbed.words, cached.tagger(scenario().model).split)
+
+
+def _first(every: Tried) -> str:
+    """The first change that flips a tag, for a reader who has not chosen."""
+    return next(
+        (kind for kind, changed in every.items() if changed and changed.flips), "lower case"
+    )
 
 
 def _show(frame: pd.DataFrame) -> None:
@@ -160,7 +177,3 @@ def _show(frame: pd.DataFrame) -> None:
         if pd.api.types.is_float_dtype(frame[name])
     }
     st.dataframe(frame, hide_index=True, column_config=numbers)
-
-
-def _seed() -> int:
-    return number_option("draw", 0, 0, MOST_DRAWS)
