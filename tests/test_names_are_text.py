@@ -10,8 +10,10 @@ from itertools import chain
 import pytest
 from streamlit.testing.v1.element_tree import Block
 
+from crfviz.annotations.store.store import open_store
 from crfviz.ui import cached
 from crfviz.ui.annotate import store as annotation_store
+from crfviz.ui.annotate.store import document_key
 from crfviz.ui.shell.frame import PAGES
 from crfviz.ui.words import plain
 from tests.app_pages import new_app, open_at
@@ -77,7 +79,8 @@ def served(tmp_path_factory):
 
 
 VIEWS = {
-    "pages/annotate.py": [{"v.part": part} for part in ("label", "add", "export", "agreement")],
+    "pages/annotate.py": [{"v.part": part} for part in ("label", "add", "export", "agreement")]
+    + [{"v.doc": ""}],
     "pages/model-errors.py": [
         {"v.corpus": "labelled", "v.tab": tab}
         for tab in ("How wrong", "Where", "Why", "Is it the gold?", "Two models")
@@ -96,7 +99,9 @@ def test_no_name_is_markup_on_a_page(script, view):
     app.query_params.update(
         {"model": "marked", "sentence": "  ".join(WORDS), "v.by": ANNOTATORS[0], "v.twin": "1"}
     )
-    app.query_params.update(view)
+    with open_store() as store:
+        (document,) = store.documents()
+    app.query_params.update({"v.doc": document_key(document), **view})
     open_at(app, script)
     assert not app.exception
     assert loading(app) == []

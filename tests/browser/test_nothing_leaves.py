@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
+from crfviz.annotations.store.store import open_store
+from crfviz.ui.annotate.store import document_key
 from tests.browser.screen import TITLES, WITHOUT_STAGE, Screen
 from tests.marked_names import ANNOTATORS, WORDS, marked_places
 from tests.test_exports_send_nothing import lattice, report
@@ -52,7 +54,11 @@ def unguarded(fresh):
 def test_no_name_loads_anything_on_any_page(marked, unguarded):
     page, outside = unguarded
     screen = Screen(page, marked)
-    for path, view in [*((path, {}) for path in TITLES), *VIEWS]:
+    with open_store(marked.database) as store:
+        (document,) = store.documents()
+    of_document = {"v.doc": document_key(document)}
+    opened = [(path, {**of_document, **view}) for path, view in VIEWS]
+    for path, view in [*((path, {}) for path in TITLES), *opened]:
         screen.visit(path, **{**MARKED, **view})
         if path not in WITHOUT_STAGE:
             screen.wait({"name": 0, "rev": -1})
