@@ -24,7 +24,7 @@ from crfviz.exceptions import CrfvizError, ModelError, NoPathError
 from crfviz.taggers.brought.draft import MOST_TAGS
 from crfviz.taggers.examples import Example
 from crfviz.taggers.occlusion import Occlusion, occlude
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.registry import brought_models, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import given_words
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
@@ -51,6 +51,15 @@ def models() -> list[str]:
     """Names of all models there are, the lesson's default first."""
     names = list_taggers()
     return sorted(names, key=lambda name: name != PREFERRED_MODEL)
+
+
+def ready_models() -> list[str]:
+    """Names of the models that may be loaded before somebody chooses one.
+
+    Those that people brought may be large and many: each is loaded when it is used.
+    """
+    brought = brought_models()
+    return [name for name in models() if name not in brought]
 
 
 def default_model() -> str:
@@ -217,7 +226,7 @@ def warm_up() -> bool:
     small to share.
     """
     torch.set_num_threads(1)
-    for name in models():
+    for name in ready_models():
         try:
             edited(Scenario(name, first_sentence(name)))
         except CrfvizError:

@@ -1,23 +1,28 @@
 """What if? Every change of the sentence tried at once, one of them drawn, and ways on from it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, UnknownObservationError
 from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
-from crfviz.ui.pictures import draw
+from crfviz.ui.pictures import draw, show_stage
+from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons
 from crfviz.ui.session.current import change, number_option, scenario, set_view_option
 from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
+from crfviz.ui.words import plain, quote
+from crfviz.views.explanation import explain
 from crfviz.views.numbers import count
 from crfviz.views.stage.parts import Picture, Subject
+from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.what_if import (
     WhatIf,
     flip_frame,
@@ -28,16 +33,14 @@ from crfviz.views.strips.what_if import (
 )
 
 MOST_DRAWS = 999_999
-Tried = Mapping[str, WhatIf | None]  # by kind; None: there is nothing to change
+Tried = Mapping[str, WhatIf | str]  # by kind; a text says why there is nothing to show
 
 
 def tried(now: Scenario) -> Tried:
     """The sentence after every kind of change, decoded by the same model.
 
-    Edited transitions act on both sides; edits of single words and pins act on neither.
-
-    Raises:
-        CrfvizError: the model knows a few observations only, which have no case and no typos.
+    Edited transitions act on both sides; edits of single words and pins act on neither. A model
+    that knows a few observations, or the sentences of a file, has no scores for most changes.
     """
     return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), _seed())
 
@@ -47,29 +50,38 @@ def _tried(now: Scenario, seed: int) -> Tried:
     tagger = cached.tagger(now.model)
     if tagger.observations is not None:
         known = ", ".join(tagger.observations)
-        raise CrfvizError(
-            f"{tagger.name} knows only {known}, and these have neither case nor spelling. Choose a "
-            "model of words on the left"
-        )
-    edits = now.edits
+        why = f"{tagger.name} knows only {known}, and these have neither case nor spelling."
+        return dict.fromkeys(KINDS, why)
     words = cached.words(now.model, now.sentence)[:MAX_WORDS]
     before = cached.edited(now)
     path = before.paths["viterbi"] or before.greedy
     tags = [tagger.tags[tag] for tag in path]
-    changed: dict[str, WhatIf | None] = {}
+    changed: dict[str, WhatIf | str] = {}
     for kind in KINDS:
         perturbed = perturb(kind, words, tags, seed)
         if perturbed is None:
-            changed[kind] = None
+            changed[kind] = f"This sentence has nothing for “{kind}” to change."
             continue
-        chain = tagger.potentials(perturbed.words, constrained=edits.constrained)
-        changed[kind] = WhatIf(words, before, perturbed, analyse(edits.apply(chain)), tagger.tags)
+        try:
+            chain = tagger.potentials(perturbed.words, constrained=now.edits.constrained)
+        except UnknownObservationError:
+            changed[kind] = (
+                f"{tagger.name} has scores for the sentences of its file only, and "
+                f"{quote(' '.join(perturbed.words))} is none of them. A file that holds the "
+                "changed sentence, too, would show what it does."
+            )
+            continue
+        after = analyse(now.edits.apply(chain))
+        changed[kind] = WhatIf(words, before, perturbed, after, tagger.tags)
     return changed
 
 
 def choose_change(every: Tried) -> str:
     """One button for each change, with how many tags it flips; another draw for those by chance."""
-    flips = {kind: changed and len(changed.flips) for kind, changed in every.items()}
+    flips = {
+        kind: None if isinstance(changed, str) else len(changed.flips)
+        for kind, changed in every.items()
+    }
     names = {kind: f"{kind} · {'–' if n is None else n}" for kind, n in flips.items()}
     first = next((kind for kind, number in flips.items() if number), "lower case")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -83,10 +95,40 @@ def choose_change(every: Tried) -> str:
             "Draw another",
             on_click=set_view_option,
             args=("draw", str(_seed() + 1)),
-            disabled=kind not in DRAWN or every[kind] is None,
+            disabled=kind not in DRAWN or isinstance(every[kind], str),
             help="A typo, a name and a number are drawn by chance; the number is in the link",
         )
     return kind
+
+
+def show_unchanged(scene: Scene, why: str) -> None:
+    """Say why there is nothing to show, draw the sentence as it is, and offer a model of words."""
+    st.info(plain(f"{why} Choose another change, or another model on the left."))
+    other = None if scene.tagger.observations else _model_of_words(scene)
+    if other is not None:
+        sentence = scene.scenario.sentence
+        st.button(
+            plain(f"Open this sentence with {other}"),
+            on_click=lambda: change(model=other, sentence=sentence),
+            key="open_words",
+        )
+    rows = decoder_rows(scene.now, which=["viterbi", "gold"], gold=scene.gold)
+    note = explain(scene.now, scene.words, scene.tags)
+    show_stage(scene, Picture(["strips"], rows, compact=True, note=note), key="what-if")
+
+
+def _model_of_words(scene: Scene) -> str | None:
+    """Another model that reads any words, one with the same tags if there is one."""
+    if scene.model in cached.ready_models():
+        return None
+    found = None
+    for name in cached.ready_models():
+        with suppress(CrfvizError):
+            tagger = cached.tagger(name)
+            if tagger.observations is None and tagger.tags == scene.tags:
+                return name
+            found = found or (name if tagger.observations is None else None)
+    return found
 
 
 def show_changed(changed: WhatIf, kind: str) -> None:
