@@ -2,6 +2,7 @@
 
 import pytest
 
+from crfviz.taggers import once
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import FAMILIES
@@ -154,6 +155,20 @@ def installed(tmp_path, monkeypatch):
     plugins.cache_clear()
     yield
     plugins.cache_clear()
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plug_in_that_is_missing_is_in_the_log_once(caplog):
+    once.forget()
+    cached.examples.clear()
+    for _ in range(3):
+        app = new_app()
+        app.query_params.update({"model": "Nowhere", "sentence": "a b c"})
+        app.run()
+        cached.examples.clear()
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    ours = [message for message in said if "Nowhere" in message or "The page" in message]
+    assert len(ours) == len(set(ours)) <= 5, ours
 
 
 @pytest.mark.usefixtures("installed")

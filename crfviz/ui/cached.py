@@ -24,6 +24,7 @@ from crfviz.exceptions import CrfvizError, ModelError, NoPathError
 from crfviz.taggers.brought.draft import MOST_TAGS
 from crfviz.taggers.examples import Example
 from crfviz.taggers.occlusion import Occlusion, occlude
+from crfviz.taggers.once import warn_once
 from crfviz.taggers.registry import brought_models, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import given_words
@@ -88,8 +89,8 @@ def examples(model: str) -> list[Example]:
     """The example sentences of a model; empty where it has none or cannot be loaded."""
     try:
         return list(tagger(model).examples())
-    except CrfvizError:
-        _log.warning("no examples of %s", model, exc_info=True)
+    except CrfvizError as error:
+        warn_once(_log, f"no examples of {model}", error)
         return []
 
 
@@ -229,8 +230,8 @@ def warm_up() -> bool:
     for name in ready_models():
         try:
             edited(Scenario(name, first_sentence(name)))
-        except CrfvizError:
-            _log.warning("model %s does not start", name, exc_info=True)
+        except CrfvizError as error:
+            warn_once(_log, f"model {name} does not start", error)
     import crfviz.views.figures.models  # noqa: F401 - Altair takes a second to import
 
     gc.collect()
