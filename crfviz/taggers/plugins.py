@@ -137,4 +137,6 @@ def _careful(name: str) -> Iterator[None]:
         raise
     except Exception as error:
         warn_once(_log, f"the plug-in {name} failed", error)
-        raise ModelError(f"The plug-in {name} failed: {type(error).__name__}: {error}") from error
+        raise ModelError(
+            f"The plug-in {name} failed: {type(error).__name__}: {str(error)[:200]}"
+        ) from error

@@ -187,7 +187,9 @@ def read_safetensors(path: Path, load: Callable[[Path], dict[str, Kind]]) -> dic
     except FileNotFoundError as error:
         raise ModelError(f"{path}: the file is missing") from error
     except (SafetensorError, OSError, ValueError, KeyError) as error:
-        raise ModelError(f"{path}: is damaged or no safetensors file ({error})") from error
+        raise ModelError(
+            f"{path}: is damaged or no safetensors file ({str(error)[:200]})"
+        ) from error
 
 
 def tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
