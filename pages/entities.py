@@ -27,16 +27,11 @@ if not is_bio(current.tags):
 with figures:
     free, effect = constraint_panel(current, head)
 rows = constraint_rows(
-    free,
-    effect,
-    current.tags,
-    which=current.rows,
-    gold=current.gold,
-    trained=trained_free(current),
+    free, effect, which=current.rows, gold=current.gold, trained=trained_free(current)
 )
 best = current.now.viterbi
 if best is None:
-    note = explain(current.now, current.words, current.tags)
+    note = explain(current.now)
     show_stage(current, Picture(["strips"], rows, reference=FREE, note=note), key="entities")
     st.stop()
 if not current.tagger.probabilistic:

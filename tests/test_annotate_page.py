@@ -4,9 +4,11 @@ import pytest
 from sqlalchemy import create_engine
 
 from crfviz.annotations import labelling
+from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import load_tagger
+from crfviz.ui.annotate import learning
 from crfviz.ui.annotate import store as annotation_store
 from tests.app_pages import open_at
 from tests.test_app import button
@@ -184,3 +186,27 @@ def _items(*sentences):
     from crfviz.annotations.files.importing import read_items
 
     return read_items("\n".join(sentences).encode(), "dogs").items
+
+
+def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store):
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    page.text_area(key="draft.annotate.paste").set_value("Other.\nSentences.")
+    button(page, "Keep the 2 sentences and label them").click().run()
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    assert store.documents() == []
+
+
+def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monkeypatch):
+    taught = []
+    monkeypatch.setattr(learning, "start_teaching", lambda _, *what: taught.append(what))
+    store.add("notes", read_items(b"Dogs run.", "notes").items)
+    finish(store, "notes", "anna")
+    finish(store, "notes", "ben", [(0, "VERB")])
+    open_part(page.run(), "learn")
+    page.text_input(key="teach.name").set_value("mine")
+    page.selectbox(key="view.method").select("crf")
+    page.selectbox(key="view.teacher").select("ben")
+    button(page, "Teach").click().run()
+    ((lesson, sentences),) = taught
+    assert (lesson.name, lesson.method) == ("mine", "crf")
+    assert [sentence.tags[0] for sentence in sentences] == ["VERB"]

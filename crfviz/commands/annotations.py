@@ -20,7 +20,7 @@ from crfviz.annotations.files.importing import INPUT_FORMATS, keep, read_items
 from crfviz.annotations.records import STATES
 from crfviz.annotations.store.store import Store, open_store
 from crfviz.commands.tag import printable
-from crfviz.corpus.table import Row, Table, aligned
+from crfviz.corpus.table import Table, TableRow, aligned
 from crfviz.exceptions import FormatError
 
 SHOWN = 20  # problems of a file that are printed
@@ -74,7 +74,7 @@ def statistics(store: Store, document: str | None = None, annotator: str | None 
     for summary in store.documents():
         if document in (None, summary.name):
             names = [name for name in store.annotators(summary.name) if annotator in (None, name)]
-            about: Row = {"document": summary.name, "sentences": summary.sentences}
+            about: TableRow = {"document": summary.name, "sentences": summary.sentences}
             rows += [about | _counts(store, summary.name, name) for name in names]
             if not names and annotator is None:
                 rows.append(about | dict.fromkeys(COLUMNS[2:]))
@@ -156,7 +156,7 @@ def _stats(store: Store, options: argparse.Namespace) -> None:
         sys.stdout.writelines(f"{line}\n" for line in table)
 
 
-def _counts(store: Store, document: str, annotator: str) -> Row:
+def _counts(store: Store, document: str, annotator: str) -> TableRow:
     progress = store.progress(document, annotator)
     done = [labelled for _, labelled in store.annotations(document, annotator, "done")]
     pairs = [pair for one in done for pair in zip(one.proposed, one.final, strict=True)]

@@ -31,18 +31,10 @@ class Occlusion:
     hidden: tuple[Potentials, ...]  # T chains; number s has its word s hidden
 
     def change(self, position: int, tag: Tag) -> Tensor:
-        """What hiding each word does to one emission.
+        """What hiding each word does to the emission of a tag at a position.
 
-        Args:
-            position: the word whose emission is watched.
-            tag: the tag whose emission is watched, by id or name.
-
-        Returns:
-            (T,) nats: emission with word s hidden - emission of the whole sentence; what is less
-            than `ROUNDING` is 0.
-
-        Raises:
-            UnknownTagError: the chain has no such tag.
+        It is (T,) nats: emission with word s hidden - emission of the whole sentence; what is less
+        than `ROUNDING` is 0.
         """
         cell = (position, self.whole.tag_id(tag))
         scores = torch.stack([chain.emissions[cell] for chain in self.hidden])
@@ -53,11 +45,6 @@ class Occlusion:
 
 def occlude(tagger: Tagger, tokens: Words, *, constrained: bool = True) -> Occlusion:
     """Score a sentence of T words T + 1 times, in one batch: whole, and with each word hidden.
-
-    Args:
-        tagger: any tagger; only `potentials_batch` is asked.
-        tokens: T words; at least one.
-        constrained: as in `Tagger.potentials`.
 
     Raises:
         EmptySentenceError: there is no word.

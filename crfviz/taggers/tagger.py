@@ -68,9 +68,7 @@ class Tagger(Protocol):
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """The potentials of one sentence, float64 on the CPU, temperature included.
 
-        Args:
-            tokens: T words; at least one.
-            constrained: with a scheme, put -inf where it forbids a transition or a start.
+        With a scheme and `constrained`, -inf stands where it forbids a transition or a start.
 
         Raises:
             EmptySentenceError: there is no word.

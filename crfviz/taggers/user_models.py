@@ -68,13 +68,9 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
 @contextmanager
 def new_model(name: str) -> Iterator[Path]:
-    """A folder to write a model into, which gets its name when everything is written.
+    """An empty folder to write a model into, which gets its name when everything is written.
 
-    Args:
-        name: as `free_name` makes it.
-
-    Yields:
-        An empty folder. If the body fails, nothing stays.
+    The name is one of `free_name`. If the body fails, nothing stays.
 
     Raises:
         ModelError: the name is not safe or is there already, all models together would take too

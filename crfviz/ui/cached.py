@@ -8,6 +8,7 @@ longer than most of the numbers themselves.)
 import gc
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
@@ -82,6 +83,13 @@ def tagger(name: str) -> Tagger:
             "another model on the left; the library and the command line take this one."
         )
     return loaded
+
+
+def known_tagger(name: str) -> Tagger | None:
+    """The same; None where it cannot be loaded."""
+    with suppress(CrfvizError):
+        return tagger(name)
+    return None
 
 
 @st.cache_data(max_entries=16, ttl=60, show_spinner=False)

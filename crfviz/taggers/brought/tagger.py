@@ -26,7 +26,6 @@ from crfviz.taggers.storage import (
     read_arrays,
     read_choice,
     read_header,
-    read_names,
     read_scheme,
     write_arrays,
     write_header,
@@ -43,18 +42,10 @@ NAMES = ("emissions", "transitions", "start", "end")
 
 
 class ImportedTagger(SentenceTagger):
-    """A tagger from a folder of given scores; see `Tagger` for what it offers.
-
-    Args:
-        folder: with config.json and model.safetensors.
-
-    Raises:
-        ModelError: the folder is no model; says which file and which field.
-    """
+    """A tagger from a folder of given scores."""
 
     def __init__(self, folder: Path) -> None:
-        path, content = read_header(folder, IMPORTED)
-        tags = read_names(path, content, "tags", least=1)
+        path, content, tags = read_header(folder, IMPORTED)
         self.family = read_choice(path, content, "scores", FAMILIES)
         self.probabilistic = self.family != PERCEPTRON
         super().__init__(folder, tags, read_scheme(path, content))

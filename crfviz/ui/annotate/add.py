@@ -1,5 +1,6 @@
 """Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
 
+from functools import partial
 from hashlib import sha256
 
 import pandas as pd
@@ -31,7 +32,7 @@ FORMAT_NAMES = {
 class Added:
     """What is being added, by its content; what was added last is not offered again."""
 
-    wanted = ""  # digest of what is to be kept now
+    wanted = ""  # digest of what is to be kept in the run that follows a click
     digest = ""
     message = ""
 
@@ -43,14 +44,14 @@ def add_panel() -> None:
         st.success(added.message)
         added.message = ""
     left, right = st.columns(2)
-    with left:
-        pasted = bound_draft(
-            st.text_area,
-            "Paste sentences, one a line, then press Ctrl+Enter",
-            PASTE,
-            height=150,
-            placeholder="She saw Mr Ford in Paris.\nBook that flight!",
-        )
+    pasted = bound_draft(
+        st.text_area,
+        "Paste sentences, one a line, then press Ctrl+Enter",
+        PASTE,
+        height=150,
+        placeholder="She saw Mr Ford in Paris.\nBook that flight!",
+        at=left,
+    )
     with right:
         uploaded = st.file_uploader(
             "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON",
@@ -64,8 +65,9 @@ def add_panel() -> None:
 
 
 def _preview(name: str, content: bytes) -> None:
-    digest = sha256(content).hexdigest()
-    if digest == of_session("added", Added).digest:
+    digest, added = sha256(content).hexdigest(), of_session("added", Added)
+    wanted, added.wanted = added.wanted, ""
+    if digest == added.digest:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
     model = scenario().model
@@ -89,19 +91,15 @@ def _preview(name: str, content: bytes) -> None:
     )
     good = "good " if read.dropped else ""
     label = f"Keep the {len(read.items):,} {good}sentences and label them"
-    st.button(label, type="primary", key="annotate.keep", on_click=_want, args=(digest,))
-    if of_session("added", Added).wanted == digest:
-        _want("")
+    want = partial(setattr, added, "wanted", digest)
+    st.button(label, type="primary", key="annotate.keep", on_click=want)
+    if wanted == digest:
         _keep(name, digest, read)
 
 
 def forget_added() -> None:
     """Offer what was added last again, as its document may be gone."""
     of_session("added", Added).digest = ""
-
-
-def _want(digest: str) -> None:
-    of_session("added", Added).wanted = digest
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody

@@ -44,13 +44,7 @@ class LastStep:
 @st.fragment
 @guarded("Labelling", again=True)
 def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
-    """Draw the next sentence, or that all are done.
-
-    Args:
-        document: that is being labelled.
-        queue: its sentences.
-        who: name of the annotator.
-    """
+    """Draw the next sentence of the queue for an annotator by name, or that all are done."""
     progress = store().progress(document.name, who)
     spent = f" · {progress.seconds / progress.done:.1f} s a sentence" if progress.done else ""
     unfinished = f" · {progress.open} begun" if progress.open else ""

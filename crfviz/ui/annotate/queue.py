@@ -13,6 +13,7 @@ from crfviz.ui import cached
 from crfviz.ui.annotate.store import document_key, item_ids, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, set_view_option, view_option
+from crfviz.ui.session.kept import of_server
 
 NAMES = {
     "file": "file order",
@@ -64,7 +65,7 @@ def choose_queue(document: DocumentSummary) -> Queue:
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     """Of the first sentences of a document, from memory or worked out now, with a way to stop."""
     key = f"{scenario().model} {document_key(document)}"
-    known = _known()
+    known = of_server("doubts", dict[str, Mapping[int, Doubt]])
     if key in known:
         return known[key]
     if view_option("unscored") == document_key(document):
@@ -93,8 +94,3 @@ def _scored(document: str, start: int, number: int) -> dict[int, Doubt]:
         with suppress(CrfvizError):
             doubts[item.id] = doubt(tagger.potentials(item.tokens))
     return doubts
-
-
-@st.cache_resource(show_spinner=False)
-def _known() -> dict[str, Mapping[int, Doubt]]:
-    return {}

@@ -8,10 +8,9 @@ from crfviz.annotations.store.store import DocumentSummary, Store, open_store
 from crfviz.annotations.teaching.teach import finished
 from crfviz.text.sentences import Sentence
 from crfviz.ui.session.bound import Options, bound_select, bound_to
-from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.current import one_of, set_view_option, view_option
 from crfviz.ui.words import plain
 
-NEWEST = -1
 EVERYBODY = "all annotators"
 
 
@@ -27,32 +26,40 @@ def store() -> Store:
 
 def choose_document() -> DocumentSummary | None:
     """Let the annotator choose a document; None where there is none yet."""
-    documents = store().documents()
-    if not documents:
+    names = {document_key(document): document.name for document in store().documents()}
+    chosen = chosen_document()
+    if chosen is None:
         return None
-    by_key = {document_key(document): document for document in documents}
-    keys = list(by_key)
-    chosen = view_option("doc")
-    chosen = chosen if chosen in by_key else keys[NEWEST]
     bound_to(
         st.selectbox,
         "Document",
         "view.doc",
-        chosen,
+        document_key(chosen),
         go_to_document,
-        options=keys,
-        format_func=lambda key: by_key[key].name,
+        options=list(names),
+        format_func=names.get,
         label_visibility="collapsed",
     )
-    return by_key[chosen]
+    return chosen
+
+
+def chosen_document() -> DocumentSummary | None:
+    """The document that was chosen, at first the newest; None where there is none yet."""
+    by_key = {document_key(document): document for document in store().documents()}
+    return by_key.get(view_option("doc")) or next(reversed(by_key.values()), None)
 
 
 def choose_annotator(
     document: DocumentSummary, label: str, option: str, **more: Options
 ) -> str | None:
     """Let the reader choose one annotator of a document; None stands for all of them."""
-    names = [EVERYBODY, *store().annotators(document.name)]
-    who = bound_select(label, option, names, EVERYBODY, **more)
+    bound_select(label, option, _people(document), EVERYBODY, **more)
+    return chosen_annotator(document, option)
+
+
+def chosen_annotator(document: DocumentSummary, option: str) -> str | None:
+    """The annotator who was chosen; None stands for all of them."""
+    who = one_of(option, _people(document), EVERYBODY)
     return None if who == EVERYBODY else who
 
 
@@ -76,8 +83,7 @@ def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
     if document is None:
         st.info("Nothing is labelled yet: add sentences on the page Annotate.")
         return None
-    with people:
-        who = choose_annotator(document, "By", "teacher", label_visibility="collapsed")
+    who = choose_annotator(document, "By", "teacher", label_visibility="collapsed", at=people)
     sentences = finished_sentences(document, who)
     if not sentences:
         st.info(f"No sentence of {plain(document.name)} is done yet: Enter accepts one.")
@@ -94,6 +100,10 @@ def go_to_document(key: str) -> None:
     """Open a document at its next sentence."""
     set_view_option("item", "")
     set_view_option("doc", key)
+
+
+def _people(document: DocumentSummary) -> list[str]:
+    return [EVERYBODY, *store().annotators(document.name)]
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -15,6 +15,7 @@ from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.kept import of_server
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.numbers import count
@@ -40,11 +41,6 @@ class Analysed:
         return self.made[name]
 
 
-@st.cache_resource(show_spinner=False)
-def _runs() -> Newest[Analysed]:
-    return Newest()
-
-
 def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> Analysed | None:
     """The analysis, from memory or run now with a bar and a way to stop; None where it was stopped.
 
@@ -52,7 +48,7 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
         CrfvizError: the sentences are of no use for the tagger; says why.
     """
     key = _digest(tagger, sentences)
-    runs = _runs()
+    runs = of_server("runs", Newest[Analysed])
     if kept := runs.get(key):
         return kept
     if view_option("stopped") == key:

@@ -8,7 +8,7 @@ what each counts as.
 
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Generic, TypeVar
@@ -27,6 +27,7 @@ from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.store import labelled_sentences
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.kept import of_server
 from crfviz.ui.words import plain, quote
 
 CHOICES = {
@@ -80,9 +81,8 @@ class Newest(Generic[Kept]):
             self._kept.popitem(last=False)
 
 
-@st.cache_resource(show_spinner=False)
 def _files() -> Newest[Source]:
-    return Newest()
+    return of_server("files", Newest[Source])
 
 
 def read_upload(name: str, content: bytes) -> Source:
@@ -183,15 +183,7 @@ def require_gold(source: Source) -> None:
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sentence]:
     """The sentences with tags renamed; tags that are not in `names` stay."""
-    return [
-        Sentence(s.tokens, tuple(names.get(tag, tag) for tag in s.tags or ()), s.text)
-        for s in sentences
-    ]
-
-
-@st.cache_resource(show_spinner=False)
-def _mappings() -> dict[tuple[str, str], dict[str, str]]:
-    return {}
+    return [replace(s, tags=tuple(names.get(tag, tag) for tag in s.tags or ())) for s in sentences]
 
 
 def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | None:
@@ -229,7 +221,7 @@ def _choose(tagger: Tagger, source: Source, keys: Sequence[str], *, bio: bool) -
         options = [NOT_YET, *types, OUTSIDE]
     else:
         options = [NOT_YET, *tagger.tags]
-    chosen = _mappings().setdefault((source.digest, tagger.name), {})
+    chosen = of_server(f"tags {source.digest} {tagger.name}", dict[str, str])
     st.markdown(f"**Tags that {plain(tagger.name)} does not have**")
     columns = st.columns(COLUMNS)
     for number, key in enumerate(keys):

@@ -6,7 +6,6 @@ import streamlit as st
 
 from crfviz.corpus.table import Table
 from crfviz.corpus.tables.two_models import KINDS, comparison_tables
-from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.errors.lists import ANY, show_table
 from crfviz.ui.errors.runs import Analysed, ExplorerLinks, analysed
@@ -24,16 +23,19 @@ def two_models(analysis: Analysed) -> None:
     if not others:
         st.info("There is no other model to compare with.")
         return
-    alike = [other for other in others if _tags(other) == set(analysis.results.tagger.tags)]
+    tags = set(analysis.results.tagger.tags)
+    ready = [other for other in others if other in cached.ready_models()]
+    known = [(other, cached.known_tagger(other)) for other in ready]
+    alike = [other for other, tagger in known if tagger and set(tagger.tags) == tags]
     second = bound_select(f"{name} against", "against", others, [*alike, *others][0], width=360)
     publish()
-    if second not in alike:
+    tagger = cached.tagger(second)
+    if set(tagger.tags) != tags:
         st.caption(
             plain(
                 f"{second} has other tags than {name}: each is judged by the file in its own tags."
             )
         )
-    tagger = cached.tagger(second)
     sentences = mapped_sentences(tagger, analysis.source)
     other = analysed(tagger, analysis.source, sentences) if sentences else None
     if other is None:
@@ -70,10 +72,3 @@ def _links(side: Analysed, table: Table) -> list[str | None]:
     """The explorer on each sentence, at its first word that one of the two gets wrong."""
     links = ExplorerLinks(side.results.tagger, dict(enumerate(side.sentences, start=1)))
     return [links.to(int(row["sentence"] or 0), int(row["position"] or 0) - 1) for row in table]
-
-
-def _tags(name: str) -> set[str]:
-    try:
-        return set(cached.tagger(name).tags)
-    except CrfvizError:
-        return set()

@@ -11,7 +11,7 @@ import pandas as pd
 
 from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.folder import read_card
+from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.registry import SHIPPED, brought_models
 from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
 from crfviz.ui import cached
@@ -60,7 +60,7 @@ def summary(model: str) -> str:
     """One line about a model; empty where it has no card or cannot be loaded."""
     try:
         return card_summary(cached.tagger(model).card())
-    except CrfvizError:
+    except CrfvizError:  # of the model, or of its card alone
         return ""
 
 
@@ -87,10 +87,11 @@ def _unread(model: str, folder: Path) -> Card:
     """The card of a folder whose numbers are not read."""
     path = folder / CONFIG_FILE
     try:
+        tags = read_names(path, read_json_object(path), "tags", least=1)
         return Card(
             model,
-            text=card_body(read_card(folder)),
-            tags=read_names(path, read_json_object(path), "tags", least=1),
+            text=card_body(FolderTagger(folder, tags, None).card()),
+            tags=tags,
             evaluations=read_evaluations(folder),
         )
     except CrfvizError as error:

@@ -17,10 +17,8 @@ def pair_panel(scene: Scene) -> None:
         st.info("Edge marginals need a sentence of two words or more.")
         return
     left, right = st.columns(2)
-    with left:
-        first = bound_place("Earlier word", "first", scene.numbered(stop=count - 1), 0)
-    with right:
-        second = bound_place("Later word", "second", scene.numbered(first + 1), first + 1)
+    first = bound_place("Earlier word", "first", scene.numbered(stop=count - 1), 0, at=left)
+    second = bound_place("Later word", "second", scene.numbered(first + 1), first + 1, at=right)
     pairs = pair_marginals(scene.now.forward_backward, first, second)
     trained = (
         pair_marginals(scene.trained.forward_backward, first, second) if scene.edited else None

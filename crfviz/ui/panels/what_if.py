@@ -1,21 +1,21 @@
 """What if? Every change of the sentence tried at once, one of them drawn, and ways on from it."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.exceptions import CrfvizError, UnknownObservationError
+from crfviz.exceptions import UnknownObservationError
 from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.pictures import draw, show_stage
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons
-from crfviz.ui.session.current import change, number_option, scenario, set_view_option
+from crfviz.ui.session.current import change, count_up, number_option, one_of, scenario
+from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.words import plain, quote
@@ -42,7 +42,8 @@ def tried(now: Scenario) -> Tried:
     Edited transitions act on both sides; edits of single words and pins act on neither. A model
     that knows a few observations, or the sentences of a file, has no scores for most changes.
     """
-    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), _seed())
+    seed = number_option("draw", 0, 0, MOST_DRAWS)
+    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), seed)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
@@ -72,29 +73,23 @@ def _tried(now: Scenario, seed: int) -> Tried:
             )
             continue
         after = analyse(now.edits.apply(chain))
-        changed[kind] = WhatIf(words, before, perturbed, after, tagger.tags)
+        changed[kind] = WhatIf(before, perturbed, after)
     return changed
 
 
 def choose_change(every: Tried) -> str:
     """One button for each change, with how many tags it flips; another draw for those by chance."""
     flips = {
-        kind: None if isinstance(changed, str) else len(changed.flips)
+        kind: "–" if isinstance(changed, str) else len(changed.flips)
         for kind, changed in every.items()
     }
-    names = {kind: f"{kind} · {'–' if n is None else n}" for kind, n in flips.items()}
-    first = next((kind for kind, number in flips.items() if number), "lower case")
+    names = {kind: f"{kind} · {number}" for kind, number in flips.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = bound_buttons(
-            "Change, and how many tags flip",
-            "change",
-            names,
-            first,
-        )
+        kind = bound_buttons("Change, and how many tags flip", "change", names, _first(every))
         st.button(
             "Draw another",
-            on_click=set_view_option,
-            args=("draw", str(_seed() + 1)),
+            on_click=count_up,
+            args=("draw", MOST_DRAWS),
             disabled=kind not in DRAWN or isinstance(every[kind], str),
             help="A typo, a name and a number are drawn by chance; the number is in the link",
         )
@@ -113,7 +108,7 @@ def show_unchanged(scene: Scene, why: str) -> None:
             key="open_words",
         )
     rows = decoder_rows(scene.now, which=["viterbi", "gold"], gold=scene.gold)
-    note = explain(scene.now, scene.words, scene.tags)
+    note = explain(scene.now)
     show_stage(scene, Picture(["strips"], rows, compact=True, note=note), key="what-if")
 
 
@@ -121,14 +116,10 @@ def _model_of_words(scene: Scene) -> str | None:
     """Another model that reads any words, one with the same tags if there is one."""
     if scene.model in cached.ready_models():
         return None
-    found = None
-    for name in cached.ready_models():
-        with suppress(CrfvizError):
-            tagger = cached.tagger(name)
-            if tagger.observations is None and tagger.tags == scene.tags:
-                return name
-            found = found or (name if tagger.observations is None else None)
-    return found
+    known = {name: cached.known_tagger(name) for name in cached.ready_models()}
+    free = {name: each.tags for name, each in known.items() if each and not each.observations}
+    same = (name for name, tags in free.items() if tags == scene.tags)
+    return next(same, next(iter(free), None))
 
 
 def show_changed(changed: WhatIf, kind: str) -> None:
@@ -144,7 +135,7 @@ def show_changed(changed: WhatIf, kind: str) -> None:
         legend="red dashes: the tag is not what it was",
         changeable=False,
     )
-    subject = Subject(changed.perturbed.words, changed.tags, changed.after, changed.after)
+    subject = Subject(changed.after, changed.after)
     draw(subject, picture, key="what-if")
 
 
@@ -172,8 +163,7 @@ def show_numbers(changed: WhatIf) -> None:
 
 def ways_on(changed: WhatIf) -> None:
     """The changed sentence in the explorer, or in place of the one in the box."""
-    model = scenario().model
-    text = sentence_of(changed.perturbed.words, cached.tagger(model).split)
+    model, text = scenario().model, _text(changed)
     if text is None:
         st.caption("The tokenizer would split these words elsewhere: they have no link.")
         return
@@ -183,13 +173,34 @@ def ways_on(changed: WhatIf) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Take this sentence",
-            on_click=lambda: change(sentence=text),
+            on_click=_take,
             help="For all pages, so that Compare can put two models side by side on it",
         )
         st.link_button("Open in the explorer", home_address(link))
         dropped = len(now.edits.emissions) + len(now.pins)
         if dropped:
             st.caption(f"{count(dropped, 'edit or pin')} of single words left out on both sides.")
+
+
+def _take() -> None:
+    """The change that is chosen now: the button may be that of the run before the choice."""
+    with refusals_said():
+        every = tried(scenario())
+        changed = every[one_of("change", every, _first(every))]
+        change(sentence=None if isinstance(changed, str) else _text(changed))
+
+
+def _text(changed: WhatIf) -> str | None:
+    """The changed sentence; None where the model would split it into other words."""
+    return sentence_of(changed.perturbed.words, cached.tagger(scenario().model).split)
+
+
+def _first(every: Tried) -> str:
+    """The first change that flips a tag, for a reader who has not chosen."""
+    flipping = (
+        kind for kind, changed in every.items() if not isinstance(changed, str) and changed.flips
+    )
+    return next(flipping, "lower case")
 
 
 def _show(frame: pd.DataFrame) -> None:
@@ -202,7 +213,3 @@ def _show(frame: pd.DataFrame) -> None:
         if pd.api.types.is_float_dtype(frame[name])
     }
     st.dataframe(frame, hide_index=True, column_config=numbers)
-
-
-def _seed() -> int:
-    return number_option("draw", 0, 0, MOST_DRAWS)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, wanted_rows
@@ -38,12 +37,9 @@ LONGEST_NAME = 40  # characters
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
-    """Draw the left side; it stays usable when the model is broken.
+    """Draw the left side of the page at a path; it stays usable when the model is broken.
 
-    Args:
-        pages: in the order of their links.
-        link: the address of what is on the screen.
-        path: of the page that is shown.
+    The links to the pages stand in their order, and open what `link` says is on the screen.
     """
     with st.sidebar:
         with st.container(key="brand", horizontal=True, vertical_alignment="center"):
@@ -167,14 +163,10 @@ def _status(link: Link) -> None:
         hint = "the address is the link"
     else:
         hint = "too long for a link: the address holds a part"
-    st.caption(f"{_device()} · {hint}")
-
-
-def _device() -> str:
-    try:
-        return "GPU" if cached.tagger(scenario().model).device.startswith("cuda") else "CPU"
-    except CrfvizError:
-        return "no model"
+    tagger, device = cached.known_tagger(scenario().model), "no model"
+    if tagger:
+        device = "GPU" if tagger.device.startswith("cuda") else "CPU"
+    st.caption(f"{device} · {hint}")
 
 
 def annotator() -> str | None:

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from crfviz.corpus.table import Row
+from crfviz.corpus.table import TableRow
 from crfviz.corpus.tables.analysis import Tables
 from crfviz.corpus.tables.report import Record, as_text, notes
 from crfviz.views.frames.errors import ABOUT, error_frame, formats, per_cents
@@ -38,12 +38,7 @@ pre { overflow-x: auto; }
 
 
 def html_report(record: Record, tables: Tables) -> str:
-    """The whole file.
-
-    Args:
-        record: of the evaluation, from `crfviz.corpus.tables.analysis.full_record`.
-        tables: from `crfviz.corpus.tables.analysis.tables_of`.
-    """
+    """The whole file; `crfviz.corpus.tables.analysis` makes record (`full_record`) and tables."""
     title = html.escape(f"Model errors: {record['model']} on {record['file']}")
     parts = [f"<h1>{title}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
     if record.get("against"):
@@ -69,7 +64,7 @@ def html_report(record: Record, tables: Tables) -> str:
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
 
 
-def _table(table: Sequence[Row]) -> str:
+def _table(table: Sequence[TableRow]) -> str:
     if not table:
         return "<p>None.</p>"
     frame = error_frame(table[:MOST_ROWS])
@@ -90,7 +85,7 @@ def _cell(value: object, written: str | None) -> str:
     return f"<td class='number'>{html.escape((written or '{:,}').format(value))}</td>"
 
 
-def _confusion(table: Sequence[Row]) -> go.Figure:
+def _confusion(table: Sequence[TableRow]) -> go.Figure:
     wrong = [row for row in table if row["gold"] != row["predicted"]]
     figure = go.Figure(
         go.Heatmap(
@@ -109,7 +104,7 @@ def _confusion(table: Sequence[Row]) -> go.Figure:
     return _plain(figure)
 
 
-def _calibration(table: Sequence[Row]) -> go.Figure:
+def _calibration(table: Sequence[TableRow]) -> go.Figure:
     figure = go.Figure()
     figure.add_scatter(
         x=[0, 100], y=[0, 100], mode="lines", name="as sure as right", line={"color": GREY}
@@ -128,7 +123,7 @@ def _calibration(table: Sequence[Row]) -> go.Figure:
     return _plain(figure)
 
 
-def _coverage(table: Sequence[Row]) -> go.Figure:
+def _coverage(table: Sequence[TableRow]) -> go.Figure:
     shares = per_cents(table, "coverage"), per_cents(table, "words_right")
     figure = go.Figure(go.Scatter(x=shares[0], y=shares[1], mode="lines+markers"))
     figure.update_traces(line={"color": PALETTE[0]})
@@ -136,7 +131,7 @@ def _coverage(table: Sequence[Row]) -> go.Figure:
     return _plain(figure)
 
 
-def _decoders(table: Sequence[Row]) -> go.Figure:
+def _decoders(table: Sequence[TableRow]) -> go.Figure:
     value, low, high = (per_cents(table, f"words_right{end}") for end in ("", "_low", "_high"))
     figure = go.Figure(
         go.Scatter(
@@ -164,7 +159,7 @@ def _plain(figure: go.Figure) -> go.Figure:
     return figure
 
 
-FIGURES: Mapping[str, Callable[[Sequence[Row]], go.Figure]] = {
+FIGURES: Mapping[str, Callable[[Sequence[TableRow]], go.Figure]] = {
     "confusion": _confusion,
     "calibration": _calibration,
     "coverage": _coverage,
