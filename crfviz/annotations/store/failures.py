@@ -2,7 +2,7 @@
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from crfviz.exceptions import StoreError
+from crfviz.exceptions import LostStoreError, StoreError
 
 SAFE = "Everything that was confirmed before is safe."
 LOCKED = (
@@ -52,6 +52,7 @@ MEANINGS = {  # what the driver says: what it means, what to do
     ),
     "read-only transaction": ("the server only lets it be read", "Try again when it is writable."),
 }
+PASSING = ("it may only be read", "the server only lets it be read")
 LOST = ("the connection is lost", "Check that the server runs, then try again.")
 OTHER = ("the database refuses", "Nothing was changed.")
 
@@ -59,7 +60,8 @@ OTHER = ("the database refuses", "Nothing was changed.")
 def explained(error: SQLAlchemyError, place: str) -> StoreError:
     """The error in words; the place of the database comes without a password."""
     what, advice = _meaning(error) or (LOST if lost_connection(error) else OTHER)
-    return StoreError(f"The store {place} failed: {what} ({_said(error)}). {advice} {SAFE}")
+    kind = LostStoreError if what in PASSING else StoreError
+    return kind(f"The store {place} failed: {what} ({_said(error)}). {advice} {SAFE}")
 
 
 def lost_connection(error: SQLAlchemyError) -> bool:

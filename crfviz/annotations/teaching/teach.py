@@ -50,7 +50,7 @@ def teachable(tagger: Tagger) -> bool:
 def finished(pairs: Sequence[tuple[Item, Annotation]]) -> list[Sentence]:
     """What can be learnt from: the sentences that are done, with their final tags.
 
-    Where two annotators finished a sentence both count: choose before.
+    Where two annotators finished a sentence both count: see `annotations.copies`.
     """
     return [
         Sentence(words_at(item.text, annotation.offsets), annotation.final)

@@ -6,7 +6,8 @@ from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, render
 from crfviz.annotations.records import STATES
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
-from crfviz.ui.annotate.store import choose_annotator, go_to_document, store
+from crfviz.ui.annotate.copies import ask_copies
+from crfviz.ui.annotate.store import choose_annotator, go_to_document, shown_name, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.widgets import download
@@ -25,11 +26,11 @@ def export_panel(document: DocumentSummary) -> None:
     state = bound_select("State", "state", [*STATES, EITHER], "done", at=states)
     chosen = next(name for name in FILE_FORMATS if name == file_format)
     filters = (document.name, who, next((name for name in STATES if name == state), None))
-    number = store().count(*filters)
-    if number:
+    copies = ask_copies(store().annotations(*filters), every=True)
+    if copies:
         download(
-            f"Download {count(number, 'annotated sentence')}",
-            lambda: render(store().annotations(*filters), chosen),
+            f"Download {count(len(copies), 'annotated sentence')}",
+            lambda: render(copies, chosen),
             document.name.rsplit(".", 1)[0] + SUFFIXES[chosen],
             type="primary",
         )
@@ -38,19 +39,21 @@ def export_panel(document: DocumentSummary) -> None:
             "proposed. The file can be added again, here or elsewhere, and gives back the same "
             "annotations. The command line does the same: `python -m crfviz annotations export`."
         )
-    else:
+    elif copies is not None:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
     _remove(document)
 
 
 def _remove(document: DocumentSummary) -> None:
+    name = shown_name(document)
     with st.expander("Remove this document"):
         st.warning(
-            f"{plain(document.name)} and everything that anybody labelled in it would be gone for "
+            f"{plain(name)} and everything that anybody labelled in it would be gone for "
             "good. Download it first: the file can be added again."
         )
-        sure = st.text_input(f"Type {plain(document.name)} to remove it", key="annotate.sure")
-        st.button("Remove", disabled=sure != document.name, on_click=_gone, args=(document.name,))
+        typed = st.text_input(f"Type {plain(name)} to remove it", key="annotate.sure")
+        wrong = " ".join(typed.split()) != name
+        st.button("Remove", disabled=wrong, on_click=_gone, args=(document.name,))
 
 
 def _gone(name: str) -> None:

@@ -8,17 +8,19 @@ from crfviz.annotations.store.store import DocumentSummary
 from crfviz.annotations.teaching.gains import Taught, gains_table, taught_of
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
-from crfviz.annotations.teaching.teach import start_teaching, teachable
+from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
 from crfviz.ui import cached
+from crfviz.ui.annotate.copies import ask_copies, chosen_copies
 from crfviz.ui.annotate.store import (
     choose_annotator,
     chosen_annotator,
     chosen_document,
-    finished_sentences,
+    finished_pairs,
+    store,
 )
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, one_of, scenario
-from crfviz.ui.session.kept import choice, of_server, refusals_said
+from crfviz.ui.session.kept import choice, of_server, refusals_said, say
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
@@ -52,22 +54,28 @@ def _lesson(document: DocumentSummary, model: str) -> None:
     bound_select("What learns", "method", WHAT, WHOLE_TAGGER, at=methods)
     who = choose_annotator(document, "From the sentences of", "teacher", at=people)
     name.text_input("Name of the new model", placeholder=f"{model}-taught", key=NAME)
-    sentences = finished_sentences(document, who)
+    pairs = finished_pairs(document, who)
+    copies = ask_copies(pairs, every=False) or []
     st.caption(
-        f"{count(len(sentences), 'finished sentence')}; one in five is held out to see whether "
+        f"{count(len(copies), 'finished sentence')}; one in five is held out to see whether "
         "others gain, too. The model stays as it is: a new one is written."
     )
     busy = any(job.status.state == "running" for job in _jobs().all)
-    st.button("Teach", type="primary", disabled=busy or not sentences, on_click=_start)
+    st.button("Teach", type="primary", disabled=busy or not pairs, on_click=_start)
 
 
 def _start() -> None:
     """With what is chosen now: the button may be that of the run before the choice."""
     method, name = one_of("method", WHAT, WHOLE_TAGGER), choice(NAME).strip()
     with refusals_said():
-        if document := chosen_document():
-            sentences = finished_sentences(document, chosen_annotator(document, "teacher"))
-            start_teaching(_jobs(), Lesson(scenario().model, method, name), sentences)
+        if document := chosen_document(store().documents()):
+            pairs = finished_pairs(document, chosen_annotator(document, "teacher"))
+            copies = chosen_copies(pairs, every=False)
+            if copies is None:
+                say("Choose which copies are learnt from where annotators disagree.")
+                return
+            lesson = Lesson(scenario().model, method, name)
+            start_teaching(_jobs(), lesson, finished(copies))
 
 
 def _watch(job: Job) -> None:

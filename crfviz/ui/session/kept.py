@@ -95,6 +95,11 @@ def fresh_events(component: str, events: object) -> Iterator[Event]:
         yield event
 
 
+def wait_for_again(component: str, number: int) -> None:
+    """An event could not be handled after all: it and those after it are to come once more."""
+    _handled()[component] = number - 1
+
+
 def last_event(component: str) -> int:
     """The number of a component's last event that was handled; it forgets those up to it."""
     return _handled().get(component, 0)
