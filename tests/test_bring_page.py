@@ -4,9 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from crfviz.taggers import once
+from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
 from crfviz.taggers.plugins import plugins
+from crfviz.taggers.registry import FAMILIES
 from crfviz.taggers.user_models import new_model, own_models
 from crfviz.text.schemes import could_be_bio
+from crfviz.ui import cached
 from crfviz.views.frames.chains import axis_line, facts_frame
 from tests.app_pages import new_app, open_at
 from tests.brought import DOG, TRANSITIONS, as_json, understand
@@ -36,6 +40,28 @@ def test_what_was_brought_can_be_removed_and_a_session_that_used_it_goes_on():
     assert not app.exception
     assert app.query_params.get("model", ["upos-en-contextfree"]) == ["upos-en-contextfree"]
     assert "dog" not in app.selectbox(key="model").options
+
+
+@pytest.mark.usefixtures("own")
+def test_what_was_brought_is_loaded_when_it_is_used(monkeypatch):
+    loaded = []
+
+    def load(folder):
+        loaded.append(folder.name)
+        return ImportedTagger(folder)
+
+    monkeypatch.setitem(FAMILIES, IMPORTED, load)
+    cached.warm_up.clear()
+    cached.tagger.clear()
+    cached.examples.clear()
+    app = new_app().run()
+    assert "dog" in app.selectbox(key="model").options
+    for script in ("models", "entities", "compare", "bring"):
+        app.switch_page(f"pages/{script}.py").run()
+        assert not app.exception
+    assert not loaded
+    app.selectbox(key="model").set_value("dog").run()
+    assert loaded == ["dog"]
 
 
 @pytest.mark.usefixtures("own")
@@ -149,6 +175,20 @@ def installed(tmp_path, monkeypatch):
     plugins.cache_clear()
     yield
     plugins.cache_clear()
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plug_in_that_is_missing_is_in_the_log_once(caplog):
+    once.forget()
+    cached.examples.clear()
+    for _ in range(3):
+        app = new_app()
+        app.query_params.update({"model": "Nowhere", "sentence": "a b c"})
+        app.run()
+        cached.examples.clear()
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    ours = [message for message in said if "Nowhere" in message or "The page" in message]
+    assert len(ours) == len(set(ours)) <= 5, ours
 
 
 @pytest.mark.usefixtures("installed")

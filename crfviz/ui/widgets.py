@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.errors import FragmentHandledException
 
 from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.taggers.once import warn_once
 from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.words import plain
 
@@ -32,8 +33,10 @@ def guarded(what: str, *, again: bool = False) -> Iterator[None]:
     except FragmentHandledException:
         raise
     except CrfvizError as error:
-        broken = isinstance(error, ModelError)  # everything else is what somebody typed
-        _log.warning("%s: %s", what, error, exc_info=broken)
+        if isinstance(error, ModelError):
+            warn_once(_log, what, error)
+        else:  # what somebody typed
+            _log.warning("%s: %s", what, error)
         st.error(plain(str(error)))
         if again:
             st.button("Try again", key=f"again.{what}")

@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SENTENCES, MOST_TAGS, Reading
+from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SCORES, MOST_TAGS, Reading
 from crfviz.taggers.brought.files import understand_files
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.registry import keep, load_tagger
@@ -36,7 +36,7 @@ def uploaded_files() -> list[tuple[str, bytes]]:
         "A file, or two that belong together",
         accept_multiple_files=True,
         max_upload_size=MOST_BYTES // 1_000_000,
-        help=f"At most {MOST_BYTES // 1_000_000} MB, {MOST_TAGS} tags, {MOST_SENTENCES} sentences. "
+        help=f"At most {MOST_BYTES // 1_000_000} MB, {MOST_TAGS} tags, {MOST_SCORES:,} scores. "
         "Nothing is unpickled or run.",
         key="bring.files",
     )
@@ -67,7 +67,7 @@ def understood(files: list[tuple[str, bytes]]) -> Understood:
     return _understood(tuple(files), astuple(reading))
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading …")
+@st.cache_resource(max_entries=2, show_spinner="Reading …")
 def _understood(files: tuple[tuple[str, bytes], ...], reading: tuple[bool, ...]) -> Understood:
     return understand_files(files, Reading(*reading), load_tagger)
 
@@ -81,8 +81,10 @@ def show_understood(brought: Understood) -> None:
                 "They are taken as weights of a CRF; or switch on “Divide rows by their sum”."
             )
         )
+    if brought.left_out:
+        st.warning(plain(f"{brought.left_out[0]} {'; '.join(brought.left_out[1:])}"))
     if could_be_bio(brought.tags) and brought.scheme is None:
-        st.info("These are BIO tags: with “Rules of BIO” the entities of the page Entities follow.")
+        st.info("These are BIO tags: with “Rules of BIO” the rules act in decoding.")
     left, right = st.columns([2, 3])
     with left:
         st.dataframe(facts_frame(brought), hide_index=True, row_height=_ROW_HEIGHT)

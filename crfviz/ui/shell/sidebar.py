@@ -113,10 +113,12 @@ def _examples() -> None:
 def _gallery(model: str) -> dict[str, Scenario]:
     """What people read, to what it means: this model's examples, then the first of each other.
 
-    The list travels with every redraw, which is why it does not hold all of them.
+    The list travels with every redraw, which is why it does not hold all of them. Of models that
+    people brought only the chosen one is in it.
     """
     gallery: dict[str, Scenario] = {}
-    for name in sorted(cached.models(), key=lambda name: name != model):
+    others = [name for name in cached.ready_models() if name != model]
+    for name in [model, *others] if model in cached.models() else others:
         for example in cached.examples(name)[: None if name == model else 1]:
             claim = _CODE.sub(r"“\1”", example.claim)
             label = claim if name == model else f"{name}: {claim}"
