@@ -3,11 +3,12 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
 JOBS ?= auto
+OPTIONS ?=
 export PYTHONDONTWRITEBYTECODE =  # tests start a hundred processes: none should compile it all anew
 PYTEST = $(BIN)/pytest -n $(JOBS) --maxprocesses 3 --dist worksteal
 
 run: $(VENV)/installed
-	$(BIN)/streamlit run app.py
+	$(BIN)/streamlit run app.py $(OPTIONS)
 
 test: $(VENV)/installed-dev
 	$(MAKE) -j 2 check suite  # side by side: types are checked by one core

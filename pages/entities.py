@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from crfviz.text.schemes import is_bio
 from crfviz.ui.panels.compare import SCORES_ONLY
 from crfviz.ui.panels.entities import chosen_entity, constraint_panel, offer_bio, trained_free
 from crfviz.ui.pictures import show_stage, table_twin
@@ -20,7 +21,7 @@ LEGEND = (
 
 head, figures = header("Entities", 1, 4, align="top")
 current = scene()
-if current.tagger.scheme != "BIO":
+if not is_bio(current.tags):
     offer_bio(current)
     st.stop()
 with figures:

@@ -1,14 +1,22 @@
 """Whatever a file holds, it is understood or refused with a message: no other error comes out."""
 
 import copy
+import json
 import random
 
 import numpy as np
+import pycrfsuite
 import pytest
+import torch
 from safetensors.torch import save
 
 from crfviz.chain.crf import CRF
+from crfviz.corpus.training.hmm import HmmRecipe, count
 from crfviz.exceptions import FormatError
+from crfviz.taggers.examples import EXAMPLES_FILE, GIVEN, Example, write_examples
+from crfviz.taggers.hmm.tagger import save_hmm
+from crfviz.taggers.perceptron.tagger import Perceptron, save_perceptron
+from crfviz.text.sentences import Sentence
 from tests.brought import (
     DOG,
     FALLS,
@@ -19,9 +27,11 @@ from tests.brought import (
     as_npz,
     as_zip,
     understand,
-    zipped_tiny,
 )
+from tests.fuzz import fuzz
+from tests.tiny_tagger import save_tiny
 
+pytestmark = pytest.mark.filterwarnings("ignore:Duplicate name")  # in a mutated archive
 ODD = (
     None, True, 0, -1, 1e308, 10**400, float("nan"), float("inf"), "", "x", "-inf", "nan",
     [], {}, [[]], [1], [[1]], [[1, 2]], [[[1.0]]], [None], ["a", 1], {"a": 1}, [[1], [1, 2]],
@@ -118,25 +128,83 @@ def test_an_npz_with_something_odd_in_it(reading):
                 check(as_npz(**arrays), **reading)
 
 
-@pytest.mark.filterwarnings("ignore:Detected pickle protocol")  # of a pickle that is refused then
-@pytest.mark.parametrize("suffix", ["npz", "pt", "zip", "safetensors", "json"])
-def test_damaged_bytes(suffix, tmp_path):
-    files = {
-        "npz": as_npz(emissions=np.zeros((4, 3)), transitions=np.zeros((3, 3))),
-        "pt": as_checkpoint(CRF(3).state_dict()),
-        "zip": zipped_tiny(tmp_path),
-        "safetensors": ("model.safetensors", save(dict(CRF(3).state_dict()))),
-        "json": as_json(WHOLE),
+STATE = {"encoder.weight": torch.zeros(2, 2), **CRF(3).state_dict()}
+EMISSIONS = as_npz(emissions=np.zeros((4, 3)))
+
+
+def test_mutated_json():
+    fuzz("brought JSON", [as_json(WHOLE)[1]], lambda content: understand(("a.json", content)))
+
+
+def test_mutated_arrays():
+    whole = as_npz(emissions=np.zeros((4, 3)), transitions=np.zeros((3, 3)), tags=np.array(TAGS))
+    numbered = {f"emissions_{n}": np.zeros((2, 3)) for n in range(3)}
+    words = {f"tokens_{n}": np.array([f"a{n}", "bé"]) for n in range(3)}
+    seeds = [whole, as_npz(**ARRAYS), as_npz(transitions=np.zeros((3, 3)), **numbered, **words)]
+    fuzz("brought .npz", [s for _, s in seeds], lambda content: understand(("a.npz", content)))
+
+
+@pytest.mark.parametrize("kind", [".pt", ".safetensors"])
+def test_mutated_layers(kind):
+    seeds = {
+        ".pt": [as_checkpoint(CRF(3).state_dict())[1], as_checkpoint({"model": STATE})[1]],
+        ".safetensors": [save(STATE)],
     }
-    beside = [as_npz(emissions=np.zeros((4, 3)))] if suffix in ("pt", "safetensors") else []
-    name, content = files[suffix]
-    generator = random.Random(suffix)
-    for _ in range(30 if suffix == "zip" else 150):
-        broken = bytearray(content)
-        for _ in range(generator.randint(1, 6)):
-            broken[generator.randrange(len(broken))] = generator.randrange(256)
-        check((name, bytes(broken)), *beside)
-        check((name, content[: generator.randrange(len(content))]), *beside)
+    fuzz(kind, seeds[kind], lambda content: understand((f"a{kind}", content), EMISSIONS))
+
+
+def test_mutated_crfsuite(crfsuite):
+    line = {"attributes": [["bias"], {"word": "é", "length": 0.5}], "tokens": ["a", "é"]}
+    lines = "".join(f"{json.dumps(each)}\n" for each in (line, {"attributes": [[], ["bias"]]}))
+    fuzz("attributes", [lines.encode()], lambda text: understand(crfsuite, ("a.jsonl", text)))
+    fuzz("CRFsuite", [crfsuite[1]], lambda data: understand(("m", data), ("a", lines.encode())))
+
+
+@pytest.fixture(scope="module")
+def crfsuite(tmp_path_factory):
+    path = tmp_path_factory.mktemp("crfsuite") / "small.crfsuite"
+    trainer = pycrfsuite.Trainer(verbose=False)
+    trainer.append([["bias"], {"word": "é", "length": 0.5}], ["O", "B-X"])
+    trainer.train(str(path))
+    return path.name, path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A small model folder of each family, as .zip."""
+    place = tmp_path_factory.mktemp("folders")
+    save_tiny(place / "crf")
+    (place / "imported").mkdir()
+    understand(as_json()).write(place / "imported")
+    tags = ("A", "B")
+    lexicon = [Sentence(("a", "b", "ab"), ("A", "B", "A")), Sentence(("b",), ("B",))]
+    save_hmm(place / "hmm", count(tags, lexicon, HmmRecipe()))
+    zeros = np.zeros((2, 2), dtype=np.float32)
+    keys = np.arange(3, dtype=np.uint32)
+    perceptron = Perceptron(
+        tags=tags,
+        updates="viterbi",
+        features=keys,
+        emissions=np.ones((4, 2), dtype=np.float32),
+        words=keys,
+        word_transitions=np.ones((4, 2, 2), dtype=np.float32),
+        transitions=zeros,
+        start=zeros[0],
+        end=zeros[0],
+    )
+    save_perceptron(place / "perceptron", perceptron)
+    examples = [Example("a b", ("a", "b"), "one", GIVEN)]
+    for folder in place.iterdir():
+        write_examples(folder / EXAMPLES_FILE, examples)
+    return {
+        folder.name: as_zip({path.name: path.read_bytes() for path in folder.iterdir()})[1]
+        for folder in place.iterdir()
+    }
+
+
+@pytest.mark.parametrize("family", ["crf", "perceptron", "hmm", "imported"])
+def test_mutated_folders(family, folders):
+    fuzz(f"{family} folder", [folders[family]], lambda content: understand(("a.zip", content)))
 
 
 def test_archives_with_names_of_all_kinds():

@@ -18,7 +18,8 @@ from crfviz.chain.decoding.max_marginal import max_marginal
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import ModelError
+from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.taggers.memory import json_value
 
 EXAMPLES_FILE = "examples.jsonl"
 GIVEN = "given"  # the kind of a sentence that was brought: nothing is claimed of it
@@ -52,8 +53,10 @@ def read_examples(path: Path) -> list[Example]:
     for number, line in enumerate(lines, start=1):
         place = f"{path}, line {number}"
         try:
-            examples += [example_of(place, json.loads(line))] if line.strip() else []
-        except json.JSONDecodeError as error:
+            examples += [example_of(place, json_value(line))] if line.strip() else []
+        except CrfvizError:
+            raise
+        except ValueError as error:
             raise ModelError(f"{place}: is no JSON ({error})") from error
     return examples
 
@@ -76,7 +79,7 @@ def example_of(place: str, content: object) -> Example:
     def field(name: str, expected: str, fits: Callable[[Any], bool]) -> Any:  # noqa: ANN401 - `fits` has decided the type
         value = content.get(name)
         if not fits(value):
-            raise ModelError(f"{place}: field {name!r} must be {expected}, got {value!r}")
+            raise ModelError(f"{place}: field {name!r} must be {expected}, got {repr(value)[:80]}")
         return value
 
     tokens = tuple(field("tokens", "a list of words", _are_names))

@@ -11,6 +11,7 @@ from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
 from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.taggers.tagger import Tagger, Words, english_words, words_of
+from crfviz.text.sentences import Sentence
 
 CARD_FILE = "README.md"
 EVALUATION_FILE = "evaluation.json"  # figures, see `crfviz.corpus.tables.report`
@@ -45,6 +46,10 @@ class FolderTagger:
         """The examples of the folder, none where it has no such file."""
         path = self.folder / EXAMPLES_FILE
         return read_examples(path) if path.exists() else []
+
+    def tagged(self) -> Sequence[Sentence]:
+        """The sentences with right tags that came with it: none."""
+        return []
 
     def card(self) -> str:
         """The README.md of the folder; empty where there is none.

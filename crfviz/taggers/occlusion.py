@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.potentials import Potentials, Tag
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, UnknownObservationError
 from crfviz.taggers.tagger import Tagger, Words, words_of
 
 HIDDEN = "\ua723"  # LATIN SMALL LETTER EGYPTOLOGICAL ALEF
@@ -48,12 +48,18 @@ def occlude(tagger: Tagger, tokens: Words, *, constrained: bool = True) -> Occlu
 
     Raises:
         EmptySentenceError: there is no word.
-        CrfvizError: the tagger knows a few observations only, so that it has nothing for `HIDDEN`.
+        CrfvizError: the tagger knows a few observations or sentences only, so that it has nothing
+            for `HIDDEN`.
     """
     if tagger.observations is not None:
         known = ", ".join(tagger.observations)
         raise CrfvizError(f"{tagger.name} knows only {known}: no observation can be hidden")
     words = words_of(tokens)
     variants = [(*words[:s], HIDDEN, *words[s + 1 :]) for s in range(len(words))]
-    whole, *hidden = tagger.potentials_batch([words, *variants], constrained=constrained)
+    try:
+        whole, *hidden = tagger.potentials_batch([words, *variants], constrained=constrained)
+    except UnknownObservationError as error:
+        raise CrfvizError(
+            f"{tagger.name} knows only the sentences of its file: no word can be hidden"
+        ) from error
     return Occlusion(whole, tuple(hidden))

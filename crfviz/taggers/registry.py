@@ -42,6 +42,14 @@ def list_taggers() -> list[str]:
     return sorted(folders | plugins().keys())
 
 
+def brought_models() -> dict[str, Path]:
+    """The folders of the models that people brought, by name; nobody has asked for one yet."""
+    with suppress(ModelError):  # no home
+        parent = user_models()
+        return {name: path for name, path in _places().items() if path.parent == parent}
+    return {}
+
+
 def load_tagger(name_or_folder: str | Path) -> Tagger:
     """The tagger of a name of `list_taggers()`, or of a model folder or textbook file anywhere.
 

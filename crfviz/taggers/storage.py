@@ -7,25 +7,30 @@ what was expected and what came.
 """
 
 import json
-import math
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from crfviz.exceptions import ModelError
+from crfviz.taggers.memory import json_value
 from crfviz.taggers.tagger import CRF
 from crfviz.text.schemes import BIO
 
+LARGEST = 1e100  # of a number in config.json, as of a score
 FORMAT = 1  # grows when a reader of the old files would misread the new ones
 CONFIG_FILE = "config.json"
 VOCABULARY_FILE = "vocabulary.json"
 WEIGHTS_FILE = "model.safetensors"
 HISTORY_FILE = "training.json"  # how it was trained, for people
+
+_HALF = re.compile("[\ud800-\udfff]")  # of a pair that JSON can name alone, and UTF-8 cannot
 
 Kind = TypeVar("Kind")  # of tensors: torch's or NumPy's
 
@@ -68,7 +73,7 @@ def write_vocabulary(folder: Path, lists: Mapping[str, Sequence[str]]) -> None:
 def read_json_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file of a model folder."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json_value(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ModelError(f"{path}: the file is missing") from error
     except (OSError, ValueError) as error:  # no permission; no UTF-8 or no JSON
@@ -86,8 +91,8 @@ def read_names(path: Path, content: Mapping[str, Any], name: str, least: int) ->
     if len(names) < least:
         raise wrong_field(path, name, f"must hold at least {least}", names)
     if len(set(names)) != len(names):
-        twice = next(n for n in names if names.count(n) > 1)
-        raise ModelError(f"{path}: field {name!r} must not repeat a name, got {twice!r} twice")
+        twice = repr(Counter(names).most_common(1)[0][0])[:80]
+        raise ModelError(f"{path}: field {name!r} must not repeat a name, got {twice} twice")
     return tuple(names)
 
 
@@ -111,14 +116,16 @@ def read_scheme(path: Path, content: Mapping[str, Any]) -> str | None:
 def require_positive(path: Path, name: str, value: Any) -> float:  # noqa: ANN401 - any JSON
     """A field that is a positive number."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value <= 0:
+    if not number or not 0 < value < LARGEST:
         raise wrong_field(path, name, "must be a positive number", value)
     return float(value)
 
 
 def are_texts(value: object) -> TypeGuard[list[str]]:
-    """Whether it is a list of strings, none of them empty."""
-    return isinstance(value, list) and all(isinstance(text, str) and text for text in value)
+    """Whether it is a list of strings, none of them empty or without an encoding."""
+    return isinstance(value, list) and all(
+        isinstance(text, str) and text and not _HALF.search(text) for text in value
+    )
 
 
 def wrong_field(path: Path, name: str, expected: str, value: object) -> ModelError:
@@ -146,7 +153,23 @@ def read_safetensors(path: Path, load: Callable[[Path], dict[str, Kind]]) -> dic
     except FileNotFoundError as error:
         raise ModelError(f"{path}: the file is missing") from error
     except (SafetensorError, OSError, ValueError, KeyError) as error:
-        raise ModelError(f"{path}: is damaged or no safetensors file ({error})") from error
+        raise ModelError(
+            f"{path}: is damaged or no safetensors file ({str(error)[:200]})"
+        ) from error
+
+
+def tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """The shapes of all tensors of a safetensors file, whose numbers are not read.
+
+    Raises:
+        ModelError: the file is missing or damaged.
+    """
+    return read_safetensors(path, _shapes)
+
+
+def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    with safe_open(path, "numpy") as file:
+        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - no dict
 
 
 def require_array(

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from crfviz.chain.potentials import Potentials
 from crfviz.taggers.examples import Example
+from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import Token, tokenize
 
 # Families: what kind of scores a tagger's potentials are.
@@ -80,6 +81,9 @@ class Tagger(Protocol):
 
     def examples(self) -> list[Example]:
         """Short sentences that show something with this tagger, the first one first."""
+
+    def tagged(self) -> Sequence[Sentence]:
+        """The sentences with right tags that came with it; most have none."""
 
     def card(self) -> str:
         """What is to be known about it, as markdown with a title; empty where nobody wrote it.

@@ -15,13 +15,9 @@ How a text is read:
 A file may also be an `.npz` or `.npy`; its content tells. Nothing is unpickled.
 """
 
-import io
 import json
 import math
 import re
-import struct
-import zipfile
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
+from crfviz.text.archives import NPY_MAGIC, ZIP_MAGIC, Archive, npy_array, npz_arrays
 from crfviz.text.lines import lines_of, shown
 
 MOST_CELLS = 100_000  # 120 words of 200 tags have 24 000
@@ -41,18 +38,8 @@ MEANINGS: Mapping[str, float] = {  # of cells without digits
 START = "START"
 MOST_BYTES = 5_000_000  # of a file
 MOST_UNPACKED = 20_000_000  # bytes of all arrays in an .npz
-ZIP_ERRORS = (  # what zipfile raises for a damaged archive; RuntimeError: an encrypted one
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    LookupError,
-    OSError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-)
-NPY_MAGIC, ZIP_MAGIC, PICKLE_MAGIC = b"\x93NUMPY", b"PK\x03\x04", b"\x80"
+MOST_ARRAYS = 1000  # in an .npz
+PICKLE_MAGIC = b"\x80"
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _JSON_INFINITY = re.compile(r"-\s*(?:inf(?:inity)?|∞)\b|−\s*∞|-\s*∞", re.IGNORECASE)
@@ -134,7 +121,7 @@ def read_number_table(
     if data.startswith(ZIP_MAGIC):
         return _from_npz(data, prefer)
     if data.startswith(NPY_MAGIC):
-        return _checked(_load(data), "npy")
+        return _checked(npy_array(data, "npy"), "npy")
     if data.startswith(PICKLE_MAGIC):
         raise FormatError("This is a pickle, which may hold programs. Save CSV, JSON or .npz.")
     try:
@@ -144,31 +131,6 @@ def read_number_table(
             f"The file is neither .npz nor UTF-8 text (byte {error.start + 1} is no text)."
         ) from error
     return parse_number_table(text, names=names, words=words, prefer=prefer)
-
-
-def npz_arrays(data: bytes, most_unpacked: int = MOST_UNPACKED) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz, by name.
-
-    Raises:
-        FormatError: it is damaged, unpacks to too many bytes, or holds what would have to be
-            unpickled.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-            if sum(member.file_size for member in members) > most_unpacked:
-                raise FormatError(
-                    f"The arrays unpack to more than {most_unpacked:,} bytes; save the table alone."
-                )
-            return {
-                member.filename.removesuffix(".npy"): _load(archive.read(member))
-                for member in members
-                if member.filename.endswith(".npy")
-            }
-    except FormatError:
-        raise
-    except ZIP_ERRORS as error:
-        raise FormatError(f"The .npz file is damaged ({error}).") from error
 
 
 class _Cells:
@@ -300,7 +262,8 @@ def _count_up(values: Sequence[float | None]) -> bool:
 
 
 def _from_npz(data: bytes, prefer: str) -> NumberTable:
-    arrays = npz_arrays(data)
+    archive = Archive(data, most_members=MOST_ARRAYS, most_unpacked=MOST_UNPACKED)
+    arrays = npz_arrays(archive)
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     held = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "no array"
     name = _only(tables, prefer, ".npz must hold one table", held)
@@ -312,14 +275,6 @@ def _only(tables: Collection[str], prefer: str, wanted: str, held: str) -> str:
     if prefer not in tables and len(tables) != 1:
         raise FormatError(f"The {wanted}, or one named “{prefer}”; it holds {shown(held)}")
     return prefer if prefer in tables else next(iter(tables))
-
-
-def _load(data: bytes) -> NDArray[Any]:
-    try:
-        array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError, SyntaxError, TypeError, MemoryError) as error:
-        raise FormatError(f"An array cannot be read without unpickling it ({error}).") from error
-    return array
 
 
 def _checked(array: NDArray[Any], name: str) -> NumberTable:

@@ -1,26 +1,32 @@
-"""ZIP archives, looked at before anything is unpacked; and a model folder as one.
+"""A model folder as a ZIP archive, as `python -m crfviz train` writes it.
 
-Of a folder, as `python -m crfviz train` writes it, only files with the names that it has are taken,
-wherever in the archive they stand, so that no member can be written elsewhere.
+Only files with the names that such a folder has are taken, wherever in the archive they stand, so
+that no member can be written elsewhere. What the model would take of memory is told from the
+headers of its files, before it is loaded.
 """
 
-import io
 import tempfile
-import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path, PurePosixPath
 
-from crfviz.exceptions import FormatError, ModelError
+from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.brought.draft import MOST_MEMBERS, MOST_TAGS, MOST_UNPACKED
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.examples import EXAMPLES_FILE
 from crfviz.taggers.folder import CARD_FILE
+from crfviz.taggers.memory import MOST_JSON, require_json_bytes
+from crfviz.taggers.model_size import folder_bytes
 from crfviz.taggers.storage import CONFIG_FILE, HISTORY_FILE, VOCABULARY_FILE, WEIGHTS_FILE
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.number_tables import ZIP_ERRORS
+from crfviz.text.archives import Archive
 
-FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE, EXAMPLES_FILE, CARD_FILE, HISTORY_FILE)
+TEXTS = (CONFIG_FILE, VOCABULARY_FILE, EXAMPLES_FILE, CARD_FILE, HISTORY_FILE)
+FILES = (*TEXTS, WEIGHTS_FILE)
+MOST_TEXT = 10_000_000  # bytes of all of them
+MOST_MEMORY = 120_000_000  # bytes of the model once it is loaded
 MOST_SHOWN = 5  # examples
+MOST_SCORED = 120  # words of an example
 FALLBACK = ("These", "look", "fine", "to", "me", ".")  # scored where there is no example
 KIND = "Model folder as .zip"
 
@@ -36,18 +42,21 @@ def read_folder(data: bytes, load: Callable[[Path], Tagger]) -> Understood:
         FormatError: the archive is damaged or too large, or holds no model folder or several, or
             the model is of no use; says which file and which field.
     """
-    files = _files(data)
+    archive = opened(data)
+    root = _root(archive)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "model"
         folder.mkdir()
-        _write(folder, files)
+        _write(archive, root, folder)
         try:
+            _require_memory(folder)
             tagger = load(folder)
-            sentences = [example.tokens for example in tagger.examples()][:MOST_SHOWN]
-            chains = tagger.potentials_batch(sentences or [FALLBACK])
+            examples = [example.tokens[:MOST_SCORED] for example in tagger.examples()[:MOST_SHOWN]]
+            chains = tagger.potentials_batch(examples or [FALLBACK])
             tagger.card()
-        except ModelError as error:
+        except CrfvizError as error:
             raise FormatError(str(error).replace(f"{folder}/", "")) from error
+        carded = (folder / CARD_FILE).is_file()
     if len(tagger.tags) > MOST_TAGS:
         raise FormatError(f"The model has {len(tagger.tags)} tags, up to {MOST_TAGS} can be drawn.")
     return Understood(
@@ -56,55 +65,70 @@ def read_folder(data: bytes, load: Callable[[Path], Tagger]) -> Understood:
         tags=tagger.tags,
         scheme=tagger.scheme,
         sentences=tuple(chains),
-        notes=() if CARD_FILE in files else ("There is no card: the folder has no README.md.",),
+        notes=() if carded else ("There is no card: the folder has no README.md.",),
         unnormalised=(),
-        write=lambda target: _write(target, files),
+        write=partial(_write, archive, root),
     )
 
 
-def check_archive(data: bytes) -> list[zipfile.ZipInfo]:
-    """The members of an archive.
+def opened(data: bytes) -> Archive:
+    """The archive, with the limits of what is brought.
 
     Raises:
         FormatError: it is damaged, holds too many files, or unpacks to too many bytes.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-    except ZIP_ERRORS as error:
-        raise FormatError(f"The archive is damaged or cut off ({error}).") from error
-    if len(members) > MOST_MEMBERS:
-        raise FormatError(f"The archive holds {len(members):,} files, more than {MOST_MEMBERS:,}.")
-    unpacked = sum(member.file_size for member in members)
-    if unpacked > MOST_UNPACKED:
-        raise FormatError(
-            f"The archive unpacks to {unpacked:,} bytes, at most {MOST_UNPACKED:,} are read."
-        )
-    return members
+    return Archive(data, most_members=MOST_MEMBERS, most_unpacked=MOST_UNPACKED)
 
 
-def _files(data: bytes) -> dict[str, bytes]:
-    """The files of the folder in which config.json stands."""
-    members = [member.filename for member in check_archive(data)]
-    roots = [path.parent for path in map(PurePosixPath, members) if path.name == CONFIG_FILE]
+def _root(archive: Archive) -> PurePosixPath:
+    """The folder in which config.json stands."""
+    paths = map(PurePosixPath, archive.names)
+    roots = [path.parent for path in paths if path.name == CONFIG_FILE]
     if len(roots) != 1:
         raise FormatError(
             f"The .zip must hold one model folder, with a {CONFIG_FILE} in it, as "
             f"`python -m crfviz train` writes it; got {len(roots)}."
         )
-    wanted = {name: str(roots[0] / name) for name in FILES}
-    files = {}
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        for name, path in wanted.items():
-            if path in members:
-                try:
-                    files[name] = archive.read(path)
-                except ZIP_ERRORS as error:
-                    message = f"The archive is damaged: {path[:60]!r} ({error})."
-                    raise FormatError(message) from error
-    return files
+    texts = sum(archive.size(name) for name in archive.names if _is_text(name, roots[0]))
+    if texts > MOST_TEXT:
+        raise FormatError(
+            f"The texts of the model ({', '.join(TEXTS)}) have {texts:,} bytes, at most "
+            f"{MOST_TEXT:,} are read."
+        )
+    return roots[0]
 
 
-def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
+def _is_text(name: str, root: PurePosixPath) -> bool:
+    path = PurePosixPath(name)
+    return path.parent == root and path.name in TEXTS
+
+
+def _write(archive: Archive, root: PurePosixPath, folder: Path) -> None:
+    """The files of the model, one after another."""
+    for name in FILES:
+        path = str(root / name)
+        if path in archive.names:
+            (folder / name).write_bytes(archive.content(path))
+
+
+def _require_memory(folder: Path) -> None:
+    """Refuse a model that would take too much memory.
+
+    Raises:
+        FormatError: it would.
+        ModelError: its headers cannot be read.
+    """
+    for name in (CONFIG_FILE, VOCABULARY_FILE, EXAMPLES_FILE):
+        path = folder / name
+        if path.is_file():
+            text = path.read_bytes().decode("utf-8", "replace")
+            try:
+                require_json_bytes(text, MOST_JSON)
+            except FormatError as error:
+                raise FormatError(f"{name}: {error}") from error
+    needed = folder_bytes(folder)
+    if needed > MOST_MEMORY:
+        raise FormatError(
+            f"{WEIGHTS_FILE}: the model would take {needed / 1e6:,.0f} MB of memory, at most "
+            f"{MOST_MEMORY / 1e6:,.0f} MB can be brought."
+        )

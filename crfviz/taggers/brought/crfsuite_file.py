@@ -28,14 +28,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.chain.potentials import LARGEST
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import Draft, Part, names_of
-from crfviz.text.lines import lines_of, shown
+from crfviz.taggers.brought.draft import (
+    MOST_TAGS,
+    MOST_WORDS,
+    Draft,
+    Part,
+    good_parts,
+    names_of,
+    require_scores,
+    require_words,
+)
+from crfviz.taggers.memory import json_value
+from crfviz.text.lines import shown
 
 MAGIC = b"lCRF"
 FIRST_ORDER, VERSION = b"FOMC", 100
 STATE, TRANSITION = 0, 1  # types of features
-MOST_WEIGHTS = 400_000_000  # bytes of the table of attributes by labels
+MOST_ATTRIBUTES = 600_000
+MOST_LINE = 60_000_000  # bytes that a line takes as JSON
 EXPECTED = 'a JSON object such as {"attributes": [["w=The", "cap"], {"w=dog": 1.0}]}'
 KNOWN = ("attributes", "tokens", "gold")
 KIND = "CRFsuite model with attributes as JSONL"
@@ -52,7 +64,16 @@ class CrfsuiteModel:
     labels: tuple[str, ...]  # K, in id order
     transitions: NDArray[np.float64]  # (K, K) from, to; 0 where the model has no such feature
     attributes: Mapping[str, int]  # A names with their ids
-    weights: NDArray[np.float64]  # (A, K)
+    begins: NDArray[np.int64]  # (A + 1,) where the features of each attribute begin
+    targets: NDArray[np.uint32]  # (F,) the label of each feature, attribute after attribute
+    weights: NDArray[np.float64]  # (F,)
+
+    def row(self, attribute: int) -> NDArray[np.float64]:
+        """(K,) what an attribute says for each label."""
+        row = np.zeros(len(self.labels))
+        own = slice(self.begins[attribute], self.begins[attribute + 1])
+        row[self.targets[own]] = self.weights[own]
+        return row
 
 
 def read_crfsuite(data: bytes) -> CrfsuiteModel:
@@ -71,21 +92,29 @@ def read_crfsuite(data: bytes) -> CrfsuiteModel:
         )
     if size != len(data):
         raise _damaged(f"it should have {size:,} bytes, and has {len(data):,}")
-    if num_labels == 0 or num_labels * num_attributes * 8 > MOST_WEIGHTS:
-        raise FormatError(f"The model has {num_labels} labels and {num_attributes:,} attributes.")
+    if not 1 <= num_labels <= MOST_TAGS or num_attributes > MOST_ATTRIBUTES:
+        raise FormatError(
+            f"The model has {num_labels} labels and {num_attributes:,} attributes; expected 1 to "
+            f"{MOST_TAGS} labels and at most {MOST_ATTRIBUTES:,} attributes."
+        )
     features = _features(data, offsets[0])
     labels = _names(data, offsets[1], num_labels)
     attributes = _names(data, offsets[2], num_attributes)
-    transitions = np.zeros((num_labels, num_labels))
-    weights = np.zeros((num_attributes, num_labels))
-    for table, of in ((weights, STATE), (transitions, TRANSITION)):
-        chosen = features[features["type"] == of]
-        sources, targets = chosen["source"], chosen["target"]
-        if (sources >= table.shape[0]).any() or (targets >= num_labels).any():
+    states, steps = (features[features["type"] == of] for of in (STATE, TRANSITION))
+    for chosen, sources in ((states, num_attributes), (steps, num_labels)):
+        if (chosen["source"] >= sources).any() or (chosen["target"] >= num_labels).any():
             raise _damaged("a feature speaks of a label or attribute that is not there")
-        table[sources, targets] = chosen["weight"]
-    ids = {name: number for number, name in enumerate(attributes)}
-    return CrfsuiteModel(tuple(labels), transitions, ids, weights)
+    transitions = np.zeros((num_labels, num_labels))
+    transitions[steps["source"], steps["target"]] = steps["weight"]
+    states = states[np.argsort(states["source"], kind="stable")]
+    return CrfsuiteModel(
+        labels=tuple(labels),
+        transitions=transitions,
+        attributes={name: number for number, name in enumerate(attributes)},
+        begins=np.searchsorted(states["source"], np.arange(num_attributes + 1)),
+        targets=states["target"],
+        weights=states["weight"],
+    )
 
 
 def crfsuite_draft(model: CrfsuiteModel, text: str) -> Draft:
@@ -94,22 +123,9 @@ def crfsuite_draft(model: CrfsuiteModel, text: str) -> Draft:
     Raises:
         FormatError: a line is no such sentence; says which.
     """
-    parts, unknown, total = [], 0, 0
-    for number, line in enumerate(lines_of(text), start=1):
-        if not line.strip():
-            continue
-        where = f"line {number}"
-        content = _object(line, where)
-        tokens, gold = (names_of(where, content, name) for name in ("tokens", "gold"))
-        emissions = np.zeros((len(content["attributes"]), len(model.labels)))
-        for row, word in zip(emissions, content["attributes"], strict=True):
-            for name, value in _pairs(where, word):
-                attribute = model.attributes.get(name)
-                if attribute is not None:
-                    row += value * model.weights[attribute]
-                unknown += attribute is None
-                total += 1
-        parts.append(Part(where, emissions, tokens, gold))
+    reader = _Attributes(model)
+    parts, left_out = good_parts(_numbered(text), lambda each: reader.sentence(*each))
+    unknown, total = reader.unknown, reader.total
     notes = [f"{unknown:,} of {total:,} attributes are not in the model: they say nothing."]
     return Draft(
         kind=KIND,
@@ -119,7 +135,57 @@ def crfsuite_draft(model: CrfsuiteModel, text: str) -> Draft:
         start=np.zeros(len(model.labels)),  # CRFsuite has none
         end=np.zeros(len(model.labels)),
         notes=notes if unknown else (),
+        left_out=left_out,
     )
+
+
+class _Attributes:
+    """Turns the attributes of sentences into scores; counts those that the model lacks."""
+
+    def __init__(self, model: CrfsuiteModel) -> None:
+        self.model = model
+        self.unknown = self.total = self.words = 0
+
+    def sentence(self, number: int, line: str) -> Part:
+        """The scores of a line.
+
+        Raises:
+            FormatError: it is no such sentence.
+        """
+        where = f"line {number}"
+        content = _object(line, where)
+        tokens, gold = (names_of(where, content, name) for name in ("tokens", "gold"))
+        words = content["attributes"]
+        if len(words) > MOST_WORDS:
+            raise FormatError(
+                f"{where}: at most {MOST_WORDS} words can be read, got {len(words):,}."
+            )
+        self.words += len(words)
+        require_words(self.words)
+        require_scores(self.words * len(self.model.labels))
+        emissions = np.zeros((len(words), len(self.model.labels)))
+        with np.errstate(over="ignore", invalid="ignore"):  # said where the scores are checked
+            for row, word in zip(emissions, words, strict=True):
+                for name, value in _pairs(where, word):
+                    attribute = self.model.attributes.get(name)
+                    if attribute is not None:
+                        row += value * self.model.row(attribute)
+                    self.unknown += attribute is None
+                    self.total += 1
+        return Part(where, emissions, tokens, gold)
+
+
+def _numbered(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank with their numbers, one at a time: there may be millions."""
+    begin, number = 0, 0
+    while begin < len(text):
+        number += 1
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        line = text[begin:end]
+        if line.strip():
+            yield number, line
+        begin = end + 1
 
 
 def _features(data: bytes, offset: int) -> NDArray[np.void]:
@@ -138,14 +204,16 @@ def _names(data: bytes, offset: int, number: int) -> list[str]:
     magic, size, _, _, num_ids, list_offset = _unpack("<4s5I", data, offset)
     if magic != b"CQDB" or num_ids != number or offset + size > len(data):
         raise _damaged("a list of names is not where it should be")
-    names = []
+    names, total = [], 0
     for place in _unpack(f"<{number}I", data, offset + list_offset):
         _, length = _unpack("<2I", data, offset + place)
         begin = offset + place + 8
-        raw = data[begin : begin + length - 1]
         if not 1 <= length <= len(data) - begin:
             raise _damaged("a name is cut off")
-        names.append(raw.decode("utf-8", "replace"))
+        total += length
+        if total > len(data):
+            raise _damaged("its names are longer than the file")
+        names.append(data[begin : begin + length - 1].decode("utf-8", "replace"))
     return names
 
 
@@ -162,8 +230,8 @@ def _damaged(why: str) -> FormatError:
 
 def _object(line: str, where: str) -> dict[str, Any]:
     try:
-        content = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        content = json_value(line, MOST_LINE)
+    except ValueError as error:
         raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)} ({error}).") from error
     if not isinstance(content, dict) or not isinstance(content.get("attributes"), list):
         raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)}.")
@@ -196,7 +264,7 @@ def _flat(where: str, prefix: str, value: Any, depth: int = 0) -> Iterator[tuple
         yield from ((f"{prefix}:{name}", 1.0) for name in value)
     elif isinstance(value, str):
         yield f"{prefix}:{value}", 1.0
-    elif isinstance(value, int | float) and abs(value) < float("inf"):
+    elif isinstance(value, int | float) and abs(value) < LARGEST:
         yield prefix, float(value)
     else:
         raise FormatError(

@@ -13,15 +13,16 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.archive import check_archive, read_folder
+from crfviz.taggers.brought.archive import opened, read_folder
 from crfviz.taggers.brought.crfsuite_file import MAGIC, crfsuite_draft, read_crfsuite
-from crfviz.taggers.brought.draft import MOST_BYTES, MOST_UNPACKED, Draft, Reading, Steps
+from crfviz.taggers.brought.draft import MOST_BYTES, Draft, Reading, Steps
 from crfviz.taggers.brought.layer_file import KIND as LAYER
 from crfviz.taggers.brought.layer_file import read_checkpoint, read_safetensors
 from crfviz.taggers.brought.scores_file import read_arrays_of, read_json
 from crfviz.taggers.brought.understood import Understood, understand
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.number_tables import PICKLE_MAGIC, ZIP_MAGIC, npz_arrays
+from crfviz.text.archives import ZIP_MAGIC, npz_arrays
+from crfviz.text.number_tables import PICKLE_MAGIC
 
 # What one file is
 JSON, JSONL, NPZ, SAFETENSORS = "JSON", "JSONL", ".npz", ".safetensors"
@@ -89,7 +90,8 @@ def kind_of(name: str, content: bytes) -> str:
     first = text_of(name, content).lstrip()
     if not first.startswith("{"):
         raise FormatError(f"{name} is none of the files that can be read. {TOGETHER}.")
-    return JSONL if '"attributes"' in first.partition("\n")[0] else JSON
+    end = first.find("\n")
+    return JSONL if '"attributes"' in first[: end if end >= 0 else None] else JSON
 
 
 def text_of(name: str, content: bytes) -> str:
@@ -108,7 +110,7 @@ def text_of(name: str, content: bytes) -> str:
 
 
 def _kind_of_archive(name: str, content: bytes) -> str:
-    inside = {PurePosixPath(member.filename).name for member in check_archive(content)}
+    inside = {PurePosixPath(member).name for member in opened(content).names}
     if "data.pkl" in inside:
         return CHECKPOINT
     if "config.json" in inside:
@@ -127,7 +129,7 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> Draft:
         if JSON in scores:
             draft = read_json(text_of("The JSON", files[JSON]))
         else:
-            draft = read_arrays_of(npz_arrays(files[NPZ], MOST_UNPACKED), reading)
+            draft = read_arrays_of(npz_arrays(opened(files[NPZ])), reading)
         for kind in layer:
             read = read_safetensors if kind == SAFETENSORS else read_checkpoint
             draft = _with_layer(draft, read(files[kind]))

@@ -1,28 +1,39 @@
-"""The CRF layer out of a `state_dict`: .safetensors, or .pt read without unpickling anything else.
+"""The CRF layer out of a `state_dict`: .safetensors, or .pt read without unpickling anything.
 
 pytorch-crf and `crfviz.chain.crf.CRF` call its tensors `transitions` (from, to),
 `start_transitions` and `end_transitions`; in a larger model a prefix stands before them.
 """
 
-import io
-import pickle
-import zipfile
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
+import numpy as np
 import safetensors.torch
-import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from torch import Tensor
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.archive import check_archive
+from crfviz.taggers.brought.archive import opened
+from crfviz.taggers.brought.checkpoint import Checkpoint, tensors_of
 from crfviz.taggers.brought.draft import Steps
 
 NAMES = ("transitions", "start_transitions", "end_transitions")
 NESTED = ("state_dict", "model_state_dict", "model")  # where checkpoints keep it
 KIND = "CRF layer of a state_dict"  # for people
 LARGEST_LAYER = 1000  # tags; a view of few bytes may claim any shape
+LONGEST_HEADER = 1_000_000  # bytes of JSON in a .safetensors; one tensor takes about 100
+
+
+class _Shaped(Protocol):
+    """A tensor, read or not."""
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """Its sizes."""
+
+
+Kind = TypeVar("Kind", bound=_Shaped)
 
 
 def read_safetensors(data: bytes) -> Steps:
@@ -31,40 +42,37 @@ def read_safetensors(data: bytes) -> Steps:
     Raises:
         FormatError: it is damaged, or holds no CRF layer or several.
     """
+    if int.from_bytes(data[:8], "little") > LONGEST_HEADER:
+        raise FormatError(
+            f"The .safetensors file lists too much: at most {LONGEST_HEADER:,} bytes of it are "
+            "read. Save the CRF layer alone."
+        )
     try:
         tensors = safetensors.torch.load(data)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"The .safetensors file is damaged ({error}).") from error
-    return _layer(tensors)
+        raise FormatError(f"The .safetensors file is damaged ({str(error)[:80]}).") from error
+    plain = {name: tensor for name, tensor in tensors.items() if not tensor.is_complex()}
+    return _layer(plain, _numbers)
 
 
 def read_checkpoint(data: bytes) -> Steps:
-    """The layer in a .pt file, loaded with `weights_only=True`.
+    """The layer in a .pt file; nothing but its tensors is looked at.
 
     Raises:
         FormatError: it is damaged, holds anything but tensors, or no CRF layer or several.
     """
-    check_archive(data)
-    try:
-        content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise FormatError(
-            "This .pt holds more than tensors, and what it holds may be a program: it was not "
-            "loaded. Save the state_dict alone: torch.save(model.state_dict(), …)."
-        ) from error
-    except (RuntimeError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise FormatError(f"The .pt file is damaged ({str(error)[:200]}).") from error
+    checkpoint = Checkpoint(opened(data))
+    content = checkpoint.content
     for name in NESTED:
         if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
             content = content[name]
     if not isinstance(content, Mapping):
         raise FormatError("The .pt must hold a state_dict: torch.save(model.state_dict(), …).")
-    return _layer(content)
+    return _layer(tensors_of(content), checkpoint.numbers)
 
 
-def _layer(state: Mapping[Any, Any]) -> Steps:
+def _layer(tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.float64]]) -> Steps:
     """The three tensors with one prefix."""
-    tensors: dict[str, Tensor] = {str(n): item for n, item in state.items() if _is_plain(item)}
     starts = [name for name in tensors if f".{name}".endswith(f".{NAMES[1]}")]
     prefixes = [name.removesuffix(NAMES[1]) for name in starts]
     if len(prefixes) != 1:
@@ -76,27 +84,21 @@ def _layer(state: Mapping[Any, Any]) -> Steps:
     names = [prefixes[0] + name for name in NAMES]
     missing = [name for name in names if name not in tensors]
     if missing:
-        raise FormatError(f"The tensor {missing[0]} is missing.")
+        raise FormatError(f"The tensor {missing[0][:60]} is missing.")
     layer = [tensors[name] for name in names]
     shapes = [tuple(tensor.shape) for tensor in layer]
-    K = len(layer[1]) if layer[1].ndim else 0
+    K = shapes[1][0] if shapes[1] else 0
     if shapes != [(K, K), (K,), (K,)]:
         raise FormatError(
             f"The tensors {', '.join(NAMES)} must be (K, K), (K,), (K,), "
-            f"got {', '.join(map(str, shapes))}."
+            f"got {', '.join(map(str, shapes))[:80]}."
         )
     if K > LARGEST_LAYER:
         raise FormatError(f"The layer has {K} tags, more than can be drawn.")
-    transitions, start, end = (tensor.detach().double().numpy() for tensor in layer)
+    transitions, start, end = map(numbers, layer)
     return Steps(transitions=transitions, start=start, end=end)
 
 
-def _is_plain(item: object) -> bool:
-    """A tensor of numbers in memory, not sparse, quantized or without data."""
-    return (
-        isinstance(item, Tensor)
-        and item.layout == torch.strided
-        and item.device.type == "cpu"
-        and not item.is_quantized
-        and not item.is_complex()
-    )
+def _numbers(tensor: Tensor) -> NDArray[np.float64]:
+    numbers: NDArray[np.float64] = tensor.double().numpy()
+    return numbers

@@ -23,7 +23,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import STEPS, Draft, Part, Reading, names_of, steps_of
+from crfviz.taggers.brought.draft import (
+    MOST_SENTENCES,
+    MOST_WORDS,
+    STEPS,
+    Draft,
+    Part,
+    Reading,
+    good_parts,
+    names_of,
+    require_words,
+    steps_of,
+)
+from crfviz.taggers.memory import MOST_JSON, json_value
 from crfviz.taggers.tagger import CRF, PERCEPTRON
 from crfviz.text.schemes import BIO
 
@@ -47,8 +59,10 @@ def read_json(text: str) -> Draft:
         FormatError: it is no JSON object, or a field is unknown or of the wrong kind.
     """
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        content = json_value(text, MOST_JSON)
+    except FormatError as error:
+        raise FormatError(f"The JSON is too large: {error}.") from error
+    except ValueError as error:
         raise FormatError(f"This looks like JSON but is none: {error}") from error
     if not isinstance(content, dict):
         raise FormatError(
@@ -59,10 +73,12 @@ def read_json(text: str) -> Draft:
         sentences = content["sentences"]
         if not isinstance(sentences, list) or not sentences:
             raise FormatError("“sentences” must be a list with at least one sentence in it.")
-        parts = [_sentence(f"sentence {n}", part) for n, part in enumerate(sentences, start=1)]
+        named = ((f"sentence {n}", part) for n, part in enumerate(sentences, start=1))
+        parts, left_out = good_parts(named, lambda each: _sentence(*each))
     else:
         _check_names("the file", content, (*OF_FILE, *OF_SENTENCE))
-        parts = [_sentence("the sentence", {k: v for k, v in content.items() if k in OF_SENTENCE})]
+        own = {name: value for name, value in content.items() if name in OF_SENTENCE}
+        parts, left_out = [_sentence("the sentence", own)], []
     return Draft(
         kind=JSON_KIND,
         parts=parts,
@@ -71,6 +87,7 @@ def read_json(text: str) -> Draft:
         probabilities=_one_of(content, "probabilities", (False, True)),
         family=_one_of(content, "family", (CRF, PERCEPTRON)),
         scheme=_one_of(content, "scheme", (None, BIO)),
+        left_out=left_out,
     )
 
 
@@ -121,9 +138,12 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
             raise FormatError(
                 f"There is no array {name[:60]!r} in such a file; known: {', '.join(known)}."
             )
+    flat = (array for array in arrays.values() if array.ndim == 1)
+    require_words(sum(array.size for array in flat if array.dtype.kind in "US") // 2)  # and gold
     notes: list[str] = []
+    left_out: list[str] = []
     if "emissions" not in arrays:
-        parts = _numbered_parts(arrays)
+        parts, left_out = _numbered_parts(arrays)
     elif arrays["emissions"].ndim == 3:
         parts, notes = _batch(arrays, reading)
     else:
@@ -133,18 +153,22 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
         parts=parts,
         **steps_of(arrays),
         tags=_texts(arrays, "tags"),
-        probabilities="probabilities" in arrays and bool(arrays["probabilities"].any()),
+        probabilities=_is_true(arrays, "probabilities"),
         notes=notes,
+        left_out=left_out,
     )
 
 
-def _numbered_parts(arrays: Arrays) -> list[Part]:
+def _numbered_parts(arrays: Arrays) -> tuple[list[Part], list[str]]:
     matches = (re.fullmatch(r"emissions_(\d+)", name) for name in arrays)
     numbers = sorted((match[1] for match in matches if match), key=int)
     if not numbers:
         held = ", ".join(arrays) or "nothing"
         raise FormatError(f"There is no array “emissions”; the file holds {held[:200]}.")
-    return [_part(f"sentence {n}", arrays, f"_{own}") for n, own in enumerate(numbers, start=1)]
+    return good_parts(
+        enumerate(numbers, start=1),
+        lambda each: _part(f"sentence {each[0]}", arrays, f"_{each[1]}"),
+    )
 
 
 def _part(where: str, arrays: Arrays, suffix: str = "") -> Part:
@@ -166,7 +190,11 @@ def _batch(arrays: Arrays, reading: Reading) -> tuple[list[Part], list[str]]:
                 f"{name} must be {turned['emissions'].shape[:2]} to match the emissions, "
                 f"got {turned[name].shape}."
             )
+    number = len(turned["emissions"])
+    if number > MOST_SENTENCES:
+        raise FormatError(f"Expected at most {MOST_SENTENCES:,} sentences, got {number:,}.")
     lengths = _lengths({**arrays, **turned})
+    require_words(sum(lengths))
     return [
         _part(f"sentence {n + 1}", {name: array[n, :length] for name, array in turned.items()})
         for n, length in enumerate(lengths)
@@ -176,12 +204,12 @@ def _batch(arrays: Arrays, reading: Reading) -> tuple[list[Part], list[str]]:
 def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
     """Whether the first axis counts sentences, and a note where nothing tells."""
     if "batch_first" in arrays:
-        return bool(arrays["batch_first"].any()), []
+        return _is_true(arrays, "batch_first"), []
     shape = arrays["emissions"].shape
     if "lengths" in arrays and shape[0] != shape[1]:
         return arrays["lengths"].shape == shape[:1], []
     for name in ("mask", "tokens"):
-        if name in arrays and arrays[name].ndim == 2:
+        if name in arrays and arrays[name].ndim == 2 and arrays[name].size:
             filled = _filled(arrays[name])
             if _is_prefix(filled) != _is_prefix(filled.T):
                 return _is_prefix(filled), []
@@ -207,15 +235,25 @@ def _lengths(arrays: Arrays) -> list[int]:
     return [longest] * number
 
 
+def _is_true(arrays: Arrays, name: str) -> bool:
+    """Whether an array is there and holds a true value."""
+    if name not in arrays:
+        return False
+    if arrays[name].dtype.kind not in "biuf":
+        raise FormatError(f"{name} must be true or false, got {arrays[name].dtype}.")
+    return bool(arrays[name].any())
+
+
 def _filled(array: NDArray[Any]) -> NDArray[np.bool_]:
     """True at words: a mask, or tokens that are not empty."""
-    filled: NDArray[np.bool_] = array != "" if array.dtype.kind in "US" else array.astype(bool)
-    return filled
+    if array.dtype.kind in "US":
+        return np.asarray(np.strings.str_len(array) > 0)
+    return array.astype(bool)
 
 
 def _is_prefix(filled: NDArray[np.bool_]) -> bool:
     """Whether each row is true first, at least once, then false."""
-    return bool(filled[:, 0].all() and (filled[:, 1:] <= filled[:, :-1]).all())
+    return bool(filled.size and filled[:, 0].all() and (filled[:, 1:] <= filled[:, :-1]).all())
 
 
 def _texts(arrays: Arrays, name: str) -> Sequence[str] | None:
@@ -225,10 +263,12 @@ def _texts(arrays: Arrays, name: str) -> Sequence[str] | None:
         return None
     if array.dtype.kind not in "US" or array.ndim != 1:
         raise FormatError(
-            f"{name} must be text, one for each, got {array.dtype} of shape {array.shape}; "
+            f"{name[:60]} must be text, one for each, got {array.dtype} of shape {array.shape}; "
             "np.array([…], dtype=str) makes it."
         )
+    if len(array) > MOST_WORDS:
+        raise FormatError(f"{name[:60]}: at most {MOST_WORDS} can be read, got {len(array):,}.")
     if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8", "replace")
+        return [text.decode("utf-8", "replace") for text in array.tolist()]
     texts: list[str] = array.tolist()
     return texts

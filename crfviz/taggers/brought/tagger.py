@@ -8,6 +8,7 @@ each takes a while to read.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError
+from crfviz.taggers.brought.given import GivenScores, Gold, Scores
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.storage import (
@@ -29,9 +31,11 @@ from crfviz.taggers.storage import (
     write_header,
 )
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
+from crfviz.text.sentences import Sentence
 
 MOST_EXAMPLES = 50  # listed; they travel with every redraw
-DRAWN = 120  # words of an example; a link has to hold them
+LONGEST_SHOWN = 80  # characters of a sentence's beginning
+DRAWN, DRAWN_CHARACTERS = 120, 4000  # words of an example; a link has to hold them
 IMPORTED = "imported"  # the `family` in config.json; `scores` holds the family of the scores
 FAMILIES = (CRF, PERCEPTRON, HMM)
 NAMES = ("emissions", "transitions", "start", "end")
@@ -48,20 +52,20 @@ class ImportedTagger(SentenceTagger):
         sentences = content.get("sentences")
         if not isinstance(sentences, list) or not sentences:
             raise ModelError(f"{path}: field 'sentences' must be a list with a sentence in it")
-        self._words: list[tuple[str, ...]] = []
-        self._gold: list[tuple[str, ...] | None] = []
+        words: list[tuple[str, ...]] = []
         steps: list[bool] = []
         for number, sentence in enumerate(sentences, start=1):
             place = f"{path}, sentence {number}"
             if not isinstance(sentence, dict):
                 raise ModelError(f"{place}: must be an object, got {type(sentence).__name__}")
-            self._words.append(_words(place, sentence.get("tokens")))
-            right = sentence.get("gold")
-            self._gold.append(None if right is None else _words(place, right))
+            words.append(_words(place, sentence.get("tokens")))
             steps.append(sentence.get("steps") is True)
-        # Chains are made when they are asked for: all of them at once would take a while.
-        self._arrays = _parted(folder / WEIGHTS_FILE, list(map(len, self._words)), steps, len(tags))
-        self._numbers = {words: number for number, words in enumerate(self._words)}
+        self._given = GivenScores(tags)
+        every = _parted(folder / WEIGHTS_FILE, list(map(len, words)), steps, len(tags))
+        for number, scores in enumerate(every):
+            place = f"{path}, sentence {number + 1}"
+            gold = _gold(place, sentences[number].get("gold"), words[number], tags)
+            self._given.add(words[number], scores, gold)
 
     def split(self, text: str) -> list[str]:
         """What stands between blanks: the words were split already."""
@@ -69,86 +73,80 @@ class ImportedTagger(SentenceTagger):
 
     def reads(self, text: str) -> bool:
         """Whether it is a sentence of the file, or the beginning of one."""
-        return self._longer(tuple(self.split(text))) is not None
+        return self._given.number(tuple(self.split(text))) is not None
 
     def examples(self) -> list[Example]:
         """The first sentences of the file."""
-        known = list(zip(self._words, self._gold, strict=True))[:MOST_EXAMPLES]
+        given = self._given
         return [
             Example(
-                text=" ".join(words[:DRAWN]),
-                tokens=words[:DRAWN],
-                claim=f"sentence {number}: “{' '.join(words[:8])}{' …' if words[8:] else ''}”",
+                text=" ".join(drawn),
+                tokens=drawn,
+                claim=f"sentence {number}: “{_beginning(words)}”",
                 kind=GIVEN,
-                gold=gold and gold[:DRAWN],
+                gold=gold and gold[: len(drawn)],
             )
-            for number, (words, gold) in enumerate(known, start=1)
+            for number, (words, gold) in enumerate(
+                zip(given.words[:MOST_EXAMPLES], given.gold, strict=False), start=1
+            )
+            if (drawn := _drawn(words))
         ]
 
+    def tagged(self) -> list[Sentence]:
+        """The sentences of the file that have right tags."""
+        both = zip(self._given.words, self._given.gold, strict=True)
+        return [Sentence(words, gold) for words, gold in both if gold is not None]
+
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        number = self._numbers.get(words, self._longer(words))
+        given = self._given
+        number = given.number(words)
         if number is None:
             raise UnknownObservationError(
-                f"{self.name} has scores for the sentences of its file only ({len(self._words)} "
-                f"of them); “{' '.join(words)[:60]}” is none. Choose one under “Try one with a "
-                f"point”, or type the first words of one, such as “{' '.join(self._words[0][:12])}”"
+                f"{self.name} has scores for the sentences of its file only ({len(given):,} of "
+                f"them); “{' '.join(words)[:60]}” is none. Choose one under “Try one with a "
+                f"point”, or type the first words of one, such as “{_beginning(given.words[0])}”"
             )
-        known = self._words[number]
         try:
-            chain = Potentials(*self._arrays[number], tags=self.tags, tokens=known)
+            chain = given[number]
         except CrfvizError as error:
             raise ModelError(
                 f"{self.folder / WEIGHTS_FILE}, sentence {number + 1}: {error}"
             ) from error
         return chain.first_words(len(words))
 
-    def _longer(self, words: tuple[str, ...]) -> int | None:
-        """The number of a sentence that begins with these words."""
-        known = enumerate(self._words)
-        return next((n for n, each in known if words and each[: len(words)] == words), None)
 
-
-def save_imported(
-    folder: Path,
-    sentences: Sequence[Potentials],
-    gold: Sequence[Sequence[str] | None],
-    family: str,
-    scheme: str | None,
-) -> None:
+def save_imported(folder: Path, given: GivenScores, family: str, scheme: str | None) -> None:
     """Write both files of the folder, which is made if need be.
 
     Args:
         folder: of the model.
-        sentences: at least one, all with the same tags, and with tokens; no two have the same.
-        gold: of each sentence its T tag names, where known.
+        given: at least one sentence.
         family: one of `FAMILIES`: what the scores are.
         scheme: "BIO" or None.
     """
     fields = {
         "scores": family,
         "scheme": scheme,
-        "tags": list(sentences[0].tag_names),
+        "tags": list(given.tags),
         "sentences": [
-            {"tokens": list(chain.tokens or ()), "gold": right, "steps": not chain.homogeneous}
-            for chain, right in zip(sentences, gold, strict=True)
+            {"tokens": list(words), "gold": right and list(right), "steps": scores[1].ndim == 3}
+            for words, scores, right in zip(given.words, given.scores, given.gold, strict=True)
         ],
     }
     write_header(folder, IMPORTED, fields)
-    tables = [{name: getattr(c, name).detach().numpy() for name in NAMES} for c in sentences]
-    arrays = {"emissions": np.concatenate([table["emissions"] for table in tables])}
-    for name in NAMES[1:]:
-        first = tables[0][name]
-        if first.ndim < 3 and all(np.array_equal(first, table[name]) for table in tables):
+    arrays = {"emissions": np.concatenate([scores[0] for scores in given.scores])}
+    for place, name in enumerate(NAMES[1:], start=1):
+        tables = given.tables(place)
+        first = tables[0]
+        if first.ndim < 3 and all(np.array_equal(first, table) for table in tables):
             arrays[name] = first
         else:
-            rows = [t[name] if t[name].ndim == 3 else t[name][None] for t in tables]
-            arrays[name] = np.concatenate(rows)
+            every = (scores[place] for scores in given.scores)
+            arrays[name] = np.concatenate([t if t.ndim == 3 else t[None] for t in every])
     write_arrays(folder / WEIGHTS_FILE, arrays)
 
 
-def _parted(
-    path: Path, lengths: Sequence[int], steps: Sequence[bool], K: int
-) -> list[tuple[Array, ...]]:
+def _parted(path: Path, lengths: Sequence[int], steps: Sequence[bool], K: int) -> list[Scores]:
     """Of each sentence emissions, transitions, start and end, as views.
 
     Args:
@@ -189,6 +187,29 @@ def _array(
             f"config.json, got {got}"
         )
     return array
+
+
+def _beginning(words: Sequence[str]) -> str:
+    """The first words of a sentence, for people."""
+    first = " ".join(words[:8])
+    if len(first) > LONGEST_SHOWN:
+        return f"{first[:LONGEST_SHOWN]}…"
+    return f"{first}{' …' if words[8:] else ''}"
+
+
+def _drawn(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The first words that a picture and a link hold."""
+    lengths = accumulate(len(word) + 1 for word in words[:DRAWN])
+    return words[: sum(length <= DRAWN_CHARACTERS for length in lengths)]
+
+
+def _gold(place: str, value: object, words: Sequence[str], tags: Sequence[str]) -> Gold:
+    if value is None:
+        return None
+    gold = _words(place, value)
+    if len(gold) != len(words) or not set(gold) <= set(tags):
+        raise ModelError(f"{place}: gold must be {len(words)} of the tags, got {str(gold)[:80]}")
+    return gold
 
 
 def _words(place: str, value: object) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ VARIABLE = "CRFVIZ_DEVICE"
 SENTENCES_AT_ONCE = 64  # bounds the memory of a batch
 FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)
 LARGEST_SIZE = 4096  # of any one layer: a typing error must not ask for all the memory
+MOST_WIDTHS = 16
 
 
 class NeuralTagger(FolderTagger):
@@ -168,7 +169,7 @@ def load_model(folder: Path) -> NeuralModel:
         characters=read_names(path, content, "characters", least=0),
     )
     tensors = read_safetensors(folder / WEIGHTS_FILE, load_file)
-    with torch.random.fork_rng(devices=[]):  # the first weights are random, and thrown away
+    with torch.device("meta"):  # only shapes: a folder may claim any size
         network = Network(config.architecture, config.sizes, vocabulary, len(config.tags))
     _check_tensors(folder / WEIGHTS_FILE, network, tensors)
     network.load_state_dict({n: t.to(torch.float32) for n, t in tensors.items()}, assign=True)
@@ -195,15 +196,16 @@ def _sizes(path: Path, value: object) -> Sizes:
     for name in names:
         numbers = value[name] if name == "widths" else [value[name]]
         if not _are_sizes(numbers):
-            expected = f"must be 1 to {LARGEST_SIZE}" + (", a list" if name == "widths" else "")
+            expected = f"must be 1 to {LARGEST_SIZE}"
+            expected += f", a list of 1 to {MOST_WIDTHS}" if name == "widths" else ""
             raise wrong_field(path, f"sizes.{name}", expected, value[name])
     return Sizes(**{**value, "widths": tuple(value["widths"])})
 
 
 def _are_sizes(numbers: object) -> bool:
     return (
-        isinstance(numbers, Sequence)
-        and len(numbers) > 0
+        isinstance(numbers, list)
+        and 1 <= len(numbers) <= MOST_WIDTHS
         and all(type(n) is int and 1 <= n <= LARGEST_SIZE for n in numbers)
     )
 

@@ -1,8 +1,9 @@
 """Which tagged sentences the page Model errors is about, in the tags of the model.
 
-They are shipped, uploaded, or labelled here. Uploaded files are kept for all sessions of the server
-under a digest of their content, the newest eight of them, so that going to another page and back
-loses nothing. Where a file has tags that the model lacks, the reader says what each counts as.
+They came with the model, are shipped, uploaded, or labelled here. Uploaded files are kept for all
+sessions of the server under a digest of their content, the newest eight of them, so that going to
+another page and back loses nothing. Where a file has tags that the model lacks, the reader says
+what each counts as.
 """
 
 from collections import Counter, OrderedDict
@@ -24,12 +25,15 @@ from crfviz.text.lines import decoded
 from crfviz.text.schemes import OUTSIDE, split_tag, with_type
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.store import labelled_sentences
+from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
+from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 
 CHOICES = {
+    "own": "sentences of the model",
     "excerpt": "shipped sentences",
     "file": "your file",
     "labelled": "what people labelled",
@@ -97,10 +101,20 @@ def read_upload(name: str, content: bytes) -> Source:
     return source
 
 
-def excerpt_of(tags: Sequence[str]) -> Source | None:
-    """The shipped sentences whose tags a tagger has, if there are such."""
-    path = excerpt_for(tags)
-    return Source(EXCERPTS[path], path, read_excerpt(path)) if path else None
+def excerpt_of(tagger: Tagger) -> Source | None:
+    """The shipped sentences whose tags and words a tagger has, if there are such."""
+    path = excerpt_for(tagger.tags)
+    if path is None or not tagger.reads(" ".join(read_excerpt(path)[0].tokens)):
+        return None
+    return Source(EXCERPTS[path], path, read_excerpt(path))
+
+
+def own_sentences(tagger: Tagger) -> Source | None:
+    """The sentences with right tags that came with a tagger, if there are such."""
+    sentences = tagger.tagged()
+    if not sentences:
+        return None
+    return _source(f"the sentences of {tagger.name}", sentences)
 
 
 def choose_source(tagger: Tagger) -> Source | None:
@@ -109,14 +123,14 @@ def choose_source(tagger: Tagger) -> Source | None:
     Raises:
         FormatError: the file is empty, has no tags, or cannot be read; says in which line.
     """
-    shipped = excerpt_of(tagger.tags)
-    choices = {name: CHOICES[name] for name in CHOICES if shipped or name != "excerpt"}
-    choice = bound_tabs("Tagged sentences", "corpus", choices, "excerpt" if shipped else "file")
-    if choice == "excerpt" and shipped is not None:
-        return shipped
+    given = {"own": own_sentences(tagger), "excerpt": excerpt_of(tagger)}
+    choices = {name: CHOICES[name] for name in CHOICES if given.get(name, name)}
+    choice = bound_tabs("Tagged sentences", "corpus", choices, next(iter(choices)))
+    if found := given.get(choice):
+        return found
     if choice == "labelled":
         return _labelled()
-    uploaded = st.file_uploader(
+    uploaded = upload(
         "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MOST_MB, key="errors.upload"
     )
     if uploaded is not None:
@@ -133,10 +147,16 @@ def choose_source(tagger: Tagger) -> Source | None:
 
 
 def _labelled() -> Source | None:
+    if annotator() is None:
+        st.info(why_nobody())
+        return None
     labelled = labelled_sentences()
     if labelled is None:
         return None
-    name, sentences = labelled
+    return _source(*labelled)
+
+
+def _source(name: str, sentences: Sequence[Sentence]) -> Source:
     digest = sha256(repr([(s.tokens, s.tags) for s in sentences]).encode()).hexdigest()[:16]
     return Source(name, digest, sentences)
 

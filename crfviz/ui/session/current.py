@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
+from crfviz.taggers.once import warn_once
 from crfviz.ui import cached
 from crfviz.ui.session.kept import (
     found,
@@ -249,8 +250,8 @@ def _fitted(wanted: Scenario) -> Scenario:
     """The scenario without what its model does not know; if the model is broken, all stays."""
     try:
         tags = cached.tagger(wanted.model).tags
-    except CrfvizError:
-        _log.warning("model %s cannot be loaded", wanted.model, exc_info=True)
+    except CrfvizError as error:
+        warn_once(_log, f"model {wanted.model} cannot be loaded", error)
         return wanted
     fitted, unknown = for_tags(wanted, tags)
     if unknown:

@@ -1,0 +1,38 @@
+"""What people bring is small, and takes little memory: bombs of all kinds are refused in time."""
+
+import json
+import subprocess
+import sys
+
+import pycrfsuite
+import pytest
+
+from tests.app_pages import ROOT
+from tests.brought_bombs import ALONE, ROOM, WITH_CRFSUITE
+
+KEPT = {"shared_matrix", "shared_probabilities", "many_numbers", "long_example"}
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    """What the program says of each file: the answer, and the MB at its peak."""
+    path = tmp_path_factory.mktemp("bombs") / "small.crfsuite"
+    trainer = pycrfsuite.Trainer(verbose=False)
+    trainer.append([["bias"]], ["O"])
+    trainer.train(str(path))
+    command = [sys.executable, "-m", "tests.brought_bombs", str(path)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-2000:]
+    return {name: (said, peak) for name, said, peak in map(json.loads, result.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("name", [make.__name__ for make in (*ALONE, *WITH_CRFSUITE)])
+def test_a_small_file_that_asks_for_much_is_refused_before_it_has_it(read, name):
+    said, peak = read[name]
+    assert (
+        said == "understood"
+        if name in KEPT
+        else said.split(":")[0].endswith(("FormatError", "TooLargeError"))
+    ), said
+    assert len(said) < 500
+    assert peak < ROOM
