@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from crfviz.annotations.files.importing import keep, read_items
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.files.merging import keep
 from crfviz.annotations.store.store import open_store
 from crfviz.corpus.excerpts import read_excerpt
 

@@ -39,7 +39,7 @@ def main() -> None:
     results = run(tagger, sentences)
     tables = tables_of(results)
     record = full_record(results, options.file.name, tables)
-    found = {
+    record = {
         "model": options.model,
         "sentences": record["sentences"],
         "words": record["tokens"],
@@ -56,40 +56,40 @@ def main() -> None:
         "in_training": slice_table(results, [IN_TRAINING]),
         "planted": gold_errors.measure(tagger, sentences, PLANTED, random.Random(SEED)),
     }
-    OUT.write_text(json.dumps(found, indent=2) + "\n")
-    sys.stdout.write(text(found) + "\n")
+    OUT.write_text(json.dumps(record, indent=2) + "\n")
+    sys.stdout.write(text(record) + "\n")
 
 
-def text(found: Mapping[str, Any]) -> str:
-    """The finding in words, every figure from `found`."""
-    shares = {kind: 100 * n / found["total"] for kind, n in found["by_kind"].items()}
+def text(record: Mapping[str, Any]) -> str:
+    """The finding in words, every figure from `record`."""
+    shares = {kind: 100 * n / record["total"] for kind, n in record["by_kind"].items()}
     beam = next(
-        (name for name in ("beam_2", "beam_4", "beam_8") if not found["search_errors"][name]), None
+        (name for name in ("beam_2", "beam_4", "beam_8") if not record["search_errors"][name]),
+        None,
     )
     searched = (
         f"a beam of {beam.removeprefix('beam_')} already finds the best path of every sentence"
         if beam
         else "a beam of 8 misses the best path of some sentences"
     )
-    seen = {row[IN_TRAINING]: row for row in found["in_training"]}
+    seen = {row[IN_TRAINING]: row for row in record["in_training"]}
     wrong = {name: 100 * row["wrong"] / row["words"] for name, row in seen.items()}
     other = seen["seen with other tags only"]
-    planted = found["planted"]
+    planted, all_wrong = record["planted"], record["words_wrong"]
     lines = [
-        f"The page Model errors on `{found['model']}` and EWT test ({found['sentences']:,} "
-        f"sentences): {found['total']:,} errors, runs of wrong words.",
+        f"The page Model errors on `{record['model']}` and EWT test ({record['sentences']:,} "
+        f"sentences): {record['total']:,} errors, runs of wrong words.",
         f"In {shares['emission']:.0f} % of them the words alone are to blame, in "
         f"{shares['transition']:.0f} % the transitions alone, in {shares['both']:.0f} % both; "
         f"{shares['near tie']:.0f} % are near ties.",
-        f"Nouns and proper nouns taken for each other are {found['pair']:,} of the "
-        f"{found['words_wrong']:,} wrong words ({100 * found['pair'] / found['words_wrong']:.0f} "
-        "%).",
+        f"Nouns and proper nouns taken for each other are {record['pair']:,} of the "
+        f"{all_wrong:,} wrong words ({100 * record['pair'] / all_wrong:.0f} %).",
         f"Of the words that training had with this very tag {wrong['seen with this tag']:.1f} % "
         f"are wrong, of those it never had {wrong['never seen']:.1f} %, and of those it had with "
         f"other tags only {wrong['seen with other tags only']:.1f} %: {other['words']:,} words "
-        f"with {100 * other['wrong'] / found['words_wrong']:.0f} % of all wrong ones.",
+        f"with {100 * other['wrong'] / all_wrong:.0f} % of all wrong ones.",
         f"Search is no problem any more: {searched}, and the gold path is among the "
-        f"{found['oracle']['k']} best of {100 * found['oracle']['sentences']:.0f} % of the "
+        f"{record['oracle']['k']} best of {100 * record['oracle']['sentences']:.0f} % of the "
         "sentences.",
         f"With {100 * PLANTED:.0f} % of the gold tags replaced at random, "
         f"{100 * planted['precision_at_k']:.0f} % of the first {planted['planted']} suspects are "

@@ -76,13 +76,13 @@ def measure_entities(
     The first of its two rows counts, the second is left out.
     """
     spoilt, planted = plant_entities(sentences, share, generator)
-    hits, found = [], set()
+    hits, hit_already = [], set()
     for suspect in run(tagger, spoilt).log.entity_suspects:
         places = {(suspect.sentence, t) for t in range(suspect.span.start, suspect.span.end)}
         hit = places & planted.keys()
-        if not hit or not {planted[place] for place in hit} <= found:
+        if not hit or not {planted[place] for place in hit} <= hit_already:
             hits.append(bool(hit))
-        found |= {planted[place] for place in hit}
+        hit_already |= {planted[place] for place in hit}
     return _precision(hits, len(set(planted.values())))
 
 

@@ -34,8 +34,8 @@ def write_brought(parent: Path) -> Iterator[tuple[str, Path]]:
             arrays["transitions"] = random.normal(size=(tags, tags))
         file = io.BytesIO()
         np.savez(file, allow_pickle=False, **arrays)
-        found = understand_files([("scores.npz", file.getvalue())], Reading(), load_tagger)
+        understood = understand_files([("scores.npz", file.getvalue())], Reading(), load_tagger)
         folder = parent / label.replace(" ", "-").replace(":", "")
         folder.mkdir()
-        found.write(folder)
+        understood.write(folder)
         yield label, folder

@@ -10,7 +10,8 @@
     ├── FormatError              a file or text that cannot be read; says in which line
     ├── ModelError               a model folder that is no model; says which file and which field
     └── StoreError               annotations that cannot be read or kept; says what to do
-        └── ConflictError        somebody else stored the annotation meanwhile
+        ├── ConflictError        somebody else stored the annotation meanwhile
+        └── LostStoreError       the store is gone, replaced or read-only; it may come back
 
 Every message says what was expected and what came. Messages are for people: pages show them as they
 are.
@@ -59,3 +60,7 @@ class StoreError(CrfvizError):
 
 class ConflictError(StoreError):
     """The annotation was stored meanwhile from another place; nothing was overwritten."""
+
+
+class LostStoreError(StoreError):
+    """The store is gone, replaced or read-only: nothing is confirmed until it is back."""

@@ -5,13 +5,14 @@ import streamlit as st
 from crfviz.ui.annotate.add import add_panel
 from crfviz.ui.annotate.agreement import agreement_panel
 from crfviz.ui.annotate.desk import show_desk
+from crfviz.ui.annotate.documents import document_list, follow_document, may_be_labelled
 from crfviz.ui.annotate.export import export_panel
 from crfviz.ui.annotate.learning import learning_panel
 from crfviz.ui.annotate.queue import choose_queue
-from crfviz.ui.annotate.store import choose_document
+from crfviz.ui.annotate.store import choose_document, store
+from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
-from crfviz.ui.shell.sidebar import annotator
 from crfviz.ui.widgets import guarded
 
 PARTS = {
@@ -23,21 +24,27 @@ PARTS = {
 }
 
 _, parts, documents, orders = header("Annotate", 1.1, 3.4, 1.6, 1.2)
+who = annotator()
+if who is None:  # not even the names of documents are for everybody then
+    st.info(why_nobody())
+    st.stop()
 with guarded("Annotate", again=True):
     with documents:
-        document = choose_document()
+        everything = store().documents()
+        document = choose_document(everything)
     with parts:
-        possible = PARTS if document else {"add": PARTS["add"]}
-        part = bound_tabs("Part", "part", possible, "label" if document else "add")
-    who = annotator()
-    if who is None:
-        st.info("Log in on the left: annotations are kept under your name.")
-    elif document is None or part == "add":
+        possible = PARTS if everything else {"add": PARTS["add"]}
+        part = bound_tabs("Part", "part", possible, next(iter(possible)))
+    if part == "add":
         add_panel()
+    elif document is None:
+        document_list(everything, who)
     elif part == "label":
-        with orders:
-            queue = choose_queue(document)
-        show_desk(document, queue, who)
+        follow_document(document)
+        if may_be_labelled(document):
+            with orders:
+                queue = choose_queue(document)
+            show_desk(document, queue, who)
     elif part == "export":
         export_panel(document)
     elif part == "agreement":

@@ -29,14 +29,13 @@ VIEWS = {"tags": "tags and marginals", "lattices": "both lattices"}
 _, left, right, choice = header("Compare", 1.1, 2, 2, 1.9)
 current = scene()
 first, second = choose_sides(left, right)
-with choice:
-    view = bound_tabs("Show", "pair", VIEWS, "tags")
+view = bound_tabs("Show", "pair", VIEWS, "tags", at=choice)
 a, b = scene_of(first.scenario), scene_of(second.scenario)
 for note in filter(None, [first.note, second.note]):
     st.caption(plain(note))
-both = compare(a.now, b.now, (a.tags, b.tags)) if a.words == b.words else None
+both = compare(a.now, b.now) if a.words == b.words else None
 if both is not None:
-    words = comparison_note(both, a.words, a.tags)
+    words = comparison_note(both)
 else:
     words = incomparable_note((a.model, a.tags), (b.model, b.tags), same_words=a.words == b.words)
 show_figures(a, b, words)

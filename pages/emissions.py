@@ -25,15 +25,10 @@ of_words = current.tagger.family == HMM  # an HMM says how probable a word is gi
 displays = {
     name: text for name, text in EMISSION_DISPLAYS.items() if name != PROBABILITY or of_words
 }
-with choice:
-    display = bound_tabs("Show", "emissions", displays, PROBABILITY if of_words else "score")
+display = bound_tabs("Show", "emissions", displays, PROBABILITY if of_words else "score", at=choice)
 grid = with_ghost(current, lambda analysis: emission_grid(analysis, display))
 source = origin(current)
-note = (
-    explain_edits(current.trained, current.now, current.words, current.tags)
-    if current.edited
-    else explain(current.now, current.words, current.tags)
-)
+note = explain_edits(current.trained, current.now) if current.edited else explain(current.now)
 picture = Picture(
     [grid.name, "strips"],
     [*decoder_rows(current.now, which=["greedy", "viterbi"]), *source.rows],

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from crfviz.text.schemes import is_bio
 from crfviz.ui.panels.compare import SCORES_ONLY
 from crfviz.ui.panels.entities import chosen_entity, constraint_panel, offer_bio, trained_free
 from crfviz.ui.pictures import show_stage, table_twin
@@ -20,22 +21,17 @@ LEGEND = (
 
 head, figures = header("Entities", 1, 4, align="top")
 current = scene()
-if current.tagger.scheme != "BIO":
+if not is_bio(current.tags):
     offer_bio(current)
     st.stop()
 with figures:
     free, effect = constraint_panel(current, head)
 rows = constraint_rows(
-    free,
-    effect,
-    current.tags,
-    which=current.rows,
-    gold=current.gold,
-    trained=trained_free(current),
+    free, effect, which=current.rows, gold=current.gold, trained=trained_free(current)
 )
 best = current.now.viterbi
 if best is None:
-    note = explain(current.now, current.words, current.tags)
+    note = explain(current.now)
     show_stage(current, Picture(["strips"], rows, reference=FREE, note=note), key="entities")
     st.stop()
 if not current.tagger.probabilistic:

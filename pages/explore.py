@@ -16,9 +16,9 @@ CONTRASTS = {
 
 header("Explore")
 current = scene()
-note = explain(current.now, current.words, current.tags)
+note = explain(current.now)
 if current.edited and current.now.viterbi is not None:
-    note = f"{explain_edits(current.trained, current.now, current.words, current.tags)} {note}"
+    note = f"{explain_edits(current.trained, current.now)} {note}"
 marked = current.scenario.right and "gold" in current.rows  # as links from Model errors do
 contrast = "gold" if marked else "left_to_right"
 picture = Picture(

@@ -21,10 +21,8 @@ LEGEND = (
 
 _, left, right = header("Forward–backward", 2, 2, 3)
 current = scene()
-with left:
-    display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log")
-with right:
-    convention = bound_tabs("Convention", "alpha", CONVENTIONS, "included")
+display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log", at=left)
+convention = bound_tabs("Convention", "alpha", CONVENTIONS, "included", at=right)
 grids = [
     with_ghost(current, lambda analysis: alpha_grid(analysis, display, convention)),
     with_ghost(current, lambda analysis: beta_grid(analysis, display)),

@@ -29,7 +29,7 @@ picture = Picture(
     decoder_rows(current.now, which=["viterbi", "max_marginal"]),
     [grid],
     side=Matrix(display),
-    note=verdict(current.trained, current.now, current.words, current.tags),
+    note=verdict(current.trained, current.now),
 )
 show_stage(current, picture, key="hmm-as-crf")
 shifts, sums = st.columns([5, 3])
@@ -38,6 +38,6 @@ with shifts:
     shift_panel(current)
 with sums:
     st.subheader("What leaves each tag")
-    frame = leaving_frame(current.trained, current.now, current.tags)
+    frame = leaving_frame(current.trained.potentials, current.now.potentials)
     st.dataframe(frame.style.format("{:.4g}", na_rep="–"), height=145)
 table_twin(current, picture)

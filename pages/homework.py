@@ -10,8 +10,7 @@ from crfviz.views.frames.homework import KIND_NAMES
 
 _, choice = header("Homework", 1, 3)
 current = scene()
-with choice:
-    kind = bound_tabs("Table of", "kind", KIND_NAMES, ALPHA)
+kind = bound_tabs("Table of", "kind", KIND_NAMES, ALPHA, at=choice)
 table = table_box(current, kind)
 if table is not None:
     checked = check(current.now.potentials, kind, table.values)

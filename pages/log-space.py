@@ -13,8 +13,7 @@ PARTS = {
 
 _, choice = header("Log space", 1, 3)
 current = scene()
-with choice:
-    part = bound_tabs(
-        "Part", "log_space", {name: label for name, (label, _) in PARTS.items()}, "sum"
-    )
+part = bound_tabs(
+    "Part", "log_space", {name: label for name, (label, _) in PARTS.items()}, "sum", at=choice
+)
 PARTS[part][1](current)

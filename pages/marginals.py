@@ -5,15 +5,17 @@ import streamlit as st
 from crfviz.ui.panels.pair import pair_panel
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
-from crfviz.ui.session.current import number_option, set_view_option
+from crfviz.ui.session.current import count_up, number_option
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.parts import Bars, Picture
 from crfviz.views.strips.grids import marginal_grid
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows
 
+MOST_DRAWS = 999_999_999
+
 header("Marginals")
 current = scene()
-draw = number_option("draw", 0, 0, 999_999_999)
+draw = number_option("draw", 0, 0, MOST_DRAWS)
 before = trained_rows(current.trained) if current.edited else []
 picture = Picture(
     ["marginals", "strips"],
@@ -25,6 +27,6 @@ picture = Picture(
     legend="red dashes: differs from the best path · point at a word for its bars",
 )
 show_stage(current, picture, key="marginals")
-st.button("Draw ten other samples", on_click=set_view_option, args=("draw", str(draw + 1), "0"))
+st.button("Draw ten other samples", on_click=count_up, args=("draw", MOST_DRAWS))
 table_twin(current, picture)
 pair_panel(current)

@@ -13,14 +13,13 @@ from crfviz.views.strips.paths import entropy_note
 
 _, choice, controls = header("Paths", 2, 6, 12)
 current = scene()
-with choice:
-    show = bound_tabs("Show", "paths", SHOWS, "best")
+show = bound_tabs("Show", "paths", SHOWS, "best", at=choice)
 if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])
     picture = Picture(["strips", "lattice"], rows, note=entropy_note(current.now))
     show_stage(current, picture, key="paths")
     st.stop()
 with controls:
-    drawn = DRAW[show](current)
-show_stage(current, drawn.picture, key="paths")
-table_twin(current, drawn.picture, grids=drawn.twin)
+    picture, twin = DRAW[show](current)
+show_stage(current, picture, key="paths")
+table_twin(current, picture, grids=twin)

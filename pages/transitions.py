@@ -22,11 +22,7 @@ current = scene()
 with choice:
     display = weight_display(current)
 before = current.trained if current.edited else None
-note = (
-    explain_edits(current.trained, current.now, current.words, current.tags)
-    if current.edited
-    else explain(current.now, current.words, current.tags)
-)
+note = explain_edits(current.trained, current.now) if current.edited else explain(current.now)
 picture = Picture(
     ["strips", "lattice"],
     decoder_rows(current.now, which=current.rows, gold=current.gold, trained=before),

@@ -25,6 +25,6 @@ show_stage(current, picture, key="viterbi")
 table_twin(
     current,
     picture,
-    rows=backpointer_rows(current.now, current.tags),
+    rows=backpointer_rows(current.now),
     grids=[best_grid(current.now)],
 )

@@ -22,25 +22,24 @@ current = scene()
 asked = question(current)
 rows = decoder_rows(current.now, which=["viterbi", "gold"], gold=current.gold)
 if asked is None:
-    note = explain(current.now, current.words, current.tags)
+    note = explain(current.now)
     show_stage(current, Picture(["strips", "lattice"], rows, note=note), key="why")
     unpin_button(current)
     st.stop()
-about = (asked.position, asked.tag, current.words, current.tags)
 rows = [
     *rows,
-    why_row(asked.answer, asked.position, asked.tag, current.tags),
-    log_odds_row(current.now, asked.tag, current.tags),
+    why_row(asked),
+    log_odds_row(current.now, asked.tag),
     entropy_row(current.now),
 ]
 picture = Picture(
     ["strips", "lattice"],
     rows,
-    side=why_gap(asked.answer, *about, trained_answer(current, asked)),
+    side=why_gap(asked, trained_answer(current, asked)),
     contrast="why",
     asks="at",
     asked=(asked.position, asked.tag),
-    note=why_note(asked.answer, *about),
+    note=why_note(asked),
     legend=LEGEND,
 )
 show_stage(current, picture, key="why")

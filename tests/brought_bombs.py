@@ -25,7 +25,8 @@ SHIPPED = Path(__file__).resolve().parents[1] / "models"
 
 def pickled(steps):
     """A .pt with a pickle of these steps."""
-    archive = as_zip({"archive/data.pkl": b"\x80\x02" + steps + b"."})
+    members = {"archive/version": b"3\n", "archive/byteorder": b"little"}
+    archive = as_zip({"archive/data.pkl": b"\x80\x02" + steps + b".", **members}, 0)
     return [("bomb.pt", archive[1]), as_npz(emissions=np.zeros((1, 2)))]
 
 

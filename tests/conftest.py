@@ -58,7 +58,9 @@ def cluster():
 @pytest.fixture
 def forks(monkeypatch):
     """Processes of `multiprocessing` are forked from one that has imported what they need."""
-    get_context("forkserver").set_forkserver_preload(["tests.saving_worker", "tests.forked_server"])
+    get_context("forkserver").set_forkserver_preload(
+        ["tests.saving_worker", "tests.forked_server", "tests.warm"]
+    )
     # Streamlit leaves the app as the main module, which every process would run first.
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
 

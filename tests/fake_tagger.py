@@ -39,6 +39,9 @@ class FakeTagger:
     def examples(self):
         return []
 
+    def tagged(self):
+        return []
+
     def card(self):
         return ""
 

@@ -1,13 +1,20 @@
 """The page Annotate with AppTest: sentences in, what is wrong with them, export, removal."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import create_engine
 
 from crfviz.annotations import labelling
+from crfviz.annotations.files.exporting import render
+from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
+from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import load_tagger
+from crfviz.ui.annotate import add, learning
 from crfviz.ui.annotate import store as annotation_store
+from crfviz.ui.annotate.store import document_key
 from tests.app_pages import open_at
 from tests.test_app import button
 
@@ -33,7 +40,11 @@ def page(app, store):  # noqa: ARG001 - a fixture
     return open_at(app, PAGE)
 
 
-def open_part(page, part):
+def open_part(page, part, document=None):
+    """A part of the page; with a document, after it was chosen."""
+    if document:
+        (key,) = [document_key(d) for d in open_store().documents() if d.name == document]
+        page.run().selectbox(key="view.doc").set_value(key).run()
     return page.button_group(key="view.part").set_value(part).run()
 
 
@@ -54,7 +65,7 @@ def finish(store, document, who, changes=()):
         annotation = labelling.begin(desk)
         for position, tag in changes:
             annotation = labelling.correct(desk, annotation, position, position, tag)
-        store.save(labelling.accept(annotation))
+        store.save(labelling.accept(annotation), tagger.tags)
 
 
 def test_an_empty_store_asks_for_sentences(page):
@@ -99,18 +110,44 @@ def test_bad_files_are_told_in_words(page, content, says):
     assert says in texts(page)
 
 
+def test_tags_that_the_model_lacks_are_said_once_and_can_be_mapped(page, store):
+    content = "\n\n".join(["Dogs\tNN\nrun\tVERB", "Cats\tNN\nsleep\tVBP", "Stop\tVERB"])
+    upload(page, "dogs.conll", content.encode())
+    assert texts(page).count("expected one of the tags") == 1
+    assert "'NN' (2 words), 'VBP' (1 word): 2 sentences without gold tags" in texts(page)
+    boxes = {box.label.split()[0]: box for box in page.selectbox if "counts as" in box.label}
+    boxes["NN"].set_value("NOUN").run()
+    assert "'VBP' (1 word): 1 sentence without gold tags" in texts(page)
+    button(page, "Keep the 3 sentences and label them").click().run()
+    assert [i.gold for i in store.items("dogs.conll")] == [("NOUN", "VERB"), None, ("VERB",)]
+
+
 def test_export_offers_what_the_filters_leave(page, store):
     name = store.add("dogs", _items("Dogs run .", "Stop !"))
     finish(store, name, "anna")
-    open_part(page.run(), "export")
+    open_part(page, "export", name)
     assert "Download 2 annotated sentences" in [each.label for each in page.get("download_button")]
     page.selectbox(key="view.state").set_value("open").run()
     assert "No sentence fits" in texts(page)
 
 
+def test_a_second_annotator_joins_the_document(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    finish(store, name, "anna")
+    pairs = [(item, replace(said, annotator="ben")) for item, said in store.annotations()]
+    open_part(page, "add", name)
+    upload(page, "ben.jsonl", render(pairs, "jsonl").encode())
+    assert "sentences of **dogs** are in the store" in texts(page)
+    assert "**2 annotations** to add, 0 there already, 0 against" in texts(page)
+    button(page, "Add 2 annotations and label on").click().run()
+    assert not page.exception
+    assert store.annotators(name) == ["anna", "ben"]
+    assert [document.name for document in store.documents()] == ["dogs"]
+
+
 def test_agreement_of_two(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
-    open_part(page.run(), "agreement")
+    open_part(page, "agreement", name)
     assert "two annotators" in texts(page)
     finish(store, name, "anna", [(0, "NOUN"), (1, "VERB")])
     finish(store, name, "ben", [(0, "VERB"), (1, "VERB")])
@@ -121,23 +158,82 @@ def test_agreement_of_two(page, store):
     assert "2 words with two tags" in texts(page)
 
 
+def test_export_and_learn_ask_which_of_contradicting_copies_go_on(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    finish(store, name, "anna", [(1, "VERB")])
+    finish(store, name, "ben", [(1, "VERB")])
+    (first, _) = store.items(name)
+    said = store.annotation(first.id, "ben")
+    store.save(replace(said, final=("X", *said.final[1:])))
+    open_part(page, "export", name)
+    assert "disagree about **1 of 2 sentences**" in texts(page)
+    assert not page.get("download_button")
+    page.selectbox(key="view.copies").set_value("agreed").run()
+    assert [each.label for each in page.get("download_button")] == ["Download 1 annotated sentence"]
+    page.selectbox(key="view.copies").set_value("all").run()
+    assert "Download 4 annotated" in page.get("download_button")[0].label
+    open_part(page, "learn")
+    button(page, "Teach").click().run()
+    assert "Choose which copies are learnt from" in page.toast[0].value
+    page.selectbox(key="view.copies").set_value("majority").run()
+    assert "1 finished sentence;" in texts(page)
+    page.selectbox(key="view.teacher").set_value("ben").run()
+    assert "2 finished sentences;" in texts(page)
+
+
 def test_model_errors_takes_what_was_labelled(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     page.switch_page("pages/model-errors.py").run()
     page.button_group(key="view.corpus").set_value("labelled").run()
+    assert "choose a document" in texts(page)
+    page.selectbox(key="view.doc").set_value(document_key(*store.documents())).run()
     assert "No sentence of dogs is done yet" in texts(page)
     finish(store, name, "anna", [(0, "X")])
     page.run()
     assert not page.exception
     assert "dogs, labelled by all annotators" in texts(page)
+    finish(store, name, "ben", [(0, "NOUN")])
+    page.run()
+    assert "disagree about **2 of 2 sentences**" in texts(page)
+    assert "dogs, labelled by" not in texts(page)
 
 
-def test_removal_asks_for_the_name(page, store):
+def test_with_a_login_a_file_labels_under_nobody_elses_name(page, store, monkeypatch):
     name = store.add("dogs", _items("Dogs run ."))
     finish(store, name, "anna")
-    open_part(page.run(), "export")
+    content = render(store.annotations(name), "jsonl").encode()
+    monkeypatch.setattr(add, "login_asked", lambda: True)
+    monkeypatch.setattr(add, "annotator", lambda: "mallory@example.org")
+    open_part(page, "add", name)
+    upload(page, "again.jsonl", content)
+    assert "“anna” labelled it" in page.error[0].value.replace("\\", "")
+    assert not [each for each in page.button if each.key == "annotate.keep"]
+    monkeypatch.setattr(add, "annotator", lambda: "anna")
+    page.run()
+    assert not page.error
+    assert [each for each in page.button if each.key == "annotate.keep"]
+
+
+@pytest.mark.parametrize("part", ["add", "learn", "export"])
+def test_where_uploads_are_off_nothing_is_added_taught_or_removed(page, store, monkeypatch, part):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
+    open_part(page, part, name)
+    assert not page.exception
+    assert ("takes no" in texts(page)) is (part != "export")
+    assert not page.get("file_uploader")
+    assert not page.text_area
+    assert {"Teach", "Remove"}.isdisjoint(each.label for each in page.button)
+
+
+@pytest.mark.parametrize("wanted", ["dogs", "two  blanks", "a\ttab.txt "])
+def test_removal_asks_for_the_name(page, store, wanted):
+    name = store.add(wanted, _items("Dogs run ."))
+    finish(store, name, "anna")
+    open_part(page, "export", name)
     assert button(page, "Remove").disabled
-    page.text_input(key="annotate.sure").set_value("dogs").run()
+    page.text_input(key="annotate.sure").set_value(" ".join(name.split())).run()
     button(page, "Remove").click().run()
     assert store.documents() == []
 
@@ -158,10 +254,13 @@ def test_what_was_removed_can_be_added_again(page, store):
 @pytest.mark.parametrize("table", ["crfviz_documents", "crfviz_annotations"])
 def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp_path, table):
     store.add("dogs", _items("Dogs run ."))
+    (document,) = store.documents()
     engine = create_engine(f"sqlite:///{tmp_path}/annotations.db")
     with engine.begin() as connection:
         connection.exec_driver_sql(f"ALTER TABLE {table} RENAME TO gone")
     page.run()
+    if table == "crfviz_annotations":
+        page.button(key=f"annotate.open.{document_key(document)}").click().run()
     assert not page.exception
     assert page.error
     assert button(page, "Try again")
@@ -171,16 +270,80 @@ def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp
     assert not page.error
 
 
-def test_a_model_that_cannot_score_the_sentence_is_a_message(app, store):
-    store.add("dogs", _items("Dogs run ."))
+def test_a_sentence_that_the_model_cannot_score_has_ways_on(app, store):
+    store.add("dogs", _items("Dogs run .", "1 2 3"))
+    (document,) = store.documents()
     app.query_params.update({"model": "textbook/ice-cream", "v.by": "anna"})
+    app.query_params["v.doc"] = document_key(document)
     open_at(app, PAGE)
     assert not app.exception
-    assert "another model" in texts(app)
+    assert "Sentence 1: Choose another model" in texts(app)
     assert button(app, "Try again")
+    button(app, "Next").click().run()
+    assert not app.error
+    assert app.query_params["v.item"] == str(store.item_ids("dogs")[1])
+
+
+def test_without_a_document_the_list_is_shown(page, store):
+    names = [store.add(name, _items("Dogs run .")) for name in ("dogs", "cats  and\tmore")]
+    finish(store, names[0], "anna")
+    page.run()
+    assert "Choose a document" in texts(page)
+    assert "1 done, 0 begun" in texts(page)
+    assert MODEL in texts(page)
+    assert not page.get("bidi_component")
+    button(page, "cats and more").click().run()
+    assert page.get("bidi_component")
+    assert page.button_group(key="view.part").value == "label"
+
+
+def test_opening_a_document_brings_its_model_along(page, store):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    page.sidebar.selectbox(key="model").set_value("ner-en").run()
+    open_part(page, "label", name)
+    assert page.sidebar.selectbox(key="model").value == MODEL
+    page.sidebar.selectbox(key="model").set_value("ner-en").run()
+    assert "dogs is labelled with the 17 tags of upos-en-contextfree: ADJ, ADP" in texts(page)
+    button(page, f"Use {MODEL}").click().run()
+    assert "17 tags" not in texts(page)
+
+
+def test_a_document_whose_model_is_gone_keeps_its_tags(page, store):
+    name = store.add("dogs", _items("Dogs run ."))
+    (item,) = store.items(name)
+    gone = Annotation(item.id, "anna", item.offsets, ("A",) * 3, ("A",) * 3, model="gone")
+    store.save(gone, ("A", "B"))
+    open_part(page, "label", name)
+    assert "labelled with the 2 tags of gone: A, B" in texts(page)
+    assert "gone is gone: choose a model with the same tags" in texts(page)
 
 
 def _items(*sentences):
     from crfviz.annotations.files.importing import read_items
 
     return read_items("\n".join(sentences).encode(), "dogs").items
+
+
+def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store):
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    page.text_area(key="draft.annotate.paste").set_value("Other.\nSentences.")
+    button(page, "Keep the 2 sentences and label them").click().run()
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    assert store.documents() == []
+
+
+def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monkeypatch):
+    taught = []
+    monkeypatch.setattr(learning, "start_teaching", lambda _, *what: taught.append(what))
+    store.add("notes", read_items(b"Dogs run.", "notes").items)
+    finish(store, "notes", "anna")
+    finish(store, "notes", "ben", [(0, "VERB")])
+    open_part(page, "learn", "notes")
+    page.text_input(key="teach.name").set_value("mine")
+    page.selectbox(key="view.method").select("crf")
+    page.selectbox(key="view.teacher").select("ben")
+    button(page, "Teach").click().run()
+    ((lesson, sentences),) = taught
+    assert (lesson.name, lesson.method) == ("mine", "crf")
+    assert [sentence.tags[0] for sentence in sentences] == ["VERB"]

@@ -39,7 +39,9 @@ def kept(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("filters", "sentences"),
     [
-        ([], ["Kim left", "Kim left", "Who came"]),
+        (["--copies", "all"], ["Kim left", "Kim left", "Who came"]),
+        (["--copies", "agreed"], ["Who came"]),
+        (["--copies", "majority"], ["Who came"]),
         (["--annotator", "anna"], ["Kim left", "Who came"]),
         (["--annotator", "anna", "--state", "open"], []),
         (["--state", "open"], ["Kim left"]),
@@ -52,14 +54,26 @@ def test_export_writes_what_the_filters_leave(capsysbinary, filters, sentences):
     assert [json.loads(line)["text"] for line in lines] == sentences
 
 
+def test_export_asks_which_of_contradicting_copies_go_out(tmp_path, capsys):
+    out = tmp_path / "out.conllu"
+    assert main(["annotations", "export", "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "annotators disagree about 1 of 2 sentences" in said
+    assert "one of agreed, majority, all copies (--annotator NAME or --copies)" in said
+    assert not out.exists()
+
+
 def test_export_and_import_carry_a_store_into_another(tmp_path, capsys):
+    every = ["--copies", "all"]
     files = [tmp_path / f"out{suffix}" for suffix in (".conllu", ".conll", ".jsonl", ".json")]
     for number, file in enumerate(files):
         other = f"sqlite:///{tmp_path}/other{number}.db"
         again = tmp_path / f"again{file.suffix}"
-        assert main(["annotations", "export", "--out", str(file)]) == 0
+        assert main(["annotations", "export", *every, "--out", str(file)]) == 0
         assert main(["annotations", "import", str(file), "--database", other]) == 0
-        assert main(["annotations", "export", "--out", str(again), "--database", other]) == 0
+        assert (
+            main(["annotations", "export", *every, "--out", str(again), "--database", other]) == 0
+        )
         assert again.read_bytes() == file.read_bytes() != b""
     said = capsys.readouterr().err
     assert f"3 annotations written to {files[0]} (conllu)" in said
@@ -83,6 +97,28 @@ def test_import_asks_before_it_leaves_sentences_out(tmp_path, capsys):
         assert [item.gold for item in store.items("c.conll")] == [("X",)]
 
 
+def test_import_asks_about_sentences_that_are_there(tmp_path, capsys):
+    out = tmp_path / "out.jsonl"
+    assert main(["annotations", "export", "--annotator", "anna", "--out", str(out)]) == 0
+    text = out.read_text(encoding="utf-8").replace('"annotator": "anna"', '"annotator": "cleo"')
+    out.write_text(text.replace('"AUX"', '"X"'), encoding="utf-8")
+    assert main(["annotations", "import", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "the sentences of a.txt are in the store already, so nothing of it was stored" in said
+    for _ in range(2):
+        assert main(["annotations", "import", "--merge", str(out)]) == 0
+    said = capsys.readouterr().err
+    assert "2 annotations are new in a.txt, 0 were there, 0 contradict what is there" in said
+    assert "0 annotations are new in a.txt, 2 were there, 0 contradict what is there" in said
+    out.write_text(text.replace('"AUX"', '"VERB"'), encoding="utf-8")
+    assert main(["annotations", "import", "--merge", str(out)]) == 0
+    assert "a.txt, sentence 2 (Who came): cleo has X at word 2 in the" in capsys.readouterr().err
+    assert main(["annotations", "import", "--separate", str(out)]) == 0
+    with open_store() as store:
+        assert store.annotators("a.txt") == ["anna", "ben", "cleo"]
+        assert store.annotators("a.txt (2)") == ["cleo"]
+
+
 def test_stats_count_by_document_and_annotator(capsys):
     assert main(["annotations", "stats"]) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -100,7 +136,8 @@ def test_stats_count_by_document_and_annotator(capsys):
 def test_what_fails_is_said(tmp_path, capsys):
     assert main(["annotations", "import", str(tmp_path / "nothing")]) == 2
     assert "nothing: expected a file to read: No such file" in capsys.readouterr().err
-    assert main(["annotations", "export", "--out", str(tmp_path / "no" / "x")]) == 2
+    out = ["--state", "done", "--out", str(tmp_path / "no" / "x")]
+    assert main(["annotations", "export", *out]) == 2
     assert "cannot be written: No such file" in capsys.readouterr().err
     assert main(["annotations", "stats", "--database", "mysql://x"]) == 2
     assert "crfviz: expected sqlite or postgresql" in capsys.readouterr().err
@@ -110,7 +147,7 @@ def test_only_a_plain_file_is_written_over(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "pipe")
     for out in (tmp_path, tmp_path / "file" / "x", tmp_path / "pipe", Path()):
-        assert main(["annotations", "export", "--out", str(out)]) == 2
+        assert main(["annotations", "export", "--state", "done", "--out", str(out)]) == 2
         assert "cannot be written" in capsys.readouterr().err
     assert (tmp_path / "pipe").is_fifo()
 

@@ -1,13 +1,17 @@
 """What the page does with what the labeller sends: steps, refusals, conflicts, a broken store."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import insert
 
 from crfviz.annotations.queue import Doubt
-from crfviz.annotations.records import Item
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.store.rows import annotation_row
+from crfviz.annotations.store.schema import ANNOTATIONS
 from crfviz.annotations.store.store import open_store
-from crfviz.exceptions import StoreError
+from crfviz.exceptions import CrfvizError, LostStoreError, StoreError
 from crfviz.ui import cached
 from crfviz.ui.annotate import desk
 from crfviz.ui.annotate.queue import Queue
@@ -189,7 +193,7 @@ def test_a_store_that_fails_keeps_what_was_and_says_so(page, monkeypatch):
     page.set(0, "VERB")
     kept = page.stored()
 
-    def full(_):
+    def full(*_):
         raise StoreError("The disk is full; nothing was stored.")
 
     monkeypatch.setattr(page.store, "save", full)
@@ -206,7 +210,7 @@ def test_another_model_without_the_tags_says_which_to_choose(page, monkeypatch):
     other = FakeTagger(("A", "B"), {})
     other.name = "other"
     monkeypatch.setattr(cached, "tagger", lambda _: other)
-    with pytest.raises(StoreError, match="Choose fake on the left"):
+    with pytest.raises(CrfvizError, match="Choose fake on the left"):
         page.sheet()
 
 
@@ -235,13 +239,81 @@ def test_times_are_counted_up_to_a_pause(page, seconds, counted):
 def test_going_back_stays_in_the_document_and_with_the_annotator(page):
     first, second, _ = page.ids
     page.send("accept", first)
-    other = Queue((999,), {}, "file")
-    assert desk.last_accepted(page.told, other, WHO) is None
-    assert desk.last_accepted(page.told, page.queue, "ben") is None
+    other = replace(page.document, name="another")
+    assert desk.back_to_last(other, WHO) is None
+    assert desk.back_to_last(page.document, "ben") is None
     page.send("undo", second)
     assert page.opened == str(first)
     page.send("accept", first)
-    desk.back_to_last(page.queue, WHO)
+    for _ in range(2):  # a second click may be quicker than the answer to the first
+        assert desk.back_to_last(page.document, WHO) == first
+        assert page.opened == str(first)
+
+
+def test_the_way_back_into_an_accepted_sentence_survives_a_reload(page):
+    first, second, third = page.ids
+    page.send("accept", second)
+    page.send("accept", first)
+    keep("last step", desk.LastStep())
+    page.send("undo", third)
     assert page.opened == str(first)
-    desk.back_to_last(page.queue, WHO)  # a second click, quicker than the answer to the first
-    assert page.opened == str(first)
+
+
+def test_what_is_said_is_for_the_one_who_did_it(page):
+    page.set(1, "VERB")
+    assert page.sheet().note
+    other = desk.sheet_of(desk.desk_of(page.ids[0], "ben"), page.queue)
+    assert (other.note, other.problem, other.changed) == ("", "", {})
+
+
+def test_steps_wait_in_the_browser_while_the_store_is_lost(page, monkeypatch):
+    page.set(0, "VERB")
+    kept, acknowledged = page.stored(), page.sheet().ack
+
+    def lost(*_):
+        raise LostStoreError("The store was deleted or moved.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(page.store, "save", lost)
+        page.set(1, "VERB")
+        assert (page.sheet().held, page.sheet().ack) == (True, acknowledged)
+        assert "deleted or moved" in page.sheet().problem
+        assert page.stored() == kept
+    page.seq -= 1
+    page.set(1, "VERB")  # the same event once more
+    assert (page.sheet().held, page.sheet().ack) == (False, acknowledged + 1)
+    assert page.stored().pins == {0: "VERB", 1: "VERB"}
+
+
+def test_a_document_gets_the_tags_of_the_model_with_its_first_step(page):
+    page.set(0, "VERB")
+    (document,) = page.store.documents()
+    assert (document.tags, document.model) == (TAGGER.tags, TAGGER.name)
+
+
+def test_a_sentence_of_very_many_words_is_not_sent(page):
+    words = desk.MOST_WORDS + 1
+    offsets = tuple((2 * n, 2 * n + 1) for n in range(words))
+    page.store.add("long", [Item("a " * words, offsets)])
+    (item,) = page.store.item_ids("long")
+    with pytest.raises(CrfvizError, match=r"at most 2,000 words .*, got 2,001"):
+        page.sheet(item)
+
+
+def test_a_sentence_with_tags_of_another_model_can_be_begun_anew(page):
+    page.set(0, "VERB", item=page.ids[1])
+    page.set(0, "VERB", item=page.ids[2])
+    tags = ("DET",) * 3
+    old = Annotation(page.ids[0], WHO, OFFSETS, tags, tags, {0: "DET"}, model="gone", revision=1)
+    with page.store._engine.begin() as connection:  # as a store of before may have it
+        connection.execute(insert(ANNOTATIONS).values(annotation_row(stamped(old))))
+    with pytest.raises(CrfvizError, match="Choose gone on the left"):
+        page.sheet()
+    desk._begin_anew(desk.desk_of(page.ids[0], WHO), page.stored())
+    assert (page.stored().model, page.stored().revision) == (TAGGER.name, 2)
+    assert set(page.sheet().annotation.final) <= set(TAGGER.tags)
+
+
+def stamped(annotation):
+    now = datetime.now(UTC)
+    return replace(annotation, created=now, updated=now)

@@ -24,7 +24,7 @@ from crfviz.annotations.store import database
 from crfviz.annotations.store import store as store_module
 from crfviz.annotations.store.database import database_url, transaction
 from crfviz.annotations.store.store import open_store
-from crfviz.exceptions import ConflictError, StoreError
+from crfviz.exceptions import ConflictError, LostStoreError, StoreError
 from tests.saving_worker import OFFSETS, TEXT, correction, work
 
 KILLS = 20
@@ -174,6 +174,53 @@ def test_a_file_that_may_not_be_written_is_said(mode):
 
 def says_one_of(error, *reasons):
     return any(reason in str(error.value) for reason in reasons)
+
+
+def test_a_file_that_was_deleted_takes_no_confirmation_until_it_is_back(file):
+    with filled(f"sqlite:///{file}") as store:
+        (item,) = store.item_ids("a")
+        saved = store.save(correction(item, 0))
+        away = file.rename(file.with_name("away"))
+        with pytest.raises(LostStoreError, match=f"{file} was deleted or moved: nothing was"):
+            store.save(saved)
+        with pytest.raises(LostStoreError):
+            store.add("b", [Item(TEXT, OFFSETS)])
+        assert not file.exists()
+        assert store.annotation(item, "anna") == saved  # what is open can be read and exported
+        away.rename(file)
+        assert store.save(saved).revision == 2
+
+
+def test_a_file_that_was_replaced_is_not_written_into_the_old_one(file):
+    with filled(f"sqlite:///{file}") as store:
+        (item,) = store.item_ids("a")
+        saved = store.save(correction(item, 0))
+        copy = file.with_name("copy")
+        shutil.copy(file, copy)
+        copy.replace(file)
+        with pytest.raises(LostStoreError, match=f"{file} is another file now: nothing was"):
+            store.save(saved)
+        store.close()  # a new connection would find the other file
+        with pytest.raises(LostStoreError):
+            store.annotation(item, "anna")
+
+
+def test_an_address_that_is_no_plain_path_is_written_as_before(file, monkeypatch):
+    monkeypatch.chdir(file.parent)  # the folder is made for what looks like a path
+    with filled(f"sqlite:///file:{file}?uri=true") as store:
+        (item,) = store.item_ids("a")
+        assert store.save(correction(item, 0)).revision == 1
+
+
+def test_a_file_that_became_read_only_takes_no_confirmation(file):
+    with filled(f"sqlite:///{file}") as store:
+        (item,) = store.item_ids("a")
+        saved = store.save(correction(item, 0))
+        file.chmod(0o444)
+        with pytest.raises(LostStoreError, match=f"{file} may only be read: .*{SAFE}"):
+            store.save(saved)
+        file.chmod(0o644)
+        assert store.save(saved).revision == 2
 
 
 LOCKING = """

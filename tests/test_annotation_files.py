@@ -16,10 +16,11 @@ from spacy.training import Example
 
 from crfviz.annotations.files import importing
 from crfviz.annotations.files.exporting import FILE_FORMATS, render, rendered
-from crfviz.annotations.files.importing import INPUT_FORMATS, MAX_BYTES, keep, read_items
+from crfviz.annotations.files.importing import INPUT_FORMATS, MAX_BYTES, read_items
+from crfviz.annotations.files.merging import conflicts, keep, known_documents, planned
 from crfviz.annotations.records import STATES, Annotation, Item
 from crfviz.annotations.store.store import open_store
-from crfviz.exceptions import FormatError
+from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.text.formats import parse_sentences
 from tests.strategies import fewer_examples
 
@@ -233,7 +234,7 @@ GOOD = b"Oslo\tB-LOC\n"
         (b"a\tO\r\nb\tO\n\n" + GOOD, "line 2: mixed line ends: LF after CR LF", False),
         (b"\xef\xbb\xbfa\tO\n\n" + GOOD, r"line 1: the byte order mark \(BOM\)", False),
         (b"a\tO\nKim\tI-PER\n\n" + GOOD, "line 2: I-PER begins an entity: read as B-PER", False),
-        (b"a\tO\nb\tB-Z\n\n" + GOOD, "line 2: expected one of the tags .* 'B-Z' at word 2", False),
+        (b"a\tO\nb\tB-Z\n\n" + GOOD, r"line 2: expected .* got 'B-Z' .1 word.: 1 sent", False),
         (b"# text = other\na\tO\n\n" + GOOD, "line 1: the words are not those of # text", False),
     ],
 )  # fmt: skip
@@ -445,3 +446,90 @@ def test_a_page_takes_so_many_sentences_and_the_command_line_all(monkeypatch):
     assert len(read_items(b"dog\tX\n\n" * 3, "f", limit=None).items) == 3
     with pytest.raises(FormatError, match="f, line 5: expected at most 2 sentences"):
         read_items(b"dog\tX\n\n" * 3, "f")
+
+
+DOGS = ["Dogs run home .", "Stop !", "Stop !", "Cats sleep ."]
+
+
+@pytest.fixture
+def two(tmp_path):
+    """A store with a document, and one elsewhere where ben labelled the same sentences."""
+    with (
+        open_store(f"sqlite:///{tmp_path}/here.db") as here,
+        open_store(f"sqlite:///{tmp_path}/there.db") as there,
+    ):
+        for each in (here, there):
+            keep(each, read_items("\n".join(DOGS).encode(), "dogs.txt"))
+        say(here, 0, "anna", "N")
+        for number, tag in ((0, "N"), (2, "V"), (3, "N")):
+            say(there, number, "ben", tag)
+        yield here, there
+
+
+def say(store, number, who, tag, **fields):
+    item = store.items("dogs.txt")[number]
+    tags = (tag,) * len(item.offsets)
+    given = {"state": "done", "model": "m"} | fields
+    return store.save(Annotation(item.id, who, item.offsets, tags, tags, **given), ("N", "V"))
+
+
+def join(store, content, name="ben.jsonl"):
+    """What would happen, then it happens."""
+    read = read_items(content, name)
+    known = known_documents(store, read)
+    plans = planned(store, known)
+    lines = [line for name, plan in plans.items() for line in conflicts(known[name], plan)]
+    return keep(store, read, None, known), sum(len(p.new) for p in plans.values()), lines
+
+
+@pytest.mark.parametrize("file_format", FILE_FORMATS)
+def test_a_second_annotator_joins_the_document_and_twice_is_as_once(two, file_format):
+    here, there = two
+    exported = render(there.annotations(), file_format).encode()
+    assert join(here, exported) == (["dogs.txt"], 3, [])
+    once = here.annotations()
+    assert [(i.position, a.annotator, a.final[0]) for i, a in once] == [
+        (0, "anna", "N"),
+        (0, "ben", "N"),
+        (2, "ben", "V"),
+        (3, "ben", "N"),
+    ]
+    assert join(here, exported) == (["dogs.txt"], 0, [])
+    assert here.annotations() == once
+
+
+def test_what_contradicts_is_told_and_not_overwritten(two):
+    here, there = two
+    kept = say(here, 0, "ben", "V")
+    begun = say(here, 3, "ben", "N", state="open")
+    exported = render(there.annotations(), "jsonl").encode()
+    (line,) = join(here, exported)[2]
+    assert line.startswith("dogs.txt, sentence 1 (Dogs run home .): ben has V at word 1 in the ")
+    assert "N (and 3 more) in the file; what is in the store stays" in line
+    assert here.annotation(kept.item, "ben") == kept
+    assert here.annotation(begun.item, "ben").state == "done"
+
+
+def test_tags_of_another_kind_do_not_join(two):
+    here, there = two
+    exported = render(there.annotations(), "jsonl").replace('"V"', '"B-PER"').encode()
+    with pytest.raises(UnknownTagError, match="'B-PER' is none of them"):
+        join(here, exported)
+    assert len(here.annotations()) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "known"),
+    [(DOGS, True), (DOGS[:3], False), (DOGS[::-1], False), ([*DOGS, "More ."], False)],
+)
+def test_a_file_without_annotations_is_known_if_it_is_all_of_a_document(two, lines, known):
+    read = read_items("\n".join(lines).encode(), "other.txt")
+    assert bool(known_documents(two[0], read)) is known
+
+
+def test_sentences_that_moved_are_found_in_their_order(two):
+    here, there = two
+    lines = render(there.annotations(), "jsonl").splitlines()
+    moved = [json.dumps(json.loads(line) | {"sentence": 9 + n}) for n, line in enumerate(lines)]
+    (known,) = known_documents(here, read_items("\n".join(moved).encode(), "x")).values()
+    assert [item.position for item in known.sentences] == [0, 1, 3]

@@ -41,7 +41,7 @@ def sentence(**fields):
 
 def annotation(item, annotator="anna", **fields):
     given = {"proposed": ("PROPN", "NOUN", "PROPN"), "final": GOLD, "pins": {1: "VERB"}}
-    return Annotation(item, annotator, OFFSETS, **(given | fields))
+    return Annotation(item, annotator, **({"offsets": OFFSETS} | given | fields))
 
 
 def test_what_is_stored_comes_back_as_it_was(store, url):
@@ -102,6 +102,17 @@ def test_progress_and_done(store):
     assert store.progress("b", "anna") == Progress(total=1, done=0, open=0, seconds=0.0)
     assert store.done_ids("a", "anna") == {ids[0], ids[2]}
     assert store.done_ids("b", "anna") == set()
+
+
+def test_a_sentence_that_was_undone_whole_is_not_begun(store):
+    store.add("a", [sentence()] * 2)
+    first, second = store.item_ids("a")
+    begun = store.save(annotation(first, past=(Step(OFFSETS, {}),)))
+    moved = annotation(second, offsets=((0, 7), (8, 12)), proposed=("X",) * 2, final=("X",) * 2)
+    store.save(replace(moved, pins={}))
+    assert store.progress("a", "anna").open == 2
+    store.save(replace(begun, pins={}, past=(), final=begun.proposed))
+    assert store.progress("a", "anna").open == 1
 
 
 def test_documents_get_free_names_and_go_with_everything_in_them(store):

@@ -306,6 +306,25 @@ def test_a_shift_changes_nothing_and_can_be_undone(app):
     assert "Nothing is edited yet" in stage_of(app)["note"]
 
 
+@pytest.mark.parametrize("what", ["word", "tag"])
+def test_a_shift_is_by_what_is_chosen_when_it_is_asked_for(app, what):
+    app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 3 3 1"})
+    open_at(app, "pages/hmm-as-crf.py")
+    edits = []
+    for early in (False, True):
+        app.button_group(key="view.shift").set_value("2")
+        app.selectbox(key=f"view.shift_{what}").set_value({"word": "1", "tag": "H"}[what])
+        if not early:
+            app.run()
+        button(app, f"Shift the {what}").click().run()
+        edits.append({name: app.query_params.get(name) for name in ("t", "e")})
+        app.button(key="undo").click()
+        app.button_group(key="view.shift").set_value("1")
+        app.selectbox(key=f"view.shift_{what}").set_value({"word": "0", "tag": "C"}[what]).run()
+    assert edits[0] == edits[1]
+    assert any(edits[0].values())
+
+
 def button(app, label):
     return next(element for element in app.button if element.label == label)
 

@@ -1,10 +1,16 @@
 """The page Bring your own, without a browser: what the server allows, and what was brought."""
 
+from pathlib import Path
+
 import pytest
 
+from crfviz.taggers import once
+from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
 from crfviz.taggers.plugins import plugins
+from crfviz.taggers.registry import FAMILIES
 from crfviz.taggers.user_models import new_model, own_models
 from crfviz.text.schemes import could_be_bio
+from crfviz.ui import cached
 from crfviz.views.frames.chains import axis_line, facts_frame
 from tests.app_pages import new_app, open_at
 from tests.brought import DOG, TRANSITIONS, as_json, understand
@@ -37,6 +43,28 @@ def test_what_was_brought_can_be_removed_and_a_session_that_used_it_goes_on():
 
 
 @pytest.mark.usefixtures("own")
+def test_what_was_brought_is_loaded_when_it_is_used(monkeypatch):
+    loaded = []
+
+    def load(folder):
+        loaded.append(folder.name)
+        return ImportedTagger(folder)
+
+    monkeypatch.setitem(FAMILIES, IMPORTED, load)
+    cached.warm_up.clear()
+    cached.tagger.clear()
+    cached.examples.clear()
+    app = new_app().run()
+    assert "dog" in app.selectbox(key="model").options
+    for script in ("models", "entities", "compare", "bring"):
+        app.switch_page(f"pages/{script}.py").run()
+        assert not app.exception
+    assert not loaded
+    app.selectbox(key="model").set_value("dog").run()
+    assert loaded == ["dog"]
+
+
+@pytest.mark.usefixtures("own")
 def test_a_server_may_take_no_models(monkeypatch):
     monkeypatch.setenv("CRFVIZ_UPLOADS", "Off")
     app = page()
@@ -44,6 +72,24 @@ def test_a_server_may_take_no_models(monkeypatch):
     assert not app.get("file_uploader")
     assert "bring.open" in {button.key for button in app.button}
     assert "bring.remove" not in {button.key for button in app.button}
+
+
+@pytest.mark.parametrize("script", ["homework", "model-errors"])
+def test_a_server_may_take_no_files(script, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
+    app = new_app()
+    app.query_params["v.corpus"] = "file"
+    open_at(app, f"pages/{script}.py")
+    assert not app.exception
+    assert any("takes no files" in caption.value for caption in app.caption)
+    assert not app.get("file_uploader")
+
+
+def test_every_box_for_files_asks_whether_they_are_taken():
+    root = Path(__file__).parents[1]
+    modules = [*root.glob("crfviz/**/*.py"), *root.glob("pages/*.py")]
+    having = [path.name for path in modules if "st.file_uploader(" in path.read_text("utf-8")]
+    assert having == ["widgets.py"]
 
 
 @pytest.mark.usefixtures("own")
@@ -129,6 +175,20 @@ def installed(tmp_path, monkeypatch):
     plugins.cache_clear()
     yield
     plugins.cache_clear()
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plug_in_that_is_missing_is_in_the_log_once(caplog):
+    once.forget()
+    cached.examples.clear()
+    for _ in range(3):
+        app = new_app()
+        app.query_params.update({"model": "Nowhere", "sentence": "a b c"})
+        app.run()
+        cached.examples.clear()
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    ours = [message for message in said if "Nowhere" in message or "The page" in message]
+    assert len(ours) == len(set(ours)) <= 5, ours
 
 
 @pytest.mark.usefixtures("installed")

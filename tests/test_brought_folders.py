@@ -210,3 +210,26 @@ def test_every_mixture_of_shared_and_own_scores_comes_back(tmp_path):
         for name in ("emissions", "transitions", "start", "end"):
             assert getattr(again, name).tolist() == getattr(chain, name).tolist()
             assert getattr(again, name).shape == getattr(chain, name).shape
+
+
+def test_an_example_is_as_long_as_a_link_holds(tmp_path):
+    tokens = ["x" * 900] * 5
+    emissions = [[0.0]] * 5
+    file = as_json({"tokens": tokens, "emissions": emissions, "transitions": [[0.0]]})
+    understand(file).write(tmp_path)
+    tagger = ImportedTagger(tmp_path)
+    (example,) = tagger.examples()
+    assert example.tokens == tuple(tokens[:4])
+    assert len(example.claim) < 120
+    assert tagger.reads(example.text)
+
+
+def test_right_tags_that_do_not_fit_are_said(given, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(given.folder, folder)
+    path = folder / "config.json"
+    content = json.loads(path.read_text())
+    content["sentences"][1]["gold"] = ["NOUN", "X"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ModelError, match="sentence 2: gold must be 2 of the tags"):
+        ImportedTagger(folder)

@@ -171,3 +171,34 @@ def test_a_layer_alone_or_beside_other_transitions_is_refused():
         understand(SAFE, as_json(transitions=TRANSITIONS))
     with pytest.raises(FormatError, match="do not belong together"):
         understand(SAFE, bad_state(), as_json())
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "float16", "bfloat16", "int64"])
+def test_every_kind_of_number_is_read_as_torch_reads_it(kind):
+    torch.manual_seed(3)
+    numbers = (torch.randn(3, 4) * 5).to(getattr(torch, kind))
+    state = {
+        "transitions": numbers[:, :3],  # a view with strides of its own
+        "start_transitions": numbers[:, 3],
+        "end_transitions": torch.nn.Parameter(torch.ones(3)).detach(),
+    }
+    (chain,) = understand(as_checkpoint(state), as_npz(emissions=np.zeros((2, 3)))).sentences
+    assert chain.transitions.tolist() == numbers[:, :3].double().tolist()
+    assert chain.start.tolist() == numbers[:, 3].double().tolist()
+
+
+def test_what_a_checkpoint_has_beside_its_layer_is_left_alone():
+    layer = CRF(3)
+    more = {
+        "epoch": 7,
+        "lr": 0.1,
+        "optimizer": {"state": {0: {"step": torch.tensor(1.0)}}, "betas": (0.9, 0.999)},
+        "sparse": torch.eye(3).to_sparse(),
+        "device": torch.device("cpu"),
+        "size": torch.Size([2, 3]),
+        "kind": torch.float32,
+        "parameter": torch.nn.Parameter(torch.zeros(2)),
+        "state_dict": layer.state_dict(),
+    }
+    (chain,) = understand(as_checkpoint(more), as_npz(emissions=np.zeros((2, 3)))).sentences
+    assert chain.transitions.tolist() == layer.transitions.double().tolist()

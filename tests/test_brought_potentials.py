@@ -355,3 +355,55 @@ def test_what_does_not_belong_together_is_said():
         understand(as_json(), as_json())
     with pytest.raises(FormatError, match=r"\.npz and JSON do not belong together"):
         understand(as_json(), as_npz(emissions=np.zeros((1, 2))))
+
+
+def test_words_may_be_long():
+    words = ["https://example.org/" + "x" * 300, "barks"]
+    found = understand(as_json(sentences=[{**FALLS, "tokens": words}]))
+    assert found.sentences[0].tokens == tuple(words)
+    assert found.left_out == ()
+
+
+WRONG = [
+    {**FALLS, "tokens": ["x" * 1001, "falls"]},
+    {**FALLS, "tokens": ["one"]},
+    {**DOG, "gold": ["DET", "X", "VERB"]},
+    {"emissions": [[1, 2]]},
+    {"emissions": [[1, None, 2]]},
+    {**FALLS, "token": []},
+    7,
+]
+
+
+def test_a_sentence_with_something_wrong_in_it_is_left_out_and_said(tmp_path):
+    found = understand(as_json(sentences=[WRONG[0], FALLS, *WRONG[1:], DOG]))
+    assert [chain.tokens for chain in found.sentences] == [
+        tuple(each["tokens"]) for each in (FALLS, DOG)
+    ]
+    number, *first, more = found.left_out
+    assert number == "7 of 9 sentences are left out:"
+    assert (len(first), more) == (5, "and 2 more")
+    said = " ".join(first)
+    for place in (
+        "sentence 1: word: expected a name of 1 to 1,000",
+        "sentence 3: expected 2 tokens",
+    ):
+        assert place in said
+    assert "with 1,001" in said
+    found.write(tmp_path)
+    assert "7 of 9 sentences are left out" in ImportedTagger(tmp_path).card()
+    assert len(understand(as_json(sentences=[WRONG[0], DOG])).left_out) == 2
+
+
+def test_where_nothing_is_left_the_first_sentence_says_why():
+    with pytest.raises(FormatError, match="sentence 1: expected 2 tokens"):
+        understand(as_json(sentences=WRONG[1:4]))
+
+
+def test_a_file_may_have_many_sentences():
+    words = {f"tokens_{n}": np.array([f"w{n}", "."]) for n in range(1300)}
+    scores = {f"emissions_{n}": np.full((2, 3), float(n)) for n in range(1300)}
+    found = understand(as_npz(transitions=np.zeros((3, 3)), **words, **scores))
+    assert len(found.sentences) == 1300
+    assert found.sentences[7].tokens == ("w7", ".")
+    assert found.sentences[-1].emissions[0, 0] == 1299

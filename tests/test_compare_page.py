@@ -72,6 +72,21 @@ def test_save_compare_rename_delete_and_bring_back(page):
     assert app.selectbox(key="view.b").value == "snapshot softer"
 
 
+@pytest.mark.parametrize("press", ["load", "delete"])
+def test_a_snapshot_chosen_before_the_page_has_answered_is_the_one_meant(page, press):
+    app = page(t=EDIT)
+    save(app, "edited")
+    app.button(key="reset").click().run()
+    save(app, "plain")
+    app.selectbox(key="snapshot.chosen").select("edited")
+    app.button(key=f"snapshot.{press}").click().run()
+    sound(app)
+    assert ("t" in app.query_params) == (press == "load")
+    assert app.selectbox(key="snapshot.chosen").options == (
+        ["edited", "plain"] if press == "load" else ["plain"]
+    )
+
+
 def test_a_link_brings_its_snapshot_along(page):
     query = "model=upos-en-contextfree&sentence=He+runs+.&t=DET.NOUN%3A-2"
     app = page(**{"v.a": "snapshot mine", "s.mine": query})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.conditioning import condition, forbid, pin_probability
+from crfviz.chain.questions.conditioning import condition, pin_probability, restrict
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from tests import oracle
 from tests.strategies import chains, fewer_examples
@@ -97,7 +97,7 @@ def test_a_pin_on_a_long_sentence_keeps_its_digits():
 
 def test_names_and_ids_are_both_tags():
     assert pin_probability(COIN, {0: "B"}, [(1, "A")]) == pytest.approx(0.25, abs=1e-12)
-    assert forbid(COIN, [(1, "A")]).emissions[1].tolist() == [-INF, 0.0]
+    assert restrict(COIN, {}, [(1, "A")]).emissions[1].tolist() == [-INF, 0.0]
     assert COIN.emissions[1].tolist() == [0.0, 0.0]
 
 

@@ -40,11 +40,11 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
 }
 DOORS = {  # the modules of a room that others may import; a room without a line is open
     "crfviz.annotations.store": {"store"},
-    "crfviz.annotations.files": {"importing", "exporting"},
+    "crfviz.annotations.files": {"importing", "merging", "exporting"},
     "crfviz.corpus.tables": {"analysis", "decoders", "errors", "report", "slices", "two_models"},
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
     "crfviz.ui.errors": {"questions", "runs", "source"},
-    "crfviz.ui.shell": {"frame", "sidebar"},
+    "crfviz.ui.shell": {"frame", "server", "sidebar"},
     "crfviz.ui.state": {"events", "link", "scenario", "snapshots"},
 }
 HEAVY = {  # where these may be imported

@@ -1,10 +1,12 @@
 """The page Learn: right tags, the size of a step, and the step as edits that can be undone."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
+from crfviz import viterbi
 from crfviz.chain import recursions
 from crfviz.chain.edits import Edits
 from crfviz.chain.questions.gradient import gradient_step
@@ -150,3 +152,14 @@ def test_gold_is_right_where_it_is_known(app):
     moved = edits_of(app).apply(chain)
     torch.testing.assert_close(moved.transitions, expected.transitions, atol=1e-6, rtol=0)
     assert math.isfinite(moved.end.sum())
+
+
+def test_a_step_is_towards_the_tags_that_are_right_when_it_is_asked_for(app):
+    learn(app, **MARKED)
+    chain = load_tagger(MODEL).potentials(WORDS)
+    kept = app.session_state["crfviz"]
+    kept["scenario"] = replace(kept["scenario"], right={1: "ADV"})  # as an event of the stage does
+    button(app, "Take the step").click().run()
+    right = [tag if t != 1 else chain.tag_id("ADV") for t, tag in enumerate(viterbi(chain).path)]
+    after = gradient_step(chain, right, 0.5).potentials
+    assert edits_of(app) == Edits().reaching(chain, after)

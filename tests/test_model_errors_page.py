@@ -92,9 +92,9 @@ def test_excerpts_have_150_tagged_sentences(path):
 
 
 def test_the_excerpt_is_one_whose_tags_the_tagger_has():
-    assert "EWT" in excerpt_of(load_tagger("upos-en").tags).name
-    assert "Twitter" in excerpt_of(load_tagger("ner-en").tags).name
-    assert excerpt_of(["HOT", "COLD"]) is None
+    assert "EWT" in excerpt_of(load_tagger("upos-en")).name
+    assert "Twitter" in excerpt_of(load_tagger("ner-en")).name
+    assert excerpt_of(load_tagger("textbook/ice-cream")) is None
 
 
 def test_a_file_without_sentences_or_tags_is_named():

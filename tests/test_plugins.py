@@ -8,6 +8,7 @@ import pytest
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.exceptions import EmptySentenceError, ModelError
+from crfviz.taggers import once
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import list_taggers, load_tagger
 
@@ -114,6 +115,7 @@ def installed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
     plugins.cache_clear()
+    once.forget()
     yield
     plugins.cache_clear()
     sys.modules.pop("their_taggers", None)
@@ -167,6 +169,21 @@ def test_a_broken_one_is_a_message_and_the_others_stay(name, message, caplog):
 def test_a_module_that_is_not_there_is_a_message():
     with pytest.raises(ModelError, match="nowhere failed: ModuleNotFoundError"):
         load_tagger("nowhere")
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_log_has_a_trace_once_for_each_reason(caplog):
+    for name in ("nowhere", "Raises", "nowhere", "Raises", "nowhere"):
+        with pytest.raises(ModelError):
+            load_tagger(name)
+    broken = load_tagger("RaisesLater")
+    for _ in range(3):
+        with pytest.raises(ModelError):
+            broken.potentials(["a"])
+    assert [record.message for record in caplog.records] == [
+        f"the plug-in {name} failed" for name in ("nowhere", "Raises", "RaisesLater")
+    ]
+    assert caplog.text.count("Traceback (most recent call last)") >= 3
 
 
 @pytest.mark.usefixtures("installed")

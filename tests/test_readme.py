@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import string
+import subprocess
 import sys
 import tomllib
 from importlib import import_module
@@ -217,25 +218,25 @@ def test_what_does_not_fit_the_schema_is_refused(wrong):
         understand(("scores.json", json.dumps(wrong).encode()))
 
 
-def test_the_plug_in_of_the_documents_is_a_tagger(tmp_path, monkeypatch):
+def test_the_plug_in_of_the_documents_can_be_installed_and_is_a_tagger(tmp_path, monkeypatch):
     name = "docs/bring-your-own.md"
     module = next(b for b in blocks("python", name) if b.startswith("# shouting.py"))
     (project,) = blocks("toml", name)
     assert len(module.strip().splitlines()) <= 15
     (tmp_path / "shouting.py").write_text(module)
-    points = tomllib.loads(project)["project"]["entry-points"]["crfviz.taggers"]
-    info = tmp_path / "shouting-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1\n")
-    lines = [f"{name} = {target}" for name, target in points.items()]
-    (info / "entry_points.txt").write_text("\n".join(["[crfviz.taggers]", *lines]))
-    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(project)
+    alone = ("--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check")
+    command = [sys.executable, "-m", "pip", "install", "-q", *alone, "--target", "there", "."]
+    installed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert installed.returncode == 0, installed.stderr
+    monkeypatch.syspath_prepend(tmp_path / "there")
     plugins.cache_clear()
     try:
         tagger = load_tagger("shouting")
         assert "shouting" in list_taggers()
     finally:
         plugins.cache_clear()
+        sys.modules.pop("shouting", None)
     words = tagger.examples()[0].tokens
     assert viterbi(tagger.potentials(words)).path == [1, 1, 0, 0, 1]
 

@@ -1,19 +1,16 @@
 """What the app knows of a model folder."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.folder import read_card
+from crfviz.taggers.folder import FolderTagger
 from crfviz.ui import cached
 from crfviz.ui.panels import cards
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    tagger = SimpleNamespace(folder=tmp_path / "tiny", tags=("A", "B"))
-    tagger.card = lambda: read_card(tagger.folder)
+    tagger = FolderTagger(tmp_path / "tiny", ("A", "B"), None)
     tagger.folder.mkdir()
 
     def load(name):

@@ -1,9 +1,12 @@
+import math
 from pathlib import Path
 
 import pytest
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.model_size import disk_bytes, folder_bytes
+from crfviz.taggers.registry import SHIPPED, list_taggers, load_tagger
+from crfviz.taggers.storage import tensor_shapes
 from crfviz.taggers.user_models import (
     free_name,
     new_model,
@@ -161,3 +164,34 @@ def test_only_what_was_brought_is_removed(own, name):
 def test_a_shipped_name_cannot_be_taken_over(own):
     save_tiny(own / "upos-en")
     assert len(load_tagger("upos-en").tags) == 17
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize("what", ["disk", "memory"])
+def test_all_together_are_bounded_and_the_message_names_the_largest(monkeypatch, what):
+    for name in ("small", "large"):
+        keep(name)
+    sizes = {"small": 100, "large": 800}
+    other = "folder_bytes" if what == "disk" else "disk_bytes"
+    monkeypatch.setattr(f"crfviz.taggers.user_models.{other}", lambda _: 0)
+    measured = "disk_bytes" if what == "disk" else "folder_bytes"
+    size = lambda folder: sizes.get(folder.name, 200)  # noqa: E731
+    monkeypatch.setattr(f"crfviz.taggers.user_models.{measured}", size)
+    monkeypatch.setattr("crfviz.taggers.user_models.MOST_BYTES", 1100)
+    keep("fits")
+    with pytest.raises(
+        ModelError, match=rf"of {what}, .* the largest are large .*, fits .*, small"
+    ):
+        keep("more")
+    assert own_models() == ["fits", "large", "small"]
+
+
+def test_what_a_model_takes_is_told_from_its_headers(tmp_path):
+    folder = save_tiny(tmp_path / "tiny")
+    assert disk_bytes(folder) == sum(path.stat().st_size for path in folder.iterdir())
+    numbers = sum(
+        math.prod(shape) for shape in tensor_shapes(folder / "model.safetensors").values()
+    )
+    assert 4 * numbers < folder_bytes(folder) < 4 * numbers + 20_000
+    assert folder_bytes(SHIPPED / "upos-en-perceptron") > 4 * 17 * 17 * 1000
+    assert disk_bytes(tmp_path / "nothing") == 0

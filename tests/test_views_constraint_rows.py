@@ -13,16 +13,17 @@ TAGS = ["O", "B-PER", "I-PER"]
 WORDS = ["Ada", "Byron"]
 
 
-def chain(emissions):
-    return Potentials(emissions, torch.zeros(3, 3), tags=TAGS)
+def chain(emissions, words=WORDS):
+    return Potentials(emissions, torch.zeros(3, 3), tags=TAGS, tokens=words)
 
 
 BROKEN = chain([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])  # free: I-PER I-PER
+FREE_CHAIN = analyse(BROKEN)
 
 
 def rows_of(potentials, **options):
     effect = constraint_effect(potentials)
-    rows = constraint_rows(analyse(potentials), effect, TAGS, which=list(LABELS), **options)
+    rows = constraint_rows(analyse(potentials), effect, which=list(LABELS), **options)
     return {row.id: row for row in rows}
 
 
@@ -41,46 +42,46 @@ def test_rows_hold_the_decoders_and_mark_what_breaks_bio():
 
 
 def test_both_viterbi_rows_stay_whatever_is_chosen():
-    rows = constraint_rows(analyse(BROKEN), constraint_effect(BROKEN), TAGS, which=[])
+    rows = constraint_rows(analyse(BROKEN), constraint_effect(BROKEN), which=[])
     assert [row.id for row in rows] == [FREE, LEGAL]
 
 
 def test_without_any_path_both_viterbi_rows_have_dashes():
     dead = chain([[0.0] * 3, [-math.inf] * 3])
-    rows = constraint_rows(analyse(dead), None, TAGS, which=[])
+    rows = constraint_rows(analyse(dead), None, which=[])
     assert [row.tags for row in rows] == [None, None]
 
 
 def test_the_note_names_mass_and_changes():
     effect = constraint_effect(BROKEN)
-    note = constraint_note(effect, WORDS, TAGS)
+    note = constraint_note(effect, FREE_CHAIN)
     assert f"{100 * effect.mass:.2f} % of the probability" in note
     assert "The rules change “Ada” I-PER → B-PER." in note
 
 
 def test_notes_for_legal_impossible_and_tiny():
     legal = ConstraintEffect(0.0, [0, 0], [0, 0], [])
-    assert constraint_note(legal, WORDS, TAGS) == (
+    assert constraint_note(legal, FREE_CHAIN) == (
         "No probability goes to tag sequences that BIO forbids. "
         "The best path is legal as it is: the rules change no tag."
     )
     assert "No legal tag sequence is allowed" in constraint_note(
-        ConstraintEffect(1.0, [2, 2], None, []), WORDS, TAGS
+        ConstraintEffect(1.0, [2, 2], None, []), FREE_CHAIN
     )
     tiny = ConstraintEffect(3e-9, [0, 0], [0, 0], [])
-    assert "3.0e-07 %" in constraint_note(tiny, WORDS, TAGS)
+    assert "3.0e-07 %" in constraint_note(tiny, FREE_CHAIN)
     almost = ConstraintEffect(0.999999, [2, 2], [1, 2], [0])
-    assert "nearly all of the probability" in constraint_note(almost, WORDS, TAGS)
+    assert "nearly all of the probability" in constraint_note(almost, FREE_CHAIN)
 
 
 def test_of_many_changes_three_are_named():
     effect = ConstraintEffect(0.5, [2] * 5, [0] * 5, [0, 1, 2, 3, 4])
-    assert "and 2 more." in constraint_note(effect, list("abcde"), TAGS)
+    assert "and 2 more." in constraint_note(effect, analyse(chain([[0.0] * 3] * 5, "abcde")))
 
 
 def test_rows_remember_the_chain_before_the_edits():
     now, effect = analyse(BROKEN), constraint_effect(BROKEN)
     before = analyse(chain([[5.0, 0.0, 0.0], [5.0, 0.0, 0.0]]))
-    rows = constraint_rows(now, effect, TAGS, which=list(LABELS), trained=before)
+    rows = constraint_rows(now, effect, which=list(LABELS), trained=before)
     assert [row.id for row in rows] == ["greedy", "left_to_right", FREE, LEGAL]
     assert [list(row.trained) for row in rows] == [[0, 0]] * 4

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -29,8 +30,8 @@ from tests.strategies import chains, fewer_examples
 from tests.test_views_path_rows import assert_says
 
 allowed_chains = chains(max_tokens=4, max_tags=3).filter(oracle.allowed)
-STAY = Potentials([[0.0, 0.0]] * 9, [[1.0, 0.0], [0.0, 1.0]])
 WORDS, TAGS = [f"w{t}" for t in range(9)], ["A", "B"]
+STAY = Potentials([[0.0, 0.0]] * 9, [[1.0, 0.0], [0.0, 1.0]], tags=TAGS, tokens=WORDS)
 
 
 def read(text):
@@ -90,7 +91,7 @@ def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
         assert float(title.split()[-1]) == pytest.approx(largest, abs=1e-6)
     words = [f"w{t}" for t in range(potentials.num_tokens)]
     tags = [f"T{k}" for k in range(potentials.num_tags)]
-    said = pile_note(samples, analysis, words, tags)
+    said = pile_note(samples, analyse(replace(potentials, tags=tags, tokens=words)))
     gap, tag, number, used, marginal = re.fullmatch(
         r"After 4 samples the largest gap between the share of samples and the marginal is "
         r"([\d.]+): T(\d) at (\d) “w\d” in (\d) of 4, marginal (\d[\d.e-]*)\.",
@@ -109,7 +110,7 @@ def test_before_the_first_sample_there_is_nothing_to_compare():
     samples, analysis = pile(STAY, 0, seed=0), analyse(STAY)
     assert sample_row(samples) is None
     assert gap_row(samples, analysis).texts == ["–"] * 9
-    assert pile_note(samples, analysis, WORDS, TAGS).startswith("No sample yet")
+    assert pile_note(samples, analysis).startswith("No sample yet")
     assert frequency_grid(samples).values.tolist() == [[0.0, 0.0]] * 9
 
 
@@ -123,7 +124,7 @@ def test_the_reach_is_drawn_and_said():
     assert table.scale == found.change.abs().max()
     noticed = [t for t, reach in enumerate(found.reach.tolist()) if reach >= NOTICEABLE]
     far = max(abs(t - 4) for t in noticed)
-    assert reach_note(found, 4, 1.0, WORDS, TAGS) == (
+    assert reach_note(found, 4, 1.0, analyse(STAY)) == (
         f"A at 5 “w4” nudged by +1 nats moves {found.reach[4].item():.3f} of that word’s "
         f"probability and reaches {far} words far: from {noticed[0] + 1} “w{noticed[0]}” to "
         f"{noticed[-1] + 1} “w{noticed[-1]}” it moves 0.01 or more."
@@ -131,10 +132,10 @@ def test_the_reach_is_drawn_and_said():
 
 
 def test_a_nudge_that_nobody_else_notices():
-    alone = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
+    alone = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]], tags=TAGS, tokens=WORDS[:3])
     found = influence(alone, 1, -2.0, 0)
     assert reach_row(found).texts == ["·", "0.38", "·"]
-    assert reach_note(found, 1, -2.0, WORDS, TAGS) == (
+    assert reach_note(found, 1, -2.0, analyse(alone)) == (
         "A at 2 “w1” nudged by −2 nats moves 0.381 of that word’s probability; at no other word "
         "does it move 0.01 or more."
     )

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -36,14 +37,15 @@ SHIFT = re.compile(
 TIE = " Another path is exactly as good."
 
 
-def names(potentials):
-    """Words w0, w1, ... and tags A, B, ..."""
+def named(potentials):
+    """The analysis with words w0, w1, ... and tags A, B, ..."""
     words = [f"w{t}" for t in range(potentials.num_tokens)]
-    return words, list("ABCDEFGHIJKLMNOPQ"[: potentials.num_tags])
+    tags = list("ABCDEFGHIJKLMNOPQ"[: potentials.num_tags])
+    return analyse(replace(potentials, tags=tags, tokens=words))
 
 
 def sentence(potentials):
-    return explain(analyse(potentials), *names(potentials))
+    return explain(named(potentials))
 
 
 def assert_says(text, value):
@@ -291,8 +293,8 @@ def test_no_path_is_told_and_how_to_go_on(potentials):
 
 
 def test_words_are_passed_on_as_they_are():
-    words = ["<b>", "<b>"]
-    assert "“<b>”" in explain(analyse(LEFT_TO_RIGHT), words, ["A", "B"])
+    chain = replace(LEFT_TO_RIGHT, tokens=["<b>", "<b>"])
+    assert "“<b>”" in explain(analyse(chain))
 
 
 @fewer_examples
@@ -430,7 +432,7 @@ def check_shift(potentials, analysis, text):
 
 
 def edited(before, after):
-    return explain_edits(analyse(before), analyse(after), *names(before))
+    return explain_edits(named(before), named(after))
 
 
 def test_edits_that_change_no_tag_still_change_the_probability():

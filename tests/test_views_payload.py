@@ -40,8 +40,6 @@ def stage_of(potentials, edits=None, **parts):
     edits = edits or Edits()
     trained = analyse(potentials)
     now = analyse(edits.apply(potentials)) if edits else trained
-    words = [f"w{t}" for t in range(potentials.num_tokens)]
-    tags = list(potentials.tag_names)
     grids = [
         emission_grid(now, "score"),
         alpha_grid(now, "log", "message"),
@@ -49,8 +47,8 @@ def stage_of(potentials, edits=None, **parts):
         marginal_grid(now, now.max_marginal),
         best_grid(now),
     ]
-    rows = [*decoder_rows(now, which=list(LABELS), trained=trained), *backpointer_rows(now, tags)]
-    subject = Subject(words, tags, trained, now, edits)
+    rows = [*decoder_rows(now, which=list(LABELS), trained=trained), *backpointer_rows(now)]
+    subject = Subject(trained, now, edits)
     picture = Picture(["strips", "lattice", "emissions"], rows, grids, side=Cell(), stepper=True)
     of_subject = {name: parts.pop(name) for name in [*parts] if hasattr(subject, name)}
     return replace(subject, **of_subject), replace(picture, **parts)
@@ -311,8 +309,8 @@ def test_where_nothing_can_be_changed_the_scores_stay_at_home():
 
 def test_words_are_data_whatever_is_in_them():
     words = ["</script>", 'say "so"\\', "naïve 🙂", "\u2028\x00"]
-    chain = Potentials(torch.zeros(4, 1), torch.zeros(1, 1))
-    assert received(stage_of(chain, words=words))["words"] == words
+    chain = Potentials(torch.zeros(4, 1), torch.zeros(1, 1), tokens=words)
+    assert received(stage_of(chain))["words"] == words
 
 
 def test_faults_and_the_entity_travel_where_there_are_some():
@@ -320,7 +318,7 @@ def test_faults_and_the_entity_travel_where_there_are_some():
     panel = entity_panel(chain, ("X", 0, 1), ["a", "b"], path=[1, 2])
     rows = [Row("x", "a", (2, 0), faults=[0]), Row("y", "b", (0, 0))]
     analysis = analyse(chain)
-    subject = Subject(["a", "b"], chain.tag_names, analysis, analysis)
+    subject = Subject(analysis, analysis)
     data = received((subject, Picture(["spans"], rows, side=panel)))
     assert [row.get("faults") for row in data["rows"]] == [[0], None]
     assert data["entity"]["probability"] == pytest.approx(1 / 9, abs=1e-12)
@@ -356,7 +354,9 @@ def test_ghosts_travel_only_while_edits_are_active():
 def test_an_edit_of_twelve_words_stays_small_with_all_ghosts():
     generator = torch.Generator().manual_seed(0)
     chain = Potentials(
-        torch.randn(12, 17, generator=generator), torch.randn(17, 17, generator=generator)
+        torch.randn(12, 17, generator=generator),
+        torch.randn(17, 17, generator=generator),
+        tokens=["word"] * 12,
     )
     edits = Edits(strength=0.5)
     now, trained = analyse(edits.apply(chain)), analyse(chain)
@@ -364,7 +364,7 @@ def test_an_edit_of_twelve_words_stays_small_with_all_ghosts():
         replace(make(now), trained=make(trained).values)
         for make in (lambda a: alpha_grid(a, "log", "included"), lambda a: beta_grid(a, "log"))
     ]
-    subject = Subject(["word"] * 12, chain.tag_names, trained, now, edits)
+    subject = Subject(trained, now, edits)
     rows = decoder_rows(now, which=list(LABELS))
     picture = Picture(["alpha", "beta", "strips"], rows, grids, side=Cell())
     assert len(json.dumps(payload(subject, picture))) < 45_000

@@ -49,7 +49,7 @@ def permuted(potentials, order):
 
 
 def both_of(first, second):
-    return compare(analyse(first), analyse(second), (first.tag_names, second.tag_names))
+    return compare(analyse(first), analyse(second))
 
 
 def marginals(potentials):
@@ -106,23 +106,22 @@ def test_differences_are_counted_over_the_decoders_that_are_shown():
 def test_a_chain_against_itself_has_no_difference(potentials):
     named = replace(potentials, tags=TAGS[: potentials.num_tags])
     both = both_of(named, named)
-    words = [str(t) for t in range(named.num_tokens)]
     rows = {row.id: row for row in comparison_rows(both, list(LABELS))}
     assert set(rows["differences"].texts) == {"="}
-    note = comparison_note(both, words, named.tag_names)
+    note = comparison_note(both)
     assert ("are the same" in note) or ("No tag sequence is allowed on A and B" in note)
     assert change_grid(both).label.endswith("nowhere more than 0.005")
 
 
 def test_the_note_says_where_viterbi_differs_and_where_marginals_move_most():
-    first = Potentials([[2.0, 0.0, 0.0]] * 3, torch.zeros(3, 3), tags=TAGS)
+    first = Potentials([[2.0, 0.0, 0.0]] * 3, torch.zeros(3, 3), tags=TAGS, tokens=WORDS)
     second = first.with_emission(1, "B", 9.0)
     both = both_of(first, second)
-    note = comparison_note(both, WORDS, TAGS)
+    note = comparison_note(both)
     assert "Viterbi differs at 1 of 3 words: “two” A ≠ B;" in note
     assert f"differ most at “two”: {both.distances()[1]:.2f}" in note
     gentle = both_of(first, first.with_emission(1, "A", 2.5))
-    assert "takes the same path on both sides" in comparison_note(gentle, WORDS, TAGS)
+    assert "takes the same path on both sides" in comparison_note(gentle)
 
 
 def test_different_tags_are_not_subtracted():
@@ -159,7 +158,7 @@ def test_scores_of_two_models_are_not_subtracted():
 def test_without_a_path_there_is_nothing_to_compute():
     dead = Potentials(torch.zeros(3, 3), torch.full((3, 3), -INF), tags=TAGS)
     both = both_of(chain(0), dead)
-    assert comparison_note(both, WORDS, TAGS).startswith("No tag sequence is allowed on B:")
+    assert comparison_note(both).startswith("No tag sequence is allowed on B:")
     rows = {row.id: row for row in comparison_rows(both, ["viterbi"])}
     assert rows["viterbi_b"].tags is None
     assert rows["differences"].texts == ["≠ 1"] * 3

@@ -9,7 +9,14 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.why_not import why_not
 from crfviz.views.stage.ruler import ruler
-from crfviz.views.strips.why import likeliest_loser, log_odds_row, why_gap, why_note, why_row
+from crfviz.views.strips.why import (
+    Question,
+    likeliest_loser,
+    log_odds_row,
+    why_gap,
+    why_note,
+    why_row,
+)
 from tests import oracle
 from tests.strategies import chains, fewer_examples
 
@@ -19,7 +26,13 @@ CHAIN = Potentials(
     [[3.0, 0.0, 0.0], [0.0, 2.0, 1.5], [0.0, 1.0, 1.9]],
     [[-1.0, 2.0, 0.0], [0.0, -1.0, 1.0], [1.0, 0.0, -2.0]],
     tags=TAGS,
+    tokens=WORDS,
 )
+
+
+def asked(tag, answer):
+    """About the second word."""
+    return Question(analyse(CHAIN), 1, tag, answer)
 
 
 def test_the_likeliest_loser_is_the_best_rival_at_the_least_certain_word():
@@ -42,16 +55,14 @@ def test_the_bars_add_up_to_the_gap(potentials):
         return
     position, tag = 0, analysis.viterbi.path[0]
     answer = why_not(potentials, position, tag)
-    names = [str(k) for k in range(potentials.num_tags)]
-    words = [str(t) for t in range(potentials.num_tokens)]
-    terms = why_gap(answer, position, tag, words, names)
+    terms = why_gap(Question(analysis, position, tag, answer))
     assert sum(terms.emissions) + sum(terms.transitions) == pytest.approx(answer.gap, abs=1e-9)
     assert len(terms.transitions) == len(terms.emissions) + 1
 
 
 def test_the_sentence_names_the_gap_the_ratio_and_the_largest_term():
     answer = why_not(CHAIN, 1, "VERB")
-    note = why_note(answer, 1, 2, WORDS, TAGS)
+    note = why_note(asked(2, answer))
     gap = CHAIN.score(["DET", "NOUN", "VERB"]) - CHAIN.score(answer.path)
     assert f"VERB at “dog” would cost {gap:.2f} nats" in note
     terms = [*answer.emission_terms.tolist(), *answer.transition_terms.tolist()]
@@ -61,9 +72,10 @@ def test_the_sentence_names_the_gap_the_ratio_and_the_largest_term():
 
 def test_a_chosen_tag_is_called_chosen():
     answer = why_not(CHAIN, 1, "NOUN")
-    assert "is on the best path" in why_note(answer, 1, 1, WORDS, TAGS)
-    assert why_gap(answer, 1, 1, WORDS, TAGS).title == "NOUN at “dog” is chosen"
-    assert list(why_row(answer, 1, 1, TAGS).tags) == answer.best
+    chosen = asked(1, answer)
+    assert "is on the best path" in why_note(chosen)
+    assert why_gap(chosen).title == "NOUN at “dog” is chosen"
+    assert list(why_row(chosen).tags) == answer.best
 
 
 def test_the_ruler_covers_the_line_and_its_pieces_are_named_by_the_words_that_differ():
@@ -84,8 +96,8 @@ def test_start_and_end_have_rulers_too(move):
 def test_the_trained_terms_come_along_where_there_are_edits():
     now = CHAIN.with_transition(0, 1, -3.0)
     before, answer = why_not(CHAIN, 1, 2), why_not(now, 1, 2)
-    assert why_gap(answer, 1, 2, WORDS, TAGS).trained is None
-    emissions, transitions = why_gap(answer, 1, 2, WORDS, TAGS, before).trained
+    assert why_gap(asked(2, answer)).trained is None
+    emissions, transitions = why_gap(asked(2, answer), before).trained
     assert sum(emissions) + sum(transitions) == pytest.approx(before.gap, abs=1e-9)
 
 
@@ -93,9 +105,8 @@ def test_the_trained_terms_come_along_where_there_are_edits():
 @given(chains(max_tokens=4, max_tags=3))
 def test_the_log_odds_are_those_of_enumeration(potentials):
     weights = oracle.allowed(potentials)
-    tags = list("ABC"[: potentials.num_tags])
     for k in range(potentials.num_tags):
-        row = log_odds_row(analyse(potentials), k, tags)
+        row = log_odds_row(analyse(potentials), k)
         for t, text in enumerate(row.texts):
             having = [score for path, score in weights if path[t] == k]
             lacking = [score for path, score in weights if path[t] != k]

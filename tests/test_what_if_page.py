@@ -83,6 +83,13 @@ def test_the_changed_sentence_can_be_taken(page):
     assert app.text_input(key="sentence").value == " ".join(words)
 
 
+def test_a_change_chosen_before_the_page_has_answered_is_the_one_taken(page):
+    app = page(**{"v.change": "upper case"})
+    app.button_group(key="view.change").set_value("lower case")
+    next(button for button in app.button if button.label == "Take this sentence").click().run()
+    assert app.text_input(key="sentence").value == SENTENCE.lower()
+
+
 def test_a_chain_of_few_observations_says_so(page):
     app = page("textbook/ice-cream", "2 3 3")
     assert "knows only" in app.info[0].value

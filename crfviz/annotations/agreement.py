@@ -83,12 +83,7 @@ class Agreement:
 
 
 def agreement(pairs: Pairs, first: str, second: str) -> Agreement:
-    """Compare the finished sentences of two annotators.
-
-    Args:
-        pairs: sentences with what anybody said about them, as the store gives them.
-        first: name of an annotator.
-        second: name of another.
+    """Compare the finished sentences of two annotators, out of what anybody said about any.
 
     Raises:
         CrfvizError: both names are the same.

@@ -68,12 +68,7 @@ def proposal(desk: Desk, annotation: Annotation) -> Proposal:
 def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str) -> Annotation:
     """Set a tag, or for a BIO model mark an entity, on the words first to last, and decode anew.
 
-    Args:
-        desk: sentence and model.
-        annotation: before.
-        first: position of the first word.
-        last: position of the last.
-        what: a tag; for a BIO model an entity type, empty for none.
+    `what` is a tag; for a BIO model an entity type, empty for none.
 
     Raises:
         NoPathError: no allowed path has this tag beside the others.

@@ -36,9 +36,7 @@ def mark_entity(pins: Pins, first: int, last: int, kind: str) -> dict[int, str]:
 def ends(pins: Pins, length: int) -> list[tuple[int, str]]:
     """The cells (position, tag) that no path may have because a marked entity ends before them.
 
-    Args:
-        pins: of BIO tags.
-        length: T words.
+    The pins are BIO tags, on some of T words.
     """
     return [
         (position + 1, inside(kind))

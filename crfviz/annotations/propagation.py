@@ -73,13 +73,7 @@ def proposal_of(
 
 
 def followed(before: Sequence[str], after: Sequence[str], pins: Mapping[int, str]) -> list[int]:
-    """Positions whose tag a correction changed although nobody set it.
-
-    Args:
-        before: T tags before the correction.
-        after: T tags after it.
-        pins: the annotator's tags after it.
-    """
+    """Positions, none of them pinned after it, whose tag a correction changed by itself."""
     pairs = enumerate(zip(before, after, strict=True))
     return [t for t, (old, new) in pairs if old != new and t not in pins]
 

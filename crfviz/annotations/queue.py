@@ -64,14 +64,14 @@ def in_order(ids: Iterable[int], doubts: Mapping[int, Doubt], order: Order) -> l
     return sorted(known, key=lambda i: by(doubts[i]) if i in doubts else math.inf)
 
 
-def reason(found: Doubt | None, order: Order) -> str:
+def reason(doubt: Doubt | None, order: Order) -> str:
     """Why a sentence comes now, in words."""
     if order == "file":
         return "next in the file"
-    if found is None:
+    if doubt is None:
         return "not scored, so in the order of the file"
     if order == "entropy":
-        return f"most doubtful: entropy {found.entropy:.2f} nats over its tag sequences"
+        return f"most doubtful: entropy {doubt.entropy:.2f} nats over its tag sequences"
     if order == "margin":
-        return f"closest race: the two best tag sequences lie {found.margin:.3g} nats apart"
-    return f"most to correct: {found.corrections:.1f} wrong words expected"
+        return f"closest race: the two best tag sequences lie {doubt.margin:.3g} nats apart"
+    return f"most to correct: {doubt.corrections:.1f} wrong words expected"

@@ -92,6 +92,15 @@ class Annotation:
             )
 
 
+@dataclass(frozen=True)
+class Merged:
+    """What became of annotations that joined a document, or would become of them."""
+
+    new: tuple[Annotation, ...]  # the annotator had said nothing, or had not finished the same
+    same: int  # that were there
+    conflicts: tuple[tuple[Annotation, Annotation], ...]  # what is there and stays, and what came
+
+
 def check_offsets(text: str, offsets: Offsets) -> None:
     """Refuse words that overlap, are empty, or lie outside of the text.
 

@@ -20,11 +20,11 @@ class CRF(nn.Module):
     """A linear-chain CRF over given emissions, with learned transitions.
 
     The parameters have the names and the meaning of pytorch-crf, so its checkpoints load as they
-    are. A mask (B, T) is True at words and False at padding, words first; None means that all are
-    words. What stands at padding, in emissions or tags, has no influence.
-
-    Args:
-        num_tags: K.
+    are. Emissions are (B, T, K), tags (B, T) long. A mask (B, T) bool is True at words and False at
+    padding, words first; None means that all are words. What stands at padding, in emissions or
+    tags, has no influence. Every method raises a ShapeError for a shape that does not match and for
+    a mask with words after padding, an EmptySentenceError for a sentence without a word, and a
+    ScoreError for a score at a word that is NaN or +inf.
 
     Source:
         Lafferty, McCallum and Pereira, "Conditional Random Fields" (2001).
@@ -53,20 +53,9 @@ class CRF(nn.Module):
         return f"num_tags={self.num_tags}"
 
     def log_likelihood(self, emissions: Tensor, tags: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Log of the probability of each tagging, in nats.
-
-        Args:
-            emissions: (B, T, K).
-            tags: (B, T) long.
-            mask: (B, T) bool.
-
-        Returns:
-            (B,); -inf where the tagging is forbidden.
+        """Log of the probability of each tagging, (B,) nats; -inf where it is forbidden.
 
         Raises:
-            ShapeError: a shape does not match, or a mask has words after padding.
-            EmptySentenceError: a sentence has no word.
-            ScoreError: a score at a word is NaN or +inf.
             UnknownTagError: a tag at a word is not from 0 to K-1.
         """
         emissions, mask = self._checked(emissions, mask)
@@ -78,18 +67,10 @@ class CRF(nn.Module):
 
     @torch.no_grad()
     def decode(self, emissions: Tensor, mask: Tensor | None = None) -> list[list[int]]:
-        """The best path of each sentence, as `viterbi` finds it, in float64.
-
-        Args:
-            emissions: (B, T, K).
-            mask: (B, T) bool.
-
-        Returns:
-            B lists of tag ids, as long as their sentences.
+        """The best path of each sentence, as `viterbi` finds it, in float64: B lists of tag ids.
 
         Raises:
             NoPathError: every path of a sentence is forbidden.
-            CrfvizError: bad emissions or mask, as for `log_likelihood`.
         """
         emissions, mask = self._checked(emissions, mask)
         transitions = self.transitions.double()
@@ -108,18 +89,9 @@ class CRF(nn.Module):
         ]
 
     def marginals(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The probability of each tag at each word.
+        """The probability of each tag at each word, (B, T, K).
 
-        Args:
-            emissions: (B, T, K).
-            mask: (B, T) bool.
-
-        Returns:
-            (B, T, K); rows of words sum to 1, rows of padding and of sentences without an allowed
-            path are 0.
-
-        Raises:
-            CrfvizError: bad emissions or mask, as for `log_likelihood`.
+        Rows of words sum to 1, rows of padding and of sentences without an allowed path are 0.
         """
         emissions, mask = self._checked(emissions, mask)
         log_alpha = recursions.forward(emissions, self.transitions, self.start_transitions, mask)

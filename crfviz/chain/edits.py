@@ -56,12 +56,9 @@ class Edits:
     def reaching(self, now: Potentials, wanted: Potentials) -> "Edits":
         """These and one edit for each transition, start or end score in which two chains differ.
 
-        Scores are kept with `DECIMALS` decimals, so that a link with all of them stays readable;
-        what differs by less than half of the last one stays as it is.
-
-        Args:
-            now: the chain with these edits applied.
-            wanted: the same sentence with other weights, none of them forbidden that is not now.
+        From the chain with these edits applied to the same sentence with other weights, none of
+        them forbidden that is not now. Scores are kept with `DECIMALS` decimals, so that a link
+        with all of them stays readable; what differs by less than half of the last one stays.
 
         Raises:
             ShapeError: the chains have a transition matrix for each step.

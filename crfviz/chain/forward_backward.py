@@ -54,9 +54,7 @@ def forward_backward(potentials: Potentials) -> ForwardBackward:
 
 def log_partition(potentials: Potentials) -> float:
     """Log Z alone, in nats; -inf if no path is allowed."""
-    emissions, steps, start, end = potentials.arrays()
-    alpha = recursions.forward(emissions, steps, start)
-    return float(recursions.logsumexp(alpha[-1] + end, -1))
+    return float(recursions.log_partition(*potentials.arrays()))
 
 
 def normalise(log_weights: Tensor) -> Tensor:

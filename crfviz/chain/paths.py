@@ -27,14 +27,11 @@ def probability(score: float, log_partition: float) -> float:
 
 
 def require_path(prefixes: Tensor, final: Tensor) -> None:
-    """Raise unless an allowed path exists.
+    """Raise a NoPathError, which says where the last prefix breaks off, unless a path is allowed.
 
     Args:
         prefixes: (T, K) summed or best score of the prefixes that end in tag k at t.
         final: (K,) the last row of it with the end scores added.
-
-    Raises:
-        NoPathError: every path is forbidden; says where the last prefix breaks off.
     """
     blocked = torch.isneginf(prefixes).all(-1)
     if blocked.any():

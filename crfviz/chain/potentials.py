@@ -38,6 +38,11 @@ Tag = int | str  # by id or by name
 class Potentials:
     """All scores of one sentence. Methods that change something return a new object.
 
+    Whatever takes a chain takes its tags by id or by name and its positions from 0, and raises an
+    UnknownTagError for a tag that it does not have, a ShapeError for such a position and for a path
+    that has not T tags, and a NoPathError where every path is forbidden, asked for a path or for
+    the probability of something.
+
     Args:
         emissions: (T, K) score of each tag at each word.
         transitions: (K, K), or one matrix for each step, (T-1, K, K); from and to.
@@ -150,11 +155,7 @@ class Potentials:
         )
 
     def tag_id(self, tag: Tag) -> int:
-        """The id of a tag given by name or by id.
-
-        Raises:
-            UnknownTagError: the chain has no such tag.
-        """
+        """The id of a tag given by name or by id."""
         with suppress(TypeError, ValueError):  # not an integer, not among the names
             number = self.tag_names.index(tag) if isinstance(tag, str) else index(tag)
             if 0 <= number < self.num_tags:
@@ -165,11 +166,7 @@ class Potentials:
         )
 
     def position(self, position: int) -> int:
-        """The position of a word as a plain integer.
-
-        Raises:
-            ShapeError: it is not a whole number from 0 to T-1.
-        """
+        """The position of a word, a whole number from 0 to T-1, as a plain integer."""
         last = self.num_tokens - 1
         try:
             number = index(position)
@@ -226,23 +223,13 @@ class Potentials:
         )
 
     def path(self, path: Sequence[Tag]) -> list[int]:
-        """The ids of a path of T tags, by id or by name.
-
-        Raises:
-            ShapeError: `path` has not T tags.
-            UnknownTagError: the chain does not have one of the tags.
-        """
+        """The ids of a path of T tags, by id or by name."""
         if len(path) != self.num_tokens:
             raise ShapeError(f"path must have {self.num_tokens} tags, got {len(path)}")
         return [self.tag_id(tag) for tag in path]
 
     def score(self, path: Sequence[Tag]) -> float:
-        """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden.
-
-        Raises:
-            ShapeError: `path` has not T tags.
-            UnknownTagError: the chain does not have one of the tags.
-        """
+        """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden."""
         tags = torch.tensor(self.path(path))
         with torch.no_grad():
             scores = (self.emissions, self.transitions, self.start, self.end)

@@ -6,10 +6,12 @@ With emissions e_t(k), transitions w(j, k) from j to k, start s(k) and end f(k),
     backward   β_T(j) = f(j)               β_t(j) = ⊕_k [w(j, k) + e_{t+1}(k) + β_{t+1}(k)]
     total      ⊕_k [α_T(k) + f(k)]
 
-⊕ is log-sum-exp for sums over paths and max for the best path: one recursion, two readings. A `...`
-in a shape is nothing for one sentence and B for a batch. In a batch, `mask` (B, T) is True at words
-and False at padding, and words come first (`crfviz.chain.crf` checks this); a padded column repeats
-the column before it, so the last one always holds the result. All functions can be differentiated,
+⊕ is log-sum-exp for sums over paths and max for the best path: one recursion, two readings.
+
+Emissions are (..., T, K), transitions (K, K) or (T-1, K, K), from and to, start and end (K,). A
+`...` is nothing for one sentence and B for a batch. In a batch, `mask` (B, T) is True at words and
+False at padding, and words come first (`crfviz.chain.crf` checks this); a padded column repeats the
+column before it, so the last one always holds the result. All functions can be differentiated,
 and no gradient is NaN where scores are -inf. `forward` and `backward` also take one sentence as
 NumPy arrays, without mask and gradient: the same loop at a third of the time a step.
 
@@ -33,7 +35,7 @@ from torch import Tensor
 
 TOLERANCE = 1e-12  # times the size of the best score; scores below 1 count as 1
 
-Array = TypeVar("Array", Tensor, NDArray[np.float64])
+Array = TypeVar("Array", Tensor, NDArray[np.float64], NDArray[np.float32])
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
 Tags = TypeVar("Tags", int, Tensor)  # one tag, or N of them
@@ -77,15 +79,7 @@ def forward(
 ) -> Array:
     """Table of all prefixes: α_t(k), or with `reduce=maximum` the best prefix ending in k at t.
 
-    Args:
-        emissions: (..., T, K).
-        transitions: (K, K) or (T-1, K, K), from and to.
-        start: (K,).
-        mask: (B, T) for a batch.
-        reduce: what to do with the paths that meet in a tag.
-
-    Returns:
-        (..., T, K), emission at t and start included; a padded column repeats the one before.
+    It is (..., T, K), emission at t and start included.
     """
     columns = _columns(emissions)
     table = [start + columns[0]]
@@ -105,19 +99,13 @@ def backward(
 ) -> Array:
     """Table of all suffixes: β_t(j), or with `reduce=maximum` the best suffix after j at t.
 
-    Args:
-        emissions: (..., T, K).
-        transitions: (K, K) or (T-1, K, K), from and to.
-        end: (K,).
-        mask: (B, T) for a batch.
-        reduce: what to do with the paths that part at a tag.
-
-    Returns:
-        (..., T, K), emission at t excluded and end included; at padding `end` itself.
+    It is (..., T, K), emission at t excluded and end included; at padding `end` itself.
     """
     columns = _columns(emissions)
     steps = _steps(transitions, len(columns))
-    table = [_expanded(end, columns[-1])]
+    table = [end]
+    if isinstance(end, Tensor):
+        table = [end.expand_as(columns[-1])]
     for t in range(len(columns) - 1, 0, -1):
         arriving = columns[t] + table[-1]
         left = reduce(steps[t - 1] + arriving[..., None, :], -1)  # (..., K from, K to)
@@ -126,12 +114,8 @@ def backward(
 
 
 def log_partition(
-    emissions: Tensor,
-    transitions: Tensor,
-    start: Tensor,
-    end: Tensor,
-    mask: Tensor | None = None,
-) -> Tensor:
+    emissions: Array, transitions: Array, start: Array, end: Array, mask: Tensor | None = None
+) -> Array:
     """Log of the summed weight of all paths, in nats, shape (...); -inf if no path is allowed."""
     log_alpha = forward(emissions, transitions, start, mask)
     return logsumexp(log_alpha[..., -1, :] + end, -1)
@@ -145,19 +129,10 @@ def path_score(
     tags: Tensor,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Score of paths: start, emissions, transitions and end added up.
+    """Score of paths: start, emissions, transitions and end added up; -inf for a forbidden path.
 
-    Args:
-        emissions: (..., T, K).
-        transitions: (K, K) or (T-1, K, K), from and to.
-        start: (K,).
-        end: (K,).
-        tags: (..., T) long, one path for each sentence, or (N, T), N paths of one sentence; at
-            padding any valid tag id.
-        mask: (B, T) for a batch.
-
-    Returns:
-        (...) or (N,) nats; -inf for a forbidden path.
+    `tags` are (..., T) long, one path for each sentence, or (N, T), N paths of one sentence; at
+    padding any valid tag id. The scores are (...) or (N,) nats.
     """
     num_tokens = tags.shape[-1]
     emissions = emissions.expand(*tags.shape, -1)
@@ -176,14 +151,9 @@ def path_score(
 
 
 def backpointers(best: Tensor, transitions: Tensor) -> Tensor:
-    """The tag before, on the best prefix that ends in each tag; a tie goes to the lowest id.
+    """The tag before, on the best prefix that ends in each tag: (..., T, K) long; row 0 is -1.
 
-    Args:
-        best: (..., T, K) from `forward(..., reduce=maximum)`.
-        transitions: (K, K) or (T-1, K, K), from and to.
-
-    Returns:
-        (..., T, K) long; row 0 is -1.
+    `best` is from `forward(..., reduce=maximum)`; a tie goes to the lowest id.
     """
     candidates = best[..., :-1, :, None] + transitions  # (..., T-1, K from, K to)
     pointers = lowest_best(candidates, -2)
@@ -205,14 +175,9 @@ def follow(first: int, rows: Iterable[Sequence[int]]) -> list[int]:
 
 
 def leading(table: Array, transitions: Array) -> Array:
-    """What leads from each tag to the one after it: table_t(j) + w(j, k), in nats.
+    """What leads from each tag to the one after it, by the table of `forward` for one sentence.
 
-    Args:
-        table: (T, K) from `forward`.
-        transitions: (K, K) or (T-1, K, K), from and to.
-
-    Returns:
-        (T-1, K to, K from): a row for each tag one may come to.
+    It is table_t(j) + w(j, k), nats, (T-1, K to, K from): a row for each tag one may come to.
     """
     return (table[:-1, :, None] + transitions).swapaxes(-1, -2)
 
@@ -240,12 +205,7 @@ def walk_back(last: Array, before: Array, choose: Callable[[Array], Tags]) -> li
 def products(first: Tensor, weights: Tensor) -> Tensor:
     """The forward recursion without logarithms: each row is the row before times a matrix.
 
-    Args:
-        first: (K,) row 0, or (..., K) several of them.
-        weights: (T-1, K, K), from and to.
-
-    Returns:
-        (T, ..., K).
+    From row 0, (K,), or several of them, (..., K), and weights (T-1, K, K) to (T, ..., K).
     """
     table = [first]
     for step in weights:
@@ -264,15 +224,8 @@ def best_by_uses(
                                      best_{t-1}(a, n-1)  if k = b )
 
     so that its own value counts in n and not in the score: it is left out, even where it is -inf.
-    O(T^2 K^2), vectorised over tags and counts.
-
-    Args:
-        emissions: (T, K).
-        transitions: (T-1, K, K), from and to.
-        start: (K,).
-        end: (K,).
-        before: tag id a.
-        after: tag id b.
+    O(T^2 K^2), vectorised over tags and counts. `before` and `after` are the ids of a and b, the
+    transitions are (T-1, K, K).
 
     Returns:
         (T,) nats for n from 0 to T-1; -inf where no allowed path has n uses.
@@ -304,15 +257,9 @@ def best_with_change(
 ) -> Changed:
     """Viterbi's recursion for B chains that differ from one chain in one transition each.
 
-    B comes last, where NumPy is fast: `forward` and `walk_back` take three times as long.
-
-    Args:
-        emissions: (T, K).
-        matrix: (K, K) for all steps, from and to.
-        start: (K,).
-        end: (K,).
-        moves: (B, 2) tag ids, from and to.
-        changes: (B,) nats to add to the transition.
+    B comes last, where NumPy is fast: `forward` and `walk_back` take three times as long. One
+    `matrix` (K, K) is for all steps; `moves` (B, 2) are the tag ids, from and to, of the transition
+    to which `changes` (B,) are added, in nats.
     """
     batch = np.arange(len(moves))
     before, after = moves.T
@@ -330,13 +277,6 @@ def best_with_change(
         uses += (previous == before) & (tag == after)
         tag = previous
     return Changed(score=score, uses=uses)
-
-
-def _expanded(end: Array, column: Array) -> Array:
-    """`end` (K,) in the shape of a column."""
-    if isinstance(end, Tensor):
-        return end.expand_as(column)
-    return end
 
 
 def _columns(table: Array) -> Sequence[Array]:

@@ -8,12 +8,15 @@ Source: Scott, "Bayesian Methods for Hidden Markov Models" (2002), for drawing b
 Devroye, "Non-Uniform Random Variate Generation" (1986), chapter II.2, for inversion.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
+from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import Path, probability, require_path
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
@@ -37,15 +40,9 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
     """Paths drawn independently from p(y | x), by forward filtering and backward sampling.
 
     The last tag is drawn from p(y_T | x), then each tag before it from p(y_t | y_{t+1}, x), which
-    is proportional to exp(α_t(y_t) + w(y_t, y_{t+1})).
-
-    Args:
-        potentials: scores of one sentence.
-        n: how many paths, at least 0.
-        generator: source of randomness, on the CPU.
+    is proportional to exp(α_t(y_t) + w(y_t, y_{t+1})). The generator is one of the CPU.
 
     Raises:
-        NoPathError: every path is forbidden.
         CrfvizError: `n` is negative.
 
     Example:
@@ -55,37 +52,25 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
     """
     if n < 0:
         raise CrfvizError(f"n must be 0 or more, got {n}")
+
+    def draw(chances: Tensor) -> Tensor:
+        return torch.multinomial(chances.expand(n, -1), 1, generator=generator).squeeze(-1)
+
+    tags = _walked(potentials, partial(torch.softmax, dim=-1), draw)
+    total = log_partition(potentials)
     with torch.no_grad():
-        transitions, end = potentials.transitions, potentials.end
-        log_alpha = recursions.forward(potentials.emissions, transitions, potentials.start)
-        final = log_alpha[-1] + end
-        require_path(log_alpha, final)
-
-        def draw(chances: Tensor) -> Tensor:
-            return torch.multinomial(chances.expand(n, -1), 1, generator=generator).squeeze(-1)
-
-        before = torch.softmax(recursions.leading(log_alpha, transitions), -1)
-        tags = torch.stack(recursions.walk_back(torch.softmax(final, -1), before, draw), -1)
-        scores = recursions.path_score(
-            potentials.emissions, transitions, potentials.start, end, tags
-        )
-        log_partition = torch.logsumexp(final, -1).item()
+        scores = (potentials.emissions, potentials.transitions, potentials.start, potentials.end)
+        of_paths = recursions.path_score(*scores, tags).tolist()
     return [
-        Path(path, score, probability(score, log_partition))
-        for path, score in zip(tags.tolist(), scores.tolist(), strict=True)
+        Path(path, score, probability(score, total))
+        for path, score in zip(tags.tolist(), of_paths, strict=True)
     ]
 
 
 def pile(potentials: Potentials, n: int, seed: int) -> Pile:
     """The first n samples of a seed, in O(n T K + T K^2).
 
-    Args:
-        potentials: scores of one sentence.
-        n: how many, at least 0.
-        seed: which random numbers; at least 0.
-
     Raises:
-        NoPathError: every path is forbidden.
         CrfvizError: `n` or `seed` is negative.
 
     Example:
@@ -98,7 +83,8 @@ def pile(potentials: Potentials, n: int, seed: int) -> Pile:
     T, K = potentials.emissions.shape
     generator = torch.Generator().manual_seed(seed)
     numbers = torch.rand(n, T, generator=generator, dtype=torch.float64)
-    paths = _inverted(potentials, numbers)
+    columns = iter(numbers.flip(-1).unbind(-1))  # one number decides a tag, the last one first
+    paths = _walked(potentials, _cumulated, lambda chances: _tag(chances, next(columns)))
     words = torch.arange(T)
     uses = torch.bincount((words * K + paths).flatten(), minlength=T * K)
     steps = (words[:-1] * K + paths[:, :-1]) * K + paths[:, 1:]
@@ -107,32 +93,24 @@ def pile(potentials: Potentials, n: int, seed: int) -> Pile:
 
 
 def largest_gap(frequencies: Tensor, marginals: Tensor) -> tuple[float, int, int]:
-    """Where samples and marginals lie farthest apart: the gap, the position and the tag id.
-
-    Args:
-        frequencies: (T, K).
-        marginals: (T, K).
-    """
+    """Where two (T, K) tables lie farthest apart: the gap, the position and the tag id."""
     gaps = (frequencies - marginals).abs()
     place = int(gaps.argmax())
     position, tag = divmod(place, gaps.shape[1])
     return gaps[position, tag].item(), position, tag
 
 
-def _inverted(potentials: Potentials, numbers: Tensor) -> Tensor:
-    """(n, T) tags from (n, T) numbers in [0, 1)."""
+def _walked(
+    potentials: Potentials, chances: Callable[[Tensor], Tensor], choose: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """(n, T) tags, chosen from the last one on by what `chances` makes of log-weights."""
     with torch.no_grad():
-        log_alpha = recursions.forward(
-            potentials.emissions, potentials.transitions, potentials.start
-        )
+        transitions = potentials.transitions
+        log_alpha = recursions.forward(potentials.emissions, transitions, potentials.start)
         final = log_alpha[-1] + potentials.end
         require_path(log_alpha, final)
-        before = _cumulated(recursions.leading(log_alpha, potentials.transitions))
-        columns = iter(numbers.flip(-1).unbind(-1))  # one number decides a tag, the last one first
-        tags = recursions.walk_back(
-            _cumulated(final), before, lambda cumulated: _tag(cumulated, next(columns))
-        )
-    return torch.stack(tags, -1)
+        before = chances(recursions.leading(log_alpha, transitions))
+        return torch.stack(recursions.walk_back(chances(final), before, choose), -1)
 
 
 def _cumulated(log_weights: Tensor) -> Tensor:

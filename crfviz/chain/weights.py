@@ -14,7 +14,7 @@ With one matrix for each step, a transition is still one weight: its value is wh
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -79,8 +79,6 @@ def resolve(potentials: Potentials, weight: Weight) -> WeightId:
 
     Raises:
         CrfvizError: it has none of the four forms.
-        UnknownTagError: the chain does not have one of its tags.
-        ShapeError: the chain does not have its position.
     """
     match weight:
         case ("transition", before, after):
@@ -115,7 +113,15 @@ def value_of(potentials: Potentials, weight: WeightId) -> float:
     Raises:
         CrfvizError: a transition has another score at each step, so that it has no one value.
     """
-    values = set(_cells(potentials, weight).tolist())
+    kind, *where = weight
+    cells: tuple[Any, ...] = (..., *where)
+    tables = {
+        "transition": potentials.transitions,  # one cell, or one for each step
+        "start": potentials.start,
+        "end": potentials.end,
+        "emission": potentials.emissions,
+    }
+    values = set(tables[kind][cells].flatten().tolist())
     if len(values) != 1:
         raise CrfvizError(
             f"expected one value for the transition {weight[1:]}, got {len(values)}:"
@@ -135,16 +141,3 @@ def uses(weight: WeightId, path: Sequence[int]) -> int:
             return int(path[-1] == tag)
         case ("emission", position, tag):
             return int(path[position] == tag)
-
-
-def _cells(potentials: Potentials, weight: WeightId) -> Tensor:
-    """All cells that a weight stands for: one, or one for each step."""
-    match weight:
-        case ("transition", before, after):
-            return potentials.transitions[..., before, after].flatten()
-        case ("start", tag):
-            return potentials.start[tag].flatten()
-        case ("end", tag):
-            return potentials.end[tag].flatten()
-        case ("emission", position, tag):
-            return potentials.emissions[position, tag].flatten()

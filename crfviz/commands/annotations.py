@@ -15,14 +15,22 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
+from crfviz.annotations.copies import WAYS, settled
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
-from crfviz.annotations.files.importing import INPUT_FORMATS, keep, read_items
-from crfviz.annotations.records import STATES
+from crfviz.annotations.files.importing import INPUT_FORMATS, read_items
+from crfviz.annotations.files.merging import (
+    Known,
+    conflicts,
+    keep,
+    known_documents,
+    planned,
+)
+from crfviz.annotations.records import STATES, Merged
 from crfviz.annotations.store.store import Store, file_of, open_store
 from crfviz.commands.names import require_file, require_folder, require_known
 from crfviz.commands.tag import printable
-from crfviz.corpus.table import Row, Table, aligned
-from crfviz.exceptions import FormatError
+from crfviz.corpus.table import Table, TableRow, aligned
+from crfviz.exceptions import CrfvizError, FormatError
 
 SHOWN = 20  # problems of a file that are printed
 COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
@@ -34,11 +42,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     export = kinds.add_parser("export", help="write annotations to a file or standard output")
     _add_filters(export)
     export.add_argument("--state", choices=STATES, help="only these (default: all)")
+    export.add_argument(
+        "--copies",
+        choices=WAYS,
+        help="where annotators contradict each other: what all agree on, what more than half say, "
+        "or every copy",
+    )
     export.add_argument("--format", choices=FILE_FORMATS, help="default: by the name of --out")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
     bring = kinds.add_parser("import", help="store the sentences of files, with their annotations")
     bring.add_argument("files", nargs="+", type=Path, metavar="FILE")
     bring.add_argument("--format", choices=INPUT_FORMATS, help="default: told from the content")
+    ways = bring.add_mutually_exclusive_group()
+    ways.add_argument(
+        "--merge",
+        action="store_true",
+        help="join annotations to documents that have the same sentences",
+    )
+    ways.add_argument(
+        "--separate", action="store_true", help="store such sentences once more, under a new name"
+    )
     bring.add_argument("--keep-good", action="store_true", help="leave out what cannot be read")
     stats = kinds.add_parser("stats", help="how far every annotator is in every document")
     _add_filters(stats)
@@ -91,7 +114,7 @@ def statistics(store: Store, document: str | None = None, annotator: str | None 
     for summary in store.documents():
         if document in (None, summary.name):
             names = [name for name in store.annotators(summary.name) if annotator in (None, name)]
-            about: Row = {"document": summary.name, "sentences": summary.sentences}
+            about: TableRow = {"document": summary.name, "sentences": summary.sentences}
             rows += [about | _counts(store, summary.name, name) for name in names]
             if not names and annotator is None:
                 rows.append(about | dict.fromkeys(COLUMNS[2:]))
@@ -105,7 +128,11 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
 
 def _export(store: Store, options: argparse.Namespace) -> None:
     file_format = _format(options)
-    pairs = store.annotations(options.document, options.annotator, options.state)
+    found = store.annotations(options.document, options.annotator, options.state)
+    try:
+        pairs = settled(found, options.copies)
+    except CrfvizError as error:
+        raise FormatError(f"{error} (--annotator NAME or --copies); nothing was written") from error
     pieces = rendered(pairs, file_format)
     if options.out is None:
         sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
@@ -155,12 +182,33 @@ def _import(store: Store, options: argparse.Namespace) -> None:
                 f"{path}: {_count(read.dropped)} cannot be read, so nothing of it was stored; "
                 f"--keep-good stores the {len(read.items)} others"
             )
+        known = {} if options.separate else known_documents(store, read)
+        if known and not options.merge:
+            there = ", ".join(printable(each.document) for each in known.values())
+            raise FormatError(
+                f"{path}: the sentences of {there} are in the store already, so nothing of it was "
+                f"stored; --merge adds its annotations there, --separate stores them once more"
+            )
+        for name, plan in planned(store, known).items():
+            _say_merging(path, known[name], plan)
         with tqdm(total=len(read.items) + len(read.annotations), unit="row", leave=False) as bar:
-            names = keep(store, read, partial(_show, bar))
+            names = keep(store, read, partial(_show, bar), known)
         sys.stderr.write(
             f"{path}: {read.format}, {_count(len(read.items))} and {len(read.annotations)} "
             f"annotations stored as {', '.join(names) or 'nothing'}\n"
         )
+
+
+def _say_merging(path: Path, known: Known, plan: Merged) -> None:
+    lines = conflicts(known, plan)
+    for line in lines[:SHOWN]:
+        sys.stderr.write(f"{path}: {printable(line)}\n")
+    if len(lines) > SHOWN:
+        sys.stderr.write(f"... and {len(lines) - SHOWN} more\n")
+    sys.stderr.write(
+        f"{path}: {len(plan.new)} annotations are new in {printable(known.document)}, {plan.same} "
+        f"were there, {len(lines)} contradict what is there\n"
+    )
 
 
 def _count(sentences: int) -> str:
@@ -181,7 +229,7 @@ def _stats(store: Store, options: argparse.Namespace) -> None:
         sys.stdout.writelines(f"{line}\n" for line in table)
 
 
-def _counts(store: Store, document: str, annotator: str) -> Row:
+def _counts(store: Store, document: str, annotator: str) -> TableRow:
     progress = store.progress(document, annotator)
     done = [labelled for _, labelled in store.annotations(document, annotator, "done")]
     pairs = [pair for one in done for pair in zip(one.proposed, one.final, strict=True)]

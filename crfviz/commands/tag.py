@@ -63,9 +63,6 @@ def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:
         tagger: whose potentials are decoded.
         words: at least one.
         width: of the terminal; a single word may be wider.
-
-    Raises:
-        NoPathError: every path is forbidden.
     """
     potentials = tagger.potentials(words)
     best, tables = viterbi(potentials), forward_backward(potentials)

@@ -81,12 +81,7 @@ def wilson(right: int, total: int) -> Rate:
 
 
 def accuracy(gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]) -> Accuracy:
-    """Share of words and of sentences that are tagged as in `gold`.
-
-    Args:
-        gold: the right tags of N sentences.
-        guess: the tags to judge, as many.
-    """
+    """Share of words and of sentences that are tagged as in `gold`."""
     pairs = list(zip(gold, guess, strict=True))
     right = sum(a == b for x, y in pairs for a, b in zip(x, y, strict=True))
     whole = sum(list(x) == list(y) for x, y in pairs)
@@ -98,12 +93,10 @@ def entity_scores(
     guess: Sequence[Sequence[str]],
     generator: np.random.Generator,
 ) -> EntityScores:
-    """Precision, recall and F1 of entities; 0 where there is nothing to divide by.
+    """Precision, recall and F1 of entities, by the BIO tags of at least one sentence.
 
-    Args:
-        gold: the right BIO tags of N sentences, N at least 1.
-        guess: the tags to judge, as many.
-        generator: draws the sentences of the bootstrap.
+    They are 0 where there is nothing to divide by. The generator draws the sentences of the
+    bootstrap.
     """
     counts = _entity_counts(gold, guess)
     per_sentence = sum(counts.values(), np.zeros((len(gold), 3), dtype=np.int64))
@@ -163,12 +156,7 @@ def mcnemar(b: int, c: int) -> float:
 def calibration_error(
     probability: Tensor | NDArray[np.float64], correct: Tensor | NDArray[np.bool_]
 ) -> float:
-    """Expected calibration error in [0, 1].
-
-    Args:
-        probability: (N,) in [0, 1], of each prediction.
-        correct: (N,) bool, whether the prediction was right.
-    """
+    """Expected calibration error in [0, 1] of N predictions, by which of them were right."""
     promised, kept = torch.as_tensor(probability), torch.as_tensor(correct)
     bins = (promised * NUM_BINS).long().clamp(max=NUM_BINS - 1)
     gap = torch.zeros(NUM_BINS, dtype=torch.float64)
@@ -177,12 +165,7 @@ def calibration_error(
 
 
 def resampled(per_sentence: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-    """Sums over samples of whole sentences, drawn with replacement: (SAMPLES, C).
-
-    Args:
-        per_sentence: (N, C) counts of each sentence, N at least 1.
-        generator: draws the sentences.
-    """
+    """Sums over samples of whole sentences, drawn with replacement: (SAMPLES, C) from (N, C)."""
     number = len(per_sentence)
     shares = np.full(number, 1 / number)
     drawn = [  # a few samples at a time: all of them at once are 8 kB for every sentence

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from crfviz.corpus.metrics import Rate
 
 Cell = str | int | float | None
-Row = dict[str, Cell]
-Table = list[Row]
+TableRow = dict[str, Cell]
+Table = list[TableRow]
 
 DIGITS = 6  # of numbers in JSON and CSV
 _FORMULA = ("=", "+", "-", "@")  # how a cell starts that a spreadsheet would calculate
 
 
-def rate_cells(name: str, rate: Rate) -> Row:
+def rate_cells(name: str, rate: Rate) -> TableRow:
     """A share and its interval as cells of a row."""
     return {name: rate.value, f"{name}_low": rate.low, f"{name}_high": rate.high}
 

@@ -68,11 +68,7 @@ def write_examples(path: Path, examples: list[Example]) -> None:
 
 
 def example_of(place: str, content: object) -> Example:
-    """An example from JSON.
-
-    Args:
-        place: file and line, for the message.
-        content: an object with the fields of `Example`.
+    """An example from a JSON object with its fields; `place` is file and line, for the message.
 
     Raises:
         ModelError: it is no example; says which field.
@@ -156,8 +152,8 @@ def _viterbi_wrong(chain: Potentials, example: Example) -> bool:
     """Viterbi is wrong at the position."""
     if example.gold is None or example.position is None:
         return False
-    names = _names(chain, viterbi(chain).path)
-    return names[example.position] != example.gold[example.position]
+    tag = viterbi(chain).path[example.position]
+    return chain.tag_names[tag] != example.gold[example.position]
 
 
 def _near_tie(chain: Potentials, example: Example) -> bool:  # noqa: ARG001 - a check takes both

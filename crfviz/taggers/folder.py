@@ -11,6 +11,7 @@ from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
 from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.taggers.tagger import Tagger, Words, english_words, words_of
+from crfviz.text.sentences import Sentence
 
 CARD_FILE = "README.md"
 EVALUATION_FILE = "evaluation.json"  # figures, see `crfviz.corpus.tables.report`
@@ -19,12 +20,10 @@ DIGITS = 12  # hexadecimal ones of a version
 
 
 class FolderTagger:
-    """Name, words, examples and card of a model folder.
+    """Name, words, examples and card of a model folder; see `Tagger` for what they are.
 
-    Args:
-        folder: of the model.
-        tags: K tag names, in id order.
-        scheme: BIO where the rules of BIO act in decoding, else None.
+    A family reads its folder when a tagger is made. If that is no such model, it is a ModelError
+    that says which file and which field.
     """
 
     observations: tuple[str, ...] | None = None  # any word
@@ -48,9 +47,21 @@ class FolderTagger:
         path = self.folder / EXAMPLES_FILE
         return read_examples(path) if path.exists() else []
 
+    def tagged(self) -> Sequence[Sentence]:
+        """The sentences with right tags that came with it: none."""
+        return []
+
     def card(self) -> str:
-        """The README.md of the folder; empty where there is none."""
-        return read_card(self.folder)
+        """The README.md of the folder; empty where there is none.
+
+        Raises:
+            ModelError: it cannot be read.
+        """
+        path = self.folder / CARD_FILE
+        try:
+            return path.read_text(encoding="utf-8") if path.is_file() else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelError(f"{path}: cannot be read ({error})") from error
 
 
 class SentenceTagger(FolderTagger, ABC):
@@ -76,19 +87,6 @@ class SentenceTagger(FolderTagger, ABC):
     @abstractmethod
     def _score(self, words: tuple[str, ...]) -> Potentials:
         """The potentials of at least one word, without the rules of a scheme."""
-
-
-def read_card(folder: Path) -> str:
-    """The README.md of a model folder; empty where there is none.
-
-    Raises:
-        ModelError: it cannot be read.
-    """
-    path = folder / CARD_FILE
-    try:
-        return path.read_text(encoding="utf-8") if path.is_file() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: cannot be read ({error})") from error
 
 
 def version_of(tagger: Tagger) -> str:

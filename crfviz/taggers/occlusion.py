@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.potentials import Potentials, Tag
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, UnknownObservationError
 from crfviz.taggers.tagger import Tagger, Words, words_of
 
 HIDDEN = "\ua723"  # LATIN SMALL LETTER EGYPTOLOGICAL ALEF
@@ -31,18 +31,10 @@ class Occlusion:
     hidden: tuple[Potentials, ...]  # T chains; number s has its word s hidden
 
     def change(self, position: int, tag: Tag) -> Tensor:
-        """What hiding each word does to one emission.
+        """What hiding each word does to the emission of a tag at a position.
 
-        Args:
-            position: the word whose emission is watched.
-            tag: the tag whose emission is watched, by id or name.
-
-        Returns:
-            (T,) nats: emission with word s hidden - emission of the whole sentence; what is less
-            than `ROUNDING` is 0.
-
-        Raises:
-            UnknownTagError: the chain has no such tag.
+        It is (T,) nats: emission with word s hidden - emission of the whole sentence; what is less
+        than `ROUNDING` is 0.
         """
         cell = (position, self.whole.tag_id(tag))
         scores = torch.stack([chain.emissions[cell] for chain in self.hidden])
@@ -54,19 +46,20 @@ class Occlusion:
 def occlude(tagger: Tagger, tokens: Words, *, constrained: bool = True) -> Occlusion:
     """Score a sentence of T words T + 1 times, in one batch: whole, and with each word hidden.
 
-    Args:
-        tagger: any tagger; only `potentials_batch` is asked.
-        tokens: T words; at least one.
-        constrained: as in `Tagger.potentials`.
-
     Raises:
         EmptySentenceError: there is no word.
-        CrfvizError: the tagger knows a few observations only, so that it has nothing for `HIDDEN`.
+        CrfvizError: the tagger knows a few observations or sentences only, so that it has nothing
+            for `HIDDEN`.
     """
     if tagger.observations is not None:
         known = ", ".join(tagger.observations)
         raise CrfvizError(f"{tagger.name} knows only {known}: no observation can be hidden")
     words = words_of(tokens)
     variants = [(*words[:s], HIDDEN, *words[s + 1 :]) for s in range(len(words))]
-    whole, *hidden = tagger.potentials_batch([words, *variants], constrained=constrained)
+    try:
+        whole, *hidden = tagger.potentials_batch([words, *variants], constrained=constrained)
+    except UnknownObservationError as error:
+        raise CrfvizError(
+            f"{tagger.name} knows only the sentences of its file: no word can be hidden"
+        ) from error
     return Occlusion(whole, tuple(hidden))

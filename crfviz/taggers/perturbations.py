@@ -62,16 +62,9 @@ class Perturbed:
 def perturb(
     kind: str, words: Sequence[str], tags: Sequence[str], seed: int = 0
 ) -> Perturbed | None:
-    """The sentence after one change.
+    """The sentence after one change of `KINDS`, None where it would change nothing.
 
-    Args:
-        kind: a key of `KINDS`.
-        words: T words.
-        tags: T tag names, which say where names are.
-        seed: another one makes other choices.
-
-    Returns:
-        The sentence, None where the change would change nothing.
+    The tags say where names are; another seed makes other choices.
 
     Example:
         >>> perturb("no punctuation", ["Run", ",", "Bob", "!"], ["VERB", "PUNCT", "PROPN", "PUNCT"])

@@ -20,6 +20,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import SentenceTagger
+from crfviz.taggers.once import warn_once
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
 from crfviz.text.schemes import BIO
 
@@ -129,11 +130,13 @@ def _tags(point: EntryPoint, made: Any) -> tuple[str, ...]:  # noqa: ANN401
 
 @contextmanager
 def _careful(name: str) -> Iterator[None]:
-    """Somebody's code may raise anything: the log gets the trace, people get a sentence."""
+    """Somebody's code may raise anything: the log gets the trace once, people get a sentence."""
     try:
         yield
     except CrfvizError:
         raise
     except Exception as error:
-        _log.warning("the plug-in %s failed", name, exc_info=True)
-        raise ModelError(f"The plug-in {name} failed: {type(error).__name__}: {error}") from error
+        warn_once(_log, f"the plug-in {name} failed", error)
+        raise ModelError(
+            f"The plug-in {name} failed: {type(error).__name__}: {str(error)[:200]}"
+        ) from error

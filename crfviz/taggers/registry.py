@@ -42,12 +42,16 @@ def list_taggers() -> list[str]:
     return sorted(folders | plugins().keys())
 
 
-def load_tagger(name_or_folder: str | Path) -> Tagger:
-    """The tagger of a name, or of a model folder or textbook file anywhere.
+def brought_models() -> dict[str, Path]:
+    """The folders of the models that people brought, by name; nobody has asked for one yet."""
+    with suppress(ModelError):  # no home
+        parent = user_models()
+        return {name: path for name, path in _places().items() if path.parent == parent}
+    return {}
 
-    Args:
-        name_or_folder: one of `list_taggers()`, the path of a model folder, or that of a textbook
-            chain's JSON file.
+
+def load_tagger(name_or_folder: str | Path) -> Tagger:
+    """The tagger of a name of `list_taggers()`, or of a model folder or textbook file anywhere.
 
     Raises:
         ModelError: no such tagger, or it is no model; says which file and which field.
@@ -88,14 +92,7 @@ def bring(*files: str | Path, name: str = "", reading: Reading | None = None) ->
 
 
 def keep(understood: Understood, name: str) -> str:
-    """Put what was understood into the list of models.
-
-    Args:
-        understood: the model.
-        name: the one wanted.
-
-    Returns:
-        The name it got.
+    """Put a model into the list, and return the name it got: like the one wanted, and free.
 
     Raises:
         ModelError: there is no letter in the name, or nothing can be written.

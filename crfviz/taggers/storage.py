@@ -1,7 +1,9 @@
 """The files of a model folder: JSON and numbers, written, and read with checks.
 
-config.json says what a folder holds: `format`, `family` (a CRF where there is none) and what the
-family needs. Numbers stand in safetensors, so that nothing is ever unpickled.
+config.json says what a folder holds: `format`, `family` (a CRF where there is none), `tags` and
+what the family needs. Numbers stand in safetensors, so that nothing is ever unpickled. What is
+missing, damaged or not as asked for is a ModelError that says which file, which field or tensor,
+what was expected and what came.
 """
 
 import json
@@ -46,27 +48,19 @@ def write_header(folder: Path, family: str, fields: Mapping[str, Any]) -> None:
 
 
 def read_family(folder: Path) -> str:
-    """The family that config.json names: `tagger.CRF` where it names none.
-
-    Raises:
-        ModelError: the file is missing or no JSON object.
-    """
+    """The family that config.json names: `tagger.CRF` where it names none."""
     return str(read_json_object(folder / CONFIG_FILE).get("family", CRF))
 
 
-def read_header(folder: Path, family: str) -> tuple[Path, dict[str, Any]]:
-    """Path and content of config.json, with its format and family checked.
-
-    Raises:
-        ModelError: the file is missing or no JSON object, or of another format or family.
-    """
+def read_header(folder: Path, family: str) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
+    """Path and content of config.json, with its format and family checked, and its tags."""
     path = folder / CONFIG_FILE
     content = read_json_object(path)
     if content.get("format") != FORMAT:
         raise wrong_field(path, "format", f"must be {FORMAT}", content.get("format"))
     if content.get("family", CRF) != family:
         raise wrong_field(path, "family", f"must be {family!r}", content.get("family"))
-    return path, content
+    return path, content, read_names(path, content, "tags", least=1)
 
 
 def write_vocabulary(folder: Path, lists: Mapping[str, Sequence[str]]) -> None:
@@ -77,11 +71,7 @@ def write_vocabulary(folder: Path, lists: Mapping[str, Sequence[str]]) -> None:
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file of a model folder.
-
-    Raises:
-        ModelError: there is no such file, or what it holds is no JSON object.
-    """
+    """The JSON object in a file of a model folder."""
     try:
         content = json_value(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -94,11 +84,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
 
 
 def read_names(path: Path, content: Mapping[str, Any], name: str, least: int) -> tuple[str, ...]:
-    """A field that is a list of distinct, non-empty strings.
-
-    Raises:
-        ModelError: the field is something else, or shorter than `least`.
-    """
+    """A field that is a list of distinct, non-empty strings, `least` or more of them."""
     names = content.get(name)
     if not are_texts(names):
         raise wrong_field(path, name, "must be a list of non-empty strings", names)
@@ -113,11 +99,7 @@ def read_names(path: Path, content: Mapping[str, Any], name: str, least: int) ->
 def read_choice(
     path: Path, content: Mapping[str, Any], name: str, choices: Collection[Any], expected: str = ""
 ) -> Any:  # noqa: ANN401 - one of the choices
-    """A field that has one of a few values.
-
-    Raises:
-        ModelError: it has another one.
-    """
+    """A field that has one of a few values."""
     value = content.get(name)
     if not any(value == choice for choice in choices):
         expected = expected or f"one of {', '.join(choices)}"
@@ -126,21 +108,13 @@ def read_choice(
 
 
 def read_scheme(path: Path, content: Mapping[str, Any]) -> str | None:
-    """The field `scheme`: BIO, or None.
-
-    Raises:
-        ModelError: it is neither.
-    """
+    """The field `scheme`: BIO, or None."""
     scheme: str | None = read_choice(path, content, "scheme", (None, BIO), 'null or "BIO"')
     return scheme
 
 
 def require_positive(path: Path, name: str, value: Any) -> float:  # noqa: ANN401 - any JSON
-    """A field that is a positive number.
-
-    Raises:
-        ModelError: it is not.
-    """
+    """A field that is a positive number."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value < LARGEST:
         raise wrong_field(path, name, "must be a positive number", value)
@@ -168,26 +142,20 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """All arrays of a safetensors file.
-
-    Raises:
-        ModelError: the file is missing or damaged.
-    """
+    """All arrays of a safetensors file."""
     return read_safetensors(path, load_file)
 
 
 def read_safetensors(path: Path, load: Callable[[Path], dict[str, Kind]]) -> dict[str, Kind]:
-    """What `load` reads of a safetensors file: tensors of the one kind or the other.
-
-    Raises:
-        ModelError: the file is missing or damaged.
-    """
+    """What `load` reads of a safetensors file: tensors of the one kind or the other."""
     try:
         return load(path)
     except FileNotFoundError as error:
         raise ModelError(f"{path}: the file is missing") from error
     except (SafetensorError, OSError, ValueError, KeyError) as error:
-        raise ModelError(f"{path}: is damaged or no safetensors file ({error})") from error
+        raise ModelError(
+            f"{path}: is damaged or no safetensors file ({str(error)[:200]})"
+        ) from error
 
 
 def tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
@@ -209,12 +177,11 @@ def require_array(
     arrays: Mapping[str, NDArray[Any]],
     name: str,
     shape: tuple[int | None, ...],
-    kind: type[np.generic] = np.float32,
+    kind: str = "float32",
 ) -> NDArray[Any]:
-    """One array of a file, of this shape (None: any length) and kind, all numbers finite.
+    """One array of a file, of this shape (None: any length), all numbers finite.
 
-    Raises:
-        ModelError: the array is missing or something else; says which.
+    Its kind is the name of its dtype, or how that begins: "uint" is any of them.
     """
     if name not in arrays:
         raise ModelError(f"{path}: tensor {name!r} is missing")
@@ -222,11 +189,10 @@ def require_array(
     fits = len(shape) == array.ndim and all(
         wanted in (None, got) for wanted, got in zip(shape, array.shape, strict=True)
     )
-    if not fits or array.dtype != kind:
+    if not fits or not array.dtype.name.startswith(kind):
         wanted = ", ".join("any" if size is None else str(size) for size in shape)
         raise ModelError(
-            f"{path}: tensor {name!r} must be {np.dtype(kind).name} ({wanted}), "
-            f"got {array.dtype} {array.shape}"
+            f"{path}: tensor {name!r} must be {kind} ({wanted}), got {array.dtype} {array.shape}"
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ModelError(f"{path}: tensor {name!r} holds numbers that are not finite")

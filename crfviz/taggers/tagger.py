@@ -8,6 +8,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.text.lines import shown, shown_value
+from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import Token, tokenize
 
 # Families: what kind of scores a tagger's potentials are.
@@ -69,9 +70,7 @@ class Tagger(Protocol):
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """The potentials of one sentence, float64 on the CPU, temperature included.
 
-        Args:
-            tokens: T words; at least one.
-            constrained: with a scheme, put -inf where it forbids a transition or a start.
+        With a scheme and `constrained`, -inf stands where it forbids a transition or a start.
 
         Raises:
             EmptySentenceError: there is no word.
@@ -85,6 +84,9 @@ class Tagger(Protocol):
 
     def examples(self) -> list[Example]:
         """Short sentences that show something with this tagger, the first one first."""
+
+    def tagged(self) -> Sequence[Sentence]:
+        """The sentences with right tags that came with it; most have none."""
 
     def card(self) -> str:
         """What is to be known about it, as markdown with a title; empty where nobody wrote it.

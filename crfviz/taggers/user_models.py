@@ -8,15 +8,18 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
+from crfviz.taggers.model_size import disk_bytes, folder_bytes
 
 VARIABLE = "CRFVIZ_USER_MODELS"  # the folder, where it is not the usual one
 MOST_MODELS = 100  # whoever knows the server can bring one
+MOST_BYTES = 1_000_000_000  # of all of them on the disk, and of all in memory once they are loaded
+MOST_NAMED = 3  # of those that could be removed
 LONGEST_NAME = 40  # characters; a picker and a link have to hold it
 HIDDEN = "."  # how the names of folders begin that are no models: they are being written or removed
 REMOVED = f"{HIDDEN}removed"  # a file with the names of models that were removed, a line each
@@ -65,16 +68,13 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
 @contextmanager
 def new_model(name: str) -> Iterator[Path]:
-    """A folder to write a model into, which gets its name when everything is written.
+    """An empty folder to write a model into, which gets its name when everything is written.
 
-    Args:
-        name: as `free_name` makes it.
-
-    Yields:
-        An empty folder. If the body fails, nothing stays.
+    The name is one of `free_name`. If the body fails, nothing stays.
 
     Raises:
-        ModelError: the name is not safe or is there already, or nothing can be written.
+        ModelError: the name is not safe or is there already, all models together would take too
+            much disk or memory, or nothing can be written.
     """
     if free_name(name, ()) != name:
         raise ModelError(f"{name!r} is taken, or no safe name for a model")
@@ -88,6 +88,7 @@ def new_model(name: str) -> Iterator[Path]:
         raise ModelError(f"{parent}: no model can be written there ({error})") from error
     try:
         yield folder
+        _require_room(folder)
         folder.chmod(0o755)  # mkdtemp is for one user alone
         folder.rename(parent / name)  # fails where there is a folder with something in it
     except OSError as error:
@@ -125,6 +126,37 @@ def own_models() -> list[str]:
         )
     except (OSError, ModelError):
         return []
+
+
+def _require_room(new: Path) -> None:
+    """Refuse a model with which all of them would take too much.
+
+    Raises:
+        ModelError: says how much, and which ones take most.
+    """
+    sizes: Mapping[str, Callable[[Path], int]] = {"disk": disk_bytes, "memory": _memory}
+    for what, size in sizes.items():
+        taken = {name: size(user_models() / name) for name in own_models()}
+        own = size(new)
+        if sum(taken.values()) + own > MOST_BYTES:
+            largest = sorted(taken, key=lambda name: -taken[name])[:MOST_NAMED]
+            named = ", ".join(f"{name} ({_in_mb(taken[name])})" for name in largest)
+            raise ModelError(
+                f"The model takes {_in_mb(own)} of {what}, and the {len(taken)} that were brought "
+                f"take {_in_mb(sum(taken.values()))} of at most {_in_mb(MOST_BYTES)}. Remove some "
+                f"first; the largest are {named or 'none'}."
+            )
+
+
+def _memory(folder: Path) -> int:
+    try:
+        return folder_bytes(folder)
+    except ModelError:  # it cannot be loaded
+        return 0
+
+
+def _in_mb(number: int) -> str:
+    return f"{number / 1e6:,.1f} MB"
 
 
 def _removed() -> list[str]:

@@ -69,12 +69,7 @@ def is_comment(line: str) -> bool:
 
 
 def parse_columns(lines: Iterable[str], layout: Layout, name: str) -> Iterator[Sentence]:
-    """The sentences of lines in one of the column formats, one at a time.
-
-    Args:
-        lines: of the file, without their ends; see `lines.lines_of`.
-        layout: which format it is.
-        name: of the file, for messages.
+    """The sentences of lines, without their ends, in one of the column formats, one at a time.
 
     Raises:
         FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
@@ -118,8 +113,8 @@ def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
 
 def comment(block: Block, start: str) -> str | None:
     """What follows `start` in the first comment that begins with it; None without one."""
-    found = (line for _, line in block if line.startswith(start) and is_comment(line))
-    return next((line.removeprefix(start).strip() for line in found), None)
+    lines = (line for _, line in block if line.startswith(start) and is_comment(line))
+    return next((line.removeprefix(start).strip() for line in lines), None)
 
 
 def word_rows(block: Block, layout: Layout, name: str) -> list[WordRow]:

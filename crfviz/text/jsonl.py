@@ -19,10 +19,6 @@ def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
 
     Other keys of an object are ignored.
 
-    Args:
-        lines: of the file, without their ends.
-        name: of the file, for messages.
-
     Raises:
         FormatError: a line is no such object; says in which line and what is wrong.
     """

@@ -88,7 +88,8 @@ def parse_number_table(
         raise FormatError("There is no row with a number in it.")
     cells = [row for _, row in numbered]
     numeric = any(_NUMBER.fullmatch(cell) for row in cells[1:] for cell in row[1:])
-    about = _Labels(reader, words, cells[0][0], numeric)
+    corner = reader.value(cells[0][0])
+    about = _Labels(reader, words, numeric, corner is None or math.isnan(corner))
     has_labels = about.are_labels([row[0] for row in cells[1:]])
     has_header = about.are_labels(cells[0][1:] if has_labels else cells[0])
     header = cells[0] if has_header else None
@@ -263,25 +264,20 @@ class _Labels:
 
     reader: _Cells
     words: Sequence[str]
-    corner: str  # the first cell of all
     numeric: bool  # whether the cells inside are numbers rather than names
+    beside_corner: bool  # whether the first cell of all is no number
 
     def are_labels(self, cells: Sequence[str]) -> bool:
         """Whether a first row or column, without the corner where there is one, holds labels."""
         texts = [cell.strip() for cell in cells]
         values = [self.reader.value(text) for text in texts]
-        if not texts:
-            return False
-        if sum(value is None for value in values) * 2 > len(values):
+        if not texts or values.count(None) * 2 > len(values):
+            return bool(texts)
+        if (self.numeric or self.beside_corner) and self._are_all_names(texts):
             return True
-        corner = self.reader.value(self.corner)
-        beside_corner = corner is None or math.isnan(corner)
         tail = texts[1:] if len(texts) == len(self.words) + 1 else texts
-        if beside_corner and self.words and tail == list(self.words):
-            return True
-        if (self.numeric or beside_corner) and self._are_all_names(texts):
-            return True
-        return beside_corner and _count_up(values)
+        are_words = bool(self.words) and tail == list(self.words)
+        return self.beside_corner and (are_words or _count_up(values))
 
     def _are_all_names(self, texts: Sequence[str]) -> bool:
         names = {name for name in self.reader.ids if name != START}

@@ -8,6 +8,7 @@ longer than most of the numbers themselves.)
 import gc
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
@@ -24,7 +25,8 @@ from crfviz.exceptions import CrfvizError, ModelError, NoPathError
 from crfviz.taggers.brought.draft import MOST_TAGS
 from crfviz.taggers.examples import Example
 from crfviz.taggers.occlusion import Occlusion, occlude
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.once import warn_once
+from crfviz.taggers.registry import brought_models, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import given_words
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
@@ -53,6 +55,15 @@ def models() -> list[str]:
     return sorted(names, key=lambda name: name != PREFERRED_MODEL)
 
 
+def ready_models() -> list[str]:
+    """Names of the models that may be loaded before somebody chooses one.
+
+    Those that people brought may be large and many: each is loaded when it is used.
+    """
+    brought = brought_models()
+    return [name for name in models() if name not in brought]
+
+
 def default_model() -> str:
     """The model of an address without one."""
     return next(iter(models()), PREFERRED_MODEL)
@@ -74,13 +85,20 @@ def tagger(name: str) -> Tagger:
     return loaded
 
 
+def known_tagger(name: str) -> Tagger | None:
+    """The same; None where it cannot be loaded."""
+    with suppress(CrfvizError):
+        return tagger(name)
+    return None
+
+
 @st.cache_data(max_entries=16, ttl=60, show_spinner=False)
 def examples(model: str) -> list[Example]:
     """The example sentences of a model; empty where it has none or cannot be loaded."""
     try:
         return list(tagger(model).examples())
-    except CrfvizError:
-        _log.warning("no examples of %s", model, exc_info=True)
+    except CrfvizError as error:
+        warn_once(_log, f"no examples of {model}", error)
         return []
 
 
@@ -217,11 +235,11 @@ def warm_up() -> bool:
     small to share.
     """
     torch.set_num_threads(1)
-    for name in models():
+    for name in ready_models():
         try:
             edited(Scenario(name, first_sentence(name)))
-        except CrfvizError:
-            _log.warning("model %s does not start", name, exc_info=True)
+        except CrfvizError as error:
+            warn_once(_log, f"model {name} does not start", error)
     import crfviz.views.figures.models  # noqa: F401 - Altair takes a second to import
 
     gc.collect()

@@ -30,14 +30,10 @@ def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
 
 
 def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None = None) -> None:
-    """Draw a scene on the stage.
+    """Draw a scene on the stage; each stage of a page has a key of its own.
 
-    Args:
-        scene: the sentence under its model.
-        picture: what to draw of it.
-        key: identity of the stage, one of its own for each of a page.
-        other: a scene with the same words and tags whose values are the ghosts, instead of those
-            of the trained model.
+    `other` has the same words and tags: its values are then the ghosts, not those of the trained
+    model.
     """
     now = scene.scenario
     unedited = (
@@ -49,8 +45,6 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
         legend = " · ".join(filter(None, [picture.legend, GHOSTS]))
         picture = replace(picture, legend=legend)
     subject = Subject(
-        words=scene.words,
-        tags=scene.tags,
         trained=scene.trained if other is None else other.now,
         now=scene.now,
         edits=now.edits if other is None else Edits(),
@@ -81,12 +75,7 @@ def table_twin(
 ) -> bool:
     """The picture above as plain tables, to read, copy and download; drawn only when asked for.
 
-    Args:
-        scene: the sentence under its model.
-        picture: its strips and grids are drawn.
-        rows: further strips.
-        grids: further grids.
-        save: whether the lattice can be saved beside it.
+    It has the picture's strips and grids, and then further ones; `save` lets the lattice be saved.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
@@ -114,7 +103,7 @@ def _save_lattice(scene: Scene) -> None:
     def build() -> str:
         from crfviz.views.figures.lattice import lattice_html  # Plotly is slow to load
 
-        return lattice_html(scene.now, scene.words, scene.tags)
+        return lattice_html(scene.now)
 
     download("Save the lattice (HTML)", build, "lattice.html", "text/html", type="tertiary")
 

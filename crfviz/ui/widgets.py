@@ -10,6 +10,8 @@ import streamlit as st
 from streamlit.errors import FragmentHandledException
 
 from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.taggers.once import warn_once
+from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.words import plain
 
 _log = logging.getLogger(__name__)
@@ -31,8 +33,10 @@ def guarded(what: str, *, again: bool = False) -> Iterator[None]:
     except FragmentHandledException:
         raise
     except CrfvizError as error:
-        broken = isinstance(error, ModelError)  # everything else is what somebody typed
-        _log.warning("%s: %s", what, error, exc_info=broken)
+        if isinstance(error, ModelError):
+            warn_once(_log, what, error)
+        else:  # what somebody typed
+            _log.warning("%s: %s", what, error)
         st.error(plain(str(error)))
         if again:
             st.button("Try again", key=f"again.{what}")
@@ -45,6 +49,17 @@ def guarded(what: str, *, again: bool = False) -> Iterator[None]:
         )
 
 
+def upload(
+    label: str,
+    **options: Any,  # noqa: ANN401 - the widget's options
+) -> Any:  # noqa: ANN401 - what st.file_uploader gives
+    """A box for files, or a word that this server takes none; then it gives None."""
+    if uploads_allowed():
+        return st.file_uploader(label, **options)
+    st.caption(no_uploads("files"))
+    return None
+
+
 def download(
     label: str,
     make: Callable[[], str | bytes],
@@ -52,16 +67,9 @@ def download(
     mime: str = "text/plain",
     **options: Any,  # noqa: ANN401 - the widget's options
 ) -> None:
-    """Draw the button.
+    """Draw the button; `make` is called in another thread, outside of any session.
 
     The click must not run the page anew: Streamlit throws away the files of the run before, and a
     browser that asks for one of these waits for ever.
-
-    Args:
-        label: of the button.
-        make: the content; called in another thread, outside of any session.
-        file_name: that the browser suggests.
-        mime: type of the content.
-        **options: handed to `st.download_button`.
     """
     st.download_button(label, make, file_name=file_name, mime=mime, on_click="ignore", **options)

@@ -27,22 +27,17 @@ from crfviz.views.numbers import (
 from crfviz.views.phrases import differing, moved
 
 
-def explain(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
+def explain(analysis: Analysis) -> str:
     """Why Viterbi and the other decoders disagree, at the first word where they do.
-
-    Args:
-        analysis: the chain and its decoders.
-        words: T words.
-        tags: K tag names.
 
     Returns:
         One or two sentences; where all decoders agree, that they do.
     """
     tie = analysis.viterbi is not None and analysis.viterbi.ties
-    return _reason(analysis, words, tags) + (" Another path is exactly as good." if tie else "")
+    return _reason(analysis) + (" Another path is exactly as good." if tie else "")
 
 
-def _reason(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
+def _reason(analysis: Analysis) -> str:
     if analysis.viterbi is None:
         return (
             "No tag sequence is allowed: forbidden cells leave no way from the first word to the "
@@ -55,47 +50,28 @@ def _reason(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> st
         (analysis.max_marginal, _against_max_marginal),
     ):
         if differences := differing(path, other):
-            return reason(analysis, path, differences[0], words, tags)
+            return reason(analysis, path, differences[0])
     return (
         "All four decoders agree on this sentence: the transitions change nothing here, "
         f"and the best path has probability {probability(analysis.viterbi.probability)}."
     )
 
 
-def explain_edits(
-    trained: Analysis, now: Analysis, words: Sequence[str], tags: Sequence[str]
-) -> str:
-    """What the edits have done to the best path and its probability.
-
-    Args:
-        trained: the chain as trained.
-        now: the chain with the edits.
-        words: T words.
-        tags: K tag names.
-
-    Returns:
-        One sentence.
-    """
+def explain_edits(trained: Analysis, now: Analysis) -> str:
+    """What the edits have done to the best path and its probability, in one sentence."""
     if now.viterbi is None or trained.viterbi is None:
-        return explain(now, words, tags)
+        return explain(now)
     before, after = trained.viterbi, now.viterbi
     change = f"p(best path) {probability(before.probability)} → {probability(after.probability)}"
-    if changes := moved(before.path, after.path, words, tags):
+    if changes := moved(before.path, after.path, now):
         return f"The best path changes at {changes}; {change}."
     if compare(trained.forward_backward, now.forward_backward).same:
         return f"This edit changes nothing: every marginal is the same; {change}."
     return f"The best path stays as it was; {change}."
 
 
-def verdict(trained: Analysis, now: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
-    """Whether the edits change the distribution at all, in one or two sentences.
-
-    Args:
-        trained: the chain as trained.
-        now: the chain with the edits.
-        words: T words.
-        tags: K tag names.
-    """
+def verdict(trained: Analysis, now: Analysis) -> str:
+    """Whether the edits change the distribution at all, in one or two sentences."""
     if now is trained:
         return "Nothing is edited yet. Shift something below, or edit a cell."
     if now.viterbi is None or trained.viterbi is None:
@@ -108,12 +84,12 @@ def verdict(trained: Analysis, now: Analysis, words: Sequence[str], tags: Sequen
             f"{rounding(change.largest_change)}, which is rounding. {sums}"
         )
     gap = now.forward_backward.marginals - trained.forward_backward.marginals
-    t, k = divmod(int(gap.abs().argmax()), len(tags))
+    t, k = divmod(int(gap.abs().argmax()), len(now.tags))
     before, after = (a.forward_backward.marginals[t, k].item() for a in (trained, now))
     first, second = told_apart(before, after, digits=3)
     return (
-        f"This edit changes the distribution: p({tags[k]} at “{words[t]}”) goes from {first} to "
-        f"{second}. {sums}"
+        f"This edit changes the distribution: p({now.tags[k]} at “{now.words[t]}”) goes from "
+        f"{first} to {second}. {sums}"
     )
 
 
@@ -138,11 +114,9 @@ def step_note(step: GradientStep, trained: float) -> str:
     )
 
 
-def _against_lone_word(
-    analysis: Analysis, path: list[int], t: int, words: Sequence[str], tags: Sequence[str]
-) -> str:
+def _against_lone_word(analysis: Analysis, path: list[int], t: int) -> str:
     """Viterbi's tag against the tag with the best emission, neighbours as on Viterbi's path."""
-    potentials = analysis.potentials
+    potentials, tags, words = analysis.potentials, analysis.tags, analysis.words
     ours, theirs = path[t], analysis.greedy[t]
     emissions = potentials.emissions[t].tolist()
     lead = emissions[theirs] - emissions[ours]
@@ -152,7 +126,7 @@ def _against_lone_word(
         else f"where the word alone prefers {tags[theirs]} by {short(lead)}"
     )
     opening = f"Viterbi takes {tags[ours]} for “{words[t]}”, {alone}"
-    sides = [_left(potentials, path, t, tags), _right(potentials, path, t, tags)]
+    sides = [_left(potentials, path, t), _right(potentials, path, t)]
     options = [_compare(*side, ours, theirs, tags) for side in sides]
     forbidden = [text for gain, text in options if math.isinf(gain) and gain > 0]
     if forbidden:
@@ -167,13 +141,11 @@ def _against_lone_word(
     return f"{opening}: {text} by {short(gain)}{rest}, and that decides."
 
 
-def _against_left_to_right(
-    analysis: Analysis, path: list[int], t: int, words: Sequence[str], tags: Sequence[str]
-) -> str:
+def _against_left_to_right(analysis: Analysis, path: list[int], t: int) -> str:
     """Where committing early went wrong: the step looked better, the whole path was not."""
     if analysis.viterbi is None:
         return ""
-    potentials, greedy = analysis.potentials, analysis.left_to_right
+    potentials, tags, greedy = analysis.potentials, analysis.tags, analysis.left_to_right
     step = _arriving(potentials, path, t).tolist()
     lead = step[greedy[t]] - step[path[t]]
     level = same(step[greedy[t]], step[path[t]])
@@ -181,8 +153,8 @@ def _against_left_to_right(
     lost = analysis.viterbi.score - total
     better = "as good as" if level else f"{short(lead)} better than"
     opening = (
-        f"Left to right takes {tags[greedy[t]]} for “{words[t]}”, {better} {tags[path[t]]} "
-        "as far as it can see"
+        f"Left to right takes {tags[greedy[t]]} for “{analysis.words[t]}”, {better} "
+        f"{tags[path[t]]} as far as it can see"
     )
     if math.isinf(lost):
         return f"{opening}, and ends on a path that is forbidden."
@@ -194,34 +166,34 @@ def _against_left_to_right(
     )
 
 
-def _against_max_marginal(
-    analysis: Analysis, path: list[int], t: int, words: Sequence[str], tags: Sequence[str]
-) -> str:
+def _against_max_marginal(analysis: Analysis, path: list[int], t: int) -> str:
     """Where the most probable tag is not the one on the most probable path."""
     if analysis.max_marginal is None or analysis.viterbi is None:
         return ""
-    theirs, ours = analysis.max_marginal[t], path[t]
+    tags, theirs, ours = analysis.tags, analysis.max_marginal[t], path[t]
     marginals = analysis.forward_backward.marginals[t].tolist()
     more = "as much as" if same(marginals[theirs], marginals[ours]) else "more than"
     first, second = told_apart(marginals[theirs], marginals[ours])
     best = "a best path" if analysis.viterbi.ties else "the single best path"
     return (
-        f"For “{words[t]}” max-marginal takes {tags[theirs]} (p {first}): all paths through it "
-        f"together weigh {more} those through {tags[ours]} (p {second}), which lies on {best}."
+        f"For “{analysis.words[t]}” max-marginal takes {tags[theirs]} (p {first}): all paths "
+        f"through it together weigh {more} those through {tags[ours]} (p {second}), which lies "
+        f"on {best}."
     )
 
 
 Side = tuple[Tensor, str]  # score of each tag here on that side, and how to write its step
 
 
-def _left(potentials: Potentials, path: list[int], t: int, tags: Sequence[str]) -> Side:
-    return _entering(potentials, path, t), f"{tags[path[t - 1]] if t else START}→{{}}"
+def _left(potentials: Potentials, path: list[int], t: int) -> Side:
+    before = potentials.tag_names[path[t - 1]] if t else START
+    return _entering(potentials, path, t), f"{before}→{{}}"
 
 
-def _right(potentials: Potentials, path: list[int], t: int, tags: Sequence[str]) -> Side:
+def _right(potentials: Potentials, path: list[int], t: int) -> Side:
     if t == len(path) - 1:
         return potentials.end, "{}→END"
-    return potentials.step(t)[:, path[t + 1]], f"{{}}→{tags[path[t + 1]]}"
+    return potentials.step(t)[:, path[t + 1]], f"{{}}→{potentials.tag_names[path[t + 1]]}"
 
 
 def _compare(

@@ -5,6 +5,8 @@ They hold the user's words: show them as text, never as Markdown or HTML.
 
 from collections.abc import Sequence
 
+from crfviz.chain.decoding.analysis import Analysis
+
 
 def listed(texts: Sequence[str], most: int) -> str:
     """The first of them, and how many more there are: "a, b, c and 2 more"."""
@@ -22,15 +24,15 @@ def differing(first: Sequence[int] | None, second: Sequence[int] | None) -> list
 def moved(
     before: Sequence[int],
     after: Sequence[int],
-    words: Sequence[str],
-    tags: Sequence[str],
+    chain: Analysis,
     *,
     most: int = 3,
     sign: str = "→",
 ) -> str:
     """Where one path leaves another: “dog” NOUN → VERB, and so on; empty where nowhere."""
     changes = [
-        f"“{words[t]}” {tags[before[t]]} {sign} {tags[after[t]]}" for t in differing(before, after)
+        f"“{chain.words[t]}” {chain.tags[before[t]]} {sign} {chain.tags[after[t]]}"
+        for t in differing(before, after)
     ]
     return listed(changes, most)
 

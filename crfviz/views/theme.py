@@ -35,25 +35,8 @@ PALETTE = (
 )
 
 # Universal POS tags keep their colour in every model; tags one meets together lie apart.
-UPOS_COLOURS = {
-    "ADJ": "#009E73",
-    "ADP": "#5F7A8A",
-    "ADV": "#6B8E23",
-    "AUX": "#A0522D",
-    "CCONJ": "#20B2AA",
-    "DET": "#CC79A7",
-    "INTJ": "#B8A800",
-    "NOUN": "#0072B2",
-    "NUM": "#4B6FD6",
-    "PART": "#B5892B",
-    "PRON": "#7B5EA7",
-    "PROPN": "#56B4E9",
-    "PUNCT": "#8C8C8C",
-    "SCONJ": "#9C6B9E",
-    "SYM": "#C2185B",
-    "VERB": "#D55E00",
-    "X": "#E69F00",
-}
+UPOS = "NOUN VERB ADJ DET X PROPN PUNCT INTJ PRON ADV ADP AUX SYM CCONJ PART NUM SCONJ"
+UPOS_COLOURS = dict(zip(UPOS.split(), PALETTE, strict=True))
 
 POSITIVE = "#0072B2"  # scores above zero
 NEGATIVE = "#D55E00"  # scores below zero
@@ -65,12 +48,6 @@ def tag_colours(tags: Sequence[str]) -> list[str]:
 
     B-X and I-X share their type's colour; O is grey. Tags that are not Universal POS tags take
     what is left of the palette in order, again from its beginning where it is used up.
-
-    Args:
-        tags: K tag names.
-
-    Returns:
-        K colours such as "#0072B2".
     """
     known = {OUTSIDE: GREY, **UPOS_COLOURS}
     taken = {known[tag] for tag in tags if tag in known}

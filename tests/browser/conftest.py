@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from benchmarks.serving import running_app
-from tests.browser.screen import SCRIPT, Screen
+from tests.browser.screen import SCRIPT, TITLES, Screen
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_OPTIONS = [
@@ -85,30 +85,91 @@ def fresh(chromium):
         context.close()
 
 
+class Watch:
+    """Opens screens, and looks afterwards that nothing broke and nothing went elsewhere."""
+
+    def __init__(self, app):
+        self.app = app
+        self.screens, self._requests, self._errors = [], [], []
+        self._log_before = len(app.log())
+
+    def open(self, context, at=None):
+        page = context.new_page()
+        page.on("request", lambda request: self._requests.append(request.url))
+        page.on("pageerror", lambda error: self._errors.append(str(error)))
+        self.screens.append(Screen(page, at or self.app))
+        return self.screens[-1]
+
+    def assert_quiet(self):
+        """Since the last time that this was asked."""
+        texts = [screen.text() for screen in self.screens]
+        log = self.app.log()
+        errors, requests, new_log = self._errors[:], self._requests[:], log[self._log_before :]
+        self._errors.clear()
+        self._requests.clear()
+        self._log_before = len(log)
+        assert not errors
+        hosts = {urlsplit(url).hostname for url in requests if url.startswith("http")}
+        assert hosts <= {"127.0.0.1"}
+        assert not any("Traceback" in text or "could not be drawn" in text for text in texts)
+        assert "Traceback" not in new_log
+
+    def close(self):
+        for screen in self.screens:
+            screen.page.close()
+        self.screens.clear()
+
+
 @pytest.fixture
 def watch(app, fresh):  # noqa: ARG001 - contexts close after what is in them
     """Opens screens, and looks afterwards that nothing broke and nothing went elsewhere."""
-    screens, requests, errors = [], [], []
-    log_before = len(app.log())
-
-    def open_screen(context, at=app):
-        page = context.new_page()
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        screens.append(Screen(page, at))
-        return screens[-1]
-
-    yield open_screen
-    texts = [screen.text() for screen in screens]
-    for screen in screens:
-        screen.page.close()
-    assert not errors
-    assert {urlsplit(url).hostname for url in requests if url.startswith("http")} <= {"127.0.0.1"}
-    assert not any("Traceback" in text or "could not be drawn" in text for text in texts)
-    assert "Traceback" not in app.log()[log_before:]
+    watch = Watch(app)
+    yield watch.open
+    try:
+        watch.assert_quiet()
+    finally:
+        watch.close()
 
 
 @pytest.fixture
 def screen(watch, shared):
     """A page of its own session in the shared context."""
     return watch(shared)
+
+
+@pytest.fixture(scope="session")
+def walkers(app):
+    """The screen that `walk` keeps."""
+    watch = Watch(app)
+    yield watch
+    watch.close()
+
+
+@pytest.fixture
+def walk(walkers, shared, request):
+    """Opens a page with a stage for a test that changes nothing: all of a link are one session.
+
+    The first page of a link is opened by its address, the others by the links in it, as a
+    reader goes on: a fifth of the work.
+    """
+
+    def to(path, scheme="light", **params):
+        if walkers.screens and walkers.link == (scheme, params) and walkers.path != path:
+            screen = walkers.screens[0]
+            with screen.redraw():
+                screen.follow(TITLES[path])
+        else:
+            walkers.close()
+            screen = walkers.open(shared)
+            screen.page.emulate_media(color_scheme=scheme)
+            screen.open(path, **params)
+        walkers.link, walkers.path = (scheme, params), path
+        return screen
+
+    failed = request.session.testsfailed
+    yield to
+    try:
+        walkers.assert_quiet()
+    finally:
+        if request.session.testsfailed > failed:
+            walkers.close()

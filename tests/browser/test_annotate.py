@@ -1,6 +1,7 @@
 """Labelling in the browser: by keyboard alone, entities by mouse, two tabs, coming back."""
 
 import re
+from pathlib import Path
 
 import conllu
 import pytest
@@ -217,6 +218,38 @@ def test_two_tabs_never_overwrite_each_other(desk, who, watch, shared):
     assert (other.tags(), other.revision) == (seen, 1)
     other.key("v")
     assert other.revision == 2
+
+
+def test_keys_go_on_after_a_switch_beside_the_sentence(desk, who):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"})
+    file = {"name": "gold.conll", "mimeType": "text/plain", "buffer": b"The\tX\nman\tNOUN\n"}
+    desk.page.locator("input[type=file]").set_input_files([file])
+    desk.page.get_by_role("button", name="Keep the").click()
+    expect(desk.chips.first).to_be_visible()
+    desk.page.get_by_text("Show the tags of the file").click()
+    expect(desk.chips.first).to_contain_text("file: X")
+    desk.page.keyboard.press("Home")
+    desk.key("v")
+    expect(desk.chips.first).to_have_attribute("data-tag", "ADV")
+
+
+def test_a_step_waits_while_the_store_is_gone(desk, who, app):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
+    item, file = int(desk.item), Path(app.database.removeprefix("sqlite:///"))
+    away = file.rename(file.with_name("away.db"))
+    try:
+        desk.page.keyboard.press("Home")
+        desk.page.keyboard.press("n")
+        note = desk.page.locator("[data-labeller] .note[data-problem]")
+        expect(note).to_contain_text("was deleted or moved")
+        desk.page.keyboard.press("ArrowRight")
+        desk.page.keyboard.press("v")
+        assert desk.pinned() == []
+    finally:
+        away.rename(file)
+    expect(desk.chips.nth(1)).to_have_attribute("data-pinned", "true")
+    with open_store(app.database) as store:
+        assert store.annotation(item, who).pins == {0: "NOUN", 1: "ADV"}
 
 
 def test_tab_goes_to_doubtful_words_and_then_on(desk, who):

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from benchmarks.serving import running_app
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.store.store import open_store
+from crfviz.ui.annotate.store import document_key
 from tests.browser.screen import PATIENCE
 
 KEYS = "navb"
@@ -21,11 +22,12 @@ def test_nothing_confirmed_is_lost_when_the_server_dies(fresh, tmp_path):
     with open_store(database) as store:
         store.add("dogs", read_items(b"The old man saw the sea .", "dogs").items)
         (item,) = store.item_ids("dogs")
+        document = document_key(*store.documents())
     for number in range(ROUNDS):
         log = tmp_path / f"server-{number}.log"
         with running_app(log, {"CRFVIZ_DATABASE_URL": database}) as app:
             page = fresh().new_page()
-            page.goto(f"{app.url}/annotate?v.by=anna")
+            page.goto(f"{app.url}/annotate?v.by=anna&v.doc={document}")
             labeller = page.locator("[data-labeller]")
             expect(labeller.locator(".chip").first).to_be_visible(timeout=PATIENCE)
             before = _revision(labeller)

@@ -82,10 +82,10 @@ def test_one_word_of_ten_thousand_characters(screen):
 
 
 @pytest.mark.parametrize("path", STAGES)
-def test_two_hundred_tokens(screen, path):
+def test_two_hundred_tokens(walk, path):
     text = " ".join(f"w{i}" for i in range(200))
     assert len(tokenize(text)) == 200
-    screen.open(path, sentence=text, **LINK)
+    screen = walk(path, sentence=text, **LINK)
     screen.wait_for_text("The first 120 of 200 words are drawn.")
     assert len(screen.read().words) == 120
     assert_kept(screen, text)
@@ -112,8 +112,9 @@ def test_odd_text_is_drawn_word_by_word(screen, text):
 
 
 @pytest.mark.parametrize("path", STAGES)
-def test_user_text_is_text_on_every_page(screen, path):
-    screen.open(path, sentence=HOSTILE, **{"v.twin": "1"}, **LINK)
+def test_user_text_is_text_on_every_page(walk, path):
+    screen = walk(path, sentence=HOSTILE, **{"v.twin": "1"}, **LINK)
+    assert screen.params()["v.twin"] == "1"
     words = [token.text for token in tokenize(HOSTILE)]
     assert screen.read().words == words
     expect(screen.sentence).to_have_value(HOSTILE)

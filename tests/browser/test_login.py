@@ -1,10 +1,13 @@
 """A deployment with Streamlit's own login: the account is the annotator, nobody else labels."""
 
+import re
+
 from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.store.store import open_store
+from crfviz.ui.annotate.store import document_key
 from tests.browser.screen import PATIENCE
 from tests.identity_provider import identity_provider, secrets
 
@@ -19,14 +22,15 @@ def test_the_account_is_the_annotator(fresh, tmp_path):
         file.write_text(secrets(provider, app.url))
         with open_store(app.database) as store:
             store.add("dogs", read_items(b"Dogs run .", "dogs").items)
+            address = f"{app.url}/annotate?v.by=mallory&v.doc={document_key(*store.documents())}"
             page = fresh().new_page()
             page.set_default_timeout(PATIENCE)
-            page.goto(f"{app.url}/annotate?v.by=mallory")
+            page.goto(address)
             expect(page.get_by_text("Log in on the left")).to_be_visible(timeout=PATIENCE)
             expect(page.locator("[data-labeller]")).to_have_count(0)
             page.get_by_role("button", name="Log in to label").click()
             expect(page.locator("h1", has_text="Explore")).to_be_visible(timeout=PATIENCE)
-            page.goto(f"{app.url}/annotate?v.by=mallory")
+            page.goto(address)
             expect(page.get_by_text("anna@example.org")).to_be_visible(timeout=PATIENCE)
             chip = page.locator("[data-labeller] .chip").first
             expect(chip).to_be_visible(timeout=PATIENCE)
@@ -36,7 +40,18 @@ def test_the_account_is_the_annotator(fresh, tmp_path):
             assert stored.annotator == "anna@example.org"
             page.get_by_role("button", name="Log out").click()
             expect(page.locator("h1", has_text="Explore")).to_be_visible(timeout=PATIENCE)
-            page.goto(f"{app.url}/annotate?v.by=mallory")
+            page.goto(address)
             expect(page.get_by_text("Log in on the left")).to_be_visible(timeout=PATIENCE)
+            file.write_text(file.read_text().replace('"crfviz"', '"crfviz'))  # a quote is lost
+            _nobody_labels(page, app)
+            file.unlink()
+            _nobody_labels(page, app)
         assert "Traceback" not in app.log()
         assert provider.asked["client_id"] == "crfviz"
+
+
+def _nobody_labels(page, app):
+    page.goto(f"{app.url}/annotate?v.by=mallory")
+    said = page.get_by_text(re.compile("login of this server is broken|Log in on the left"))
+    expect(said).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-labeller]")).to_have_count(0)

@@ -69,9 +69,8 @@ def scheme(request):
 
 
 @pytest.mark.parametrize("path", STAGES)
-def test_text_can_be_read(screen, scheme, path):
-    screen.page.emulate_media(color_scheme=scheme)
-    screen.open(path, sentence=TWELVE, t="DET.NOUN:-3.25")
+def test_text_can_be_read(walk, scheme, path):
+    screen = walk(path, scheme, sentence=TWELVE, t="DET.NOUN:-3.25")
     assert screen.page.evaluate(FAINT, LEAST_CONTRAST) == []
 
 
@@ -92,9 +91,9 @@ def test_dark_and_light_are_different_and_follow_the_system(watch, fresh):
 
 @pytest.mark.parametrize("path", FITS)
 @pytest.mark.parametrize("changes", [{}, {"t": "DET.NOUN:-3.25"}], ids=["trained", "edited"])
-def test_twelve_words_fit_on_a_projector(screen, path, changes):
+def test_twelve_words_fit_on_a_projector(walk, path, changes):
     assert len(tokenize(TWELVE)) == 12
-    screen.open(path, sentence=TWELVE, **changes)
+    screen = walk(path, sentence=TWELVE, **changes)
     room = screen.page.evaluate(
         """() => {
           const main = document.querySelector("[data-testid=stMain]");
@@ -107,9 +106,9 @@ def test_twelve_words_fit_on_a_projector(screen, path, changes):
 
 
 @pytest.mark.parametrize("path", STAGES)
-def test_forty_words_scroll_under_labels_that_stay(screen, path):
+def test_forty_words_scroll_under_labels_that_stay(walk, path):
     assert len(tokenize(FORTY)) == 40
-    screen.open(path, sentence=FORTY)
+    screen = walk(path, sentence=FORTY)
     measure = """() => {
       const stage = crfviz.stage();
       const scroller = stage.querySelector(".scroller");

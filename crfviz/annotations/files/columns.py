@@ -74,11 +74,7 @@ def render_columns(pair: Pair) -> str:
 def read_block(block: Block, where: str, layout: Layout, name: str) -> FileSentence | None:
     """The sentence of one block; None without words.
 
-    Args:
-        block: its lines.
-        where: they begin, for messages.
-        layout: of the columns.
-        name: of the file, for messages about one of the lines.
+    `where` it begins and the name of the file are for messages.
 
     Raises:
         FormatError: it cannot be read; says in which line and why.

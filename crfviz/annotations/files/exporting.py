@@ -22,11 +22,7 @@ SUFFIXES: dict[FileFormat, str] = {
 
 
 def render(pairs: Sequence[Pair], file_format: FileFormat) -> str:
-    """The annotations as the text of one file.
-
-    Args:
-        pairs: sentences with what was said about them; those of one sentence side by side.
-        file_format: `conllu`, `columns`, `jsonl` or `spacy`.
+    """The annotations as the text of one file; those of one sentence are given side by side.
 
     Raises:
         FormatError: a column format cannot hold a tag; says which.

@@ -82,10 +82,8 @@ def row_of(pair: Pair) -> Fields:
 def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSentence:
     """The sentence and its annotation again; only tags, offsets and annotator must be there.
 
-    Args:
-        fields: as `fields_of` gives them; anybody may have written them.
-        text: of the sentence.
-        where: they stand, for messages.
+    The fields are as `fields_of` gives them, but anybody may have written them; `where` they stand
+    is for messages.
 
     Raises:
         FormatError: a field has another type, or does not fit the sentence; says which.

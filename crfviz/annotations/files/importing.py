@@ -9,11 +9,12 @@
 | jsonl     | `{"tokens": ..., "tags": ..., "text": ...}` a line          | tags            |
 | spacy     | a list of `{"text": ..., "annotations": {"entities": ...}}` | entities as BIO |
 
-What `exporting` has written comes back with its annotations. `keep` puts all of it into a store.
+What `exporting` has written comes back with its annotations. `merging` puts all of it into a store.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -23,7 +24,6 @@ from crfviz.annotations.files.columns import MARK, read_block
 from crfviz.annotations.files.fields import FileSentence, check_length
 from crfviz.annotations.files.objects import read_element, read_line
 from crfviz.annotations.records import MOST_WORDS, UNSTORABLE, Annotation, Item
-from crfviz.annotations.store.store import Store
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, blocks, is_comment
 from crfviz.text.formats import LAYOUTS, detect_format
@@ -34,6 +34,7 @@ from crfviz.text.tokenizer import tokens
 
 InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
 INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
+MOST_TAGS = 20  # that a message lists
 MAX_BYTES = 5 * 1024 * 1024
 MOST_SENTENCES = 100_000  # of a file that is pasted or uploaded
 MOST_PROBLEMS = 1000  # that are told in words; more are counted
@@ -60,6 +61,7 @@ class Import:
     problems: tuple[Problem, ...]  # the first ones, in the order of the file
     wrong: int  # problems in all
     dropped: int  # how many sentences could not be read
+    unknown: Mapping[str, int] = field(default_factory=dict)  # gold tags that may not be: words
 
 
 def read_items(
@@ -68,6 +70,7 @@ def read_items(
     file_format: InputFormat | None = None,
     *,
     tags: Collection[str] | None = None,
+    names: Mapping[str, str] | None = None,
     limit: int | None = MAX_BYTES,
 ) -> Import:
     """Read all sentences that can be read, and say what is wrong with the others.
@@ -77,6 +80,7 @@ def read_items(
         name: of the file; its document gets it.
         file_format: None tells it from the content.
         tags: that gold tags may be; a sentence with others loses them. None allows all.
+        names: what gold tags of the file count as.
         limit: bytes; None is no limit, of sentences neither.
 
     Raises:
@@ -89,7 +93,7 @@ def read_items(
         )
     text, notes = decoded_with_notes(content, name)
     kind = file_format or _detected(text, name)
-    gathering = _Gathering(name, tags)
+    gathering = _Gathering(name, tags, names or {})
     for note in notes:
         gathering.note(note)
     for number, (line, sentence) in enumerate(_sentences(text, kind, name)):
@@ -99,6 +103,7 @@ def read_items(
                 f"`crfviz annotations import` reads larger files"
             )
         gathering.add(line, sentence)
+    gathering.say_unknown()
     return Import(
         format=kind,
         items=tuple(gathering.items),
@@ -106,46 +111,8 @@ def read_items(
         problems=tuple(gathering.problems),
         wrong=gathering.wrong,
         dropped=gathering.dropped,
+        unknown=gathering.unknown,
     )
-
-
-def keep(
-    store: Store, imported: Import, progress: Callable[[int, int], None] | None = None
-) -> list[str]:
-    """Store what was read, one document for each that the file names.
-
-    Args:
-        store: where to.
-        imported: what was read, the user having agreed to what is missing.
-        progress: told how many sentences and annotations are written, of how many.
-
-    Returns:
-        The names of the new documents.
-
-    Raises:
-        StoreError: it could not be stored; documents that were complete before stay.
-    """
-    documents: dict[str, tuple[list[Item], list[Annotation]]] = {}
-    places = []  # of the sentences in their documents
-    for item in imported.items:
-        items, _ = documents.setdefault(item.document, ([], []))
-        places.append(len(items))
-        items.append(item)
-    for annotation in imported.annotations:
-        _, labelled = documents[imported.items[annotation.item].document]
-        labelled.append(replace(annotation, item=places[annotation.item]))
-    total = len(imported.items) + len(imported.annotations)
-    written = 0
-
-    def report(done: int, _of: int) -> None:
-        if progress is not None:
-            progress(written + done, total)
-
-    names = []
-    for document, (items, labelled) in documents.items():
-        names.append(store.add(document, items, report, labelled))
-        written += len(items) + len(labelled)
-    return names
 
 
 def _detected(text: str, name: str) -> InputFormat:
@@ -218,6 +185,7 @@ class _Gathering:
 
     name: str  # of the file
     tags: Collection[str] | None  # that gold tags may be; None is any
+    names: Mapping[str, str]  # what gold tags of the file count as
     problems: list[Problem] = field(default_factory=list)
     wrong: int = 0
     dropped: int = 0
@@ -225,6 +193,9 @@ class _Gathering:
     annotations: list[Annotation] = field(default_factory=list)
     places: dict[Item, int] = field(default_factory=dict)  # of sentences that somebody labelled
     labelled: set[tuple[int, str]] = field(default_factory=set)
+    unknown: Counter[str] = field(default_factory=Counter)  # gold tags that may not be
+    first_unknown: int = 0  # line of the first of them
+    lacking: int = 0  # sentences that lost their gold tags by that
 
     def add(self, line: int, sentence: FileSentence | FormatError) -> None:
         """Keep a sentence if that can be; an error is a sentence that is lost."""
@@ -248,6 +219,20 @@ class _Gathering:
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(Problem(message, dropped))
 
+    def say_unknown(self) -> None:
+        """Say once which gold tags may not be, and what that costs."""
+        if self.unknown:
+            most = self.unknown.most_common(MOST_TAGS)
+            got = ", ".join(f"{shown(tag)} ({_number(words, 'word')})" for tag, words in most)
+            more = ", …" if len(self.unknown) > MOST_TAGS else ""
+            message = (
+                f"{self.name}, line {self.first_unknown}: expected one of the tags "
+                f"{', '.join(sorted(self.tags or ()))}, got {got}{more}: "
+                f"{_number(self.lacking, 'sentence')} without gold tags therefore"
+            )
+            self.wrong += 1
+            self.problems.insert(0, Problem(message, dropped=False))
+
     def _say(self, message: str, line: int, *, dropped: bool = False) -> None:
         self.note(f"{self.name}, line {line}: {message}", dropped=dropped)
 
@@ -265,17 +250,13 @@ class _Gathering:
                     f"{_brief(gold[t])} begins an entity: read as {_brief(repaired[t])}", lines[t]
                 )
             gold = tuple(repaired)
-        unknown = [
-            t for t, tag in enumerate(gold) if self.tags is not None and tag not in self.tags
-        ]
+        gold = tuple(self.names.get(tag, tag) for tag in gold)
+        unknown = [tag for tag in gold if self.tags is not None and tag not in self.tags]
+        self.unknown.update(unknown)
         if unknown:
-            t = unknown[0]
-            expected = ", ".join(sorted(self.tags or ()))
-            self._say(
-                f"expected one of the tags {expected}, got {shown(gold[t])} at word {t + 1}: "
-                f"the sentence is kept without its gold tags",
-                lines[t],
-            )
+            place = next(t for t, tag in enumerate(gold) if tag in unknown)
+            self.first_unknown = self.first_unknown or lines[place]
+            self.lacking += 1
         return replace(item, gold=None if unknown else gold)
 
     def _join(self, line: int, item: Item, annotation: Annotation) -> None:
@@ -295,6 +276,10 @@ class _Gathering:
 
 def _brief(tag: str) -> str:
     return tag if len(tag) <= LONGEST_TAG else f"{tag[:LONGEST_TAG]}…"
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _unstorable(sentence: FileSentence) -> str:

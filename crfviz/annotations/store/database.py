@@ -2,24 +2,30 @@
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry
 
-from crfviz.annotations.store.failures import explained
+from crfviz.annotations.store.failures import SAFE, explained
 from crfviz.annotations.store.rows import to_json
 from crfviz.annotations.store.schema import VERSION, VERSION_TABLE, from_json
-from crfviz.exceptions import StoreError
+from crfviz.exceptions import LostStoreError, StoreError
 
 VARIABLE = "CRFVIZ_DATABASE_URL"
+Identity = tuple[int, int]  # device and number of a file
+ANY_MAY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # nobody is told by access() of root
 WAIT = 15  # seconds for a server, or a lock of another program: more than an import holds it
 POOL = {"pool_size": 10, "max_overflow": 20}  # connections; threads beyond them wait for one
 MIGRATING = 7_246_849  # PostgreSQL's advisory lock: one process migrates at a time
 _ALEMBIC = Lock()  # it keeps what it works on in global names
+FILE = "crfviz_file"  # what a connection to a file knows: which one it has open
 WRITES = {"crfviz_writes": True}  # execution option of a transaction that will write
 
 
@@ -69,6 +75,8 @@ def connect(url: URL) -> Engine:
         if isinstance(error, SQLAlchemyError):
             raise explained(error, place) from error
         raise
+    if engine.name == "sqlite":
+        event.listen(engine, "do_connect", partial(_same_file, Path(place), _identity(Path(place))))
     return engine
 
 
@@ -91,12 +99,20 @@ class Turns:
 
 @contextmanager
 def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
-    """A connection whose work is committed at the end, or undone by an error."""
+    """A connection whose work is committed at the end, or undone by an error.
+
+    Raises:
+        LostStoreError: nothing was committed, as a new program would not find it: the file that is
+            open is no longer the one at its path, or may only be read.
+    """
     with engine.connect() as connection:
         if writes:
             connection = connection.execution_options(**WRITES)
         with connection.begin():
             yield connection
+            opened = connection.info.get(FILE)  # None also where the address is no plain path
+            if writes and opened is not None:
+                _check_file(Path(str(engine.url.database)), opened)
 
 
 def shown(url: URL) -> str:
@@ -128,16 +144,50 @@ def _engine(url: URL) -> Engine:
         own = {name: value for name, value in waits.items() if name not in url.query}
         return create_engine(url, connect_args=own, pool_pre_ping=True, **json, **POOL)
     engine = create_engine(url, connect_args={"timeout": WAIT}, **json, **POOL)
-    event.listen(engine, "connect", _prepare_file)
+    event.listen(engine, "connect", partial(_prepare_file, Path(str(url.database))))
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _prepare_file(connection: sqlite3.Connection, record: object) -> None:  # noqa: ARG001 (SQLAlchemy's signature)
+def _prepare_file(place: Path, connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
     """A commit is on the disk before it returns, and readers never wait for a writer."""
     connection.isolation_level = None  # transactions begin in `_begin`, not at the driver's whim
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
+    record.info[FILE] = _identity(place)
+
+
+def _same_file(place: Path, opened: Identity | None, *_: object) -> None:
+    """Refuse to connect to another file, or to a new one, as if it were the store."""
+    if _identity(place) != opened:
+        raise _lost(place)
+
+
+def _check_file(place: Path, opened: Identity) -> None:
+    if _identity(place) != opened:
+        raise _lost(place)
+    if not os.access(place, os.W_OK) or not place.stat().st_mode & ANY_MAY_WRITE:
+        raise LostStoreError(
+            f"The store {place} may only be read: nothing was stored. Make the file writable; what "
+            f"waits in the browser is then stored. {SAFE}"
+        )
+
+
+def _lost(place: Path) -> LostStoreError:
+    what = "is another file now" if place.exists() else "was deleted or moved"
+    return LostStoreError(
+        f"The store {place} {what}: nothing was stored. Put the file back that was there; what "
+        f"waits in the browser is then stored. Or export what you see, then start crfviz anew."
+    )
+
+
+def _identity(place: Path) -> Identity | None:
+    """Device and number of the file at a path; None where there is none."""
+    try:
+        found = place.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _begin(connection: Connection) -> None:

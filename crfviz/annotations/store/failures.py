@@ -2,18 +2,16 @@
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from crfviz.exceptions import StoreError
+from crfviz.exceptions import LostStoreError, StoreError
 
 SAFE = "Everything that was confirmed before is safe."
+LOCKED = (
+    "another program keeps it locked",
+    "Close that program or wait for it, then try again.",
+)
 MEANINGS = {  # what the driver says: what it means, what to do
-    "database is locked": (
-        "another program keeps it locked",
-        "Close that program or wait for it, then try again.",
-    ),
-    "lock timeout": (
-        "another program keeps it locked",
-        "Close that program or wait for it, then try again.",
-    ),
+    "database is locked": LOCKED,
+    "lock timeout": LOCKED,
     "readonly database": (
         "it may only be read",
         "Make the file and its folder writable, then try again.",
@@ -54,19 +52,16 @@ MEANINGS = {  # what the driver says: what it means, what to do
     ),
     "read-only transaction": ("the server only lets it be read", "Try again when it is writable."),
 }
+PASSING = ("it may only be read", "the server only lets it be read")
 LOST = ("the connection is lost", "Check that the server runs, then try again.")
 OTHER = ("the database refuses", "Nothing was changed.")
 
 
 def explained(error: SQLAlchemyError, place: str) -> StoreError:
-    """The error in words.
-
-    Args:
-        error: of the database.
-        place: where the database is, without a password.
-    """
+    """The error in words; the place of the database comes without a password."""
     what, advice = _meaning(error) or (LOST if lost_connection(error) else OTHER)
-    return StoreError(f"The store {place} failed: {what} ({_said(error)}). {advice} {SAFE}")
+    kind = LostStoreError if what in PASSING else StoreError
+    return kind(f"The store {place} failed: {what} ({_said(error)}). {advice} {SAFE}")
 
 
 def lost_connection(error: SQLAlchemyError) -> bool:

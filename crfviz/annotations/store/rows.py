@@ -5,6 +5,7 @@ it was made from, or there is a conflict: never a silent overwrite.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -120,6 +121,7 @@ class NewDocument:
 
     name: str
     created: datetime
+    model: str  # that most annotations are by; empty where none names one
     sentences: list[Row]
     labelled: list[Row]  # their `item` counts the sentences
 
@@ -148,7 +150,9 @@ def new_document(
             f"expected annotations of sentences 0 to {len(rows) - 1}, got one of {outside[0]}; "
             f"nothing was stored"
         )
-    return NewDocument(name, now, [*map(encoded, rows)], [*map(encoded, marks)])
+    models = Counter(mark["model"] for mark in marks if mark["model"]).most_common(1)
+    model = models[0][0] if models else ""
+    return NewDocument(name, now, model, [*map(encoded, rows)], [*map(encoded, marks)])
 
 
 def write_document(
@@ -158,8 +162,10 @@ def write_document(
     if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
         connection.execute(text(f"LOCK TABLE {DOCUMENTS.name} IN SHARE ROW EXCLUSIVE MODE"))
     name = _free_name(connection, new.name)
-    row = insert(DOCUMENTS).values(name=name, created=new.created).returning(DOCUMENTS.c.id)
-    number = connection.execute(row).scalar_one()
+    row = {"name": name, "created": new.created, "model": new.model}
+    number = connection.execute(
+        insert(DOCUMENTS).values(row).returning(DOCUMENTS.c.id)
+    ).scalar_one()
     total = len(new.sentences) + len(new.labelled)
     report = progress or (lambda _done, _of: None)
     rows = [sentence | {"document": number} for sentence in new.sentences]

@@ -26,7 +26,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = "2"  # of the newest migration
+VERSION = "3"  # of the newest migration
 VERSION_TABLE = "crfviz_version"
 
 TABLES = MetaData()
@@ -80,6 +80,8 @@ DOCUMENTS = Table(
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("created", Moment, nullable=False),
+    Column("tags", JSON(none_as_null=True)),  # K names; none before the first confirmation
+    Column("model", Text, nullable=False, server_default=""),  # it was begun with
     sqlite_autoincrement=True,  # an id is never given twice, as in PostgreSQL
 )
 

@@ -7,19 +7,32 @@ disk when it returns. One store serves all threads of a program, and many progra
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Text,
+    and_,
+    cast,
+    delete,
+    func,
+    not_,
+    select,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
-from crfviz.annotations.records import Annotation, Item, State
+from crfviz.annotations.records import Annotation, Item, Merged, State
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
+from crfviz.annotations.store.merging import merged
 from crfviz.annotations.store.rows import (
     annotation_of,
     annotation_row,
@@ -30,6 +43,7 @@ from crfviz.annotations.store.rows import (
     write_document,
 )
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, Damaged
+from crfviz.annotations.store.tagsets import hold_to_tags
 from crfviz.exceptions import StoreError
 
 LARGEST_ID = 2**31
@@ -44,6 +58,8 @@ class DocumentSummary:
     name: str
     sentences: int
     created: datetime  # UTC
+    tags: tuple[str, ...] | None = None  # K that it is labelled with; None: none confirmed yet
+    model: str = ""  # it was begun with; empty: nothing is labelled yet
 
 
 @dataclass(frozen=True)
@@ -52,7 +68,7 @@ class Progress:
 
     total: int  # sentences of the document
     done: int
-    open: int  # begun, not done
+    open: int  # begun, not done; one that was undone whole counts as not begun
     seconds: float  # spent on the done ones
 
 
@@ -124,6 +140,19 @@ class Store:
         new = new_document(document, sentences, labelled)
         return self._run(lambda c: write_document(c, new, progress), writes=True, tries=1)
 
+    def merge(self, document: str, labelled: Iterable[Annotation], *, write: bool = True) -> Merged:
+        """Join annotations to a document, all of them or nothing; none is overwritten.
+
+        Args:
+            document: its name.
+            labelled: their `item` is the id of one of its sentences.
+            write: False says what would be done.
+
+        Raises:
+            UnknownTagError: a tag is none of the document's.
+        """
+        return self._run(lambda c: merged(c, document, labelled, write=write), writes=write)
+
     def remove(self, document: str) -> None:
         """Drop a document with all its sentences and annotations, for good."""
         self._run(
@@ -133,18 +162,30 @@ class Store:
     def documents(self) -> list[DocumentSummary]:
         """All documents, oldest first."""
         query = (
-            select(DOCUMENTS.c.name, func.count(ITEMS.c.id), DOCUMENTS.c.created)
+            select(
+                DOCUMENTS.c.name,
+                func.count(ITEMS.c.id),
+                DOCUMENTS.c.created,
+                DOCUMENTS.c.tags,
+                DOCUMENTS.c.model,
+            )
             .outerjoin(ITEMS)
             .group_by(DOCUMENTS.c.id)
             .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
         )
         rows = self._run(lambda c: c.execute(query).all())
-        damaged = [name for name, _, created in rows if isinstance(created, Damaged)]
+        damaged = [
+            name for name, _, *cells, _ in rows if any(isinstance(cell, Damaged) for cell in cells)
+        ]
         if damaged:
             raise StoreError(
-                f"the document {damaged[0][:60]!r} was damaged by another program: it has no time"
+                f"the document {damaged[0][:60]!r} was damaged by another program: its time or "
+                f"its tags cannot be read"
             )
-        return [DocumentSummary(*row) for row in rows]
+        return [
+            DocumentSummary(name, sentences, created, None if tags is None else tuple(tags), model)
+            for name, sentences, created, tags, model in rows
+        ]
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
         """Sentences of a document in its order: `limit` of them from the `start`-th."""
@@ -174,14 +215,19 @@ class Store:
         """What an annotator said about a sentence; None is nothing yet."""
         return self._run(lambda c: stored(c, item, annotator))
 
-    def save(self, annotation: Annotation) -> Annotation:
+    def save(self, annotation: Annotation, tags: Sequence[str] | None = None) -> Annotation:
         """Store an annotation in place of the one it was made from.
+
+        Args:
+            annotation: with the revision that it follows.
+            tags: K of the model that it was made with; a document without tags gets them.
 
         Returns:
             The same with its next revision and its times; it is on the disk.
 
         Raises:
             ConflictError: the stored revision is another one: nothing was overwritten.
+            UnknownTagError: a tag is none of the document's.
             StoreError: it could not be stored.
         """
         now = datetime.now(UTC)
@@ -192,7 +238,12 @@ class Store:
             updated=now,
         )
         annotation_row(new)  # its complaints come before the database is asked
-        return self._run(lambda c: write_annotation(c, new), writes=True)
+
+        def work(connection: Connection) -> Annotation:
+            hold_to_tags(connection, new, tags)
+            return write_annotation(connection, new)
+
+        return self._run(work, writes=True)
 
     def annotations(
         self, document: str | None = None, annotator: str | None = None, state: State | None = None
@@ -221,7 +272,9 @@ class Store:
         """How far an annotator is in a document."""
         total = select(func.count(ITEMS.c.id)).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
         columns = (ANNOTATIONS.c.state, func.count(), func.sum(ANNOTATIONS.c.seconds))
-        mine = _of_document(document, *columns).where(ANNOTATIONS.c.annotator == annotator)
+        mine = _of_document(document, *columns).where(
+            ANNOTATIONS.c.annotator == annotator, not_(_undone())
+        )
 
         def work(connection: Connection) -> Progress:
             states = connection.execute(mine.group_by(ANNOTATIONS.c.state))
@@ -238,6 +291,14 @@ class Store:
             ANNOTATIONS.c.annotator == annotator, ANNOTATIONS.c.state == "done"
         )
         return self._run(lambda c: set(c.execute(query).scalars()))
+
+    def last_done(self, document: str, annotator: str) -> int | None:
+        """Id of the sentence that an annotator accepted last; None without one."""
+        query = _of_document(document, ANNOTATIONS.c.item).where(
+            ANNOTATIONS.c.annotator == annotator, ANNOTATIONS.c.state == "done"
+        )
+        newest = query.order_by(ANNOTATIONS.c.updated.desc(), ANNOTATIONS.c.id.desc()).limit(1)
+        return self._run(lambda c: c.execute(newest).scalar())
 
     def annotators(self, document: str | None = None) -> list[str]:
         """Names of all who labelled a document, or any; sorted."""
@@ -272,6 +333,17 @@ def _wanted(
     wanted = {DOCUMENTS.c.name: document, ANNOTATIONS.c.annotator: annotator}
     wanted[ANNOTATIONS.c.state] = state
     return [column == value for column, value in wanted.items() if value is not None]
+
+
+def _undone() -> ColumnElement[bool]:
+    """Whether all steps in a sentence were undone, so that it is as if nobody had begun it."""
+    return and_(
+        ANNOTATIONS.c.state == "open",
+        cast(ANNOTATIONS.c.pins, Text) == "{}",
+        cast(ANNOTATIONS.c.past, Text) == "[]",
+        cast(ANNOTATIONS.c.offsets, Text) == cast(ITEMS.c.offsets, Text),
+        cast(ANNOTATIONS.c.final, Text) == cast(ANNOTATIONS.c.proposed, Text),
+    )
 
 
 def _of_document(document: str, *what: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:

@@ -61,14 +61,7 @@ class Taught:
 
 
 def gain(name: str, sentences: Sequence[Sentence], before: Tagger, after: Tagger) -> Gain:
-    """Tag sentences with two taggers.
-
-    Args:
-        name: which sentences they are.
-        sentences: at least one, with tags that both taggers have.
-        before: a tagger.
-        after: another, with the same tags.
-    """
+    """Tag sentences, at least one, with two taggers that have the same tags, gold among them."""
     gold = [list(sentence.tags or ()) for sentence in sentences]
     (old, score_before), (new, score_after) = (
         _tagged(tagger, sentences, gold) for tagger in (before, after)
@@ -99,13 +92,7 @@ def taught_of(record: Mapping[str, Any]) -> Taught:
 
 
 def card_of(taught: Taught, lesson: Lesson, base: Tagger) -> str:
-    """README.md of the new model.
-
-    Args:
-        taught: what came of it.
-        lesson: how it was taught.
-        base: the model it was taught from; its own card is quoted, without its figures.
-    """
+    """README.md of the new model; the card of its base is quoted, without its figures."""
     recipe = lesson.recipe
     parts = [
         f"# {taught.name}",

@@ -49,13 +49,7 @@ def result_line(result: Mapping[str, Any]) -> str:
 
 
 class Job:
-    """One command at work.
-
-    Args:
-        title: for people.
-        arguments: those of `python -m crfviz`.
-        given: what the command reads from standard input.
-    """
+    """One command at work, by the arguments of `python -m crfviz` and its standard input."""
 
     def __init__(self, title: str, arguments: Sequence[str], given: bytes = b"") -> None:
         self.title = title

@@ -50,7 +50,7 @@ def teachable(tagger: Tagger) -> bool:
 def finished(pairs: Sequence[tuple[Item, Annotation]]) -> list[Sentence]:
     """What can be learnt from: the sentences that are done, with their final tags.
 
-    Where two annotators finished a sentence both count: choose before.
+    Where two annotators finished a sentence both count: see `annotations.copies`.
     """
     return [
         Sentence(words_at(item.text, annotation.offsets), annotation.final)
@@ -62,10 +62,7 @@ def finished(pairs: Sequence[tuple[Item, Annotation]]) -> list[Sentence]:
 def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Announce) -> Taught:
     """Let a model learn from tagged sentences, and save it as a new one.
 
-    Args:
-        lesson: what and how.
-        sentences: with their tags.
-        report: called now and then; what it raises ends all, and nothing is left behind.
+    What `report` raises ends all, and nothing is left behind.
 
     Raises:
         FormatError: there is no sentence, or one without words or tags.
@@ -122,11 +119,6 @@ def hold_out(
 
 def start_teaching(jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence]) -> Job:
     """Teach beside the app; `taught_of(job.status.result)` is what came of it.
-
-    Args:
-        jobs: of the server.
-        lesson: what and how.
-        sentences: with their tags, as `finished` gives them.
 
     Raises:
         CrfvizError: another job is running, or the sentences cannot be handed on.

@@ -32,6 +32,17 @@ class Analysis:
     max_marginal: list[int] | None  # T tag ids; None when every path is forbidden
 
     @property
+    def tags(self) -> tuple[str, ...]:
+        """K names."""
+        return self.potentials.tag_names
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """T words, or their numbers where the potentials carry none."""
+        numbers = range(1, self.potentials.num_tokens + 1)
+        return self.potentials.tokens or tuple(map(str, numbers))
+
+    @property
     def paths(self) -> Mapping[str, list[int] | None]:
         """T tag ids by decoder; None for those that give none when every path is forbidden."""
         return {
@@ -51,12 +62,6 @@ def analyse(potentials: Potentials) -> Analysis:
     """Run every table and decoder on one sentence in O(T K^2).
 
     A chain without an allowed path raises nothing, so that a page can still draw what there is.
-
-    Args:
-        potentials: scores of one sentence.
-
-    Returns:
-        The analysis; `viterbi` and `max_marginal` are None if no path is allowed.
     """
     tables = forward_backward(potentials)
     try:

@@ -23,11 +23,7 @@ def beam(potentials: Potentials, width: int) -> list[int]:
 
     Where every extension is forbidden it takes the best emissions of the word after the best
     prefix, as `greedy` does, for it cannot go back: the result may then be a forbidden path. It
-    never raises `NoPathError`.
-
-    Args:
-        potentials: scores of one sentence.
-        width: how many prefixes survive a word, at least 1; more than K are K.
+    never raises `NoPathError`. A width of more than K is K.
 
     Raises:
         CrfvizError: `width` is less than 1.

@@ -32,7 +32,6 @@ def k_best(potentials: Potentials, k: int) -> list[Path]:
     The first is the path of `viterbi`. There are fewer than k if fewer are allowed.
 
     Raises:
-        NoPathError: every path is forbidden.
         CrfvizError: `k` is less than 1.
 
     Example:

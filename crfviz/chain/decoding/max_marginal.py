@@ -13,9 +13,6 @@ def max_marginal(potentials: Potentials) -> list[int]:
 
     It makes the expected number of right tags largest. The tags need not fit together: the path as
     a whole may be forbidden.
-
-    Raises:
-        NoPathError: every path is forbidden.
     """
     tables = forward_backward(potentials)
     require_path(tables.log_alpha, tables.log_alpha[-1] + potentials.end)

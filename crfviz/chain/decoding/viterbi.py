@@ -34,9 +34,6 @@ def viterbi(potentials: Potentials) -> Viterbi:
     A tie goes to the lowest tag id at every step, from the last word back to the first, and is
     reported.
 
-    Raises:
-        NoPathError: every path is forbidden.
-
     Source:
         Viterbi (1967); in this notation Sutton and McCallum (2012), section 4.1.
 
@@ -67,11 +64,7 @@ def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
 
 
 def best_path(potentials: Potentials) -> list[int]:
-    """The path of `viterbi` without its tables: for those who ask for many.
-
-    Raises:
-        NoPathError: every path is forbidden.
-    """
+    """The path of `viterbi` without its tables: for those who ask for many."""
     emissions, steps, start, end = potentials.arrays()
     best = recursions.forward(emissions, steps, start, reduce=maximum)
     final = best[-1] + end
@@ -81,14 +74,11 @@ def best_path(potentials: Potentials) -> list[int]:
 
 
 def best_through(potentials: Potentials) -> Tensor:
-    """The score of the best path through every tag, in O(T K^2).
+    """The score of the best path through every tag, (T, K) nats, in O(T K^2).
 
     It is the max-marginal of a tag, as the marginal is to the sum over paths: the best prefix that
     ends there, and the best suffix from there. The largest of each row is the score of the best
-    path.
-
-    Returns:
-        (T, K) nats; -inf where no allowed path goes through.
+    path; -inf is where no allowed path goes through.
 
     Source:
         Wainwright and Jordan, "Graphical Models, Exponential Families, and Variational Inference"

@@ -22,38 +22,23 @@ from crfviz.chain.recursions import products
 def position_entropies(tables: ForwardBackward) -> Tensor:
     """The entropy of each word's tag, from 0 (certain) to log K (all tags alike).
 
-    Args:
-        tables: forward-backward of the sentence.
-
-    Returns:
-        (T,) nats; zeros if no path is allowed.
+    It is (T,) nats, zeros if no path is allowed.
     """
     entropies: Tensor = torch.special.entr(tables.marginals).sum(-1)
     return entropies
 
 
 def cumulated_mass(paths: Iterable[Path]) -> list[float]:
-    """The probability of the first one, two, ... paths together, as from `k_best`.
-
-    Returns:
-        As many numbers in [0, 1] as there are paths, rising.
-    """
+    """The probability of the first one, two, ... paths together: rising, in [0, 1]."""
     return [min(1.0, mass) for mass in accumulate(path.probability for path in paths)]
 
 
 def pair_marginals(tables: ForwardBackward, first: int, second: int) -> Tensor:
     """p(y_first = j, y_second = k | x), in O((second - first) K^3).
 
-    Given the sentence the tags form a Markov chain, so its own conditionals are multiplied:
+    The (K, K) probabilities sum to 1, to 0 where no path is allowed. Given the sentence the tags
+    form a Markov chain, so its own conditionals are multiplied:
     p(y_{t+1} | y_t, x) = p(y_t, y_{t+1} | x) / p(y_t | x).
-
-    Args:
-        tables: forward-backward of the sentence.
-        first: position of the earlier word.
-        second: position of the later word, greater than `first`.
-
-    Returns:
-        (K, K) probabilities in [0, 1] that sum to 1 (to 0 where no path is allowed).
 
     Raises:
         IndexError: not 0 <= first < second < T.

@@ -60,11 +60,9 @@ def forward_messages(potentials: Potentials, tables: ForwardBackward) -> Tensor:
 
     Row t is the message α(t, y_{t+1}) = log Σ_j exp(α_t(j) + w(j, y_{t+1})): the tag at t is summed
     out, the emission at t is in, that at t+1 is not yet. The last word passes on nothing, for there
-    log Z is read. With α as in `ForwardBackward`, α_{t+1} = e_{t+1} + message t. The backward
-    messages β(t, y_{t-1}) of the same texts are the rows of `log_beta`, one position earlier.
-
-    Returns:
-        (T-1, K) nats.
+    log Z is read: (T-1, K) nats. With α as in `ForwardBackward`, α_{t+1} = e_{t+1} + message t. The
+    backward messages β(t, y_{t-1}) of the same texts are the rows of `log_beta`, one position
+    earlier.
 
     Source:
         Larochelle, "Neural networks", lectures 3.4 and 3.5 (2013).
@@ -99,11 +97,7 @@ class LogSumExp:
 
 
 def log_sum_exp(inputs: Array) -> LogSumExp:
-    """The steps of the log-sum-exp of some scores, with and without the maximum taken out.
-
-    Args:
-        inputs: (K,) nats; -inf for what is forbidden.
-    """
+    """The steps of the log-sum-exp of (K,) scores, with and without the maximum taken out."""
     maximum = float(inputs.max())
     taken_out = maximum if maximum > -np.inf else 0.0
     with np.errstate(all="ignore"):
@@ -121,13 +115,9 @@ def log_sum_exp(inputs: Array) -> LogSumExp:
 
 
 def cell_inputs(potentials: Potentials, tables: ForwardBackward, position: int, tag: int) -> Array:
-    """What is summed in one cell of α: (K,) α_{t-1}(j) + w(j, k), nats.
+    """What is summed in one cell of α: (K,) α_{t-1}(j) + w(j, k), nats, at position 1 to T-1.
 
-    Args:
-        potentials: the chain.
-        tables: of the chain.
-        position: 1 to T-1; T is the sum that gives Z: α_T(j) + end(j).
-        tag: id of k; ignored for Z.
+    Position T is the sum that gives Z: α_T(j) + end(j), whatever the tag.
     """
     before = tables.log_alpha[position - 1]
     if position == potentials.num_tokens:

@@ -33,9 +33,7 @@ class SoftForward:
 def soft_forward(potentials: Potentials, temperature: float) -> SoftForward:
     """The forward table with τ log-sum-exp(· / τ) in place of log-sum-exp, in O(T K^2).
 
-    Args:
-        potentials: scores of one sentence.
-        temperature: τ, finite and at least 0; 0 is exactly the maximum.
+    A temperature τ of 0 is exactly the maximum.
 
     Raises:
         CrfvizError: the temperature is no finite number, or negative.
@@ -60,8 +58,6 @@ def smooth_maximum(scores: Array, dim: int, temperature: float) -> Array:
     largest = np.asarray(scores.max(dim))
     if temperature == 0.0:
         return largest
-    dead = np.isneginf(largest)
-    below = scores - np.expand_dims(np.where(dead, 0.0, largest), dim)
+    below = scores - np.expand_dims(np.where(np.isneginf(largest), 0.0, largest), dim)
     with np.errstate(over="ignore"):  # below / τ may be -inf: then it adds nothing
-        weights = np.exp(below / temperature).sum(dim)
-    return largest + temperature * np.log(np.where(dead, 1.0, weights))
+        return np.asarray(largest + temperature * recursions.logsumexp(below / temperature, dim))

@@ -38,14 +38,8 @@ class ConstraintEffect:
 def illegal_mass(potentials: Potentials) -> float:
     """The probability of all paths that break BIO by the names of the tags, in O(T K^2).
 
-    Exact also where it is tiny; exactly 0 if every illegal move is forbidden already, and for tags
-    that are not BIO.
-
-    Args:
-        potentials: scores of one sentence, without the constraints.
-
-    Raises:
-        NoPathError: every path is forbidden.
+    The chain is one without the constraints. Exact also where it is tiny; exactly 0 if every
+    illegal move is forbidden already, and for tags that are not BIO.
 
     Example:
         >>> free = Potentials([[0.0, 0.0, 0.0]], [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
@@ -71,14 +65,7 @@ def illegal_mass(potentials: Potentials) -> float:
 
 
 def constraint_effect(potentials: Potentials) -> ConstraintEffect:
-    """Decoding with and without the BIO constraints, in O(T K^2).
-
-    Args:
-        potentials: scores of one sentence, without the constraints.
-
-    Raises:
-        NoPathError: every path is forbidden, legal or not.
-    """
+    """Decoding with and without the BIO constraints, for a chain without them, in O(T K^2)."""
     free = best_path(potentials)
     try:
         constrained = best_path(constrain(potentials))

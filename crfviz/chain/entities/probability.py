@@ -6,6 +6,10 @@ recursion:
 
     P(entity | x) = Z(paths with exactly these tags) / Z
 
+Every question names an entity by its type and the positions of its first and last word. For a type
+X without a tag B-X, or without I-X where there are several words, it is an UnknownTagError, and a
+ShapeError unless 0 <= first <= last < T.
+
 It is neither the mean nor the product of the words' marginals: these do not know that the tags
 occur together, nor where the entity stops.
 
@@ -58,22 +62,8 @@ def entity_types(potentials: Potentials) -> list[str]:
 def entity_probability(potentials: Potentials, label: str, first: int, last: int) -> float:
     """The probability that exactly this entity is there: its type and both boundaries.
 
-    An illegal I-X that continues nothing belongs to no entity; where the chain allows such tags,
-    they count in Z.
-
-    Args:
-        potentials: scores of one sentence with BIO tags.
-        label: the type, as in B-label and I-label.
-        first: position of its first word.
-        last: position of its last word, included.
-
-    Returns:
-        In [0, 1]. O(T K^2).
-
-    Raises:
-        UnknownTagError: there is no tag B-label, or no I-label for a longer entity.
-        ShapeError: not 0 <= first <= last < T.
-        NoPathError: every path is forbidden.
+    In [0, 1], in O(T K^2). An illegal I-X that continues nothing belongs to no entity; where the
+    chain allows such tags, they count in Z.
 
     Example:
         >>> free = Potentials([[0.0] * 3] * 2, [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
@@ -90,21 +80,8 @@ def entity_rivals(potentials: Potentials, label: str, first: int, last: int) -> 
 
     Each hypothesis is the first entity that touches the words `first` to `last`, or none. A path
     has exactly one of them, so their probabilities and that of the entity itself sum to 1. What
-    follows after that first entity is left open.
-
-    Args:
-        potentials: scores of one sentence with BIO tags.
-        label: the type of the entity.
-        first: position of its first word.
-        last: position of its last word, included.
-
-    Returns:
-        All rivals with a probability above 0; O(T^2) of them for each type, in O(T^2 K + T K^2).
-
-    Raises:
-        UnknownTagError: there is no tag B-label, or no I-label for a longer entity.
-        ShapeError: not 0 <= first <= last < T.
-        NoPathError: every path is forbidden.
+    follows after that first entity is left open. These are all rivals with a probability above 0,
+    O(T^2) of them for each type, in O(T^2 K + T K^2).
     """
     entity_probability(potentials, label, first, last)  # raises what there is to raise
     rivals = [
@@ -116,12 +93,7 @@ def entity_rivals(potentials: Potentials, label: str, first: int, last: int) -> 
 
 
 def entity_shortcuts(potentials: Potentials, label: str, first: int, last: int) -> Shortcuts:
-    """Mean, product and minimum of the marginals of the entity's tags.
-
-    Raises:
-        UnknownTagError: there is no tag B-label, or no I-label for a longer entity.
-        ShapeError: not 0 <= first <= last < T.
-    """
+    """Mean, product and minimum of the marginals of the entity's tags."""
     tags = _tags(potentials, label, first, last)
     marginals = forward_backward(potentials).marginals
     values = [marginals[t, potentials.tag_id(tag)].item() for t, tag in tags.items()]

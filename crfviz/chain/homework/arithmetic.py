@@ -24,14 +24,9 @@ MOST_TERMS = 4  # written out
 
 
 def arithmetic(potentials: Potentials, kind: str, reading: Layout, t: int, k: int) -> str:
-    """How the right value of a cell comes about, with its numbers.
+    """How the right value of tag k at position t comes about, with its numbers.
 
-    Args:
-        potentials: the chain.
-        kind: of the table.
-        reading: the space and convention of the table.
-        t: position, from 0; from T on it is padding.
-        k: tag id.
+    Positions count from 0 and are padding from T on.
     """
     if t >= potentials.num_tokens:
         return "After the last word the table is held still: each row repeats the one before."
@@ -92,14 +87,13 @@ class _Line:
                 return [(float(program.end[k]), f"end({name})")], None
             inside = np.stack([program.steps[t][k], program.emissions[t + 1], self.table[t + 1]])
             return [], ([f"w({name}, j)", f"e({t + 2}, j)", f"β({t + 2}, j)"], inside)
-        emission = [(float(program.emissions[t, k]), f"e({t + 1}, {name})")]
-        if self.reading.convention != INCLUDED:
-            emission = []
+        own = self.reading.convention == INCLUDED
+        emission = [(float(program.emissions[t, k]), f"e({t + 1}, {name})")] if own else []
         before = t if self.reading.convention == MESSAGES else t - 1
         if before < 0:
             return [(float(program.start[k]), f"start({name})"), *emission], None
         step, move = program.steps[before][:, k], f"w(j, {name})"
-        if self.reading.convention == INCLUDED:
+        if own:
             inside = np.stack([self.table[before], step])
             return emission, ([f"{self.letter}({before + 1}, j)", move], inside)
         inside = np.stack([self.arriving[before], program.emissions[before], step])

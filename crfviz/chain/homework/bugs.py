@@ -19,12 +19,11 @@ from crfviz.chain.homework.programs import (
     KINDS,
     VITERBI,
     Program,
-    largest,
-    log_sum,
     right_program,
 )
 from crfviz.chain.homework.readings import pointer_fits
 from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.recursions import logsumexp, maximum
 from crfviz.exceptions import CrfvizError
 
 MASK_IGNORED = "mask ignored"
@@ -53,15 +52,9 @@ def known_bugs(kind: str) -> list[Bug]:
 
 
 def example_table(potentials: Potentials, kind: str, bug: str = "") -> Array:
-    """A table of one kind, in log space, as a program would print it.
+    """A table of one of `programs.KINDS`, in log space, as a program would print it.
 
-    Args:
-        potentials: the chain.
-        kind: of `programs.KINDS`.
-        bug: its name; none gives the right table.
-
-    Returns:
-        (T, K), or more rows where padding is read.
+    It is (T, K), or has more rows where padding is read; the name of no bug gives the right table.
 
     Raises:
         CrfvizError: there is no such bug for this kind, or it changes nothing on this chain.
@@ -94,11 +87,7 @@ def _right(table: Array, right: Program, kind: str) -> bool:
 
 def _end_in_table(right: Program) -> Iterator[Program]:
     """The end scores are added to the last row."""
-
-    def add(table: Array) -> Array:
-        return np.concatenate([table[:-1], table[-1:] + right.end])
-
-    yield replace(right, finish=add)
+    yield replace(right, finish=lambda table: np.vstack([table[:-1], table[-1] + right.end]))
 
 
 def _emissions(right: Program, change: Callable[[Array], Array]) -> Iterator[Program]:
@@ -119,13 +108,12 @@ def _wrong_word(right: Program) -> Iterator[Program]:
     """Emissions of a neighbour are taken."""
     for shift in (1, -1):
         yield replace(right, emissions=np.roll(right.emissions, shift, axis=0))
-    before = np.concatenate([right.emissions[:1], right.emissions[:-1]])
-    yield replace(right, emissions=before)
+    yield replace(right, emissions=np.vstack([right.emissions[0], right.emissions[:-1]]))
 
 
 def _missing_log(right: Program) -> Iterator[Program]:
     """A sum of exp without its log, or exp of scores where scores belong."""
-    if right.reduce is log_sum:
+    if right.reduce is logsumexp:
         yield replace(right, reduce=lambda scores, axis: np.exp(scores).sum(axis))
     raw = {name: np.exp(getattr(right, name)) for name in ("start", "emissions", "steps", "end")}
     yield replace(right, **raw)
@@ -138,38 +126,31 @@ def _maximum_lost(right: Program) -> Iterator[Program]:
 
     def shrunk(scores: Array, axis: int) -> Array:
         top = scores.max(axis)
-        return log_sum(scores, axis) - np.where(np.isneginf(top), 0.0, top)
+        return logsumexp(scores, axis) - np.where(np.isneginf(top), 0.0, top)
 
     yield replace(right, reduce=shrunk)
 
 
 def _missing_exp(right: Program) -> Iterator[Program]:
     """Scores are summed as they are."""
-    if right.reduce is log_sum:
+    if right.reduce is logsumexp:
         yield replace(right, reduce=lambda scores, axis: scores.sum(axis))
         yield replace(right, reduce=lambda scores, axis: np.log(np.abs(scores).sum(axis)))
 
 
 def _shifted(right: Program) -> Iterator[Program]:
     """Every row stands one place too early or too late; what fills the free row is not known."""
-
-    def early(table: Array) -> Array:
-        return np.concatenate([table[1:], np.full_like(table[:1], np.nan)])
-
-    def late(table: Array) -> Array:
-        return np.concatenate([np.full_like(table[:1], np.nan), table[:-1]])
-
-    yield replace(right, finish=early)
-    yield replace(right, finish=late)
+    unknown = np.full_like(right.emissions[0], np.nan)
+    yield replace(right, finish=lambda table: np.vstack([table[1:], unknown]))
+    yield replace(right, finish=lambda table: np.vstack([unknown, table[:-1]]))
 
 
 def _beta_off_by_one(right: Program) -> Iterator[Program]:
     """Rows of a neighbour, or emissions of t where those of t+1 belong."""
     yield from _shifted(right)
     # β_t takes the emission of t instead of that of t+1.
-    yield replace(right, emissions=np.concatenate([right.emissions[:1], right.emissions[:-1]]))
-    later = np.concatenate([right.emissions[1:], np.zeros_like(right.emissions[:1])])
-    yield replace(right, emissions=later)
+    yield replace(right, emissions=np.vstack([right.emissions[0], right.emissions[:-1]]))
+    yield replace(right, emissions=np.vstack([right.emissions[1:], np.zeros_like(right.start)]))
 
 
 def _padding_read(right: Program) -> Iterator[Program]:
@@ -195,7 +176,7 @@ def _finite_infinity(right: Program) -> Iterator[Program]:
 
 def _wrong_axis(right: Program) -> Iterator[Program]:
     """Table, matrix or emissions normalised along an axis, or the sum over the tags moved to."""
-    if right.reduce is log_sum:
+    if right.reduce is logsumexp:
         yield replace(right, finish=lambda table: _normalised(table, 0))
     for axis in (1, 2):
         yield replace(right, steps=_normalised(right.steps, axis))
@@ -278,13 +259,13 @@ CATALOGUE = (
         "The paths that meet in a tag are not summed, only the best one is kept, as in Viterbi. "
         "Take log Σ exp.",
         (ALPHA, BETA),
-        lambda right: [replace(right, reduce=largest)],
+        lambda right: [replace(right, reduce=maximum)],
     ),
     Bug(
         "sum for max",
         "All paths that meet in a tag are summed, as in the forward table. Keep the best one only.",
         (VITERBI, BACKPOINTERS),
-        lambda right: [replace(right, reduce=log_sum)],
+        lambda right: [replace(right, reduce=logsumexp)],
     ),
     Bug(
         "emission added twice",

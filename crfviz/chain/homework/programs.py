@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.recursions import logsumexp, maximum
 
 ALPHA, BETA, VITERBI, BACKPOINTERS = "alpha", "beta", "viterbi", "backpointers"
 KINDS = (ALPHA, BETA, VITERBI, BACKPOINTERS)
@@ -25,21 +26,6 @@ NEAR = 1e-9  # two candidates of a backpointer are as good as each other, relati
 Reduce = Callable[[Array, int], Array]  # (K from, K to) and the axis that goes, to (K,)
 
 
-def log_sum(scores: Array, axis: int) -> Array:
-    """Log Σ exp along an axis; -inf where all are."""
-    return np.asarray(np.logaddexp.reduce(scores, axis))
-
-
-def largest(scores: Array, axis: int) -> Array:
-    """The maximum along an axis."""
-    return np.asarray(scores.max(axis))
-
-
-def untouched(table: Array) -> Array:
-    """The table as it is."""
-    return table
-
-
 @dataclass(frozen=True, eq=False)
 class Program:
     """Everything a table is made from. The program of `right_program` makes no mistake."""
@@ -49,7 +35,7 @@ class Program:
     steps: Array  # (T-1, K, K), from and to
     end: Array  # (K,)
     reduce: Reduce
-    finish: Callable[[Array], Array] = untouched  # what is done to the finished table
+    finish: Callable[[Array], Array] = np.asarray  # what is done to the finished table: nothing
     _filled: dict[str, Mapping[str, Array]] = field(default_factory=dict, init=False, repr=False)
 
     def tables(self, kind: str) -> Mapping[str, Array]:
@@ -70,10 +56,11 @@ class Program:
             included = self.finish(arriving + self.emissions)
             if kind == VITERBI:
                 return {INCLUDED: included}
+            nothing = np.full((1, len(self.start)), np.nan)
             return {
                 INCLUDED: included,
                 ARRIVING: self.finish(arriving),
-                MESSAGES: self.finish(np.concatenate([arriving[1:], self._nothing()])),
+                MESSAGES: self.finish(np.concatenate([arriving[1:], nothing])),
             }
 
     def printed(self, kind: str) -> Array:
@@ -114,9 +101,6 @@ class Program:
             rows.append(self.reduce(step + (emission + rows[-1])[None, :], 1))
         return _without_nan(np.stack(rows[::-1]))
 
-    def _nothing(self) -> Array:
-        return np.full((1, len(self.start)), np.nan)
-
 
 def _without_nan(table: Array) -> Array:
     """NaN means "anything" in a table; what a mistake turned into NaN is +inf, which nobody has."""
@@ -126,5 +110,5 @@ def _without_nan(table: Array) -> Array:
 def right_program(potentials: Potentials, kind: str) -> Program:
     """The program without a mistake for one kind of table."""
     emissions, steps, start, end = potentials.arrays()
-    reduce = log_sum if kind in (ALPHA, BETA) else largest
+    reduce: Reduce = logsumexp if kind in (ALPHA, BETA) else maximum
     return Program(start, emissions, steps, end, reduce)

@@ -1,8 +1,9 @@
 """Two chains whose words are aligned: which tags flip, and which scores moved.
 
 The alignment says for each of the T' words of the second chain which word of the first it was, or
-that it is new. Both chains have the same tags. What a change does to the scores of a word is told
-without its mean over the tags: a number added to all tags of a word moves no path.
+that it is new. Both chains have the same tags; else, and where the alignment has not T' places or
+one outside of the first chain, every question is a ShapeError. What a change does to the scores of
+a word is told without its mean over the tags: a number added to all tags of a word moves no path.
 """
 
 from collections.abc import Sequence
@@ -32,13 +33,7 @@ class Moved:
 def flips(before: Sequence[int], after: Sequence[int], origins: Origins) -> list[int]:
     """Positions in the second chain of words that were there before and had another tag.
 
-    Args:
-        before: T tag ids.
-        after: T' tag ids.
-        origins: the alignment.
-
-    Raises:
-        ShapeError: the alignment has not T' places, or one outside of the first chain.
+    By T tag ids before and T' after.
 
     >>> flips([0, 1, 2], [0, 2], [0, 2]), flips([0, 1], [1, 2, 1], [0, None, 1])
     ([], [0])
@@ -50,16 +45,7 @@ def flips(before: Sequence[int], after: Sequence[int], origins: Origins) -> list
 def emission_changes(before: Potentials, after: Potentials, origins: Origins) -> Tensor:
     """What moved at each word, without the mean over its tags.
 
-    Args:
-        before: T words.
-        after: T' words and the same tags.
-        origins: the alignment.
-
-    Returns:
-        (T', K) nats, 0 in the rows of new words; infinite where a tag became forbidden or free.
-
-    Raises:
-        ShapeError: the chains have other tags, or the alignment does not fit.
+    It is (T', K) nats, 0 in the rows of new words; infinite where a tag became forbidden or free.
     """
     _check(before.num_tokens, after.num_tokens, origins)
     if before.tag_names != after.tag_names:
@@ -78,15 +64,10 @@ def emission_changes(before: Potentials, after: Potentials, origins: Origins) ->
 def largest_changes(
     before: Potentials, after: Potentials, origins: Origins, number: int, least: float = 0.0
 ) -> list[Moved]:
-    """The emissions that moved most, and by more than `least` nats, the largest change first.
-
-    For the rest see `emission_changes`.
-    """
+    """The emissions that moved most, and by more than `least` nats, the largest change first."""
     change = emission_changes(before, after, origins)
-    order = change.abs().flatten().argsort(descending=True, stable=True)[:number]
     rows = []
-    for cell in order.tolist():
-        t, tag = divmod(cell, after.num_tags)
+    for t, tag in _largest(change, number):
         origin = origins[t]
         if origin is not None and abs(float(change[t, tag])) > least:
             old, new = float(before.emissions[origin, tag]), float(after.emissions[t, tag])
@@ -99,13 +80,8 @@ def largest_step_changes(
 ) -> list[Moved]:
     """The transitions that moved most, of steps between words that were neighbours before.
 
-    Empty where all steps share one matrix: it does not depend on the words.
-
-    Args:
-        before: T words.
-        after: T' words and the same tags.
-        origins: the alignment.
-        number: how many at most.
+    There are at most `number`, and none where all steps share one matrix: it does not depend on
+    the words.
     """
     _check(before.num_tokens, after.num_tokens, origins)
     if after.homogeneous:
@@ -117,12 +93,17 @@ def largest_step_changes(
             continue
         old, new = before.step(first), after.step(t - 1)
         change = torch.where(old == new, 0.0, new - old)
-        for cell in change.abs().flatten().argsort(descending=True, stable=True)[:number].tolist():
-            i, j = divmod(cell, after.num_tags)
+        for i, j in _largest(change, number):
             if float(change[i, j]) != 0.0:
                 values = float(old[i, j]), float(new[i, j]), float(change[i, j])
                 moved.append(Moved(t, i, j, *values))
     return sorted(moved, key=lambda score: -abs(score.change))[:number]
+
+
+def _largest(change: Tensor, number: int) -> list[tuple[int, int]]:
+    """The cells of a table that changed most, the largest change first."""
+    order = change.abs().flatten().argsort(descending=True, stable=True)[:number]
+    return [divmod(cell, change.shape[1]) for cell in order.tolist()]
 
 
 def _check(before: int, after: int, origins: Origins) -> None:

@@ -23,6 +23,9 @@ from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import NoPathError
 
+Pins = Mapping[int, Tag]  # the tags of some positions
+Cells = Iterable[tuple[int, Tag]]  # tags that no path may have at a position
+
 
 @dataclass(frozen=True, eq=False)
 class Conditioned:
@@ -34,42 +37,31 @@ class Conditioned:
     score_loss: float  # best score - best score under the pins, nats, at least 0
 
 
-def condition(
-    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[tuple[int, Tag]] = ()
-) -> Conditioned:
-    """The chain with some tags fixed and others ruled out, in O(T K^2).
-
-    Args:
-        potentials: scores of one sentence.
-        pins: the tag of some positions, by id or name.
-        forbidden: cells (position, tag) that no path may have.
+def condition(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Conditioned:
+    """The chain with the tags of some positions fixed and others ruled out, in O(T K^2).
 
     Raises:
         NoPathError: no allowed path agrees with the pins; the message says which one is at fault.
-        UnknownTagError: the chain does not have one of the tags.
-        ShapeError: the sentence does not have one of the positions.
     """
     cells = list(forbidden)
     pinned = restrict(potentials, pins, cells)
     best = best_path(potentials)
-    try:
-        best_pinned = best_path(pinned)
-    except NoPathError:
-        raise NoPathError(_fault(potentials, pins, cells)) from None
-    loss = lead(potentials, best, best_pinned).total
+    loss = lead(potentials, best, best_with(potentials, pins, cells)).total
     cost = max(0.0, log_partition(potentials) - log_partition(pinned))
     return Conditioned(pinned, cost, math.exp(-cost), max(0.0, loss))
 
 
-def pin_probability(
-    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[tuple[int, Tag]] = ()
-) -> float:
-    """P(pins | x) = Z_pinned / Z, in O(T K^2); 0.0 if no allowed path agrees with the pins.
+def best_with(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> list[int]:
+    """The best path that agrees with the pins; raises as `condition` does."""
+    cells = list(forbidden)
+    try:
+        return best_path(restrict(potentials, pins, cells))
+    except NoPathError:
+        raise NoPathError(_fault(potentials, pins, cells)) from None
 
-    Raises:
-        NoPathError: every path is forbidden, with or without pins.
-        UnknownTagError: the chain does not have one of the tags.
-        ShapeError: the sentence does not have one of the positions.
+
+def pin_probability(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> float:
+    """P(pins | x) = Z_pinned / Z, in O(T K^2); 0.0 if no allowed path agrees with the pins.
 
     Example:
         >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
@@ -83,34 +75,15 @@ def pin_probability(
     return math.exp(min(0.0, log_partition(pinned) - total))
 
 
-def restrict(
-    potentials: Potentials, pins: Mapping[int, Tag], forbidden: Iterable[tuple[int, Tag]] = ()
-) -> Potentials:
-    """The chain that `condition` weighs, without the weighing; it may have no path left.
-
-    Raises:
-        UnknownTagError: the chain does not have one of the tags.
-        ShapeError: the sentence does not have one of the positions.
-    """
-    return forbid(potentials.pin(pins), forbidden)
-
-
-def forbid(potentials: Potentials, cells: Iterable[tuple[int, Tag]]) -> Potentials:
-    """The same with some tags ruled out, each at one position.
-
-    Raises:
-        UnknownTagError: the chain does not have one of the tags.
-        ShapeError: the sentence does not have one of the positions.
-    """
-    emissions = potentials.emissions.clone()
-    for position, tag in cells:
+def restrict(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Potentials:
+    """The chain that `condition` weighs, without the weighing; it may have no path left."""
+    emissions = potentials.pin(pins).emissions
+    for position, tag in forbidden:
         emissions[potentials.position(position), potentials.tag_id(tag)] = -torch.inf
     return replace(potentials, emissions=emissions)
 
 
-def _fault(
-    potentials: Potentials, pins: Mapping[int, Tag], forbidden: list[tuple[int, Tag]]
-) -> str:
+def _fault(potentials: Potentials, pins: Pins, forbidden: Cells) -> str:
     """Why nothing is left: the first pin that is impossible alone, or all of them together."""
     for position, tag in pins.items():
         name = potentials.tag_names[potentials.tag_id(tag)]

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from crfviz.chain.decoding.viterbi import best_path, best_through
 from crfviz.chain.paths import lead, terms
 from crfviz.chain.potentials import Array, Potentials, Tag
-from crfviz.chain.questions.conditioning import forbid
+from crfviz.chain.questions.conditioning import restrict
 from crfviz.chain.questions.tipping import best_by_value
 from crfviz.chain.recursions import TOLERANCE, Changed, Ids, best_with_change
 from crfviz.chain.weights import Kind, WeightId, uses, value_of
@@ -80,15 +80,10 @@ def smallest_flips(potentials: Potentials, limit: int) -> list[Flip]:
     forbidden. Several weights can flip to the same path with the same change; then transitions come
     first, then start, end and emissions, each in the order of ids.
 
-    Args:
-        potentials: scores of one sentence; transitions (K, K), or the same matrix for each step.
-        limit: how many changes to return, at least 1; there may be fewer.
-
-    Returns:
-        O(K^2) Viterbi recursions at once, a few times, and the intervals of `limit` weights.
+    Of at most `limit` changes there may be fewer. O(K^2) Viterbi recursions at once, a few times,
+    and the intervals of `limit` weights.
 
     Raises:
-        NoPathError: every path is forbidden.
         CrfvizError: `limit` is less than 1, or the transitions differ from step to step.
 
     Example:
@@ -122,8 +117,6 @@ def smallest_change_for(potentials: Potentials, position: int, tag: Tag) -> Flip
 
     Raises:
         NoPathError: no allowed path has the tag there.
-        UnknownTagError: the chain has no such tag.
-        ShapeError: the sentence has no such position.
         CrfvizError: the transitions differ from step to step.
 
     Example:
@@ -137,7 +130,7 @@ def smallest_change_for(potentials: Potentials, position: int, tag: Tag) -> Flip
     best = best_path(potentials)
     if best[position] == tag:
         return None
-    having, lacking = potentials.pin({position: tag}), forbid(potentials, [(position, tag)])
+    having, lacking = potentials.pin({position: tag}), restrict(potentials, {}, [(position, tag)])
     heap = list(gaps_between(having, lacking))
     if not heap:
         name = potentials.tag_names[tag]
@@ -261,14 +254,9 @@ def crossings(
 ) -> Iterator[Candidate]:
     """Where, changing one transition by less than `reach`, a rival draws level with the best path.
 
-    Lowering helps rivals only if the best path uses the transition: else it costs them alone.
-
-    Args:
-        potentials: the chain, with one matrix for all steps.
-        best: its best path.
-        reach: the largest change to look at, nats.
-        rivals: the chain restricted to the paths that may win.
-        others: the chain restricted to those that may not; None if that is the best path alone.
+    Lowering helps rivals only if the best path uses the transition: else it costs them alone. The
+    chain has one matrix for all steps; `rivals` is the same, restricted to the paths that may win,
+    `others` to those that may not: None if that is the best path alone.
     """
     if potentials.num_tokens == 1:
         return

@@ -59,13 +59,9 @@ def compare(before: ForwardBackward, after: ForwardBackward) -> Distance:
 
 
 def shift_word(potentials: Potentials, edits: Edits, position: int, amount: float) -> Edits:
-    """The edits, and `amount` more on every tag of one word.
+    """The edits, and `amount` nats more on every tag of one word.
 
-    Args:
-        potentials: the chain as it is now, with the edits.
-        edits: those that are active.
-        position: of the word, from 0.
-        amount: nats.
+    `potentials` are those of now, with the edits.
     """
     moved = potentials.emissions[position] + amount
     cells = {(position, tag): score for tag, score in _finite(potentials.tag_names, moved).items()}
@@ -73,17 +69,12 @@ def shift_word(potentials: Potentials, edits: Edits, position: int, amount: floa
 
 
 def shift_tag(potentials: Potentials, edits: Edits, tag: Tag, amount: float) -> Edits:
-    """The edits, and `amount` more into a tag and less out of it.
+    """The edits, and `amount` nats more into a tag and less out of it.
 
-    Args:
-        potentials: the chain as it is now, with the edits; one matrix for all steps.
-        edits: those that are active.
-        tag: by id or by name.
-        amount: nats.
+    `potentials` are those of now, with the edits and one matrix for all steps.
 
     Raises:
         CrfvizError: each step has its own matrix, and an edit would make them equal.
-        UnknownTagError: the chain has no such tag.
     """
     if not potentials.homogeneous:
         raise CrfvizError("expected one transition matrix for all steps, got one for each")
@@ -107,10 +98,8 @@ def shift_tag(potentials: Potentials, edits: Edits, tag: Tag, amount: float) -> 
 def leaving(potentials: Potentials, *, with_end: bool) -> torch.Tensor:
     """What goes on from START and from each tag, as Σ exp(score): (K + 1,), 1 for probabilities.
 
-    Args:
-        potentials: where each step has its own matrix, the first one counts; a single word has no
-            step, and nan for every tag.
-        with_end: whether END is one of the things that may follow.
+    END is one of the things that may follow `with_end`. Where each step has its own matrix, the
+    first one counts; a single word has no step, and nan for every tag.
     """
     rows = potentials.step(0).exp().sum(dim=1) + (potentials.end.exp() if with_end else 0.0)
     return torch.cat([potentials.start.exp().sum()[None], rows])

@@ -45,9 +45,6 @@ class Counts:
 def expected_counts(potentials: Potentials) -> Counts:
     """The expected uses of every weight under p(y | x), in O(T K^2).
 
-    Raises:
-        NoPathError: every path is forbidden.
-
     Example:
         >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
         >>> expected_counts(coin).transitions.tolist()
@@ -66,16 +63,7 @@ def expected_counts(potentials: Potentials) -> Counts:
 
 
 def observed_counts(potentials: Potentials, path: Sequence[Tag]) -> Counts:
-    """The uses of every weight by one path.
-
-    Args:
-        potentials: the chain, for its shape and tag names.
-        path: T tags, by id or name.
-
-    Raises:
-        ShapeError: `path` has not T tags.
-        UnknownTagError: the chain does not have one of the tags.
-    """
+    """The uses of every weight by one path of T tags; of the chain only shape and names count."""
     T, K = potentials.emissions.shape
     tags = torch.tensor(potentials.path(path))
     emissions = torch.zeros(T, K, dtype=torch.float64)
@@ -99,18 +87,11 @@ class GradientStep:
 def gradient_step(potentials: Potentials, path: Sequence[Tag], size: float) -> GradientStep:
     """Move the weights of the CRF layer along observed minus expected counts, in O(T K^2).
 
-    A forbidden weight stays forbidden. A matrix for each step gets its own step each.
-
-    Args:
-        potentials: scores of one sentence.
-        path: its T right tags, by id or name.
-        size: learning rate; a negative one moves away from the path.
+    A forbidden weight stays forbidden. A matrix for each step gets its own step each. `path` has
+    the T right tags, `size` is the learning rate; a negative one moves away from the path.
 
     Raises:
         CrfvizError: `size` is no finite number, or the path is forbidden, so that no step helps.
-        NoPathError: every path is forbidden.
-        ShapeError: `path` has not T tags.
-        UnknownTagError: the chain does not have one of the tags.
         ScoreError: `size` is so large that weights are no longer usable scores.
 
     Example:

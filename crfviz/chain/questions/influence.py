@@ -42,16 +42,10 @@ def influence(
 ) -> Influence:
     """What all marginals do when one emission is nudged: exact, two runs of forward-backward.
 
-    Args:
-        potentials: scores of one sentence.
-        position: the word whose emission is nudged.
-        delta: by how much, nats; may be negative.
-        tag: the tag whose emission is nudged; the one on the best path if None.
+    It is nudged by `delta` nats, which may be negative; for the tag on the best path if None is
+    given.
 
     Raises:
-        NoPathError: every path is forbidden.
-        ShapeError: the sentence has no such position.
-        UnknownTagError: the chain has no such tag.
         CrfvizError: `delta` is no finite number.
 
     Example:

@@ -32,17 +32,10 @@ def strength_intervals(
 
     Each begins where the one before ends: there the decode flips. Inside, the path is that of
     `viterbi` on `potentials.scale_transitions(strength)`. What is forbidden stays so at every
-    strength, 0 included. A few O(T K^2) recursions for each interval.
-
-    Args:
-        potentials: scores of one sentence, at strength 1.
-        highest: the strength to end at.
-        edits: scores that replace those of the chain at every strength; their own strength does
-            not matter.
-        pins: tags that hold at every strength.
+    strength, 0 included; scores of `edits` and `pins` hold at every strength, and the strength that
+    the edits have does not matter. A few O(T K^2) recursions for each interval.
 
     Raises:
-        NoPathError: every path is forbidden.
         CrfvizError: `highest` is no finite number, or negative; an edit or a pin names a tag that
             the chain does not have.
 

@@ -23,8 +23,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from torch import Tensor
-
 from crfviz.chain.decoding.viterbi import best_path, best_through
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import TOLERANCE, best_by_uses
@@ -81,21 +79,12 @@ def tipping_points(potentials: Potentials, weight: Weight) -> list[Interval]:
     own, not changes. The value it has now does not matter; it may be -inf, while other forbidden
     scores stay so. If the first path uses the weight, then at -inf itself no path is allowed.
 
-    Args:
-        potentials: scores of one sentence. With a matrix for each step, the value of a transition
-            is what all steps get, as by `with_transition`.
-        weight: ("transition", from, to), ("start", tag), ("end", tag) or
-            ("emission", position, tag); tags by id or name.
-
-    Returns:
-        Intervals of `low`, `high` (nats) and `path`. O(T^2 K^2) for a transition, O(T K^2)
-        otherwise, and O(T K^2) more for each interval.
+    O(T^2 K^2) for a transition, O(T K^2) otherwise, and O(T K^2) more for each interval. What a
+    weight is, and its value where each step has its own matrix, says `crfviz.chain.weights`.
 
     Raises:
         NoPathError: every path is forbidden, whatever the value.
         CrfvizError: the weight has none of the four forms.
-        UnknownTagError: the chain does not have one of its tags.
-        ShapeError: the sentence does not have its position.
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
@@ -133,22 +122,13 @@ def best_by_value(potentials: Potentials, weight: WeightId) -> BestByValue:
 
 def _best_by_uses(base: Potentials, weight: WeightId) -> list[float]:
     """Best score for 0, 1, ... uses, where `base` has 0 as the weight's value."""
-    match weight:
-        case ("transition", before, after):
-            scores: list[float] = best_by_uses(*base.arrays(), before, after).tolist()
-            return scores
-        case ("start", tag):
-            return _without_and_with(best_through(base)[0], tag)
-        case ("end", tag):
-            return _without_and_with(best_through(base)[-1], tag)
-        case ("emission", position, tag):
-            return _without_and_with(best_through(base)[position], tag)
-
-
-def _without_and_with(through: Tensor, tag: int) -> list[float]:
-    scores: list[float] = through.tolist()
-    once = scores.pop(tag)
-    return [max(scores, default=-math.inf), once]
+    if weight[0] == "transition":
+        scores: list[float] = best_by_uses(*base.arrays(), *weight[1:]).tolist()
+        return scores
+    position, tag = {"start": 0, "end": -1}.get(weight[0], weight[1]), weight[-1]
+    without: list[float] = best_through(base)[position].tolist()
+    once = without.pop(tag)
+    return [max(without, default=-math.inf), once]
 
 
 def pieces(lines: Iterable[Line], low: float = -math.inf, high: float = math.inf) -> list[Piece]:

@@ -65,22 +65,14 @@ class Triage:
 
 
 def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -> Triage:
-    """The verdict on a target that is not the best path, in a few times O(T K^2).
-
-    Args:
-        potentials: scores of one sentence.
-        target: T tag ids, the path that should have won.
-        best: T tag ids, the path of `best_path`.
-
-    Raises:
-        ShapeError: a path has not T tags.
+    """The verdict on a target that is not the path of `best_path`, in a few times O(T K^2).
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
-        >>> found = triage(potentials, [0, 1], [0, 0])
-        >>> found.kind, found.gap, found.emission_gap, found.transition_gap
+        >>> verdict = triage(potentials, [0, 1], [0, 0])
+        >>> verdict.kind, verdict.gap, verdict.emission_gap, verdict.transition_gap
         ('transition', 0.5, -0.5, 1.0)
-        >>> found.emission_change, found.transition_change  # one word differs, and two steps
+        >>> verdict.emission_change, verdict.transition_change  # one word differs, and two steps
         (0.25, 0.125)
     """
     target, best = potentials.path(target), potentials.path(best)
@@ -99,15 +91,10 @@ def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -
 
 
 def changed(potentials: Potentials, target: Sequence[int], part: Part, size: float) -> Potentials:
-    """The chain with every score of a kind moved by `size` in favour of the target.
+    """The chain with every score of a kind moved in favour of the target.
 
-    What is forbidden stays forbidden. Transitions become one matrix for each step.
-
-    Args:
-        potentials: scores of one sentence.
-        target: T tag ids.
-        part: which scores to change.
-        size: nats; the scores on the target rise by it and all others fall by it.
+    The scores on the target rise by `size` nats and all others fall by it. What is forbidden stays
+    forbidden. Transitions become one matrix for each step.
     """
     words, tags = torch.arange(potentials.num_tokens), torch.as_tensor(target)
     if part == "emission":

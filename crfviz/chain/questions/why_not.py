@@ -21,8 +21,8 @@ from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import lead, probability
 from crfviz.chain.potentials import Potentials, Tag
+from crfviz.chain.questions.conditioning import best_with
 from crfviz.chain.weights import Kind
-from crfviz.exceptions import NoPathError
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,6 @@ def why_not(potentials: Potentials, position: int, tag: Tag) -> WhyNot:
 
     Raises:
         NoPathError: no allowed path has the tag there.
-        UnknownTagError: the chain has no such tag.
-        ShapeError: the sentence has no such position.
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
@@ -81,7 +79,7 @@ def why_not(potentials: Potentials, position: int, tag: Tag) -> WhyNot:
     """
     position, tag = potentials.position(position), potentials.tag_id(tag)
     best = best_path(potentials)
-    path = best if best[position] == tag else _best_with(potentials, position, tag)
+    path = best if best[position] == tag else best_with(potentials, {position: tag})
     ahead = lead(potentials, best, path)
     score = ahead.rival.score
     return WhyNot(
@@ -93,14 +91,3 @@ def why_not(potentials: Potentials, position: int, tag: Tag) -> WhyNot:
         transition_terms=torch.from_numpy(ahead.transition_terms),
         best=best,
     )
-
-
-def _best_with(potentials: Potentials, position: int, tag: int) -> list[int]:
-    try:
-        return best_path(potentials.pin({position: tag}))
-    except NoPathError:
-        name = potentials.tag_names[tag]
-        raise NoPathError(
-            f"no allowed path has the tag {name} at position {position}:"
-            " it is forbidden there, or cannot be reached or left"
-        ) from None

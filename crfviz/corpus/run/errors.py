@@ -75,31 +75,14 @@ class JudgedEntities:
 def find_errors(
     potentials: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
 ) -> list[Error]:
-    """The errors of a best path, first word first.
-
-    Args:
-        potentials: scores of the sentence.
-        best: T tag ids, its best path.
-        gold: T tag ids.
-        sentence: its number, to be kept with the errors.
-
-    Raises:
-        ShapeError: a path has not T tags.
-    """
+    """The errors of the best path of a sentence, first word first, each with its number."""
     return [_error(potentials, best, gold, run, sentence) for run in wrong_runs(best, gold)]
 
 
 def judge_entities(
     chain: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
 ) -> JudgedEntities:
-    """Every entity of the best path with its probability, and those that are on one side only.
-
-    Args:
-        chain: scores of the sentence, with BIO tags.
-        best: T tag ids, its best path.
-        gold: T tag ids.
-        sentence: its number, to be kept with the suspects.
-    """
+    """Every entity of the best path with its probability, and those that are on one side only."""
     guessed, right = (spans([chain.tag_names[tag] for tag in path]) for path in (best, gold))
     predicted = [(_probability(chain, span), span in right) for span in guessed]
     suspects = [

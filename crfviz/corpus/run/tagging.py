@@ -73,11 +73,8 @@ def run(
 ) -> Results:
     """Tag all sentences by every decoder and look for what is wrong.
 
-    Args:
-        tagger: whose potentials are decoded.
-        sentences: with their tags; at least one. They are gone through twice.
-        report: called after every batch; what it raises ends the run.
-        most_kept: errors to be listed; all are counted.
+    The sentences are gone through twice. `report` is called after every batch; what it raises ends
+    the run. `most_kept` errors are listed, all are counted.
 
     Raises:
         FormatError: there is no sentence, or one without tags.

@@ -66,13 +66,7 @@ def tables_of(results: Results) -> dict[str, Table]:
 
 
 def full_record(results: Results, file: str, tables: Tables) -> dict[str, Any]:
-    """The record of an evaluation (`crfviz.corpus.tables.report`), with its errors and all tables.
-
-    Args:
-        results: of a run.
-        file: on what.
-        tables: from `tables_of`.
-    """
+    """The record of an evaluation (`corpus.tables.report`), with its errors and all tables."""
     return {
         **as_record(results, file),
         "errors": {

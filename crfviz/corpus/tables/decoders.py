@@ -19,7 +19,7 @@ from crfviz.corpus.metrics import (
     wilson,
 )
 from crfviz.corpus.run.results import BEAMS, EVERY_DECODER, ORACLE_PATHS, Results
-from crfviz.corpus.table import Row, Table, rate_cells
+from crfviz.corpus.table import Table, TableRow, rate_cells
 
 TITLES = {
     "independent": "independent greedy",
@@ -62,13 +62,7 @@ def oracle_table(results: Results) -> Table:
 
 
 def decoder_scores(results: Results, decoder: str, gold: Sequence[Sequence[str]]) -> DecoderScores:
-    """How good one decoder is.
-
-    Args:
-        results: of a run.
-        decoder: one of `results.EVERY_DECODER`.
-        gold: the names of the gold tags, of every sentence.
-    """
+    """How good one decoder is, by the names of the gold tags of every sentence."""
     bio = results.tagger.scheme is not None
     guess = results.names(results.tags[decoder])
     return DecoderScores(
@@ -79,11 +73,11 @@ def decoder_scores(results: Results, decoder: str, gold: Sequence[Sequence[str]]
     )
 
 
-def _row(results: Results, name: str) -> Row:
+def _row(results: Results, name: str) -> TableRow:
     scores = decoder_scores(results, name, results.names(results.gold))
     here, best = results.right(name), results.right("viterbi")
     only_this, only_viterbi = int((here & ~best).sum()), int((best & ~here).sum())
-    row: Row = {
+    row: TableRow = {
         "decoder": ALL_TITLES[name],
         **rate_cells("words_right", scores.accuracy.tokens),
         **rate_cells("sentences", scores.accuracy.sentences),

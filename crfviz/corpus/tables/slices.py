@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crfviz.corpus.metrics import wilson
 from crfviz.corpus.run.results import SEEN, Results
-from crfviz.corpus.table import Row, Table, rate_cells
+from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.features import SHAPES
 from crfviz.taggers.lexicon import LEXICON_FILE
@@ -68,12 +68,7 @@ def dimensions_of(results: Results) -> list[str]:
 
 
 def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "viterbi") -> Table:
-    """One row for each part that has a word, the largest win first.
-
-    Args:
-        results: of a run.
-        dimensions: one or two different ones of `dimensions_of`.
-        decoder: whose errors count.
+    """One row for each part that has a word by one or two of `dimensions_of`, largest win first.
 
     Raises:
         CrfvizError: the words of the training are not known, and were asked for.
@@ -101,7 +96,9 @@ def every_slice(results: Results) -> Table:
     return sorted(rows, key=lambda row: -float(row["win"] or 0))
 
 
-def _row(dimensions: Sequence[str], part: Sequence[str], count: tuple[int, int], total: int) -> Row:
+def _row(
+    dimensions: Sequence[str], part: Sequence[str], count: tuple[int, int], total: int
+) -> TableRow:
     words, right = count
     return {
         **dict(zip(dimensions, part, strict=True)),

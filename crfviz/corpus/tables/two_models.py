@@ -2,7 +2,7 @@
 
 A win is what the first gets right and the second wrong, a loss the other way round; `p` is
 McNemar's (`crfviz.corpus.metrics`). Entities count where gold has them: found by both,
-by one, or missed by both. All by Viterbi.
+by one, or missed by both. All by Viterbi. Two runs on different sentences are a ShapeError.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crfviz.corpus.metrics import mcnemar, wilson
 from crfviz.corpus.run.results import MOST_KEPT, Results
-from crfviz.corpus.table import Row, Table, rate_cells
+from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.exceptions import ShapeError
 from crfviz.text.schemes import spans
 from crfviz.text.sentences import Sentence
@@ -25,11 +25,7 @@ Right = NDArray[np.bool_]
 
 
 def model_table(first: Results, second: Results) -> Table:
-    """Words and sentences, and entities where both have BIO tags and the same gold: a row for each.
-
-    Raises:
-        ShapeError: the two were run on different sentences.
-    """
+    """Words, sentences, and entities where both have BIO tags and the same gold: a row for each."""
     _same_sentences(first, second)
     rows = [
         _row("words", first.right("viterbi"), second.right("viterbi")),
@@ -44,20 +40,10 @@ def model_table(first: Results, second: Results) -> Table:
 def disagreements(
     first: Results, second: Results, sentences: Iterable[Sentence], most: int = MOST_KEPT
 ) -> Table:
-    """The sentences that one of the two gets wrong, or both, in the order of the file.
+    """The first `most` sentences that one of the two gets wrong, or both, in the order of the file.
 
-    Args:
-        first: of a run.
-        second: of another tagger's run on the same sentences.
-        sentences: of both; gone through once.
-        most: rows.
-
-    Returns:
-        A row for each: its kind, one of `KINDS`; words won, lost and wrong in both; and where, as
-        "word gold first/second". Sentences and positions count from 1.
-
-    Raises:
-        ShapeError: the two were run on different sentences.
+    A row has the kind, one of `KINDS`; words won, lost and wrong in both; and where, as "word gold
+    first/second". Sentences and positions count from 1. They are gone through once.
     """
     _same_sentences(first, second)
     ours, theirs = first.right("viterbi"), second.right("viterbi")
@@ -96,7 +82,7 @@ def _where(
     return ", ".join([*told, *["…"] * (len(wrong) > MOST_NAMED)])
 
 
-def _row(unit: str, first: Right, second: Right) -> Row:
+def _row(unit: str, first: Right, second: Right) -> TableRow:
     wins, losses = int((first & ~second).sum()), int((second & ~first).sum())
     return {
         "unit": unit,
@@ -142,7 +128,7 @@ def comparison_tables(
     }
 
 
-def comparison_text(first: str, second: str, table: Sequence[Row]) -> str:
+def comparison_text(first: str, second: str, table: Sequence[TableRow]) -> str:
     """What `python -m crfviz evaluate --against` prints."""
     lines = [f"{first} against {second}, by Viterbi:"]
     for row in table:

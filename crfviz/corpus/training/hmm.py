@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.corpus.metrics import accuracy
 from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
 from crfviz.taggers.features import form
@@ -28,24 +28,12 @@ class HmmRecipe:
 
 
 def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
-    """Count, and write the model with the share of words that it gets right on dev.
-
-    Args:
-        recipe: every number of the run.
-        sources: the files.
-        out: the model folder to write.
-
-    Raises:
-        FormatError: a file cannot be read.
-    """
+    """Count, and write the folder `out` with the share of words that it gets right on dev."""
     train, dev, tags = read_both(sources)
     stored = count(tags, train, recipe)
     save_hmm(out, stored)
     tagger = HmmTagger(out)
-    paths = [
-        viterbi(tagger.potentials(sentence.tokens)).path
-        for sentence in tqdm(dev, unit=" sentences")
-    ]
+    paths = [best_path(tagger.potentials(s.tokens)) for s in tqdm(dev, unit=" sentences")]
     guess = [[tags[tag] for tag in path] for path in paths]
     right = accuracy([sentence.tags or () for sentence in dev], guess).tokens.value
     record = {"recipe": asdict(recipe), "dev": right}

@@ -62,7 +62,11 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Sources:
-    """Which files a run learns from, and how they are read."""
+    """Which files a run learns from, and how they are read.
+
+    A file that cannot be read, a sentence without tags and files without a sentence are a
+    FormatError.
+    """
 
     train: tuple[Path, ...]
     dev: tuple[Path, ...]
@@ -73,11 +77,7 @@ class Sources:
 
 
 def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
-    """Read, check and number the sentences of all files.
-
-    Raises:
-        FormatError: a file cannot be read, a training sentence has no tags, or nothing is left.
-    """
+    """Read, check and number the sentences of all files."""
     train, dev, tags = read_both(sources)
     beside = [s.tags or () for s in _with_xpos(sources.train)] if sources.xpos else []
     more = _with_xpos(sources.only_xpos)
@@ -100,11 +100,7 @@ def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
 
 
 def read_both(sources: Sources) -> tuple[list[Sentence], list[Sentence], tuple[str, ...]]:
-    """The sentences to learn from, those to be judged on, and the tags of the first in id order.
-
-    Raises:
-        FormatError: a file cannot be read, a sentence has no tags, or there is none.
-    """
+    """The sentences to learn from, those to be judged on, and the tags of the first in id order."""
     train, dev = tagged_sentences(sources, sources.train), tagged_sentences(sources, sources.dev)
     return train, dev, order_tags([tag for sentence in train for tag in sentence.tags or ()])
 
@@ -122,11 +118,7 @@ def order_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
-    """The sentences of some files, read as `sources` says.
-
-    Raises:
-        FormatError: a file cannot be read, a sentence has no tags, or there is none.
-    """
+    """The sentences of some files, read as `sources` says."""
     with_words: list[Sentence] = []
     for path in paths:
         sentences = read_sentences(path, fold_handles=sources.fold_handles, types=sources.types)
@@ -140,11 +132,7 @@ def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
 
 
 def keep_training_words(sources: Sources, folder: Path) -> None:
-    """Write lexicon.json of the training files into a model folder.
-
-    Raises:
-        FormatError: a file cannot be read.
-    """
+    """Write lexicon.json of the training files into a model folder."""
     write_lexicon(folder, build_lexicon(tagged_sentences(sources, sources.train)))
 
 
@@ -161,14 +149,10 @@ def collate(sentences: Sequence[Labelled], vocabulary: Vocabulary) -> LabelledBa
 def bucket(
     sentences: Sequence[Labelled], recipe: Recipe, generator: torch.Generator | None = None
 ) -> list[list[Labelled]]:
-    """Sentences of similar length together, the groups in random order.
+    """Sentences of similar length together, in batches as large as the recipe allows.
 
-    Without a generator: sorted by length, for evaluation.
-
-    Args:
-        sentences: any number of them.
-        recipe: how large a batch may be.
-        generator: decides ties of length and the order of the batches.
+    The generator decides ties of length and the order of the batches; without one they are sorted
+    by length, for evaluation.
     """
     lengths = torch.tensor([len(sentence.tokens) for sentence in sentences], dtype=torch.float64)
     if generator is not None:  # up to a word of noise, so that batches differ from epoch to epoch

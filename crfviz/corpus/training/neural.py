@@ -48,17 +48,10 @@ CANDIDATES = tuple(round(0.8 + 0.05 * step, 2) for step in range(35))  # tempera
 
 
 def train_neural(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> NeuralModel:
-    """Train a tagger, or go on with it, and write it.
-
-    Args:
-        recipe: every number of the run.
-        sources: the files.
-        folder: of the checkpoint; what is in it must come from the same recipe and sentences.
-        out: the model folder to write.
+    """Train a tagger, or go on from the checkpoint in `folder`, and write the folder `out`.
 
     Raises:
-        FormatError: a file cannot be read.
-        ModelError: the checkpoint in the folder is of another run.
+        ModelError: the checkpoint is of another run: of another recipe or other sentences.
     """
     corpus = read_corpus(sources, recipe)
     run = Run(recipe, corpus, choose_device())

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from crfviz.chain.recursions import forward, leading, maximum, walk_back
 from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
 from crfviz.exceptions import FormatError
 from crfviz.taggers.perceptron.features import Keys, Rows, feature_keys, rows_of, word_keys
@@ -56,16 +57,7 @@ class PerceptronRecipe:
 
 
 def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> Perceptron:
-    """Train a perceptron and write it, with what each epoch reached.
-
-    Args:
-        recipe: every number of the run.
-        sources: the files; only how to read them is asked of it.
-        out: the model folder to write.
-
-    Raises:
-        FormatError: a file cannot be read.
-    """
+    """Train a perceptron and write the folder `out`, with what each epoch reached."""
     train, dev, tags = read_both(sources)
     known = _known(recipe, train, tags)
     numbered, judged = _numbered(train, known), _numbered(dev, known)
@@ -190,14 +182,7 @@ class Averaged:
 
 
 class Learner:
-    """All weights of a perceptron with K tags, all zero at first.
-
-    Args:
-        num_tags: K.
-        num_features: rows for features of a word.
-        num_words: rows for "previous tag x word".
-        updates: "viterbi" or "greedy".
-    """
+    """All weights, all zero at first: rows for features, and for "previous tag x word"."""
 
     def __init__(self, num_tags: int, num_features: int, num_words: int, updates: str) -> None:
         K = num_tags
@@ -276,19 +261,9 @@ def scores(
 
 
 def decode_viterbi(emissions: Floats, steps: Floats, start: Floats, end: Floats) -> TagIds:
-    """The best path; plain NumPy, for the inner loop of training."""
-    columns = np.arange(len(start))
-    best = start + emissions[0]
-    pointers = []
-    for step, emission in zip(steps, emissions[1:], strict=True):
-        candidates = best[:, None] + step
-        pointer = candidates.argmax(axis=0)
-        pointers.append(pointer)
-        best = candidates[pointer, columns] + emission
-    path = [int((best + end).argmax())]
-    for pointer in reversed(pointers):
-        path.append(int(pointer[path[-1]]))
-    return path[::-1]
+    """The best path; among equals the lowest tag id."""
+    best = forward(emissions, steps, start, reduce=maximum)
+    return walk_back(best[-1] + end, leading(best, steps), lambda row: int(row.argmax()))
 
 
 def decode_greedily(emissions: Floats, steps: Floats, start: Floats, end: Floats) -> TagIds:

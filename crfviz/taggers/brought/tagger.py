@@ -8,6 +8,7 @@ each takes a while to read.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from crfviz.taggers.storage import (
     read_arrays,
     read_choice,
     read_header,
-    read_names,
     read_scheme,
     write_arrays,
     write_header,
@@ -35,25 +35,17 @@ from crfviz.text.sentences import Sentence
 
 MOST_EXAMPLES = 50  # listed; they travel with every redraw
 LONGEST_SHOWN = 80  # characters of a sentence's beginning
-DRAWN = 120  # words of an example; a link has to hold them
+DRAWN, DRAWN_CHARACTERS = 120, 4000  # words of an example; a link has to hold them
 IMPORTED = "imported"  # the `family` in config.json; `scores` holds the family of the scores
 FAMILIES = (CRF, PERCEPTRON, HMM)
 NAMES = ("emissions", "transitions", "start", "end")
 
 
 class ImportedTagger(SentenceTagger):
-    """A tagger from a folder of given scores; see `Tagger` for what it offers.
-
-    Args:
-        folder: with config.json and model.safetensors.
-
-    Raises:
-        ModelError: the folder is no model; says which file and which field.
-    """
+    """A tagger from a folder of given scores."""
 
     def __init__(self, folder: Path) -> None:
-        path, content = read_header(folder, IMPORTED)
-        tags = read_names(path, content, "tags", least=1)
+        path, content, tags = read_header(folder, IMPORTED)
         self.family = read_choice(path, content, "scores", FAMILIES)
         self.probabilistic = self.family != PERCEPTRON
         super().__init__(folder, tags, read_scheme(path, content))
@@ -85,16 +77,19 @@ class ImportedTagger(SentenceTagger):
 
     def examples(self) -> list[Example]:
         """The first sentences of the file."""
-        known = list(zip(self._given.words, self._given.gold, strict=True))[:MOST_EXAMPLES]
+        given = self._given
         return [
             Example(
-                text=" ".join(words[:DRAWN]),
-                tokens=words[:DRAWN],
+                text=" ".join(drawn),
+                tokens=drawn,
                 claim=f"sentence {number}: “{_beginning(words)}”",
                 kind=GIVEN,
-                gold=gold and gold[:DRAWN],
+                gold=gold and gold[: len(drawn)],
             )
-            for number, (words, gold) in enumerate(known, start=1)
+            for number, (words, gold) in enumerate(
+                zip(given.words[:MOST_EXAMPLES], given.gold, strict=False), start=1
+            )
+            if (drawn := _drawn(words))
         ]
 
     def tagged(self) -> list[Sentence]:
@@ -200,6 +195,12 @@ def _beginning(words: Sequence[str]) -> str:
     if len(first) > LONGEST_SHOWN:
         return f"{first[:LONGEST_SHOWN]}…"
     return f"{first}{' …' if words[8:] else ''}"
+
+
+def _drawn(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The first words that a picture and a link hold."""
+    lengths = accumulate(len(word) + 1 for word in words[:DRAWN])
+    return words[: sum(length <= DRAWN_CHARACTERS for length in lengths)]
 
 
 def _gold(place: str, value: object, words: Sequence[str], tags: Sequence[str]) -> Gold:

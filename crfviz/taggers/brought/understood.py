@@ -308,7 +308,7 @@ def _numbers(where: str, name: str, value: Any) -> Array:  # noqa: ANN401 - chec
             return np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise FormatError(
-            f"{where}: {name} must be numbers in rows of one length ({error})."
+            f"{where}: {name} must be numbers in rows of one length ({str(error)[:80]})."
         ) from error
 
 

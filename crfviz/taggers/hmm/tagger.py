@@ -42,14 +42,7 @@ class CountedHmm:
 
 
 class HmmTagger(SentenceTagger):
-    """A counted HMM from a model folder; see `Tagger` for what it offers.
-
-    Args:
-        folder: with config.json, vocabulary.json and model.safetensors.
-
-    Raises:
-        ModelError: the folder is no such model; says which file and which field.
-    """
+    """A counted HMM from a model folder."""
 
     family = HMM
     probabilistic = True
@@ -76,13 +69,8 @@ def save_hmm(folder: Path, model: CountedHmm) -> None:
 
 
 def load_hmm(folder: Path) -> CountedHmm:
-    """Read and check the folder.
-
-    Raises:
-        ModelError: a file is missing, damaged, or does not fit the others; says which and where.
-    """
-    path, content = read_header(folder, HMM)
-    tags = read_names(path, content, "tags", least=1)
+    """Read and check the folder."""
+    path, content, tags = read_header(folder, HMM)
     events = _events(folder / VOCABULARY_FILE)
     weights = folder / WEIGHTS_FILE
     arrays = read_arrays(weights)
@@ -98,11 +86,9 @@ def load_hmm(folder: Path) -> CountedHmm:
     }
     counts: dict[str, Any] = {}
     for name, shape in shapes.items():
-        narrow = name in ("words", "classes") and name in arrays and arrays[name].dtype == np.uint16
-        kind = np.uint16 if narrow else np.uint32
-        table = require_array(weights, arrays, name, shape, kind)
+        table = require_array(weights, arrays, name, shape, "uint")
         counts[name] = table.astype(np.int64 if name == "word_classes" else np.float64)
-    if V and counts["word_classes"].max() >= C:
+    if V and arrays["word_classes"].max() >= C:
         raise ModelError(f"{weights}: tensor 'word_classes' must be below {C}")
     return CountedHmm(tags, events, TagCounts(**counts), _smoothing(path, content.get("smoothing")))
 

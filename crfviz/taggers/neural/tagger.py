@@ -49,15 +49,7 @@ MOST_WIDTHS = 16
 
 
 class NeuralTagger(FolderTagger):
-    """A tagger from a model folder; see `Tagger` for what it offers.
-
-    Args:
-        folder: with config.json, vocabulary.json and model.safetensors.
-        device: None chooses; see `choose_device`.
-
-    Raises:
-        ModelError: the folder is no model; says which file and which field.
-    """
+    """A tagger from a model folder, on a device; `choose_device` chooses where none is given."""
 
     family = CRF
     probabilistic = True
@@ -166,11 +158,7 @@ def save_model(folder: Path, model: NeuralModel) -> None:
 
 
 def load_model(folder: Path) -> NeuralModel:
-    """Read and check a model folder.
-
-    Raises:
-        ModelError: a file is missing, damaged, or does not fit the others; says which and where.
-    """
+    """Read and check a model folder."""
     if not folder.is_dir():
         raise ModelError(f"{folder}: there is no such folder; a model is a folder")
     config = _config(*read_header(folder, CRF))
@@ -189,11 +177,11 @@ def load_model(folder: Path) -> NeuralModel:
     return NeuralModel(config, vocabulary, network)
 
 
-def _config(path: Path, content: Mapping[str, Any]) -> Config:
+def _config(path: Path, content: Mapping[str, Any], tags: tuple[str, ...]) -> Config:
     return Config(
         architecture=read_choice(path, content, "architecture", ARCHITECTURES),
         scheme=read_scheme(path, content),
-        tags=read_names(path, content, "tags", least=1),
+        tags=tags,
         temperature=require_positive(path, "temperature", content.get("temperature")),
         sizes=_sizes(path, content.get("sizes")),
     )

@@ -72,9 +72,6 @@ class Vocabulary:
     def encode(self, sentences: Sequence[Sequence[str]]) -> Batch:
         """Sentences as one padded batch of ids.
 
-        Args:
-            sentences: B sentences, each a sequence of at least one word.
-
         Raises:
             EmptySentenceError: there is no sentence, or one has no word.
         """
@@ -105,13 +102,7 @@ class Vocabulary:
 def build_vocabulary(
     sentences: Iterable[Sequence[str]], *, min_words: int, min_characters: int
 ) -> Vocabulary:
-    """Keys and characters that occur often enough, the most frequent first.
-
-    Args:
-        sentences: the training sentences, as words.
-        min_words: how often a key must occur to be listed.
-        min_characters: how often a character must occur to be listed.
-    """
+    """Keys that occur at least `min_words` times, and characters; the most frequent first."""
     words: Counter[str] = Counter()
     characters: Counter[str] = Counter()
     for sentence in sentences:

@@ -25,14 +25,7 @@ NUM_FEATURES = 25  # of a word
 
 
 def feature_keys(words: Sequence[str]) -> Keys:
-    """The features of every word of a sentence.
-
-    Args:
-        words: T words as typed.
-
-    Returns:
-        (T, NUM_FEATURES) numbers.
-    """
+    """The features of every word of a sentence, as typed: (T, NUM_FEATURES) numbers."""
     seen = [OUTSIDE, OUTSIDE, *map(_outline, words), OUTSIDE, OUTSIDE]
     rows = [
         [*_own_keys(word), *_context_keys(*seen[position : position + 5])]

@@ -37,7 +37,6 @@ from crfviz.taggers.storage import (
     read_arrays,
     read_choice,
     read_header,
-    read_names,
     require_array,
     write_arrays,
     write_header,
@@ -46,7 +45,7 @@ from crfviz.taggers.tagger import PERCEPTRON
 from crfviz.text.schemes import scheme_of
 
 UPDATES = ("viterbi", "greedy")
-PARTS = {"counts": "uint", "columns": "uint", "values": "int8", "scale": "float32"}
+PARTS = {"counts": "uint", "columns": "uint", "values": "int8", "scale": "float32"}  # kinds
 LARGEST = np.iinfo(np.int8).max
 
 Floats = NDArray[np.float32]
@@ -54,14 +53,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class PerceptronTagger(SentenceTagger):
-    """A perceptron from a model folder; see `Tagger` for what it offers.
-
-    Args:
-        folder: with config.json and model.safetensors.
-
-    Raises:
-        ModelError: the folder is no perceptron; says which file and which field.
-    """
+    """A perceptron from a model folder."""
 
     family = PERCEPTRON
     probabilistic = False
@@ -118,13 +110,8 @@ def save_perceptron(folder: Path, model: Perceptron) -> None:
 
 
 def load_perceptron(folder: Path) -> Perceptron:
-    """Read and check the folder.
-
-    Raises:
-        ModelError: a file is missing, damaged, or does not fit the other; says which and where.
-    """
-    path, content = read_header(folder, PERCEPTRON)
-    tags = read_names(path, content, "tags", least=1)
+    """Read and check the folder."""
+    path, content, tags = read_header(folder, PERCEPTRON)
     updates = read_choice(path, content, "updates", UPDATES, " or ".join(map(repr, UPDATES)))
     weights = folder / WEIGHTS_FILE
     arrays = read_arrays(weights)
@@ -145,12 +132,7 @@ def load_perceptron(folder: Path) -> Perceptron:
 
 
 def pack(name: str, table: Floats) -> Arrays:
-    """The arrays of a table, named `NAME.counts` and so on; values are rounded to the scale.
-
-    Args:
-        name: of the table.
-        table: (N, M) finite numbers.
-    """
+    """The arrays of an (N, M) table, named `NAME.counts` and so on; values are rounded to scale."""
     scale = max(float(np.abs(table).max(initial=0.0)), 1.0) / LARGEST
     rounded = np.round(table / scale).astype(np.int8)
     rows, columns = np.nonzero(rounded)
@@ -164,22 +146,13 @@ def pack(name: str, table: Floats) -> Arrays:
 
 
 def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int) -> Floats:
-    """The table of packed arrays, with a row of zeros more for what is not in it.
+    """The table of packed arrays with a row of zeros more, for what is not in it: (N + 1, M).
 
-    Args:
-        path: of the file, for the messages.
-        arrays: everything in the file.
-        name: of the table.
-        width: M, how many columns it has.
-
-    Returns:
-        (N + 1, M).
-
-    Raises:
-        ModelError: an array is missing, of another kind, or does not fit the others.
+    Its `width` is M; the path of the file is for the messages.
     """
-    parts = {part: _part(path, arrays, f"{name}.{part}", kind) for part, kind in PARTS.items()}
-    counts, columns, values, scale = (parts[part] for part in PARTS)
+    counts, columns, values, scale = (
+        require_array(path, arrays, f"{name}.{part}", (None,), kind) for part, kind in PARTS.items()
+    )
     total = int(counts.sum(dtype=np.int64))
     if not total == len(columns) == len(values):
         raise ModelError(
@@ -190,7 +163,7 @@ def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int
         raise ModelError(
             f"{path}: tensor '{name}.columns' must be below {width}, got {columns.max()}"
         )
-    if len(scale) != 1 or not np.isfinite(scale[0]) or scale[0] <= 0:
+    if len(scale) != 1 or scale[0] <= 0:
         raise ModelError(f"{path}: tensor '{name}.scale' must be one positive number, got {scale}")
     table = np.zeros((len(counts) + 1, width), dtype=np.float32)
     rows = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
@@ -208,7 +181,7 @@ def _packed(name: str, keys: Keys, table: Floats) -> Arrays:
 
 def _keyed(path: Path, arrays: Arrays, name: str, width: int) -> tuple[Keys, Floats]:
     """The keys of the rows of a table, and the table."""
-    keys = require_array(path, arrays, f"{name}.keys", (None,), np.uint32)
+    keys = require_array(path, arrays, f"{name}.keys", (None,), "uint32")
     if (keys[1:] <= keys[:-1]).any():
         raise ModelError(f"{path}: tensor '{name}.keys' must be in ascending order")
     table = unpack(path, arrays, name, width)
@@ -218,14 +191,3 @@ def _keyed(path: Path, arrays: Arrays, name: str, width: int) -> tuple[Keys, Flo
             f"'{name}.keys', got {len(table) - 1}"
         )
     return keys, table
-
-
-def _part(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, kind: str) -> NDArray[Any]:
-    if name not in arrays:
-        raise ModelError(f"{path}: tensor {name!r} is missing")
-    array = arrays[name]
-    if array.ndim != 1 or not array.dtype.name.startswith(kind):
-        raise ModelError(
-            f"{path}: tensor {name!r} must be a list of {kind}, got {array.dtype} {array.shape}"
-        )
-    return array

@@ -13,6 +13,7 @@ Source:
     (2000); Lafferty, McCallum and Pereira (2001), section 2.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,8 +29,8 @@ Probabilities = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenMarkov:
-    """How tags follow one another, and what each of them says: probabilities, checked.
+class Markov(ABC):
+    """Probabilities of tags and observations, checked.
 
     Raises:
         ModelError: a shape does not fit, a number is no probability, or a row does not sum to one.
@@ -37,6 +38,22 @@ class HiddenMarkov:
 
     states: tuple[str, ...]  # K tag names
     observations: tuple[str, ...]  # V names of what can be seen
+
+    def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
+        """The logarithms, for the numbers of T observations, with T words to draw above them."""
+        with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
+            scores = self._scores(list(observed))
+        return Potentials(*scores, tags=self.states, tokens=tokens)
+
+    @abstractmethod
+    def _scores(self, observed: list[int]) -> tuple[Probabilities | None, ...]:
+        """Emissions, transitions, start and end."""
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenMarkov(Markov):
+    """How tags follow one another, and what each of them says."""
+
     start: Probabilities  # (K,)
     transitions: Probabilities  # (K, K) from, to
     end: Probabilities | None  # (K,), part of the rows of `transitions`; None: no END
@@ -47,44 +64,24 @@ class HiddenMarkov:
         _require_shape("start", self.start, (K,))
         _require_shape("transitions", self.transitions, (K, K))
         _require_shape("emissions", self.emissions, (K, V))
-        leaving = self.transitions
+        name, leaving = "transitions", self.transitions
         if self.end is not None:
             _require_shape("end", self.end, (K,))
-            leaving = np.column_stack([self.transitions, self.end])
+            name, leaving = "transitions and end", np.column_stack([leaving, self.end])
         _require_rows("start", self.start[None, :], ("",))
-        _require_rows(
-            "transitions" if self.end is None else "transitions and end", leaving, self.states
-        )
+        _require_rows(name, leaving, self.states)
         _require_rows("emissions", self.emissions, self.states)
 
-    def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
-        """The logarithms, for a sentence of T observations.
-
-        Args:
-            observed: T numbers of observations.
-            tokens: T words to draw above them.
-        """
-        with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
-            return Potentials(
-                np.log(self.emissions[:, list(observed)].T),
-                np.log(self.transitions),
-                np.log(self.start),
-                None if self.end is None else np.log(self.end),
-                tags=self.states,
-                tokens=tokens,
-            )
+    def _scores(self, observed: list[int]) -> tuple[Probabilities | None, ...]:
+        end = None if self.end is None else np.log(self.end)
+        emissions = np.log(self.emissions[:, observed].T)
+        return emissions, np.log(self.transitions), np.log(self.start), end
 
 
 @dataclass(frozen=True, eq=False)
-class ConditionalMarkov:
-    """The next tag, given the tag before and the observation: probabilities, checked.
+class ConditionalMarkov(Markov):
+    """The next tag, given the tag before and the observation; the emissions are all 0."""
 
-    Raises:
-        ModelError: a shape does not fit, a number is no probability, or a row does not sum to one.
-    """
-
-    states: tuple[str, ...]  # K tag names
-    observations: tuple[str, ...]  # V names of what can be seen
     start: Probabilities  # (V, K), p(first tag | observation)
     transitions: Probabilities  # (V, K, K), p(tag | tag before, observation)
 
@@ -96,29 +93,14 @@ class ConditionalMarkov:
         for name, matrix in zip(self.observations, self.transitions, strict=True):
             _require_rows(f"transitions.{name}", matrix, self.states)
 
-    def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
-        """The logarithms, for a sentence of T observations; emissions are all 0.
-
-        Args:
-            observed: T numbers of observations.
-            tokens: T words to draw above them.
-        """
-        with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
-            return Potentials(
-                np.zeros((len(observed), len(self.states))),
-                np.log(self.transitions[list(observed[1:])]),
-                np.log(self.start[observed[0]]),
-                tags=self.states,
-                tokens=tokens,
-            )
+    def _scores(self, observed: list[int]) -> tuple[Probabilities | None, ...]:
+        emissions = np.zeros((len(observed), len(self.states)))
+        steps, start = self.transitions[observed[1:]], self.start[observed[0]]
+        return emissions, np.log(steps), np.log(start)
 
 
 def _require_shape(name: str, table: Probabilities, shape: tuple[int, ...]) -> None:
-    """Refuse a table of another shape.
-
-    Raises:
-        ModelError: it has one; says which field.
-    """
+    """Refuse a table of another shape."""
     if table.shape != shape:
         raise ModelError(
             f"field {name!r} must be {shape} to match the states and observations, "
@@ -127,16 +109,7 @@ def _require_shape(name: str, table: Probabilities, shape: tuple[int, ...]) -> N
 
 
 def _require_rows(name: str, table: Probabilities, rows: Sequence[str]) -> None:
-    """Refuse rows that are no distributions.
-
-    Args:
-        name: of the field.
-        table: (N, M).
-        rows: N names of the rows, for the message; "" for a field of one row.
-
-    Raises:
-        ModelError: a number is NaN or not in [0, 1], or a row does not sum to one.
-    """
+    """Refuse a field of which a row is no distribution; a field of one row has "" for its name."""
     for label, row in zip(rows, table, strict=True):
         place = f"field {name!r}" + (f", row {label!r}," if label else "")
         wrong = row[~((row >= 0.0) & (row <= 1.0))]  # NaN is neither

@@ -25,14 +25,7 @@ TEXTS = ("title", "about", "source")
 
 
 class TextbookTagger(SentenceTagger):
-    """A chain from a JSON file; see `Tagger` for what it offers.
-
-    Args:
-        file: NAME.json.
-
-    Raises:
-        ModelError: the file is no textbook chain; says which field.
-    """
+    """A chain from a JSON file; see `Tagger` for what it offers."""
 
     probabilistic = True
     needs = "a sequence needs at least one observation"
@@ -66,11 +59,7 @@ class TextbookTagger(SentenceTagger):
         return self._card
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        """The logarithms of the probabilities for a sequence of observations.
-
-        Raises:
-            UnknownObservationError: the chain does not have one of them; says which and where.
-        """
+        """The logarithms of the probabilities for a sequence of observations."""
         for position, word in enumerate(words, start=1):
             if word not in self._ids:
                 raise UnknownObservationError(

@@ -1,23 +1,40 @@
 """Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
 
+from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
 
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.files.importing import MAX_BYTES, Import, keep, read_items
+from crfviz.annotations.files.importing import MAX_BYTES, Import, read_items
+from crfviz.annotations.files.merging import (
+    Known,
+    conflicts,
+    keep,
+    known_documents,
+    planned,
+)
 from crfviz.ui import cached
+from crfviz.ui.annotate.mapping import choose_names, chosen_names
 from crfviz.ui.annotate.store import document_key, go_to_document, store
-from crfviz.ui.session.bound import bound_draft
+from crfviz.ui.session.annotator import annotator
+from crfviz.ui.session.bound import bound_buttons, bound_draft
 from crfviz.ui.session.current import scenario, set_view_option
 from crfviz.ui.session.kept import of_session, set_draft
-from crfviz.ui.words import plain
+from crfviz.ui.session.permission import login_asked, no_uploads, uploads_allowed
+from crfviz.ui.widgets import upload
+from crfviz.ui.words import plain, quote
 from crfviz.views.numbers import count
 
 PASTE = "annotate.paste"
 PASTE_NAME = "pasted"
 SHOWN = 5  # sentences of the preview
 MOST_PROBLEMS = 20
+JOINED = {
+    "merge": "Add the annotations to what is there",
+    "separate": "Keep a document of its own",
+}
 FORMAT_NAMES = {
     "text": "plain text, a sentence a line",
     "conllu": "CoNLL-U",
@@ -31,7 +48,7 @@ FORMAT_NAMES = {
 class Added:
     """What is being added, by its content; what was added last is not offered again."""
 
-    wanted = ""  # digest of what is to be kept now
+    wanted = ""  # digest of what is to be kept in the run that follows a click
     digest = ""
     message = ""
 
@@ -42,17 +59,20 @@ def add_panel() -> None:
     if added.message:
         st.success(added.message)
         added.message = ""
+    if not uploads_allowed():
+        st.info(f"{no_uploads('sentences')} `python -m crfviz annotations import` adds them.")
+        return
     left, right = st.columns(2)
-    with left:
-        pasted = bound_draft(
-            st.text_area,
-            "Paste sentences, one a line, then press Ctrl+Enter",
-            PASTE,
-            height=150,
-            placeholder="She saw Mr Ford in Paris.\nBook that flight!",
-        )
+    pasted = bound_draft(
+        st.text_area,
+        "Paste sentences, one a line, then press Ctrl+Enter",
+        PASTE,
+        height=150,
+        placeholder="She saw Mr Ford in Paris.\nBook that flight!",
+        at=left,
+    )
     with right:
-        uploaded = st.file_uploader(
+        uploaded = upload(
             "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON",
             max_upload_size=MAX_BYTES // 2**20,
             key="annotate.upload",
@@ -64,12 +84,15 @@ def add_panel() -> None:
 
 
 def _preview(name: str, content: bytes) -> None:
-    digest = sha256(content).hexdigest()
-    if digest == of_session("added", Added).digest:
+    digest, added = sha256(content).hexdigest(), of_session("added", Added)
+    wanted, added.wanted = added.wanted, ""
+    if digest == added.digest:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
     model = scenario().model
-    read = _read(name, content, model)
+    tagger, found = cached.tagger(model), _read(name, content, model)
+    names = chosen_names(digest, tagger, found.unknown)
+    read = _read(name, content, model, tuple(names.items())) if names else found
     gold = sum(item.gold is not None for item in read.items)
     tags = f", {gold:,} with gold tags" if gold else ""
     labelled = f", {count(len(read.annotations), 'annotation')}" if read.annotations else ""
@@ -80,19 +103,77 @@ def _preview(name: str, content: bytes) -> None:
     )
     if read.problems:
         _problems(read)
+    choose_names(digest, tagger, found.unknown)
     if not read.items:
         st.error("There is no sentence to keep.")
+        return
+    if others := _others(read):
+        said = ", ".join(quote(name) for name in others[:3])
+        st.error(
+            plain(
+                f"The file says that {said} labelled it. Where there is a login, people add what "
+                "they labelled themselves; `python -m crfviz annotations import` adds the rest."
+            )
+        )
         return
     words = [" · ".join(item.tokens) for item in read.items[:SHOWN]]
     st.dataframe(
         pd.DataFrame({"words, as they were split": words}), hide_index=True, width="stretch"
     )
+    known = {} if name == PASTE_NAME and not read.annotations else _known_documents(digest, read)
+    new = _merging(known) if known else None
+    known = known if new is not None else {}
     good = "good " if read.dropped else ""
     label = f"Keep the {len(read.items):,} {good}sentences and label them"
-    st.button(label, type="primary", key="annotate.keep", on_click=_want, args=(digest,))
-    if of_session("added", Added).wanted == digest:
-        _want("")
-        _keep(name, digest, read)
+    if known:
+        label = f"Add {count(new, 'annotation')} and label on" if new else "Label what is there"
+    want = partial(setattr, added, "wanted", digest)
+    st.button(label, type="primary", key="annotate.keep", on_click=want)
+    if wanted == digest:
+        _keep(name, digest, read, known)
+
+
+def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
+    """Documents of the file that the store has; looked for again when the store has others."""
+    key = (digest, tuple(store().documents()))
+    found = of_session("known documents", dict[object, Mapping[str, Known]])
+    if key not in found:
+        found.clear()
+        found[key] = known_documents(store(), read)
+    return found[key]
+
+
+def _merging(known: Mapping[str, Known]) -> int | None:
+    """Ask whether annotations go to the documents that are there; says what would contradict.
+
+    Returns:
+        How many annotations would be added; None where documents of their own are wanted.
+    """
+    names = ", ".join(plain(each.document) for each in known.values())
+    st.info(f"The sentences of **{names}** are in the store already.")
+    way = bound_buttons("What becomes of them", "joined", JOINED, "merge")
+    if way != "merge":
+        return None
+    plans = planned(store(), known)
+    lines = [line for name, plan in plans.items() for line in conflicts(known[name], plan)]
+    new = sum(len(plan.new) for plan in plans.values())
+    same = sum(plan.same for plan in plans.values())
+    st.markdown(
+        f"**{count(new, 'annotation')}** to add, {same:,} there already, {len(lines):,} against "
+        "what is there."
+    )
+    if lines:
+        shown = [f"- {plain(line)}" for line in lines[:MOST_PROBLEMS]]
+        more = [f"- and {len(lines) - MOST_PROBLEMS:,} more"] * (len(lines) > MOST_PROBLEMS)
+        st.warning("\n".join(["**These are not added.**", "", *shown, *more]))
+    return new
+
+
+def _others(read: Import) -> list[str]:
+    """Annotators of a file who did not log in here, where there is a login."""
+    if not login_asked():
+        return []
+    return sorted({annotation.annotator for annotation in read.annotations} - {annotator()})
 
 
 def forget_added() -> None:
@@ -100,13 +181,9 @@ def forget_added() -> None:
     of_session("added", Added).digest = ""
 
 
-def _want(digest: str) -> None:
-    of_session("added", Added).wanted = digest
-
-
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
-def _read(name: str, content: bytes, model: str) -> Import:
-    return read_items(content, name, tags=cached.tagger(model).tags)
+def _read(name: str, content: bytes, model: str, names: tuple[tuple[str, str], ...] = ()) -> Import:
+    return read_items(content, name, tags=cached.tagger(model).tags, names=dict(names))
 
 
 def _problems(read: Import) -> None:
@@ -117,18 +194,20 @@ def _problems(read: Import) -> None:
     st.warning("\n".join([f"**Not everything is as expected.**{lost}", "", *shown, *rest]))
 
 
-def _keep(name: str, digest: str, read: Import) -> None:
+def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> None:
     """Store with a bar; a page that is left before the end has stored nothing of a document."""
     bar = st.progress(0.0, f"Storing {len(read.items):,} sentences …")
 
     def report(done: int, total: int) -> None:
         bar.progress(done / max(1, total), f"{done:,} of {total:,} stored")
 
-    names = keep(store(), read, report)
+    names = keep(store(), read, report, known)
     bar.empty()
     added = of_session("added", Added)
     added.digest = digest
-    added.message = f"{count(len(read.items), 'sentence')} of {plain(name)} are stored."
+    what = count(len(read.annotations), "annotation") if known else ""
+    what = what or count(len(read.items), "sentence")
+    added.message = f"{what} of {plain(name)} are stored."
     if name == PASTE_NAME:
         set_draft(PASTE, "")
     newest = next(d for d in reversed(store().documents()) if d.name == names[-1])

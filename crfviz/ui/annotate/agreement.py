@@ -35,11 +35,9 @@ def agreement_panel(document: DocumentSummary) -> None:
         )
         return
     left, right = st.columns(2)
-    with left:
-        first = bound_select("Annotator", "first", names, names[0])
+    first = bound_select("Annotator", "first", names, names[0], at=left)
     others = [name for name in names if name != first]
-    with right:
-        second = bound_select("and", "second", others, others[0])
+    second = bound_select("and", "second", others, others[0], at=right)
     pairs = store().annotations(document.name, state="done")
     both = agreement(pairs, first, second)
     if not both.words:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import streamlit as st
@@ -12,7 +12,13 @@ from crfviz.annotations.labelling import LONGEST_PAUSE, Desk
 from crfviz.annotations.propagation import followed
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import DocumentSummary
-from crfviz.exceptions import ConflictError, CrfvizError, StoreError
+from crfviz.exceptions import (
+    ConflictError,
+    CrfvizError,
+    LostStoreError,
+    ShapeError,
+    StoreError,
+)
 from crfviz.taggers.folder import version_of
 from crfviz.text.lines import shown_value
 from crfviz.ui import cached
@@ -20,7 +26,13 @@ from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import flag_option, publish, scenario, set_view_option, view_option
-from crfviz.ui.session.kept import fresh_events, last_event, of_session
+from crfviz.ui.session.kept import (
+    fresh_events,
+    last_event,
+    of_session,
+    refusals_said,
+    wait_for_again,
+)
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote
 from crfviz.views.numbers import count
@@ -29,6 +41,7 @@ from crfviz.views.stage.labeller import Sheet, labeller_payload
 
 KEY = "labeller"
 LARGEST = 2**31  # whole numbers of an event are smaller
+MOST_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
 _log = logging.getLogger(__name__)
 
 
@@ -37,22 +50,17 @@ class LastStep:
     """What the last step did, until the next one."""
 
     item: int = 0
+    by: str = ""
     changed: Mapping[int, str] = field(default_factory=dict)  # position to the tag before
     note: str = ""
     problem: str = ""
-    accepted: list[tuple[int, str]] = field(default_factory=list)  # in this session and by whom
+    held: bool = False  # whether the step waits in the browser until the store is back
 
 
 @st.fragment
 @guarded("Labelling", again=True)
 def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
-    """Draw the next sentence, or that all are done.
-
-    Args:
-        document: that is being labelled.
-        queue: its sentences.
-        who: name of the annotator.
-    """
+    """Draw the next sentence of the queue for an annotator by name, or that all are done."""
     progress = store().progress(document.name, who)
     spent = f" · {progress.seconds / progress.done:.1f} s a sentence" if progress.done else ""
     unfinished = f" · {progress.open} begun" if progress.open else ""
@@ -65,19 +73,47 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
             if st.button("Export", type="primary"):
                 set_view_option("part", "export", "label")
                 st.rerun()  # of the page: the part is chosen outside of this fragment
-            if last_accepted(of_session("last step", LastStep), queue, who) is not None:
-                st.button("Back to the last one", on_click=back_to_last, args=(queue, who))
+            if store().last_done(document.name, who) is not None:
+                st.button("Back to the last one", on_click=_back, args=(document, who))
         return
     desk = desk_of(item, who)
-    mount(
-        KEY,
-        labeller_payload(sheet_of(desk, queue)),
-        key=KEY,
-        on_events=lambda events: take_steps(document, queue, who, events),
-    )
-    if desk.item.gold is not None:
-        bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
+    try:
+        sheet = sheet_of(desk, queue)
+    except StoreError:
+        raise
+    except CrfvizError as error:
+        _pass_over(queue, desk, error)
+    else:
+        mount(
+            KEY,
+            labeller_payload(sheet),
+            key=KEY,
+            on_events=lambda events: take_steps(document, queue, who, events),
+        )
+        if desk.item.gold is not None:
+            bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
     publish()
+
+
+def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
+    """Say why a sentence cannot be labelled now, with the ways on."""
+    item = desk.item
+    st.error(plain(f"Sentence {item.position + 1:,}: {error}"))
+    with st.container(horizontal=True):
+        st.button("Try again", type="primary")
+        st.button("Previous", on_click=_open, args=(queue.beside(item.id, -1),))
+        st.button("Next", on_click=_open, args=(queue.beside(item.id, 1),))
+        stored = store().annotation(item.id, desk.annotator)
+        if stored is not None and len(item.tokens) <= MOST_WORDS:
+            st.button("Begin it anew", on_click=_begin_anew, args=(desk, stored))
+
+
+def _begin_anew(desk: Desk, stored: Annotation) -> None:
+    """Replace what no model at hand can go on with by the model's proposal."""
+    with refusals_said():
+        revision, seconds = stored.revision, stored.seconds
+        anew = replace(labelling.begin(desk), revision=revision, seconds=seconds)
+        store().save(replace(anew, created=stored.created), desk.tagger.tags)
 
 
 def _current(document: DocumentSummary, queue: Queue, who: str) -> int | None:
@@ -102,12 +138,17 @@ def _version(model: str) -> str:
 def sheet_of(desk: Desk, queue: Queue) -> Sheet:
     """What the labeller draws: the sentence, what is said about it, and what the last step did."""
     item, told = desk.item, of_session("last step", LastStep)
-    here = told if told.item == item.id else LastStep()
+    here = told if (told.item, told.by) == (item.id, desk.annotator) else LastStep()
+    if len(item.tokens) > MOST_WORDS:
+        raise ShapeError(
+            f"expected at most {MOST_WORDS:,} words in a sentence to label, got "
+            f"{len(item.tokens):,}; cut the line in the file and add it again"
+        )
     annotation = _annotation(desk)
     try:
         proposal = labelling.proposal(desk, annotation)
     except CrfvizError as error:
-        raise StoreError(
+        raise CrfvizError(
             f"{desk.tagger.name} cannot continue what was set in this sentence with "
             f"{annotation.model} ({error}). Choose {annotation.model} on the left."
         ) from error
@@ -123,6 +164,7 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
         probabilistic=desk.tagger.probabilistic,
         gold=item.gold if flag_option("gold") and annotation.offsets == item.offsets else None,
         problem=here.problem,
+        held=here.held,
         ack=last_event(KEY),
     )
 
@@ -138,10 +180,22 @@ def _annotation(desk: Desk) -> Annotation:
 
 
 def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object) -> None:
-    """Take the steps that the labeller asks for, each stored before the next."""
+    """Take the steps that the labeller asks for, each stored before the next.
+
+    While the store is lost they stay unanswered, and the browser sends them again.
+    """
+    told = of_session("last step", LastStep)
+    told.by = who
     for event in fresh_events(KEY, events):
+        told.held = False
         try:
             _step(document, queue, who, event)
+        except LostStoreError as error:
+            _log.warning("a step of labelling waits: %s", error)
+            _refuse(event, str(error))
+            told.held = True
+            wait_for_again(KEY, _whole(event, "seq"))
+            return
         except ConflictError as error:
             _refuse(event, f"{error} You see the stored version: your last key did nothing.")
         except CrfvizError as error:
@@ -164,17 +218,15 @@ def _step(
     if before.revision != _whole(event, "revision"):
         raise ConflictError("This sentence was changed meanwhile in another tab or program.")
     if kind == "undo" and before == labelling.undo(desk, before):
-        last = last_accepted(told, queue, who)
+        last = back_to_last(document, who)
         if last is None:  # nothing to undo here, nor a sentence to go back to
             told.item, told.problem, told.note = item, "", "There is nothing to undo."
             return
-        back_to_last(queue, who)
         told.item, told.note = last, "Back at the sentence accepted last; undo again to reopen it."
         return
     after = labelling.worked(_changed(desk, before, event), _seconds(event))
-    store().save(after)
+    store().save(after, desk.tagger.tags)
     if kind == "accept":
-        told.accepted = [*(done for done in told.accepted if done != (item, who)), (item, who)]
         _open(queue.after(item, store().done_ids(document.name, who)))
         return
     _tell(told, before, after, str(kind))
@@ -221,19 +273,17 @@ def _refuse(event: Mapping[object, object], why: str) -> None:
     told.problem, told.changed = why, {}
 
 
-def back_to_last(queue: Queue, who: str) -> None:
-    """Open the sentence again that was accepted last."""
-    told = of_session("last step", LastStep)
-    last = last_accepted(told, queue, who)
-    if last is not None:  # a second click may be quicker than the answer to the first
-        told.accepted.remove((last, who))
+def _back(document: DocumentSummary, who: str) -> None:
+    with refusals_said():
+        back_to_last(document, who)
+
+
+def back_to_last(document: DocumentSummary, who: str) -> int | None:
+    """Open the sentence again that the annotator accepted last; None where there is none."""
+    last = store().last_done(document.name, who)
+    if last is not None:
         _open(last)
-
-
-def last_accepted(told: LastStep, queue: Queue, who: str) -> int | None:
-    """The sentence of this document that the annotator accepted last in this session."""
-    mine = (item for item, by in reversed(told.accepted) if by == who and item in queue.ids)
-    return next(mine, None)
+    return last
 
 
 def _open(item: int | None) -> None:

@@ -2,13 +2,15 @@
 
 import streamlit as st
 
-from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, render
-from crfviz.annotations.records import STATES, State
+from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, render
+from crfviz.annotations.records import STATES
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
-from crfviz.ui.annotate.store import choose_annotator, go_to_document, store
+from crfviz.ui.annotate.copies import ask_copies
+from crfviz.ui.annotate.store import choose_annotator, go_to_document, shown_name, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
@@ -20,50 +22,40 @@ EXPORT_NAMES: dict[str, str] = {name: FORMAT_NAMES[name] for name in FILE_FORMAT
 def export_panel(document: DocumentSummary) -> None:
     """Draw the filters and the button that downloads what they leave."""
     formats, people, states = st.columns(3)
-    with formats:
-        file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu")
-    with people:
-        who = choose_annotator(document, "Annotator", "whose")
-    with states:
-        state = bound_select("State", "state", [*STATES, EITHER], "done")
+    file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu", at=formats)
+    who = choose_annotator(document, "Annotator", "whose", at=people)
+    state = bound_select("State", "state", [*STATES, EITHER], "done", at=states)
     chosen = next(name for name in FILE_FORMATS if name == file_format)
     filters = (document.name, who, next((name for name in STATES if name == state), None))
-    number = store().count(*filters)
-    if number:
-        _download(document, chosen, filters, number)
-    else:
+    copies = ask_copies(store().annotations(*filters), every=True)
+    if copies:
+        download(
+            f"Download {count(len(copies), 'annotated sentence')}",
+            lambda: render(copies, chosen),
+            document.name.rsplit(".", 1)[0] + SUFFIXES[chosen],
+            type="primary",
+        )
+        st.caption(
+            "Each word has its characters in the sentence, its annotator and what the model "
+            "proposed. The file can be added again, here or elsewhere, and gives back the same "
+            "annotations. The command line does the same: `python -m crfviz annotations export`."
+        )
+    elif copies is not None:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
-    _remove(document)
-
-
-def _download(
-    document: DocumentSummary,
-    chosen: FileFormat,
-    filters: tuple[str, str | None, State | None],
-    number: int,
-) -> None:
-    name = document.name.rsplit(".", 1)[0] + SUFFIXES[chosen]
-    download(
-        f"Download {count(number, 'annotated sentence')}",
-        lambda: render(store().annotations(*filters), chosen),
-        name,
-        type="primary",
-    )
-    st.caption(
-        "Each word has its characters in the sentence, its annotator and what the model proposed. "
-        "The file can be added again, here or elsewhere, and gives back the same annotations. "
-        "The command line does the same: `python -m crfviz annotations export`."
-    )
+    if uploads_allowed():
+        _remove(document)
 
 
 def _remove(document: DocumentSummary) -> None:
+    name = shown_name(document)
     with st.expander("Remove this document"):
         st.warning(
-            f"{plain(document.name)} and everything that anybody labelled in it would be gone for "
+            f"{plain(name)} and everything that anybody labelled in it would be gone for "
             "good. Download it first: the file can be added again."
         )
-        sure = st.text_input(f"Type {plain(document.name)} to remove it", key="annotate.sure")
-        st.button("Remove", disabled=sure != document.name, on_click=_gone, args=(document.name,))
+        typed = st.text_input(f"Type {plain(name)} to remove it", key="annotate.sure")
+        wrong = " ".join(typed.split()) != name
+        st.button("Remove", disabled=wrong, on_click=_gone, args=(document.name,))
 
 
 def _gone(name: str) -> None:

@@ -1,6 +1,5 @@
 """What the annotations would teach the model: a job beside the app, and what came of it."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -9,23 +8,30 @@ from crfviz.annotations.store.store import DocumentSummary
 from crfviz.annotations.teaching.gains import Taught, gains_table, taught_of
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
-from crfviz.annotations.teaching.teach import start_teaching, teachable
-from crfviz.text.sentences import Sentence
+from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
 from crfviz.ui import cached
-from crfviz.ui.annotate.store import choose_annotator, finished_sentences
+from crfviz.ui.annotate.copies import ask_copies, chosen_copies
+from crfviz.ui.annotate.store import (
+    choose_annotator,
+    chosen_annotator,
+    chosen_document,
+    finished_pairs,
+    store,
+)
 from crfviz.ui.session.bound import bound_select
-from crfviz.ui.session.current import change, scenario
-from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.session.current import change, one_of, scenario
+from crfviz.ui.session.kept import choice, of_server, refusals_said, say
+from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 
+NAME = "teach.name"  # the box for that of the new model
 EVERY = 0.5  # seconds between two looks at a job
 
 
-@st.cache_resource(show_spinner=False)
 def _jobs() -> Jobs:
-    return Jobs()
+    return of_server("jobs", Jobs)
 
 
 def learning_panel(document: DocumentSummary) -> None:
@@ -35,7 +41,9 @@ def learning_panel(document: DocumentSummary) -> None:
         CrfvizError: the store or the model cannot be read.
     """
     model = scenario().model
-    if not teachable(cached.tagger(model)):
+    if not uploads_allowed():
+        st.info(no_uploads("models"))
+    elif not teachable(cached.tagger(model)):
         st.info(f"{plain(model)} cannot learn more here: choose a network with a CRF on the left.")
     else:
         _lesson(document, model)
@@ -46,31 +54,31 @@ def learning_panel(document: DocumentSummary) -> None:
 
 def _lesson(document: DocumentSummary, model: str) -> None:
     methods, people, name = st.columns(3)
-    with methods:
-        method = bound_select("What learns", "method", WHAT, WHOLE_TAGGER)
-    with people:
-        who = choose_annotator(document, "From the sentences of", "teacher")
-    with name:
-        wanted = st.text_input("Name of the new model", placeholder=f"{model}-taught")
-    sentences = finished_sentences(document, who)
-    lesson = Lesson(model=model, method=method, name=wanted.strip())
+    bound_select("What learns", "method", WHAT, WHOLE_TAGGER, at=methods)
+    who = choose_annotator(document, "From the sentences of", "teacher", at=people)
+    name.text_input("Name of the new model", placeholder=f"{model}-taught", key=NAME)
+    pairs = finished_pairs(document, who)
+    copies = ask_copies(pairs, every=False) or []
     st.caption(
-        f"{count(len(sentences), 'finished sentence')}; one in five is held out to see whether "
+        f"{count(len(copies), 'finished sentence')}; one in five is held out to see whether "
         "others gain, too. The model stays as it is: a new one is written."
     )
     busy = any(job.status.state == "running" for job in _jobs().all)
-    st.button(
-        "Teach",
-        type="primary",
-        disabled=busy or not sentences,
-        on_click=_start,
-        args=(lesson, sentences),
-    )
+    st.button("Teach", type="primary", disabled=busy or not pairs, on_click=_start)
 
 
-def _start(lesson: Lesson, sentences: Sequence[Sentence]) -> None:
+def _start() -> None:
+    """With what is chosen now: the button may be that of the run before the choice."""
+    method, name = one_of("method", WHAT, WHOLE_TAGGER), choice(NAME).strip()
     with refusals_said():
-        start_teaching(_jobs(), lesson, sentences)
+        if document := chosen_document(store().documents()):
+            pairs = finished_pairs(document, chosen_annotator(document, "teacher"))
+            copies = chosen_copies(pairs, every=False)
+            if copies is None:
+                say("Choose which copies are learnt from where annotators disagree.")
+                return
+            lesson = Lesson(scenario().model, method, name)
+            start_teaching(_jobs(), lesson, finished(copies))
 
 
 def _watch(job: Job) -> None:

@@ -13,6 +13,8 @@ from crfviz.ui import cached
 from crfviz.ui.annotate.store import document_key, item_ids, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, set_view_option, view_option
+from crfviz.ui.session.kept import of_server
+from crfviz.ui.session.turns import turn
 
 NAMES = {
     "file": "file order",
@@ -64,7 +66,7 @@ def choose_queue(document: DocumentSummary) -> Queue:
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     """Of the first sentences of a document, from memory or worked out now, with a way to stop."""
     key = f"{scenario().model} {document_key(document)}"
-    known = _known()
+    known = of_server("doubts", dict[str, Mapping[int, Doubt]])
     if key in known:
         return known[key]
     if view_option("unscored") == document_key(document):
@@ -75,14 +77,16 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     place = st.empty()
     stop = ("unscored", document_key(document))
     place.button("Stop", key="queue.stop", on_click=set_view_option, args=stop)
-    doubts: dict[int, Doubt] = {}
-    for start in range(0, number, CHUNK):
-        doubts |= _scored(document.name, start, min(CHUNK, number - start))
-        bar.progress(min(1.0, (start + CHUNK) / number))
+    with turn(lambda words: bar.progress(0.0, words)):
+        if key not in known:  # somebody before in the line may have asked for the same
+            doubts: dict[int, Doubt] = {}
+            for start in range(0, number, CHUNK):
+                doubts |= _scored(document.name, start, min(CHUNK, number - start))
+                bar.progress(min(1.0, (start + CHUNK) / number))
+            known[key] = doubts
     bar.empty()
     place.empty()
-    known[key] = doubts
-    return doubts
+    return known[key]
 
 
 def _scored(document: str, start: int, number: int) -> dict[int, Doubt]:
@@ -93,8 +97,3 @@ def _scored(document: str, start: int, number: int) -> dict[int, Doubt]:
         with suppress(CrfvizError):
             doubts[item.id] = doubt(tagger.potentials(item.tokens))
     return doubts
-
-
-@st.cache_resource(show_spinner=False)
-def _known() -> dict[str, Mapping[int, Doubt]]:
-    return {}

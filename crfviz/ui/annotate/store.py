@@ -4,15 +4,18 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from crfviz.annotations.copies import Pair
 from crfviz.annotations.store.store import DocumentSummary, Store, open_store
 from crfviz.annotations.teaching.teach import finished
 from crfviz.text.sentences import Sentence
+from crfviz.ui.annotate.copies import ask_copies
 from crfviz.ui.session.bound import Options, bound_select, bound_to
-from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.current import one_of, set_view_option, view_option
+from crfviz.ui.session.kept import keep
 from crfviz.ui.words import plain
 
-NEWEST = -1
 EVERYBODY = "all annotators"
+OPENED = "document opened"  # key of the one that was chosen last, until it is drawn
 
 
 @st.cache_resource(show_spinner="Opening the annotations …")
@@ -25,40 +28,48 @@ def store() -> Store:
     return open_store()
 
 
-def choose_document() -> DocumentSummary | None:
-    """Let the annotator choose a document; None where there is none yet."""
-    documents = store().documents()
+def choose_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | None:
+    """Let the annotator choose one of all documents; None before."""
     if not documents:
         return None
-    by_key = {document_key(document): document for document in documents}
-    keys = list(by_key)
-    chosen = view_option("doc")
-    chosen = chosen if chosen in by_key else keys[NEWEST]
+    names = {document_key(document): shown_name(document) for document in documents}
+    chosen = chosen_document(documents)
     bound_to(
         st.selectbox,
         "Document",
         "view.doc",
-        chosen,
+        None if chosen is None else document_key(chosen),
         go_to_document,
-        options=keys,
-        format_func=lambda key: by_key[key].name,
+        options=list(names),
+        format_func=names.get,
         label_visibility="collapsed",
+        placeholder="Choose a document",
     )
-    return by_key[chosen]
+    return chosen
+
+
+def chosen_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | None:
+    """The one of all documents that was chosen; None where none was, or one that is gone."""
+    return next((each for each in documents if document_key(each) == view_option("doc")), None)
 
 
 def choose_annotator(
     document: DocumentSummary, label: str, option: str, **more: Options
 ) -> str | None:
     """Let the reader choose one annotator of a document; None stands for all of them."""
-    names = [EVERYBODY, *store().annotators(document.name)]
-    who = bound_select(label, option, names, EVERYBODY, **more)
+    bound_select(label, option, _people(document), EVERYBODY, **more)
+    return chosen_annotator(document, option)
+
+
+def chosen_annotator(document: DocumentSummary, option: str) -> str | None:
+    """The annotator who was chosen; None stands for all of them."""
+    who = one_of(option, _people(document), EVERYBODY)
     return None if who == EVERYBODY else who
 
 
-def finished_sentences(document: DocumentSummary, who: str | None) -> list[Sentence]:
-    """What an annotator finished of a document, or all did, with its final tags."""
-    return finished(store().annotations(document.name, who, "done"))
+def finished_pairs(document: DocumentSummary, who: str | None) -> list[Pair]:
+    """What an annotator finished of a document, or all did."""
+    return store().annotations(document.name, who, "done")
 
 
 def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
@@ -72,13 +83,17 @@ def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
     """
     documents, people = st.columns(2)
     with documents:
-        document = choose_document()
+        everything = store().documents()
+        document = choose_document(everything)
     if document is None:
-        st.info("Nothing is labelled yet: add sentences on the page Annotate.")
+        way = "choose a document" if everything else "add sentences on the page Annotate"
+        st.info(f"Nothing is chosen: {way}.")
         return None
-    with people:
-        who = choose_annotator(document, "By", "teacher", label_visibility="collapsed")
-    sentences = finished_sentences(document, who)
+    who = choose_annotator(document, "By", "teacher", label_visibility="collapsed", at=people)
+    copies = ask_copies(finished_pairs(document, who), every=False)
+    if copies is None:
+        return None
+    sentences = finished(copies)
     if not sentences:
         st.info(f"No sentence of {plain(document.name)} is done yet: Enter accepts one.")
         return None
@@ -91,9 +106,19 @@ def document_key(document: DocumentSummary) -> str:
 
 
 def go_to_document(key: str) -> None:
-    """Open a document at its next sentence."""
+    """Open a document at its next sentence; an empty key goes to the list of all."""
     set_view_option("item", "")
     set_view_option("doc", key)
+    keep(OPENED, key)
+
+
+def shown_name(document: DocumentSummary) -> str:
+    """The name of a document as people see and type it."""
+    return " ".join(document.name.split()) or "(no name)"
+
+
+def _people(document: DocumentSummary) -> list[str]:
+    return [EVERYBODY, *store().annotators(document.name)]
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -11,6 +11,7 @@ from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.session.bound import bound_flag, bound_select
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded
+from crfviz.ui.words import plain
 from crfviz.views.figures.errors import CELL, confusion_chart
 from crfviz.views.frames.errors import ABOUT, error_frame, formats
 from crfviz.views.numbers import per_cent
@@ -32,7 +33,7 @@ def show_table(name: str, table: Table, *, links: Links | None = None, title: st
     """Draw a table with its title, columns of links in front."""
     title = title or ABOUT[name]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{title}**", width="content")
+        st.markdown(f"**{plain(title)}**", width="content")
         if table:
             download(
                 "CSV",
@@ -48,7 +49,7 @@ def show_table(name: str, table: Table, *, links: Links | None = None, title: st
         return
     frame = error_frame(table[:shown])
     columns = {
-        column: st.column_config.NumberColumn(format=_printf(written))
+        column: st.column_config.NumberColumn(format=f"%{written[2:-1]}")  # "{:.2f}": "%.2f"
         for column, written in formats(frame).items()
     }
     for place, (column, targets) in enumerate((links or {}).items()):
@@ -72,10 +73,6 @@ def _all_of(name: str, rows: int) -> bool:
     if not wanted:
         st.caption(f"The first {MOST_ROWS}; sorting is among these, the CSV has all.")
     return wanted
-
-
-def _printf(written: str) -> str:
-    return "%" + written.removeprefix("{:").removesuffix("}")
 
 
 @st.fragment
@@ -123,7 +120,9 @@ def why(analysis: Analysed) -> None:
 @guarded("The list of errors")
 def _filtered(analysis: Analysed) -> None:
     """The errors of a kind and of a pair of tags."""
-    used = [tag for tag in analysis.results.tagger.tags if tag in _tags(analysis)]
+    errors = analysis.results.log.first
+    known = {tag for error in errors for tag in (*error.gold, *error.predicted)}
+    used = [tag for tag in analysis.results.tagger.tags if tag in known]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = bound_select("Kind", "kind", [ANY, *KINDS], ANY)
         gold = bound_select("Gold", "gold", [ANY, *used], ANY)
@@ -172,8 +171,6 @@ def _five(weights: Table) -> None:
         top = weights[:5]
         share = per_cent(float(top[-1]["share_so_far"] or 0), 0)
         names = ", ".join(f"{row['from']} → {row['to']}" for row in top)
-        st.caption(f"{len(top)} transition weights are behind {share} of the errors: {names}.")
-
-
-def _tags(analysis: Analysed) -> set[str]:
-    return {tag for error in analysis.results.log.first for tag in (*error.gold, *error.predicted)}
+        st.caption(
+            plain(f"{len(top)} transition weights are behind {share} of the errors: {names}.")
+        )

@@ -110,16 +110,11 @@ def downloads(analysis: Analysed) -> None:
 
         return html_report(analysis.record, analysis.tables)
 
-    def columns() -> str:
-        return conll(analysis.results.log.first, analysis.results.log.sentences)
-
-    def fix_list() -> str:
-        return as_csv(analysis.tables["suspects"])
-
+    log, suspects = analysis.results.log, analysis.tables["suspects"]
     with st.container(horizontal=True):
         download("Report (HTML)", report, "model-errors.html", "text/html")
-        download("Errors (CoNLL)", columns, "errors.conll")
-        download("Fix list (CSV)", fix_list, "fix-list.csv", "text/csv")
+        download("Errors (CoNLL)", lambda: conll(log.first, log.sentences), "errors.conll")
+        download("Fix list (CSV)", lambda: as_csv(suspects), "fix-list.csv", "text/csv")
 
 
 def _chart(analysis: Analysed, table: str, make: Callable[..., Any]) -> None:

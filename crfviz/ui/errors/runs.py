@@ -15,6 +15,8 @@ from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.kept import of_server
+from crfviz.ui.session.turns import turn
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.numbers import count
@@ -40,11 +42,6 @@ class Analysed:
         return self.made[name]
 
 
-@st.cache_resource(show_spinner=False)
-def _runs() -> Newest[Analysed]:
-    return Newest()
-
-
 def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> Analysed | None:
     """The analysis, from memory or run now with a bar and a way to stop; None where it was stopped.
 
@@ -52,7 +49,7 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
         CrfvizError: the sentences are of no use for the tagger; says why.
     """
     key = _digest(tagger, sentences)
-    runs = _runs()
+    runs = of_server("runs", Newest[Analysed])
     if kept := runs.get(key):
         return kept
     if view_option("stopped") == key:
@@ -67,13 +64,16 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
         bar.progress(done / total, f"{done:,} of {total:,} sentences")
 
-    results = run(tagger, sentences, report)
+    with turn(lambda words: bar.progress(0.0, words)):
+        analysis = runs.get(key)  # somebody before in the line may have asked for the same
+        if analysis is None:
+            results = run(tagger, sentences, report)
+            tables = tables_of(results)
+            record = full_record(results, source.name, tables)
+            analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
+            runs.add(key, analysis)
     bar.empty()
     place.empty()
-    tables = tables_of(results)
-    record = full_record(results, source.name, tables)
-    analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
-    runs.add(key, analysis)
     return analysis
 
 

@@ -1,13 +1,14 @@
 """Which tagged sentences the page Model errors is about, in the tags of the model.
 
-They are shipped, uploaded, or labelled here. Uploaded files are kept for all sessions of the server
-under a digest of their content, the newest eight of them, so that going to another page and back
-loses nothing. Where a file has tags that the model lacks, the reader says what each counts as.
+They came with the model, are shipped, uploaded, or labelled here. Uploaded files are kept for all
+sessions of the server under a digest of their content, the newest eight of them, so that going to
+another page and back loses nothing. Where a file has tags that the model lacks, the reader says
+what each counts as.
 """
 
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Generic, TypeVar
@@ -24,11 +25,15 @@ from crfviz.text.lines import decoded
 from crfviz.text.schemes import OUTSIDE, split_tag, with_type
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.store import labelled_sentences
+from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.kept import of_server
+from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 
 CHOICES = {
+    "own": "sentences of the model",
     "excerpt": "shipped sentences",
     "file": "your file",
     "labelled": "what people labelled",
@@ -79,9 +84,8 @@ class Newest(Generic[Kept]):
             self._kept.popitem(last=False)
 
 
-@st.cache_resource(show_spinner=False)
 def _files() -> Newest[Source]:
-    return Newest()
+    return of_server("files", Newest[Source])
 
 
 def read_upload(name: str, content: bytes) -> Source:
@@ -114,10 +118,20 @@ def require_short(name: str, sentences: Sequence[Sentence]) -> None:
             )
 
 
-def excerpt_of(tags: Sequence[str]) -> Source | None:
-    """The shipped sentences whose tags a tagger has, if there are such."""
-    path = excerpt_for(tags)
-    return Source(EXCERPTS[path], path, read_excerpt(path)) if path else None
+def excerpt_of(tagger: Tagger) -> Source | None:
+    """The shipped sentences whose tags and words a tagger has, if there are such."""
+    path = excerpt_for(tagger.tags)
+    if path is None or not tagger.reads(" ".join(read_excerpt(path)[0].tokens)):
+        return None
+    return Source(EXCERPTS[path], path, read_excerpt(path))
+
+
+def own_sentences(tagger: Tagger) -> Source | None:
+    """The sentences with right tags that came with a tagger, if there are such."""
+    sentences = tagger.tagged()
+    if not sentences:
+        return None
+    return _source(f"the sentences of {tagger.name}", sentences)
 
 
 def choose_source(tagger: Tagger) -> Source | None:
@@ -126,14 +140,14 @@ def choose_source(tagger: Tagger) -> Source | None:
     Raises:
         FormatError: the file is empty, has no tags, or cannot be read; says in which line.
     """
-    shipped = excerpt_of(tagger.tags)
-    choices = {name: CHOICES[name] for name in CHOICES if shipped or name != "excerpt"}
-    choice = bound_tabs("Tagged sentences", "corpus", choices, "excerpt" if shipped else "file")
-    if choice == "excerpt" and shipped is not None:
-        return shipped
+    given = {"own": own_sentences(tagger), "excerpt": excerpt_of(tagger)}
+    choices = {name: CHOICES[name] for name in CHOICES if given.get(name, name)}
+    choice = bound_tabs("Tagged sentences", "corpus", choices, next(iter(choices)))
+    if found := given.get(choice):
+        return found
     if choice == "labelled":
         return _labelled()
-    uploaded = st.file_uploader(
+    uploaded = upload(
         "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MOST_MB, key="errors.upload"
     )
     if uploaded is not None:
@@ -150,10 +164,16 @@ def choose_source(tagger: Tagger) -> Source | None:
 
 
 def _labelled() -> Source | None:
+    if annotator() is None:
+        st.info(why_nobody())
+        return None
     labelled = labelled_sentences()
     if labelled is None:
         return None
-    name, sentences = labelled
+    return _source(*labelled)
+
+
+def _source(name: str, sentences: Sequence[Sentence]) -> Source:
     digest = sha256(repr([(s.tokens, s.tags) for s in sentences]).encode()).hexdigest()[:16]
     return Source(name, digest, sentences)
 
@@ -185,15 +205,7 @@ def require_gold(source: Source) -> None:
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sentence]:
     """The sentences with tags renamed; tags that are not in `names` stay."""
-    return [
-        Sentence(s.tokens, tuple(names.get(tag, tag) for tag in s.tags or ()), s.text)
-        for s in sentences
-    ]
-
-
-@st.cache_resource(show_spinner=False)
-def _mappings() -> dict[tuple[str, str], dict[str, str]]:
-    return {}
+    return [replace(s, tags=tuple(names.get(tag, tag) for tag in s.tags or ())) for s in sentences]
 
 
 def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | None:
@@ -231,7 +243,7 @@ def _choose(tagger: Tagger, source: Source, keys: Sequence[str], *, bio: bool) -
         options = [NOT_YET, *types, OUTSIDE]
     else:
         options = [NOT_YET, *tagger.tags]
-    chosen = _mappings().setdefault((source.digest, tagger.name), {})
+    chosen = of_server(f"tags {source.digest} {tagger.name}", dict[str, str])
     st.markdown(f"**Tags that {plain(tagger.name)} does not have**")
     columns = st.columns(COLUMNS)
     for number, key in enumerate(keys):

@@ -6,7 +6,6 @@ import streamlit as st
 
 from crfviz.corpus.table import Table
 from crfviz.corpus.tables.two_models import KINDS, comparison_tables
-from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.errors.lists import ANY, show_table
 from crfviz.ui.errors.runs import Analysed, ExplorerLinks, analysed
@@ -24,16 +23,20 @@ def two_models(analysis: Analysed) -> None:
     if not others:
         st.info("There is no other model to compare with.")
         return
-    alike = [other for other in others if _tags(other) == set(analysis.results.tagger.tags)]
-    second = bound_select(f"{name} against", "against", others, [*alike, *others][0], width=360)
+    tags = set(analysis.results.tagger.tags)
+    ready = [other for other in others if other in cached.ready_models()]
+    known = [(other, cached.known_tagger(other)) for other in ready]
+    alike = [other for other, tagger in known if tagger and set(tagger.tags) == tags]
+    label = f"{plain(name)} against"
+    second = bound_select(label, "against", others, [*alike, *others][0], width=360)
     publish()
-    if second not in alike:
+    tagger = cached.tagger(second)
+    if set(tagger.tags) != tags:
         st.caption(
             plain(
                 f"{second} has other tags than {name}: each is judged by the file in its own tags."
             )
         )
-    tagger = cached.tagger(second)
     sentences = mapped_sentences(tagger, analysis.source)
     other = analysed(tagger, analysis.source, sentences) if sentences else None
     if other is None:
@@ -42,7 +45,7 @@ def two_models(analysis: Analysed) -> None:
         f"against {other.key}",
         lambda: comparison_tables(analysis.results, other.results, analysis.source.sentences),
     )
-    show_table("models", tables["models"], title=f"First {plain(name)}, second {plain(second)}")
+    show_table("models", tables["models"], title=f"First {name}, second {second}")
     st.caption(
         "Win: the first is right and the second wrong; loss: the other way round. p: McNemar's "
         "exact test. Gold entities count as right where type and both ends are found."
@@ -70,10 +73,3 @@ def _links(side: Analysed, table: Table) -> list[str | None]:
     """The explorer on each sentence, at its first word that one of the two gets wrong."""
     links = ExplorerLinks(side.results.tagger, dict(enumerate(side.sentences, start=1)))
     return [links.to(int(row["sentence"] or 0), int(row["position"] or 0) - 1) for row in table]
-
-
-def _tags(name: str) -> set[str]:
-    try:
-        return set(cached.tagger(name).tags)
-    except CrfvizError:
-        return set()

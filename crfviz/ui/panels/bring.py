@@ -1,12 +1,11 @@
 """Bringing a model: the upload, what is understood of it, its name, and the models there are."""
 
-import os
 from dataclasses import astuple
 from pathlib import PurePath
 
 import streamlit as st
 
-from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SENTENCES, MOST_TAGS, Reading
+from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SCORES, MOST_TAGS, Reading
 from crfviz.taggers.brought.files import understand_files
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.registry import keep, load_tagger
@@ -15,11 +14,11 @@ from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import refusals_said, say
+from crfviz.ui.session.permission import uploads_allowed
+from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 from crfviz.views.frames.chains import MOST_NAMES, axis_line, facts_frame, transition_frame
 
-SWITCH = "CRFVIZ_UPLOADS"  # "off": nobody may bring or remove a model
-OFF = ("off", "no", "0", "false")
 EXPLORE = "pages/explore.py"
 EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
  "transitions": [[-1, 2, -2], [0.5, -0.5, 1.5], [1, 0.3, -3]],
@@ -31,18 +30,13 @@ EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
 _ROW_HEIGHT = 24
 
 
-def may_bring() -> bool:
-    """Whether this server takes models; `CRFVIZ_UPLOADS=off` says no."""
-    return os.environ.get(SWITCH, "").strip().lower() not in OFF
-
-
 def uploaded_files() -> list[tuple[str, bytes]]:
     """Name and content of what is uploaded; none yet, and then the page says what can be."""
-    files = st.file_uploader(
+    files = upload(
         "A file, or two that belong together",
         accept_multiple_files=True,
         max_upload_size=MOST_BYTES // 1_000_000,
-        help=f"At most {MOST_BYTES // 1_000_000} MB, {MOST_TAGS} tags, {MOST_SENTENCES} sentences. "
+        help=f"At most {MOST_BYTES // 1_000_000} MB, {MOST_TAGS} tags, {MOST_SCORES:,} scores. "
         "Nothing is unpickled or run.",
         key="bring.files",
     )
@@ -73,7 +67,7 @@ def understood(files: list[tuple[str, bytes]]) -> Understood:
     return _understood(tuple(files), astuple(reading))
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading …")
+@st.cache_resource(max_entries=2, show_spinner="Reading …")
 def _understood(files: tuple[tuple[str, bytes], ...], reading: tuple[bool, ...]) -> Understood:
     return understand_files(files, Reading(*reading), load_tagger)
 
@@ -87,8 +81,10 @@ def show_understood(brought: Understood) -> None:
                 "They are taken as weights of a CRF; or switch on “Divide rows by their sum”."
             )
         )
+    if brought.left_out:
+        st.warning(plain(f"{brought.left_out[0]} {'; '.join(brought.left_out[1:])}"))
     if could_be_bio(brought.tags) and brought.scheme is None:
-        st.info("These are BIO tags: with “Rules of BIO” the entities of the page Entities follow.")
+        st.info("These are BIO tags: with “Rules of BIO” the rules act in decoding.")
     left, right = st.columns([2, 3])
     with left:
         st.dataframe(facts_frame(brought), hide_index=True, row_height=_ROW_HEIGHT)
@@ -126,7 +122,7 @@ def own_panel() -> None:
         if st.button("Open", key="bring.open"):
             change(model=name)
             st.switch_page(EXPLORE)
-        if may_bring():
+        if uploads_allowed():
             with st.popover("Remove"):
                 st.text(f"{name} goes for everybody, and does not come back.")
                 st.button("Remove for good", on_click=_remove, args=(name,), key="bring.remove")

@@ -5,12 +5,15 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 
 from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.registry import SHIPPED
+from crfviz.taggers.folder import FolderTagger
+from crfviz.taggers.registry import SHIPPED, brought_models
+from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
 from crfviz.text.lines import outside
 from crfviz.ui import cached
 
@@ -36,7 +39,11 @@ class Card:
 
 def cards() -> list[Card]:
     """A card for each model, the lesson's default first."""
-    return [_card(model) for model in cached.models()]
+    brought = brought_models()
+    return [
+        _unread(model, brought[model]) if model in brought else _card(model)
+        for model in cached.models()
+    ]
 
 
 def comparison() -> pd.DataFrame | None:
@@ -55,7 +62,7 @@ def summary(model: str) -> str:
     """One line about a model; empty where it has no card or cannot be loaded."""
     try:
         return card_summary(cached.tagger(model).card())
-    except CrfvizError:
+    except CrfvizError:  # of the model, or of its card alone
         return ""
 
 
@@ -76,6 +83,21 @@ def card_summary(card: str) -> str:
     if paragraph[:1] in ("#", "|", "-", "*", "<"):
         return ""
     return _SENTENCE_END.split(paragraph)[0]
+
+
+def _unread(model: str, folder: Path) -> Card:
+    """The card of a folder whose numbers are not read."""
+    path = folder / CONFIG_FILE
+    try:
+        tags = read_names(path, read_json_object(path), "tags", least=1)
+        return Card(
+            model,
+            text=card_body(FolderTagger(folder, tags, None).card()),
+            tags=tags,
+            evaluations=read_evaluations(folder),
+        )
+    except CrfvizError as error:
+        return Card(model, problem=str(error))
 
 
 def _card(model: str) -> Card:

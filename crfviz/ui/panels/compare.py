@@ -63,11 +63,7 @@ def label(option: str) -> str:
 
 
 def both_sides(first: str, second: str) -> tuple[Side, Side]:
-    """The two sides of a comparison.
-
-    Args:
-        first: an option of the first side, one of `options`.
-        second: of the second side.
+    """The two sides of a comparison by their options, each one of `options`.
 
     Raises:
         CrfvizError: a model cannot be loaded.

@@ -13,8 +13,7 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import Edits
 from crfviz.chain.entities.illegal_mass import ConstraintEffect
 from crfviz.chain.entities.probability import entity_types
-from crfviz.exceptions import CrfvizError
-from crfviz.text.schemes import begin, inside
+from crfviz.text.schemes import begin, inside, is_inside
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_to
@@ -25,6 +24,11 @@ from crfviz.views.stage.entity import Span, path_entities
 from crfviz.views.strips.decoders import constraint_note, effect_of_rules
 
 ENTITY_OPTION = "entity"
+RULES = "BIO-legal tags only"
+NO_RULES = (
+    "The rules do not act in this model: its scores are as they came. The figures here say what "
+    "they would change. A model of your own takes them where it is brought with “Rules of BIO”."
+)
 
 _WRITTEN = re.compile(r"(\d{1,4}) (\d{1,4}) (\S.*)", re.ASCII)
 
@@ -96,15 +100,18 @@ def constraint_panel(
     now = scene.scenario
     free = cached.edited(replace(now, edits=replace(now.edits, constrained=False)))
     effect = effect_of_rules(free)
-    with head:
+    if scene.tagger.scheme is None:
+        head.toggle(RULES, value=False, disabled=True, help=NO_RULES, key="no-rules")
+    else:
         bound_to(
             st.toggle,
-            "BIO-legal tags only",
+            RULES,
             "constrained",
             now.edits.constrained,
-            _switch,
+            lambda on: change(edits=replace(scenario().edits, constrained=on)),
             help="Forbids I-X where no B-X or I-X stands before it. The entity below is computed "
             "with this switch as it stands.",
+            at=head,
         )
     if effect is not None:
         mass, changed, words = st.columns([2, 1.5, 4], vertical_alignment="center")
@@ -115,7 +122,7 @@ def constraint_panel(
         )
         count = "–" if effect.constrained is None else str(len(effect.changed))
         changed.metric("Words changed", count)
-        words.markdown(plain(constraint_note(effect, scene.words, scene.tags)))
+        words.markdown(plain(constraint_note(effect, free)))
     return free, effect
 
 
@@ -124,10 +131,6 @@ def trained_free(scene: Scene) -> Analysis | None:
     if not scene.edited:
         return None
     return cached.edited(replace(scene.scenario, edits=Edits(constrained=False), pins={}))
-
-
-def _switch(constrained: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
-    change(edits=replace(scenario().edits, constrained=constrained))
 
 
 def _mass(mass: float) -> str:
@@ -139,13 +142,18 @@ def _mass(mass: float) -> str:
 
 def offer_bio(scene: Scene) -> None:
     """A message, and a button that opens a sentence with a BIO model where there is one."""
+    if any(map(is_inside, scene.tags)):
+        why = "they are not O, B-… and I-… alone, with a B-… that begins an entity"
+    else:
+        why = "they mark single words"
     st.info(
         plain(
-            f"The tags of {scene.model} are not BIO tags: they mark single words, so there are no "
-            "entities and no rules about which tag may follow which."
+            f"The tags of {scene.model} are not BIO tags: {why}, so there are no entities and no "
+            "rules about which tag may follow which."
         )
     )
-    name = next((name for name in cached.models() if _is_bio(name)), None)
+    known = ((name, cached.known_tagger(name)) for name in cached.ready_models())
+    name = next((name for name, tagger in known if tagger and tagger.scheme), None)
     if name is None:
         return
     sentence = cached.first_sentence(name)
@@ -155,10 +163,3 @@ def offer_bio(scene: Scene) -> None:
         key="open_bio",
         type="primary",
     )
-
-
-def _is_bio(name: str) -> bool:
-    try:
-        return cached.tagger(name).scheme is not None
-    except CrfvizError:
-        return False

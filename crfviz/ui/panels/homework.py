@@ -8,8 +8,9 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.number_tables import MOST_BYTES, NumberTable, parse_number_table, read_number_table
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_select, bound_to
-from crfviz.ui.session.current import view_option
+from crfviz.ui.session.current import one_of
 from crfviz.ui.session.kept import draft, refusals_said, set_draft
+from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain
 from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
 
@@ -28,16 +29,16 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
     box, file, example = st.columns([5, 2.6, 2.4])
     with file:
         problem = _upload(scene, kind)
-    with example:
-        _examples(scene, kind)
-    with box:
-        text = bound_draft(
-            st.text_area,
-            "Your table: a row per word and a column per tag, or the other way round",
-            _BOX,
-            height=_BOX_HEIGHT,
-            placeholder="Paste CSV, columns from a spreadsheet, JSON, or what NumPy prints",
-        )
+    bound_select("or an example", "homework", _names(kind), RIGHT, at=example)
+    example.button("Fill it in", on_click=_fill, args=(scene, kind))
+    text = bound_draft(
+        st.text_area,
+        "Your table: a row per word and a column per tag, or the other way round",
+        _BOX,
+        height=_BOX_HEIGHT,
+        placeholder="Paste CSV, columns from a spreadsheet, JSON, or what NumPy prints",
+        at=box,
+    )
     if problem:
         st.error(plain(problem))
     if not text.strip():
@@ -76,7 +77,7 @@ def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands ov
 
 def _upload(scene: Scene, kind: str) -> str:
     """A new file goes into the box; what is wrong with it is returned."""
-    file = st.file_uploader("or a file: CSV, JSON, .npz", max_upload_size=MOST_BYTES // 1_000_000)
+    file = upload("or a file: CSV, JSON, .npz", max_upload_size=MOST_BYTES // 1_000_000)
     if file is None:
         return ""
     data = file.getvalue()
@@ -98,15 +99,13 @@ def _readable(data: bytes, table: NumberTable) -> str:
         return "\n".join("\t".join(map(repr, row)) for row in table.values.tolist())
 
 
-def _examples(scene: Scene, kind: str) -> None:
-    names = [RIGHT, *(bug.name for bug in known_bugs(kind))]
-    bound_select("or an example", "homework", names, RIGHT)
-    st.button("Fill it in", on_click=_fill, args=(scene, kind))
-
-
 def _fill(scene: Scene, kind: str) -> None:
-    chosen = view_option("homework")  # now: the button may be that of the run before the choice
-    name = chosen if chosen in [bug.name for bug in known_bugs(kind)] else ""
+    """With what is chosen now: the button may be that of the run before the choice."""
+    name = one_of("homework", _names(kind), RIGHT)
     with refusals_said():
-        table = example_table(scene.now.potentials, kind, name)
+        table = example_table(scene.now.potentials, kind, "" if name == RIGHT else name)
         set_draft(_BOX, as_text(table, scene.tags))
+
+
+def _names(kind: str) -> list[str]:
+    return [RIGHT, *(bug.name for bug in known_bugs(kind))]

@@ -1,15 +1,13 @@
 """One step of learning: which tags are right, how large the step is, what it does."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from crfviz.chain.questions.gradient import GradientStep, gradient_step, loss
 from crfviz.exceptions import CrfvizError
-from crfviz.ui import cached
-from crfviz.ui.scene import Scene
+from crfviz.ui.scene import Scene, scene_of
 from crfviz.ui.session.bound import bound_text
 from crfviz.ui.session.current import change, scenario, set_right, view_option
 from crfviz.ui.session.kept import refusals_said
@@ -80,13 +78,13 @@ def lesson(scene: Scene) -> Learning:
     return Learning(right, step, step_note(step, loss(scene.trained.potentials, right)))
 
 
-def take_step(right: Sequence[int]) -> None:
-    """Make the step, as edits of the matrix that can be undone."""
-    now = scenario()
-    before = cached.edited(now).potentials
+def take_step() -> None:
+    """Make the step, as edits of the matrix that can be undone, towards the tags right by now."""
     with refusals_said():
-        after = gradient_step(before, right, step_size(view_option("size", SIZE))).potentials
-        change(edits=now.edits.reaching(before, after))
+        here = scene_of(scenario())
+        before = here.now.potentials
+        step = gradient_step(before, right_tags(here), step_size(view_option("size", SIZE)))
+        change(edits=here.scenario.edits.reaching(before, step.potentials))
 
 
 def controls(lesson: Learning) -> None:
@@ -95,5 +93,5 @@ def controls(lesson: Learning) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text("Step size")
         bound_text("Step size", "size", SIZE, label_visibility="collapsed", width=100)
-        st.button("Take the step", on_click=take_step, args=(lesson.right,), disabled=not able)
+        st.button("Take the step", on_click=take_step, disabled=not able)
         st.button("Right tags as at first", on_click=set_right, args=({},), disabled=not marks)

@@ -39,20 +39,19 @@ def sum_panel(scene: Scene) -> None:
     T = len(scene.words)
     word, to, shift = st.columns([2, 2, 4])
     places = {**scene.numbered(1), T: "Z, after the last word"}
-    with word:
-        position = bound_place("α at word", "lse_word", places, 1)
+    position = bound_place("α at word", "lse_word", places, 1, at=word)
     best = scene.now.paths["viterbi"] or scene.now.greedy
     with to:
         default = scene.tags[best[min(position, T - 1)]]
         tag = bound_select("of tag", "lse_tag", scene.tags, default, disabled=position == T)
-    with shift:
-        added = bound_buttons(
-            "Add to every score, nats",
-            "lse_shift",
-            {nats: minus(nats) for nats in SHIFTS},
-            SHIFTS[0],
-            help="log Σ exp(a + c) = c + log Σ exp(a): see which sums survive it.",
-        )
+    added = bound_buttons(
+        "Add to every score, nats",
+        "lse_shift",
+        {nats: minus(nats) for nats in SHIFTS},
+        SHIFTS[0],
+        help="log Σ exp(a + c) = c + log Σ exp(a): see which sums survive it.",
+        at=shift,
+    )
     chain = scene.now.potentials
     tables = scene.now.forward_backward
     inputs = cell_inputs(chain, tables, position, scene.tags.index(tag)) + float(added)
@@ -112,10 +111,8 @@ def batch_panel(scene: Scene) -> None:
     others = [text for text in others if text != scene.scenario.sentence][:2]
     first = "\n".join([scene.scenario.sentence, *others])
     box, choice = st.columns([4, 1.4])
-    with box:
-        text = bound_draft(st.text_area, "One sentence a line", _BATCH, first, height=98)
-    with choice:
-        tag = bound_select("α of tag", "batch_tag", scene.tags, scene.tags[0])
+    text = bound_draft(st.text_area, "One sentence a line", _BATCH, first, height=98, at=box)
+    tag = bound_select("α of tag", "batch_tag", scene.tags, scene.tags[0], at=choice)
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > MOST_SENTENCES:
         st.info(f"The first {MOST_SENTENCES} of {len(lines)} lines are in the batch.")

@@ -17,20 +17,16 @@ from crfviz.views.frames.naive import refusal
 
 
 def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
-    """How many words from the first on are enumerated; all that fit, until somebody chooses.
-
-    Args:
-        scene: the sentence.
-        place: where to choose.
-    """
+    """How many words from the first on are enumerated; all that fit, until somebody chooses."""
     potentials = scene.now.potentials
     fit = words_that_fit(potentials)
     if fit < potentials.num_tokens:
         st.info(plain(refusal(potentials, fit)))
     if fit == 0:
         st.stop()
-    with place:
-        return bound_place("First words", "naive", {n: str(n) for n in range(1, fit + 1)}, fit)
+    return bound_place(
+        "First words", "naive", {n: str(n) for n in range(1, fit + 1)}, fit, at=place
+    )
 
 
 @st.cache_data(max_entries=32, show_spinner="Adding up every path …", hash_funcs=cached.BY_NUMBERS)

@@ -1,7 +1,6 @@
 """The page of the path distribution: ranked paths, samples that pile up, the reach of a nudge."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -35,56 +34,26 @@ MOST_SAMPLES = 2000
 MOST_SEED = 999_999
 LARGEST_NUDGE, FIRST_NUDGE = 20.0, 1.0
 
-
-@dataclass(frozen=True)
-class Drawn:
-    """What one of the three views puts on the stage."""
-
-    picture: Picture
-    twin: Sequence[Grid] = ()  # further grids for the table twin
+Drawn = tuple[Picture, Sequence[Grid]]  # what a view puts on the stage, and more for the table twin
 
 
 def _best(scene: Scene) -> Drawn:
     fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 320, "format": "%d paths"}
     k = bound_number(st.slider, "Paths", "k", FIRST_PATHS, 1, MOST_PATHS, **fixed)
     paths = k_best(scene.now.potentials, k)
-    return Drawn(
-        Picture(
-            ["strips"],
-            [entropy_row(scene.now), *ranked_rows(paths)],
-            reference="best_1",
-            heading=HEADING,
-            note=ranked_note(scene.now, paths),
-            legend="red dashes: differs from the best path · Σ p: of all paths so far",
-            changeable=False,
-        )
+    picture = Picture(
+        ["strips"],
+        [entropy_row(scene.now), *ranked_rows(paths)],
+        reference="best_1",
+        heading=HEADING,
+        note=ranked_note(scene.now, paths),
+        legend="red dashes: differs from the best path · Σ p: of all paths so far",
+        changeable=False,
     )
+    return picture, []
 
 
 def _samples(scene: Scene) -> Drawn:
-    seed = _sample_controls()
-    drawn = pile(scene.now.potentials, _number_drawn(), seed)
-    rows = [
-        *decoder_rows(scene.now, which=["viterbi"]),
-        sample_row(drawn),
-        gap_row(drawn, scene.now),
-    ]
-    return Drawn(
-        Picture(
-            ["strips", "lattice"],
-            [row for row in rows if row is not None],
-            pile=drawn,
-            note=pile_note(drawn, scene.now, scene.words, scene.tags),
-            legend="circle: marginal · dashed ring: share of the samples, beside it marginal | "
-            "share · width of a line: share of the samples that go there · thin line: newest",
-            changeable=False,
-        ),
-        twin=[marginal_grid(scene.now, None), frequency_grid(drawn)],
-    )
-
-
-def _sample_controls() -> int:
-    """Buttons that draw, and a box for the seed, which is returned."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         full = _number_drawn() == MOST_SAMPLES
         for more, key in ((1, "1"), (10, "2"), (100, "3")):
@@ -93,7 +62,23 @@ def _sample_controls() -> int:
         st.button("Start again", on_click=set_view_option, args=("n", "0", "0"), shortcut="0")
         st.text("Seed")
         fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 120}
-        return bound_number(st.number_input, "Seed", "seed", 0, 0, MOST_SEED, **fixed)
+        seed = bound_number(st.number_input, "Seed", "seed", 0, 0, MOST_SEED, **fixed)
+    drawn = pile(scene.now.potentials, _number_drawn(), seed)
+    rows = [
+        *decoder_rows(scene.now, which=["viterbi"]),
+        sample_row(drawn),
+        gap_row(drawn, scene.now),
+    ]
+    picture = Picture(
+        ["strips", "lattice"],
+        [row for row in rows if row is not None],
+        pile=drawn,
+        note=pile_note(drawn, scene.now),
+        legend="circle: marginal · dashed ring: share of the samples, beside it marginal | "
+        "share · width of a line: share of the samples that go there · thin line: newest",
+        changeable=False,
+    )
+    return picture, [marginal_grid(scene.now, None), frequency_grid(drawn)]
 
 
 def _number_drawn() -> int:
@@ -105,37 +90,27 @@ def _draw(more: int) -> None:
 
 
 def _reach(scene: Scene) -> Drawn:
-    delta = _nudge()
-    position, tag = scene.place("nudge") or least_certain(scene)
-    found = influence(scene.now.potentials, position, delta, tag)
-    return Drawn(
-        Picture(
-            ["change", "strips"],
-            [reach_row(found), entropy_row(scene.now)],
-            [change_grid(found)],
-            asks="nudge",
-            asked=(position, tag),
-            note=reach_note(found, position, delta, scene.words, scene.tags),
-            legend="click a cell: its emission is nudged and all marginals are computed again · "
-            "reach: half the sum of a word’s changes, what moves between its tags",
-            changeable=False,
-        )
-    )
-
-
-def _nudge() -> float:
     fixed: dict[str, Any] = {"step": 0.5, "label_visibility": "collapsed", "width": 140}
+    limits = -LARGEST_NUDGE, LARGEST_NUDGE
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text("Nudge (nats)")
-        return bound_number(
-            st.number_input,
-            "Nudge (nats)",
-            "nudge_by",
-            FIRST_NUDGE,
-            -LARGEST_NUDGE,
-            LARGEST_NUDGE,
-            **fixed,
+        delta = bound_number(
+            st.number_input, "Nudge (nats)", "nudge_by", FIRST_NUDGE, *limits, **fixed
         )
+    position, tag = scene.place("nudge") or least_certain(scene)
+    nudged = influence(scene.now.potentials, position, delta, tag)
+    picture = Picture(
+        ["change", "strips"],
+        [reach_row(nudged), entropy_row(scene.now)],
+        [change_grid(nudged)],
+        asks="nudge",
+        asked=(position, tag),
+        note=reach_note(nudged, position, delta, scene.now),
+        legend="click a cell: its emission is nudged and all marginals are computed again · "
+        "reach: half the sum of a word’s changes, what moves between its tags",
+        changeable=False,
+    )
+    return picture, []
 
 
 SHOWS = {"best": "best paths", "samples": "samples", "reach": "reach"}

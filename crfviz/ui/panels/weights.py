@@ -39,7 +39,7 @@ def flip_marks(scene: Scene) -> list[Mark]:
         pieces = cached.strength_pieces(scene.scenario)
     except CrfvizError:  # the page says so already
         return []
-    return strength_marks(pieces, scene.words, scene.tags)
+    return strength_marks(pieces, scene.now)
 
 
 def weight_display(scene: Scene) -> str:

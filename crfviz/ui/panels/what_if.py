@@ -7,17 +7,22 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import UnknownObservationError
 from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
-from crfviz.ui.pictures import draw
+from crfviz.ui.pictures import draw, show_stage
+from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons
-from crfviz.ui.session.current import change, number_option, scenario, set_view_option
+from crfviz.ui.session.current import change, count_up, number_option, one_of, scenario
+from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
+from crfviz.ui.words import plain, quote
+from crfviz.views.explanation import explain
 from crfviz.views.numbers import count
 from crfviz.views.stage.parts import Picture, Subject
+from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.what_if import (
     WhatIf,
     flip_frame,
@@ -28,18 +33,17 @@ from crfviz.views.strips.what_if import (
 )
 
 MOST_DRAWS = 999_999
-Tried = Mapping[str, WhatIf | None]  # by kind; None: there is nothing to change
+Tried = Mapping[str, WhatIf | str]  # by kind; a text says why there is nothing to show
 
 
 def tried(now: Scenario) -> Tried:
     """The sentence after every kind of change, decoded by the same model.
 
-    Edited transitions act on both sides; edits of single words and pins act on neither.
-
-    Raises:
-        CrfvizError: the model knows a few observations only, which have no case and no typos.
+    Edited transitions act on both sides; edits of single words and pins act on neither. A model
+    that knows a few observations, or the sentences of a file, has no scores for most changes.
     """
-    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), _seed())
+    seed = number_option("draw", 0, 0, MOST_DRAWS)
+    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), seed)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
@@ -47,46 +51,75 @@ def _tried(now: Scenario, seed: int) -> Tried:
     tagger = cached.tagger(now.model)
     if tagger.observations is not None:
         known = ", ".join(tagger.observations)
-        raise CrfvizError(
-            f"{tagger.name} knows only {known}, and these have neither case nor spelling. Choose a "
-            "model of words on the left"
-        )
-    edits = now.edits
+        why = f"{tagger.name} knows only {known}, and these have neither case nor spelling."
+        return dict.fromkeys(KINDS, why)
     words = cached.words(now.model, now.sentence)[:MAX_WORDS]
     before = cached.edited(now)
     path = before.paths["viterbi"] or before.greedy
     tags = [tagger.tags[tag] for tag in path]
-    changed: dict[str, WhatIf | None] = {}
+    changed: dict[str, WhatIf | str] = {}
     for kind in KINDS:
         perturbed = perturb(kind, words, tags, seed)
         if perturbed is None:
-            changed[kind] = None
+            changed[kind] = f"This sentence has nothing for “{kind}” to change."
             continue
-        chain = tagger.potentials(perturbed.words, constrained=edits.constrained)
-        changed[kind] = WhatIf(words, before, perturbed, analyse(edits.apply(chain)), tagger.tags)
+        try:
+            chain = tagger.potentials(perturbed.words, constrained=now.edits.constrained)
+        except UnknownObservationError:
+            changed[kind] = (
+                f"{tagger.name} has scores for the sentences of its file only, and "
+                f"{quote(' '.join(perturbed.words))} is none of them. A file that holds the "
+                "changed sentence, too, would show what it does."
+            )
+            continue
+        after = analyse(now.edits.apply(chain))
+        changed[kind] = WhatIf(before, perturbed, after)
     return changed
 
 
 def choose_change(every: Tried) -> str:
     """One button for each change, with how many tags it flips; another draw for those by chance."""
-    flips = {kind: changed and len(changed.flips) for kind, changed in every.items()}
-    names = {kind: f"{kind} · {'–' if n is None else n}" for kind, n in flips.items()}
-    first = next((kind for kind, number in flips.items() if number), "lower case")
+    flips = {
+        kind: "–" if isinstance(changed, str) else len(changed.flips)
+        for kind, changed in every.items()
+    }
+    names = {kind: f"{kind} · {number}" for kind, number in flips.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = bound_buttons(
-            "Change, and how many tags flip",
-            "change",
-            names,
-            first,
-        )
+        kind = bound_buttons("Change, and how many tags flip", "change", names, _first(every))
         st.button(
             "Draw another",
-            on_click=set_view_option,
-            args=("draw", str(_seed() + 1)),
-            disabled=kind not in DRAWN or every[kind] is None,
+            on_click=count_up,
+            args=("draw", MOST_DRAWS),
+            disabled=kind not in DRAWN or isinstance(every[kind], str),
             help="A typo, a name and a number are drawn by chance; the number is in the link",
         )
     return kind
+
+
+def show_unchanged(scene: Scene, why: str) -> None:
+    """Say why there is nothing to show, draw the sentence as it is, and offer a model of words."""
+    st.info(plain(f"{why} Choose another change, or another model on the left."))
+    other = None if scene.tagger.observations else _model_of_words(scene)
+    if other is not None:
+        sentence = scene.scenario.sentence
+        st.button(
+            plain(f"Open this sentence with {other}"),
+            on_click=lambda: change(model=other, sentence=sentence),
+            key="open_words",
+        )
+    rows = decoder_rows(scene.now, which=["viterbi", "gold"], gold=scene.gold)
+    note = explain(scene.now)
+    show_stage(scene, Picture(["strips"], rows, compact=True, note=note), key="what-if")
+
+
+def _model_of_words(scene: Scene) -> str | None:
+    """Another model that reads any words, one with the same tags if there is one."""
+    if scene.model in cached.ready_models():
+        return None
+    known = {name: cached.known_tagger(name) for name in cached.ready_models()}
+    free = {name: each.tags for name, each in known.items() if each and not each.observations}
+    same = (name for name, tags in free.items() if tags == scene.tags)
+    return next(same, next(iter(free), None))
 
 
 def show_changed(changed: WhatIf, kind: str) -> None:
@@ -102,7 +135,7 @@ def show_changed(changed: WhatIf, kind: str) -> None:
         legend="red dashes: the tag is not what it was",
         changeable=False,
     )
-    subject = Subject(changed.perturbed.words, changed.tags, changed.after, changed.after)
+    subject = Subject(changed.after, changed.after)
     draw(subject, picture, key="what-if")
 
 
@@ -130,8 +163,7 @@ def show_numbers(changed: WhatIf) -> None:
 
 def ways_on(changed: WhatIf) -> None:
     """The changed sentence in the explorer, or in place of the one in the box."""
-    model = scenario().model
-    text = sentence_of(changed.perturbed.words, cached.tagger(model).split)
+    model, text = scenario().model, _text(changed)
     if text is None:
         st.caption("The tokenizer would split these words elsewhere: they have no link.")
         return
@@ -141,13 +173,34 @@ def ways_on(changed: WhatIf) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Take this sentence",
-            on_click=lambda: change(sentence=text),
+            on_click=_take,
             help="For all pages, so that Compare can put two models side by side on it",
         )
         st.link_button("Open in the explorer", home_address(link))
         dropped = len(now.edits.emissions) + len(now.pins)
         if dropped:
             st.caption(f"{count(dropped, 'edit or pin')} of single words left out on both sides.")
+
+
+def _take() -> None:
+    """The change that is chosen now: the button may be that of the run before the choice."""
+    with refusals_said():
+        every = tried(scenario())
+        changed = every[one_of("change", every, _first(every))]
+        change(sentence=None if isinstance(changed, str) else _text(changed))
+
+
+def _text(changed: WhatIf) -> str | None:
+    """The changed sentence; None where the model would split it into other words."""
+    return sentence_of(changed.perturbed.words, cached.tagger(scenario().model).split)
+
+
+def _first(every: Tried) -> str:
+    """The first change that flips a tag, for a reader who has not chosen."""
+    flipping = (
+        kind for kind, changed in every.items() if not isinstance(changed, str) and changed.flips
+    )
+    return next(flipping, "lower case")
 
 
 def _show(frame: pd.DataFrame) -> None:
@@ -160,7 +213,3 @@ def _show(frame: pd.DataFrame) -> None:
         if pd.api.types.is_float_dtype(frame[name])
     }
     st.dataframe(frame, hide_index=True, column_config=numbers)
-
-
-def _seed() -> int:
-    return number_option("draw", 0, 0, MOST_DRAWS)

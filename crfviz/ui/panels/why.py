@@ -1,7 +1,6 @@
 """Why this tag and not that one: the tag that is asked about, pins, and the smallest flips."""
 
 import math
-from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
@@ -17,19 +16,10 @@ from crfviz.ui.session.current import change, scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.numbers import probability, score, signed
-from crfviz.views.strips.why import likeliest_loser
+from crfviz.views.strips.why import Question, likeliest_loser
 
 LIMIT = 10
 MOST_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with 200
-
-
-@dataclass(frozen=True)
-class Question:
-    """A tag that lost, and why."""
-
-    position: int
-    tag: int
-    answer: WhyNot
 
 
 def question(scene: Scene) -> Question | None:
@@ -45,7 +35,7 @@ def question(scene: Scene) -> Question | None:
     clicked = scene.place("at")
     for position, tag in filter(None, [clicked, likeliest_loser(scene.now), (0, best.path[0])]):
         if answer := _answer_to(scene.now.potentials, position, tag):
-            return Question(position, tag, answer)
+            return Question(scene.now, position, tag, answer)
         if (position, tag) == clicked:
             what = f"{scene.tags[tag]} at “{scene.words[position]}”"
             rest = "Drop the pin or the edit that forbids it, or ask for another tag."
@@ -73,7 +63,8 @@ def pin_panel(scene: Scene, asked: Question) -> None:
     tag, position = scene.tags[asked.tag], asked.position
     with st.container(horizontal=True, vertical_alignment="center"):
         for verb, action in (("Pin", _pin), ("Forbid", _forbid)):
-            st.button(f"{verb} {tag} at word {position + 1}", on_click=action, args=(position, tag))
+            label = f"{verb} {plain(tag)} at word {position + 1}"
+            st.button(label, on_click=action, args=(position, tag))
         unpin_button(scene)
         if scene.scenario.pins:
             st.text(_price(scene))
@@ -127,7 +118,7 @@ def flips_panel(scene: Scene, asked: Question) -> None:
             wanted = smallest_change_for(scene.now.potentials, asked.position, asked.tag)
             flips = smallest_flips(scene.now.potentials, LIMIT)
         except NoPathError as error:
-            st.info(str(error))
+            st.info(plain(str(error)))
             return
         except CrfvizError:
             st.info(
@@ -144,12 +135,12 @@ def flips_panel(scene: Scene, asked: Question) -> None:
 
 def _answer(scene: Scene, asked: Question, flip: Flip | None) -> str:
     """What gives the word the tag that is asked for."""
-    tag = f"{scene.tags[asked.tag]} at “{scene.words[asked.position]}”"
     if flip is None:
-        return f"{tag} is on the best path. The ten smallest changes that flip any tag:"
+        return f"{asked.what} is on the best path. The ten smallest changes that flip any tag:"
     return (
-        f"For {tag}: {_name(scene, flip)} from {score(flip.trained)} to {score(flip.value)}, a "
-        f"change of {signed(flip.change, 3)}. The ten smallest changes that flip any tag:"
+        f"For {asked.what}: {_name(scene, flip)} from {score(flip.trained)} to "
+        f"{score(flip.value)}, a change of {signed(flip.change, 3)}. The ten smallest changes that "
+        "flip any tag:"
     )
 
 

@@ -1,15 +1,18 @@
 """Widgets bound to the scenario: they show what it says, and what is chosen goes into it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.ui.session.current import (
     Number,
     change,
     flag_option,
     number_option,
+    one_of,
     scenario,
     set_view_option,
     view_option,
@@ -45,22 +48,20 @@ def bound_buttons(label: str, name: str, options: Names, default: str, **more: O
     return _one_of(st.segmented_control, label, name, options, default, required=True, **more)
 
 
-def bound_tabs(label: str, name: str, options: Names, default: str) -> str:
+def bound_tabs(label: str, name: str, options: Names, default: str, **more: Options) -> str:
     """A row of buttons that say by themselves what they choose; the label is for screen readers."""
-    return bound_buttons(label, name, options, default, label_visibility="collapsed")
+    return bound_buttons(label, name, options, default, label_visibility="collapsed", **more)
 
 
-def bound_place(label: str, name: str, places: Mapping[int, str], default: int) -> int:
+def bound_place(
+    label: str, name: str, places: Mapping[int, str], default: int, **more: Options
+) -> int:
     """A select box for a page option that is a number, such as the position of a word.
 
-    Args:
-        label: of the box.
-        name: of the page option.
-        places: what people read for each number.
-        default: one of them.
+    `places` says what people read for each number.
     """
     names = {str(place): text for place, text in places.items()}
-    return int(bound_select(label, name, names, str(default)))
+    return int(bound_select(label, name, names, str(default), **more))
 
 
 def bound_number(
@@ -126,23 +127,24 @@ def bound_to(
     key: str,
     value: object,
     store: Callable[[Any], None],
+    at: DeltaGenerator | None = None,
     **options: Options,
 ) -> None:
     """Draw `widget` so that it shows `value` and hands what the reader chooses to `store`.
 
-    The widget's own state is set only when it differs: setting it anew would disturb who is typing.
+    It stands `at` a column, or where the page is; every function here takes that. The widget's own
+    state is set only when it differs: setting it anew would disturb who is typing.
     """
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
-    widget(label, key=key, on_change=lambda: store(choice(key)), **options)
+    with at or nullcontext():
+        widget(label, key=key, on_change=lambda: store(choice(key)), **options)
 
 
 def _one_of(
     widget: Widget, label: str, name: str, options: Names, default: str, **more: Options
 ) -> str:
-    value = view_option(name, default)
-    if value not in options:
-        value = default
+    value = one_of(name, options, default)
     if isinstance(options, Mapping):
         more["format_func"] = options.get
     _bound_option(widget, label, name, value, default, options=list(options), **more)

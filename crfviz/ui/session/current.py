@@ -5,7 +5,7 @@ page is drawn, so that sidebar, page and address always show the same state.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from math import isnan
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
+from crfviz.taggers.once import warn_once
 from crfviz.ui import cached
 from crfviz.ui.session.kept import (
     found,
@@ -145,18 +146,27 @@ def number_option(name: str, default: Number, least: Number, most: Number) -> Nu
     return default if isnan(value) else max(least, min(most, value))
 
 
+def one_of(name: str, options: Collection[str], default: str) -> str:
+    """A page option that is one of `options`; `default` where none was chosen or another."""
+    chosen = view_option(name, default)
+    return chosen if chosen in options else default
+
+
+def count_up(name: str, most: int) -> None:
+    """One more of a page option that is a number from 0, which `most` ends."""
+    set_view_option(name, str(min(most, number_option(name, 0, 0, most) + 1)))
+
+
 def set_right(right: Mapping[int, str]) -> None:
     """Keep the tags that the reader says are right, by position."""
     _keep(replace(scenario(), right=dict(right)))
 
 
 def handle_events(stage: str, events: object) -> None:
-    """Apply what a live stage asks for and did not ask before; to be called in its callback.
+    """Apply what a live stage, by its key, asks for and did not before; call it in its callback.
 
-    Args:
-        stage: its key.
-        events: a list of mappings `{"seq": int, "kind": str, ...}`, see `crfviz.ui.state.events`.
-            Anything else is refused with a message and changes nothing.
+    The events are a list of mappings `{"seq": int, "kind": str, ...}`, as `crfviz.ui.state.events`
+    describes them. Anything else is refused with a message and changes nothing.
     """
     for event in fresh_events(stage, events):
         _handle(event)
@@ -240,8 +250,8 @@ def _fitted(wanted: Scenario) -> Scenario:
     """The scenario without what its model does not know; if the model is broken, all stays."""
     try:
         tags = cached.tagger(wanted.model).tags
-    except CrfvizError:
-        _log.warning("model %s cannot be loaded", wanted.model, exc_info=True)
+    except CrfvizError as error:
+        warn_once(_log, f"model {wanted.model} cannot be loaded", error)
         return wanted
     fitted, unknown = for_tags(wanted, tags)
     if unknown:

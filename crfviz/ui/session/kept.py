@@ -29,6 +29,12 @@ def of_session(name: str, make: Callable[[], Kept]) -> Kept:
     return made
 
 
+def of_server(name: str, make: Callable[[], Kept]) -> Kept:
+    """Something that all sessions of this server share, made when it is asked for first."""
+    made: Kept = _shared().setdefault(name, make())
+    return made
+
+
 def keep(name: str, value: object) -> None:
     """Replace something of this session."""
     _kept()[name] = value
@@ -82,13 +88,16 @@ def set_draft(name: str, text: str) -> None:
 def fresh_events(component: str, events: object) -> Iterator[Event]:
     """The events that a live component did not send before; each counts as handled from then on.
 
-    Args:
-        component: its key; each counts its events by itself.
-        events: as they came.
+    A component is told by its key, and counts its events by itself.
     """
     for number, event in new_events(events, after=last_event(component)):
         _handled()[component] = number
         yield event
+
+
+def wait_for_again(component: str, number: int) -> None:
+    """An event could not be handled after all: it and those after it are to come once more."""
+    _handled()[component] = number - 1
 
 
 def last_event(component: str) -> int:
@@ -104,6 +113,11 @@ def shelf() -> Shelf:
 def keep_shelf(changed: Shelf) -> None:
     """Replace the snapshots of this session."""
     keep("shelf", changed)
+
+
+@st.cache_resource(show_spinner=False)
+def _shared() -> dict[str, Any]:
+    return {}
 
 
 def _handled() -> dict[str, int]:

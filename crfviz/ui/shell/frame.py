@@ -55,10 +55,8 @@ def pages() -> list[st.Page]:
 def header(title: str, *widths: float, align: Literal["top", "center"] = "center") -> Columns:
     """Draw the title of a page, the first thing that each of them does.
 
-    Args:
-        title: what the page is called.
-        widths: of the columns in its line, that of the title first; none if it stands alone.
-        align: of what is in the columns.
+    The widths are those of the columns in its line, that of the title first; none if it stands
+    alone.
 
     Returns:
         The columns, the title already in the first of them.

@@ -4,12 +4,11 @@ import re
 from collections.abc import Sequence
 
 import streamlit as st
-from streamlit.errors import StreamlitSecretNotFoundError
 
-from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, wanted_rows
+from crfviz.ui.session.annotator import NOBODY
 from crfviz.ui.session.bound import bound, bound_text, bound_to
 from crfviz.ui.session.current import (
     change,
@@ -19,9 +18,9 @@ from crfviz.ui.session.current import (
     scenario,
     set_view_option,
     undo,
-    view_option,
 )
 from crfviz.ui.session.kept import forget, messages
+from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.link import Link
 from crfviz.ui.state.scenario import Scenario
@@ -33,17 +32,13 @@ ANNOTATE = "annotate"  # the page with sentences of its own
 _CODE = re.compile(r"`([^`]+)`")  # how claims mark words; the gallery shows no markdown
 _OWN_SENTENCE = "your own sentence"
 _MOST_MESSAGES = 2  # shown at once
-NOBODY = "me"  # the annotator who gave no name
 LONGEST_NAME = 40  # characters
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
-    """Draw the left side; it stays usable when the model is broken.
+    """Draw the left side of the page at a path; it stays usable when the model is broken.
 
-    Args:
-        pages: in the order of their links.
-        link: the address of what is on the screen.
-        path: of the page that is shown.
+    The links to the pages stand in their order, and open what `link` says is on the screen.
     """
     with st.sidebar:
         with st.container(key="brand", horizontal=True, vertical_alignment="center"):
@@ -118,10 +113,12 @@ def _examples() -> None:
 def _gallery(model: str) -> dict[str, Scenario]:
     """What people read, to what it means: this model's examples, then the first of each other.
 
-    The list travels with every redraw, which is why it does not hold all of them.
+    The list travels with every redraw, which is why it does not hold all of them. Of models that
+    people brought only the chosen one is in it.
     """
     gallery: dict[str, Scenario] = {}
-    for name in sorted(cached.models(), key=lambda name: name != model):
+    others = [name for name in cached.ready_models() if name != model]
+    for name in [model, *others] if model in cached.models() else others:
         for example in cached.examples(name)[: None if name == model else 1]:
             claim = _CODE.sub(r"“\1”", example.claim)
             label = claim if name == model else f"{name}: {claim}"
@@ -165,28 +162,19 @@ def _status(link: Link) -> None:
         hint = "the address is the link"
     else:
         hint = "too long for a link: the address holds a part"
-    st.caption(f"{_device()} · {hint}")
-
-
-def _device() -> str:
-    try:
-        return "GPU" if cached.tagger(scenario().model).device.startswith("cuda") else "CPU"
-    except CrfvizError:
-        return "no model"
-
-
-def annotator() -> str | None:
-    """The name under which annotations are stored; None while a login is asked for."""
-    if login_configured():
-        if not st.user.is_logged_in:
-            return None
-        return str(st.user.get("email") or st.user.get("name") or st.user.get("sub"))
-    return view_option("by").strip() or NOBODY
+    tagger, device = cached.known_tagger(scenario().model), "no model"
+    if tagger:
+        device = "GPU" if tagger.device.startswith("cuda") else "CPU"
+    st.caption(f"{device} · {hint}")
 
 
 def annotator_box() -> None:
     """Draw the sidebar's part about the annotator."""
-    if not login_configured():
+    try:
+        asked = login_asked()
+    except LoginError:  # the page says so
+        return
+    if not asked:
         bound_text(
             "Annotator",
             "by",
@@ -195,16 +183,8 @@ def annotator_box() -> None:
             help="Two people need two names. The address holds yours: take `v.by` out of it "
             "before you send it to somebody.",
         )
-    elif st.user.is_logged_in:
-        st.caption(f"Annotator **{plain(str(annotator()))}**")
+    elif logged_in():
+        st.caption(f"Annotator **{plain(account() or 'nobody')}**")
         st.button("Log out", on_click=st.logout, type="tertiary")
     else:
         st.button("Log in to label", on_click=st.login, type="primary")
-
-
-def login_configured() -> bool:
-    """Whether this deployment has an identity provider: `[auth]` in its secrets."""
-    try:
-        return "auth" in st.secrets
-    except StreamlitSecretNotFoundError:
-        return False

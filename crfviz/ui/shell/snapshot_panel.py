@@ -59,7 +59,7 @@ def _saved(now: Shelf) -> None:
         help="Type another one and press Enter.",
     )
     with st.container(horizontal=True):
-        st.button("Load", on_click=take_up, args=(current.scenario,), key="snapshot.load")
+        st.button("Load", on_click=_load, key="snapshot.load")
         st.button("Delete", on_click=_delete, args=(current.name,), key="snapshot.delete")
     _link(current)
 
@@ -72,6 +72,11 @@ def _link(snapshot: Snapshot) -> None:
     else:
         st.caption("Behind the address of a page this opens it:")
         st.code(link, language=None, height=70)
+
+
+def _load() -> None:
+    if chosen := shelf().current():
+        take_up(chosen.scenario)
 
 
 def _save(name: str) -> None:
@@ -91,5 +96,6 @@ def _rename(old: str, new: str) -> None:
 
 
 def _delete(name: str) -> None:
-    with refusals_said():  # of a second click, quicker than the first one's answer
-        keep_shelf(shelf().without(name))
+    """The chosen one; by a second click, quicker than the first one's answer, no other one."""
+    with refusals_said():
+        keep_shelf(shelf().without(shelf().chosen or name))

@@ -40,10 +40,8 @@ class RefusedError(CrfvizError):
 def new_events(events: object, *, after: int) -> list[tuple[int, Event]]:
     """The events with a higher number than `after`, with their numbers, in their order.
 
-    Args:
-        events: what came from the stage: a list of mappings, each with a whole number `seq`.
-            Whatever is something else is left out.
-        after: number of the last event that was handled.
+    The stage sends a list of mappings, each with a whole number `seq`. Whatever is something else
+    is left out.
     """
     mappings = (
         [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
@@ -57,12 +55,7 @@ def new_events(events: object, *, after: int) -> list[tuple[int, Event]]:
 
 
 def apply_event(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
-    """The scenario after one event.
-
-    Args:
-        scenario: the scenario before.
-        event: any mapping, as it came.
-        tags: K tag names of the model.
+    """The scenario after one event, which may be any mapping, under a model with K tags.
 
     Raises:
         RefusedError: the event is not one of the kinds above or a field is wrong.

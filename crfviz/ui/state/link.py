@@ -144,11 +144,7 @@ def encode_changes(scenario: Scenario) -> dict[str, str]:
 
 
 def decode(params: Mapping[str, str], models: Models) -> Decoded:
-    """The scenario of an address; anything at all may stand in it.
-
-    Args:
-        params: name to value, percent-decoded.
-        models: those there are.
+    """The scenario of an address, its values percent-decoded; anything at all may stand in it.
 
     Returns:
         A valid scenario and what was ignored. Whether the model has the tags is not looked at.

@@ -30,9 +30,7 @@ _TEXT = re.compile(r"[A-Za-z0-9_-]*")
 def pack(transitions: Mapping[Move, float], write_name: Callable[[str], str]) -> str:
     """Many edits as one text; empty where they are few or have more than six decimals.
 
-    Args:
-        transitions: the edits.
-        write_name: writes a tag name without "." and ":".
+    `write_name` writes a tag name without "." and ":".
     """
     if len(transitions) <= FEW:
         return ""

@@ -110,11 +110,7 @@ def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
 
 
 def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[str]]:
-    """The scenario without edits, pins and right tags that the model does not have.
-
-    Args:
-        scenario: any scenario.
-        tags: K tag names of its model.
+    """The scenario without edits, pins and right tags that its model, with K tags, does not have.
 
     Returns:
         The scenario that fits, and the tags that were asked for in vain, in alphabetical order.

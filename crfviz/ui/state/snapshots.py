@@ -43,7 +43,7 @@ class Shelf:
 
     def named(self, name: str) -> Snapshot | None:
         """The snapshot of that name, if there is one."""
-        return next((found for found in self.snapshots if found.name == name), None)
+        return next((snapshot for snapshot in self.snapshots if snapshot.name == name), None)
 
     def current(self) -> Snapshot | None:
         """The chosen one; the last one saved where none is chosen."""
@@ -156,11 +156,9 @@ def without_snapshots(params: Mapping[str, str]) -> dict[str, str]:
 
 
 def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot]:
-    """The snapshots of an address; what cannot be one is left out.
+    """The snapshots of an address; what cannot be one, or has another model, is left out.
 
-    Args:
-        params: name to value, percent-decoded.
-        models: those there are; a snapshot of another one is left out.
+    The parameters go from name to value, percent-decoded.
     """
     snapshots = []
     for parameter, value in params.items():

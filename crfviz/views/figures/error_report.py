@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
-import plotly.io as pio
 
-from crfviz.corpus.table import Row
+from crfviz.corpus.table import TableRow
 from crfviz.corpus.tables.analysis import Tables
 from crfviz.corpus.tables.report import Record, as_text, notes
+from crfviz.views.figures.offline import figure_html, page_html
 from crfviz.views.frames.errors import ABOUT, error_frame, formats, per_cents
 from crfviz.views.theme import DIFFERS, GREY, PALETTE
 
@@ -38,19 +38,14 @@ pre { overflow-x: auto; }
 
 
 def html_report(record: Record, tables: Tables) -> str:
-    """The whole file.
-
-    Args:
-        record: of the evaluation, from `crfviz.corpus.tables.analysis.full_record`.
-        tables: from `crfviz.corpus.tables.analysis.tables_of`.
-    """
-    title = html.escape(f"Model errors: {record['model']} on {record['file']}")
-    parts = [f"<h1>{title}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
+    """The whole file; `crfviz.corpus.tables.analysis` makes record (`full_record`) and tables."""
+    title = f"Model errors: {record['model']} on {record['file']}"
+    parts = [f"<h1>{html.escape(title)}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
     if record.get("against"):
         both = f"First: {record['model']}; second: {record['against']}."
         parts.append(f"<p>{html.escape(both)}</p>")
     parts += [f"<p>{html.escape(note)}</p>" for note in notes(record)]
-    script: bool | str = True  # the library goes in once, with the first figure
+    library = True  # it goes in once, with the first figure
     for section, names in SECTIONS.items():
         present = [name for name in names if name in tables]
         if not present:
@@ -59,17 +54,13 @@ def html_report(record: Record, tables: Tables) -> str:
         for name in present:
             parts.append(f"<h3>{html.escape(ABOUT[name])}</h3>")
             if name in FIGURES:
-                options = {"full_html": False, "config": {"displayModeBar": False}}
-                figure = FIGURES[name](tables[name])
-                parts.append(pio.to_html(figure, include_plotlyjs=script, **options))
-                script = False
+                parts.append(figure_html(FIGURES[name](tables[name]), library=library))
+                library = False
             parts.append(_table(tables[name]))
-    head = f"<meta charset='utf-8'><title>{title}</title><style>{STYLE}</style>"
-    body = "\n".join(parts)
-    return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
+    return page_html(title, "\n".join(parts), STYLE)
 
 
-def _table(table: Sequence[Row]) -> str:
+def _table(table: Sequence[TableRow]) -> str:
     if not table:
         return "<p>None.</p>"
     frame = error_frame(table[:MOST_ROWS])
@@ -90,7 +81,7 @@ def _cell(value: object, written: str | None) -> str:
     return f"<td class='number'>{html.escape((written or '{:,}').format(value))}</td>"
 
 
-def _confusion(table: Sequence[Row]) -> go.Figure:
+def _confusion(table: Sequence[TableRow]) -> go.Figure:
     wrong = [row for row in table if row["gold"] != row["predicted"]]
     figure = go.Figure(
         go.Heatmap(
@@ -109,7 +100,7 @@ def _confusion(table: Sequence[Row]) -> go.Figure:
     return _plain(figure)
 
 
-def _calibration(table: Sequence[Row]) -> go.Figure:
+def _calibration(table: Sequence[TableRow]) -> go.Figure:
     figure = go.Figure()
     figure.add_scatter(
         x=[0, 100], y=[0, 100], mode="lines", name="as sure as right", line={"color": GREY}
@@ -128,7 +119,7 @@ def _calibration(table: Sequence[Row]) -> go.Figure:
     return _plain(figure)
 
 
-def _coverage(table: Sequence[Row]) -> go.Figure:
+def _coverage(table: Sequence[TableRow]) -> go.Figure:
     shares = per_cents(table, "coverage"), per_cents(table, "words_right")
     figure = go.Figure(go.Scatter(x=shares[0], y=shares[1], mode="lines+markers"))
     figure.update_traces(line={"color": PALETTE[0]})
@@ -136,7 +127,7 @@ def _coverage(table: Sequence[Row]) -> go.Figure:
     return _plain(figure)
 
 
-def _decoders(table: Sequence[Row]) -> go.Figure:
+def _decoders(table: Sequence[TableRow]) -> go.Figure:
     value, low, high = (per_cents(table, f"words_right{end}") for end in ("", "_low", "_high"))
     figure = go.Figure(
         go.Scatter(
@@ -164,7 +155,7 @@ def _plain(figure: go.Figure) -> go.Figure:
     return figure
 
 
-FIGURES: Mapping[str, Callable[[Sequence[Row]], go.Figure]] = {
+FIGURES: Mapping[str, Callable[[Sequence[TableRow]], go.Figure]] = {
     "confusion": _confusion,
     "calibration": _calibration,
     "coverage": _coverage,

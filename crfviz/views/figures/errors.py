@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from crfviz.corpus.table import Row
+from crfviz.corpus.table import TableRow
 from crfviz.views.frames.errors import per_cents
 from crfviz.views.theme import DIFFERS, INK, PALETTE
 
@@ -18,7 +18,9 @@ _ROOM = 110  # pixels for the names of the tags, which the page takes from the c
 _SIDE = 24  # pixels of a cell
 
 
-def confusion_chart(table: Sequence[Row], tags: Sequence[str], *, dark: bool = False) -> Layered:
+def confusion_chart(
+    table: Sequence[TableRow], tags: Sequence[str], *, dark: bool = False
+) -> Layered:
     """Wrong words by gold tag (rows) and predicted tag (columns); a click selects a cell.
 
     Args:
@@ -52,7 +54,7 @@ def confusion_chart(table: Sequence[Row], tags: Sequence[str], *, dark: bool = F
     return chart
 
 
-def decoders_chart(table: Sequence[Row]) -> Layered:
+def decoders_chart(table: Sequence[TableRow]) -> Layered:
     """Words right by every decoder with 95 % intervals."""
     order = [str(row["decoder"]) for row in table]
     data = pd.DataFrame(
@@ -89,7 +91,7 @@ def decoders_chart(table: Sequence[Row]) -> Layered:
     return chart
 
 
-def calibration_chart(table: Sequence[Row]) -> Layered:
+def calibration_chart(table: Sequence[TableRow]) -> Layered:
     """Share right by mean probability of each bin; the line is where both are equal."""
     data = pd.DataFrame(
         {
@@ -120,7 +122,7 @@ def calibration_chart(table: Sequence[Row]) -> Layered:
     return chart
 
 
-def coverage_chart(table: Sequence[Row]) -> alt.Chart:
+def coverage_chart(table: Sequence[TableRow]) -> alt.Chart:
     """Share right among the surest words, by how many are kept."""
     data = pd.DataFrame(
         {

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.views.figures.offline import figure_html, page_html
 from crfviz.views.numbers import probability
 from crfviz.views.theme import DIFFERS, tag_colours
 
@@ -17,18 +18,12 @@ LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn pat
 LARGEST_NODE = 34  # pixels across, for a marginal of 1
 
 
-def lattice_figure(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> go.Figure:
+def lattice_figure(analysis: Analysis) -> go.Figure:
     """Nodes sized by marginal, every backpointer, the Viterbi path and left to right's detours.
 
-    Args:
-        analysis: the chain and its decoders.
-        words: T words; they may repeat, columns are placed by position.
-        tags: K tag names, in id order.
-
-    Returns:
-        A figure; hovering a node tells its numbers.
+    Hovering a node tells its numbers. Columns are placed by position, for words may repeat.
     """
-    shown = _shown(analysis, len(tags))
+    words, shown = analysis.words, _shown(analysis)
     height_of = {k: len(shown) - 1 - row for row, k in enumerate(shown)}
     figure = go.Figure()
     figure.add_trace(_line(*_backpointers(analysis, height_of), "backpointers", "#b9c2cc", 1))
@@ -39,7 +34,7 @@ def lattice_figure(analysis: Analysis, words: Sequence[str], tags: Sequence[str]
         name = f"Viterbi, p = {probability(analysis.viterbi.probability, 3)}"
         best = [height_of[k] for k in analysis.viterbi.path]
         figure.add_trace(_line(across, best, name, "#14243a", 5))
-    figure.add_trace(_nodes(analysis, words, tags, height_of))
+    figure.add_trace(_nodes(analysis, height_of))
     figure.update_layout(
         template="plotly_white",
         width=max(600, 110 * len(words)),
@@ -57,23 +52,22 @@ def lattice_figure(analysis: Analysis, words: Sequence[str], tags: Sequence[str]
     )
     figure.update_yaxes(
         tickvals=list(height_of.values()),
-        ticktext=[html.escape(tags[k]) for k in shown],
+        ticktext=[html.escape(analysis.tags[k]) for k in shown],
         zeroline=False,
     )
     return figure
 
 
-def lattice_html(analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
+def lattice_html(analysis: Analysis) -> str:
     """The figure as one standalone HTML page of about 5 MB: Plotly's code is inside."""
-    figure = lattice_figure(analysis, words, tags)
-    text: str = figure.to_html(include_plotlyjs=True, full_html=True)
-    return text
+    figure = figure_html(lattice_figure(analysis), library=True, toolbar=True)
+    return page_html(" ".join(analysis.words), figure)
 
 
-def _shown(analysis: Analysis, num_tags: int) -> list[int]:
+def _shown(analysis: Analysis) -> list[int]:
     heavy = analysis.forward_backward.marginals.amax(dim=0) > LEAST_MARGINAL
     drawn = {*analysis.left_to_right, *(analysis.paths["viterbi"] or [])}
-    return [k for k in range(num_tags) if heavy[k] or k in drawn]
+    return [k for k in range(len(analysis.tags)) if heavy[k] or k in drawn]
 
 
 Places = list[int | None]  # None ends a line
@@ -102,9 +96,8 @@ def _line(
     return go.Scatter(x=xs, y=ys, mode="lines", line=line, name=name, hoverinfo="skip")
 
 
-def _nodes(
-    analysis: Analysis, words: Sequence[str], tags: Sequence[str], height_of: dict[int, int]
-) -> go.Scatter:
+def _nodes(analysis: Analysis, height_of: dict[int, int]) -> go.Scatter:
+    words, tags = analysis.words, analysis.tags
     marginals = analysis.forward_backward.marginals.tolist()
     cells = [(t, k) for t in range(len(words)) for k in height_of]
     colours = tag_colours(tags)

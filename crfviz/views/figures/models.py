@@ -123,13 +123,8 @@ def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
     """One panel for each model and file: every decoder's share with its 95 % interval.
 
     The panels have scales of their own: compare decoders within a panel; models differ in task.
-
-    Args:
-        frame: as `crfviz.views.figures.models.evaluation_frame` gives it; may be empty.
-        measure: a key of `MEASURES`; rows without it are left out.
-
-    Returns:
-        A chart, empty where nothing was measured.
+    Rows of `evaluation_frame` without the measure, a key of `MEASURES`, are left out, and the chart
+    is empty where nothing was measured.
     """
     shown = frame.dropna(subset=[measure])
     data = pd.DataFrame(

@@ -33,15 +33,10 @@ def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None
 
 
 def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005) -> alt.LayerChart:
-    """A cell per pair of tags, with its probability; tags that carry nothing are left out.
+    """A cell per pair of K tags, with its probability, out of the frame of `pair_frame`.
 
-    Args:
-        frame: from `pair_frame`.
-        tags: K tag names, in id order.
-        least: tags with no pair of at least this probability are left out.
-
-    Returns:
-        A chart; an empty one for an empty frame.
+    Tags with no pair of at least the `least` probability are left out. An empty frame gives an
+    empty chart.
     """
     heavy = frame[frame["probability"] >= least]
     rows = [tag for tag in tags if tag in set(heavy["first"])]

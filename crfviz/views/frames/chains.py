@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import leaving
 from crfviz.chain.weights import END, START, weight_matrix
@@ -46,22 +45,18 @@ def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
     )
 
 
-def leaving_frame(trained: Analysis, now: Analysis, tags: Sequence[str]) -> pd.DataFrame:
+def leaving_frame(trained: Potentials, now: Potentials) -> pd.DataFrame:
     """Σ exp(score) of everything that may follow START and each tag: 1 in an HMM.
 
     END is among it where the model has one, which is where its end scores are not all 0.
-
-    Args:
-        trained: the chain as trained.
-        now: the chain with the edits.
-        tags: K tag names.
     """
-    columns = {"as trained": trained.potentials, "now": now.potentials}
-    with_end = bool((trained.potentials.end != 0).any())
+    with_end = bool((trained.end != 0).any())
     values = {
-        name: leaving(potentials, with_end=with_end).numpy() for name, potentials in columns.items()
+        name: leaving(chain, with_end=with_end).numpy()
+        for name, chain in (("as trained", trained), ("now", now))
     }
-    return pd.DataFrame(values, index=pd.Index([START, *tags], name="Σ exp of what follows"))
+    names = pd.Index([START, *now.tag_names], name="Σ exp of what follows")
+    return pd.DataFrame(values, index=names)
 
 
 def facts_frame(understood: Understood) -> pd.DataFrame:
@@ -93,11 +88,7 @@ def facts_frame(understood: Understood) -> pd.DataFrame:
 def axis_line(chain: Potentials) -> str:
     """The largest transition between different tags in words, so that a turned matrix is noticed.
 
-    Args:
-        chain: the first sentence.
-
-    Returns:
-        One sentence; empty where there is no such transition.
+    One sentence; empty where there is no such transition.
     """
     matrix = chain.step(0).detach().numpy()
     others = np.where(np.eye(chain.num_tags, dtype=bool), -np.inf, matrix)

@@ -104,7 +104,9 @@ def error_frame(table: Sequence[Mapping[str, Cell]]) -> pd.DataFrame:
         title = _title(name, cells)
         columns[title] = cells
         if title != name and title in SHARES.values():
-            columns[title] = [_per_cent(cell) for cell in cells]
+            columns[title] = [
+                100 * cell if isinstance(cell, int | float) else cell for cell in cells
+            ]
         if f"{name}_low" in table[0]:
             label = f"{title.removesuffix(', %')}, 95 %"
             columns[label] = [_interval(row[f"{name}_low"], row[f"{name}_high"]) for row in table]
@@ -131,10 +133,6 @@ def _title(name: str, cells: Sequence[Cell]) -> str:
     if name in _COUNTED and not any(isinstance(cell, float) for cell in cells):
         return name
     return SHARES.get(name, TITLES.get(name, name))
-
-
-def _per_cent(cell: Cell) -> Cell:
-    return 100 * cell if isinstance(cell, int | float) else cell
 
 
 def _interval(low: Cell, high: Cell) -> str:

@@ -33,9 +33,9 @@ def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[st
         if wrong.position < len(words)
         else f"row {wrong.position + 1}, which is padding"
     )
-    found, expected = _cell(wrong.found, kind, tags), _cell(wrong.expected, kind, tags)
+    yours, expected = _cell(wrong.found, kind, tags), _cell(wrong.expected, kind, tags)
     return (
-        f"The first wrong cell is {wrong.tag_name} at {where}: yours is {found}, right is "
+        f"The first wrong cell is {wrong.tag_name} at {where}: yours is {yours}, right is "
         f"{expected}."
     )
 
@@ -76,12 +76,7 @@ def compared(
 ) -> tuple[Styler, Styler]:
     """The given table and the right one, a row per tag and a column per word.
 
-    Args:
-        checked: the table.
-        kind: of the table.
-        words: T words.
-        tags: K tag names.
-        every: all words rather than those around the first wrong cell.
+    They have `every` word, or those around the first wrong cell.
     """
     rows = len(checked.given)
     wrong = checked.first_wrong

@@ -21,18 +21,14 @@ _PADDING_STYLE = "background-color: rgba(127, 127, 127, 0.25); font-style: itali
 
 
 def term_frame(summed: LogSumExp, tags: Sequence[str]) -> pd.DataFrame:
-    """The terms of one sum, the largest first: with the maximum taken out, and without.
-
-    Args:
-        summed: the sum.
-        tags: K tag names.
-    """
+    """The K terms of one sum, the largest first: with the maximum taken out, and without."""
     order = np.argsort(-summed.inputs, kind="stable")
+    maximum = summed.maximum if summed.maximum > -math.inf else 0.0
     return pd.DataFrame(
         {
             "from j": [tags[j] for j in order],
             "score a": summed.inputs[order],
-            "a − max": summed.inputs[order] - _finite(summed.maximum),
+            "a − max": summed.inputs[order] - maximum,
             "exp(a − max)": summed.rest[order],
             "exp(a), float32": summed.direct["float32"].exponentials[order].astype(float),
             "exp(a), float64": summed.direct["float64"].exponentials[order],
@@ -99,12 +95,7 @@ def underflow_chart(underflow: Underflow) -> alt.LayerChart | alt.FacetChart:
 
 
 def underflow_frame(underflow: Underflow, words: Sequence[str]) -> pd.DataFrame:
-    """The same word by word.
-
-    Args:
-        underflow: both sums.
-        words: T words.
-    """
+    """The same word by word, in T rows."""
     return pd.DataFrame(
         {
             "word": columns(words),
@@ -133,13 +124,9 @@ def underflow_note(underflow: Underflow, tags: int) -> str:
 def batch_frame(
     batch: PaddedBatch, sentences: Sequence[Sequence[str]], tag: int, tags: Sequence[str]
 ) -> Styler:
-    """Words, mask and α of one tag, three rows for each sentence; padding in italics on grey.
+    """Words, mask and α of the tag with an id, three rows for each of B sentences.
 
-    Args:
-        batch: the batch.
-        sentences: B sentences, their words.
-        tag: id of the tag whose α is shown.
-        tags: K tag names.
+    Padding is in italics on grey.
     """
     rows, styles, names = [], [], []
     masks = batch.mask.tolist()
@@ -187,7 +174,3 @@ def log_z_frame(batch: PaddedBatch) -> pd.DataFrame:
             "log Z, alone": batch.alone.tolist(),
         }
     )
-
-
-def _finite(maximum: float) -> float:
-    return maximum if maximum > -math.inf else 0.0

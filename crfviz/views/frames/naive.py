@@ -26,12 +26,7 @@ def refusal(potentials: Potentials, words: int) -> str:
 
 
 def path_frame(enumeration: Enumeration, tags: Sequence[str]) -> pd.DataFrame:
-    """The first and the last paths of the sorted list.
-
-    Args:
-        enumeration: all paths.
-        tags: K tag names.
-    """
+    """The first and the last paths of the sorted list."""
     listed = enumeration.listed
     return pd.DataFrame(
         {

@@ -114,8 +114,8 @@ def entity_panel(
     return EntityPanel(
         types=entity_types(now),
         on_path=[
-            Chip(*found, entity_probability(now, *found))
-            for found in path_entities([now.tag_names[k] for k in path])
+            Chip(*entity, entity_probability(now, *entity))
+            for entity in path_entities([now.tag_names[k] for k in path])
         ],
         label=label,
         first=first,

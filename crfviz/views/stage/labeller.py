@@ -18,7 +18,7 @@ from crfviz.views.theme import GREY, tag_colours
 MOST_RANKED = 5  # alternatives of a word that are sent
 NONE = ""  # the choice that says "no entity here"
 NONE_KEY = "x"
-AS_THEY_ARE = ("ack", "note", "problem", "reason", "place", "probabilistic")  # of a sheet
+AS_THEY_ARE = ("ack", "note", "problem", "held", "reason", "place", "probabilistic")  # of a sheet
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ def choices(tags: Sequence[str]) -> list[Choice]:
         return [Choice(tag, keys[tag], colours[tag]) for tag in tags]
     kinds = list(dict.fromkeys(kind for tag in tags if (kind := split_tag(tag)[1])))
     keys = letters(kinds, taken=NONE_KEY)
-    found = [Choice(kind, keys[kind], colours[begin(kind)]) for kind in kinds]
-    return [*found, Choice(NONE, NONE_KEY, GREY)]
+    known = [Choice(kind, keys[kind], colours[begin(kind)]) for kind in kinds]
+    return [*known, Choice(NONE, NONE_KEY, GREY)]
 
 
 def letters(names: Sequence[str], taken: str = "") -> dict[str, str]:
@@ -49,13 +49,13 @@ def letters(names: Sequence[str], taken: str = "") -> dict[str, str]:
     {'NOUN': 'n', 'NUM': 'u', 'PRON': 'p'}
     """
     free = [letter for letter in string.ascii_lowercase if letter not in taken]
-    found: dict[str, str] = {}
+    letter_of: dict[str, str] = {}
     for name in names:
         own = [letter for letter in name.lower() if letter in free]
-        found[name] = next(iter(own or free), "")
-        if found[name]:
-            free.remove(found[name])
-    return found
+        letter_of[name] = next(iter(own or free), "")
+        if letter_of[name]:
+            free.remove(letter_of[name])
+    return letter_of
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Sheet:
     probabilistic: bool  # whether the marginals were trained to be probabilities
     gold: Sequence[str] | None = None  # T tags that the file had, where they are to be shown
     problem: str = ""  # why the last step was not taken
+    held: bool = False  # whether it waits in the browser, to be sent again
     ack: int = 0
 
 

@@ -132,10 +132,8 @@ class Picture:
 class Subject:
     """The chain on the stage."""
 
-    words: Sequence[str]  # T
-    tags: Sequence[str]  # K
     trained: Analysis
-    now: Analysis  # the same object as `trained` where nothing is edited
+    now: Analysis  # the same object as `trained` where nothing is edited; has words and tags
     edits: Edits = field(default_factory=Edits)
     pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
     unedited: Potentials | None = None  # the scores under the edits, if not `trained`'s own

@@ -47,12 +47,7 @@ AS_THEY_ARE = ("title", "reference", "contrast", "note", "legend", "hint", "asks
 
 
 def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, object]:
-    """The stage as JSON-ready data.
-
-    Args:
-        subject: the chain to draw.
-        picture: what to draw of it.
-        ack: highest event number that has been applied.
+    """The stage as JSON-ready data; `ack` is the highest event number that has been applied.
 
     Returns:
         A dict of strings, numbers, lists and base64 texts (float64 in C order; backpointers int16).
@@ -65,9 +60,9 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
     explaining = isinstance(side, EXPLAINING)
     return {name: getattr(picture, name) for name in AS_THEY_ARE} | {
         "ack": ack,
-        "words": list(subject.words),
-        "tags": list(subject.tags),
-        "colours": tag_colours(subject.tags),
+        "words": list(subject.now.words),
+        "tags": list(subject.now.tags),
+        "colours": tag_colours(subject.now.tags),
         "panels": {
             "main": list(picture.main),
             "side": None if side is None else SIDES[type(side)],

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.tipping import Interval, tipping_points
 from crfviz.chain.weights import Weight, resolve, value_of, weight_of
@@ -16,15 +17,8 @@ MOST_WORDS = 3  # that a piece or a mark names
 def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) -> Ruler:
     """All values of one weight, in pieces with the same best path.
 
-    Where each step has its own matrix, a value is one that all steps share.
-
-    Args:
-        potentials: the chain as it is now.
-        trained: the chain without edits.
-        move: names of the tags the weight leads from and to; START and END allowed.
-
-    Returns:
-        The ruler; pieces are named by the tags of the words that differ.
+    Where each step has its own matrix, a value is one that all steps share. The weight goes by the
+    names of its tags, START and END allowed; the pieces by the tags of the words that differ.
 
     Raises:
         CrfvizError: the chain has no such tag, or no allowed path.
@@ -41,21 +35,13 @@ def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) ->
     )
 
 
-def strength_marks(
-    pieces: Sequence[Interval], words: Sequence[str], tags: Sequence[str]
-) -> list[Mark]:
-    """A mark for every strength at which a tag flips.
+def strength_marks(pieces: Sequence[Interval], chain: Analysis) -> list[Mark]:
+    """A mark for every strength at which a tag flips, with what flips there on the way up.
 
-    Args:
-        pieces: intervals of the strength with the same best path, in order.
-        words: T words.
-        tags: K tag names.
-
-    Returns:
-        One mark less than there are pieces, each with what flips there on the way up.
+    The pieces are the intervals of the strength with the same best path of the chain, in order.
     """
     return [
-        Mark(after.low, moved(before.path, after.path, words, tags, most=MOST_WORDS))
+        Mark(after.low, moved(before.path, after.path, chain, most=MOST_WORDS))
         for before, after in pairwise(pieces)
     ]
 

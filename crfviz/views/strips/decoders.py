@@ -36,16 +36,10 @@ def decoder_rows(
     gold: Sequence[int] | None = None,
     trained: Analysis | None = None,
 ) -> list[Row]:
-    """A row per decoder.
+    """The rows of decoders wanted, by their ids and in the order of `LABELS`.
 
-    Args:
-        now: the chain to decode.
-        which: ids of the rows to draw, in `LABELS`.
-        gold: T tag ids, where the right tags are known.
-        trained: the chain before the edits; given, its Viterbi row is drawn above the one of `now`.
-
-    Returns:
-        The rows, in the order of `LABELS`.
+    Gold is T tag ids, where the right tags are known. Given the chain before the edits, its Viterbi
+    row is drawn above the one of `now`.
     """
     paths = {**now.paths, "gold": gold}
     rows = []
@@ -59,13 +53,9 @@ def decoder_rows(
     return rows
 
 
-def backpointer_rows(analysis: Analysis, tags: Sequence[str]) -> list[Row]:
-    """A row per tag: where the backpointer of each word's cell leads; a dash where no path does.
-
-    Args:
-        analysis: the chain.
-        tags: K tag names.
-    """
+def backpointer_rows(analysis: Analysis) -> list[Row]:
+    """A row per tag: where the backpointer of each word's cell leads; a dash where no path does."""
+    tags = analysis.tags
     pointers: list[list[int]] = analysis.reached_backpointers.tolist()
     started = (analysis.best[0] > -math.inf).tolist()
 
@@ -88,7 +78,6 @@ def backpointer_rows(analysis: Analysis, tags: Sequence[str]) -> list[Row]:
 def constraint_rows(
     free: Analysis,
     effect: ConstraintEffect | None,
-    tags: Sequence[str],
     *,
     which: Sequence[str],
     gold: Sequence[int] | None = None,
@@ -99,7 +88,6 @@ def constraint_rows(
     Args:
         free: the chain without the rules.
         effect: what the rules do to it; None where no path is allowed at all.
-        tags: K tag names.
         which: ids of the rows to draw, in `LABELS`; both Viterbi rows are always drawn.
         gold: T tag ids, where the right tags are known.
         trained: the chain without the rules and without edits, where there are some.
@@ -110,7 +98,7 @@ def constraint_rows(
     for name, label in RULE_LABELS.items():
         path = paths[name]
         if (name in which or name in (FREE, LEGAL)) and not (name == "gold" and gold is None):
-            faults = illegal_positions([tags[k] for k in path or ()])
+            faults = illegal_positions([free.tags[k] for k in path or ()])
             rows.append(Row(name, label, path, faults=faults, trained=before.get(name)))
     return rows
 
@@ -123,7 +111,7 @@ def effect_of_rules(free: Analysis) -> ConstraintEffect | None:
         return None
 
 
-def constraint_note(effect: ConstraintEffect, words: Sequence[str], tags: Sequence[str]) -> str:
+def constraint_note(effect: ConstraintEffect, chain: Analysis) -> str:
     """What the rules cost and what they change, in a sentence or two."""
     share = "nearly all" if 0.99995 <= effect.mass < 1.0 else per_cent(effect.mass)
     if effect.mass == 0.0:
@@ -134,7 +122,7 @@ def constraint_note(effect: ConstraintEffect, words: Sequence[str], tags: Sequen
         return f"{opening} No legal tag sequence is allowed: undo an edit or drop a pin."
     if not effect.changed:
         return f"{opening} The best path is legal as it is: the rules change no tag."
-    return f"{opening} The rules change {moved(effect.free, effect.constrained, words, tags)}."
+    return f"{opening} The rules change {moved(effect.free, effect.constrained, chain)}."
 
 
 def _by_rules(free: Analysis, effect: ConstraintEffect | None) -> dict[str, Sequence[int] | None]:

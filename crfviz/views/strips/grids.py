@@ -7,6 +7,7 @@ Letters: `T` tokens, `K` tags. Each function turns an analysis into a `Grid` for
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -33,14 +34,10 @@ CONVENTIONS = {"included": "α holds the emission at t", "message": "α is the m
 
 
 def emission_grid(analysis: Analysis, display: str) -> Grid:
-    """The scores each word alone gives every tag.
+    """The scores each word alone gives every tag, by a key of `EMISSION_DISPLAYS`.
 
-    Args:
-        analysis: the chain.
-        display: a key of `EMISSION_DISPLAYS`; "rank" is 1 for the word's best tag.
-
-    Returns:
-        A table that can be edited where it shows the scores themselves; the greedy path is framed.
+    It can be edited where it shows the scores themselves; the greedy path is framed. "rank" is 1
+    for the word's best tag.
     """
     emissions = analysis.potentials.emissions
     if display == PROBABILITY:
@@ -48,42 +45,23 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
             "p(word | tag): exp of the scores; a row of the HMM's table sums to 1 over all words"
         )
         values = torch.exp(emissions)
-        size = _largest(values)
-        return Grid(
-            "emissions", label, values, size, 2, "exponent", editable=True, outlined=analysis.greedy
-        )
-    if display == "softmax":
+        grid = Grid("emissions", label, values, scale_of(values, 0.0), 2, "exponent", editable=True)
+    elif display == "softmax":
         label = "softmax of the emissions over the tags of each word"
-        return Grid(
-            "softmax", label, normalise(emissions), 1.0, 2, "probability", outlined=analysis.greedy
-        )
-    if display == "rank":
+        grid = Grid("softmax", label, normalise(emissions), 1.0, 2, "probability")
+    elif display == "rank":
         ranks = emissions.argsort(dim=1, descending=True, stable=True).argsort(dim=1) + 1
         label = "rank of the tag at its word, 1 is the best"
-        return Grid(
-            "rank", label, ranks.double(), 4.0 * emissions.shape[1], 0, outlined=analysis.greedy
-        )
-    label = "emission scores (nats), framed: the best tag of each word alone"
-    winners = emissions.amax(dim=1)
-    return Grid(
-        "emissions",
-        label,
-        emissions,
-        scale_of(winners),
-        1,
-        editable=True,
-        outlined=analysis.greedy,
-    )
+        grid = Grid("rank", label, ranks.double(), 4.0 * emissions.shape[1], 0)
+    else:
+        label = "emission scores (nats), framed: the best tag of each word alone"
+        winners = emissions.amax(dim=1)
+        grid = Grid("emissions", label, emissions, scale_of(winners), editable=True)
+    return replace(grid, outlined=analysis.greedy)
 
 
 def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
-    """The forward table α.
-
-    Args:
-        analysis: the chain.
-        display: a key of `SWEEP_DISPLAYS`.
-        convention: a key of `CONVENTIONS`.
-    """
+    """The forward table α, by keys of `SWEEP_DISPLAYS` and `CONVENTIONS`."""
     if convention == "message":
         passed_on = forward_messages(analysis.potentials, analysis.forward_backward)
         nothing = passed_on.new_full((1, passed_on.shape[1]), torch.nan)
@@ -96,12 +74,7 @@ def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
 
 
 def beta_grid(analysis: Analysis, display: str) -> Grid:
-    """The backward table β.
-
-    Args:
-        analysis: the chain.
-        display: a key of `SWEEP_DISPLAYS`.
-    """
+    """The backward table β, by a key of `SWEEP_DISPLAYS`."""
     label = "β(t, k): all suffixes after tag k at t, emission at t left out, END included"
     return _sweep("beta", label, analysis.forward_backward.log_beta, display)
 
@@ -116,26 +89,19 @@ def marginal_grid(analysis: Analysis, outlined: Sequence[int] | None) -> Grid:
 def best_grid(analysis: Analysis) -> Grid:
     """Viterbi's table: the score of the best prefix that ends in each tag."""
     label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
-    return Grid(
-        "best",
-        label,
-        analysis.best,
-        scale_of(analysis.best),
-        1,
-        outlined=analysis.paths["viterbi"],
-    )
+    path = analysis.paths["viterbi"]
+    return Grid("best", label, analysis.best, scale_of(analysis.best), outlined=path)
 
 
 def consistency_rows(analysis: Analysis) -> list[Row]:
     """Log Z read at each word, and the forward table as plain float32 products, summed."""
     readings = consistency(analysis.potentials, analysis.forward_backward)
     products = float32_products(analysis.potentials, analysis.forward_backward)
+    totals = [score(z, 4) for z in readings.at_positions.tolist()]
     sums = products.alpha.sum(dim=1).tolist()
     lost = products.lost.sum(dim=1).tolist()
     return [
-        Row(
-            "log_z", "log Σ α·β", None, texts=[score(z, 4) for z in readings.at_positions.tolist()]
-        ),
+        Row("log_z", "log Σ α·β", None, texts=totals),
         Row("float32", "Σ α, float32", None, texts=[rounding(value) for value in sums]),
         Row("lost", "cells lost", None, texts=[str(count) for count in lost]),
     ]
@@ -155,22 +121,15 @@ def consistency_note(analysis: Analysis) -> str:
 
 def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:
     if display == "normalised":
-        return Grid(
-            name, f"{label}; each column sums to 1", normalise(log_values), 1.0, 2, "probability"
-        )
+        label = f"{label}; each column sums to 1"
+        return Grid(name, label, normalise(log_values), 1.0, 2, "probability")
     if display == "probability":
         values = torch.exp(log_values)
         return Grid(name, f"{label}; exp of the log", values, scale_of(values), 2, "exponent")
     return Grid(name, f"{label}; log, nats", log_values, scale_of(log_values))
 
 
-def _largest(values: Tensor) -> float:
-    """The largest finite size: where the colour of a small table is full."""
-    finite = values[values.isfinite()]
-    return finite.max().item() or 1.0 if finite.numel() else 1.0
-
-
-def scale_of(values: Tensor) -> float:
-    """The largest finite size, at least 1: where the colour is full."""
+def scale_of(values: Tensor, least: float = 1.0) -> float:
+    """The largest finite size, at least `least`; 1 without any: where the colour is full."""
     finite = values[values.isfinite()].abs()
-    return max(1.0, finite.max().item()) if finite.numel() else 1.0
+    return max(least, finite.max().item()) or 1.0 if finite.numel() else 1.0

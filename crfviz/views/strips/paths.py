@@ -60,11 +60,7 @@ def entropy_note(analysis: Analysis) -> str:
 
 
 def ranked_rows(paths: Sequence[Path]) -> list[Row]:
-    """A row per path, with its rank, its probability, that of all so far, and its score in nats.
-
-    Args:
-        paths: from `crfviz.chain.decoding.k_best.k_best`.
-    """
+    """A row per path of `k_best`: rank, probability, that of all so far, and score in nats."""
     masses = cumulated_mass(paths)
     return [
         Row(
@@ -115,7 +111,7 @@ def gap_row(pile: Pile, analysis: Analysis) -> Row:
     return _bars("gap", "largest gap", gaps, 1.0)
 
 
-def pile_note(pile: Pile, analysis: Analysis, words: Sequence[str], tags: Sequence[str]) -> str:
+def pile_note(pile: Pile, analysis: Analysis) -> str:
     """How far the samples are from the marginals, and where."""
     drawn = len(pile.paths)
     if not drawn:
@@ -124,7 +120,7 @@ def pile_note(pile: Pile, analysis: Analysis, words: Sequence[str], tags: Sequen
     gap, t, k = largest_gap(pile.frequencies, marginals)
     return (
         f"After {count(drawn, 'sample')} the largest gap between the share of samples and the "
-        f"marginal is {gap:.4f}: {tags[k]} at {numbered(words, t)} in "
+        f"marginal is {gap:.4f}: {analysis.tags[k]} at {numbered(analysis.words, t)} in "
         f"{int(pile.uses[t, k])} of {drawn}, marginal {probability(marginals[t, k].item(), 4)}."
     )
 
@@ -148,10 +144,9 @@ def reach_row(influence: Influence) -> Row:
     return _bars("reach", "reach", reach, max(reach) or 1.0)
 
 
-def reach_note(
-    influence: Influence, position: int, delta: float, words: Sequence[str], tags: Sequence[str]
-) -> str:
+def reach_note(influence: Influence, position: int, delta: float, chain: Analysis) -> str:
     """How far the nudge is noticed, in words."""
+    words, tags = chain.words, chain.tags
     here = (
         f"{tags[influence.tag]} at {numbered(words, position)} nudged by {minus(f'{delta:+g}')} "
         f"nats moves {probability(influence.reach[position].item(), 3)} of that word’s probability"

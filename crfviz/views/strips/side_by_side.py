@@ -52,22 +52,14 @@ class TwoChains:
         return distances
 
 
-def compare(
-    first: Analysis, second: Analysis, tags: tuple[Sequence[str], Sequence[str]]
-) -> TwoChains | None:
+def compare(first: Analysis, second: Analysis) -> TwoChains | None:
     """The comparison of two chains over the same words.
 
-    Args:
-        first: one chain.
-        second: the other.
-        tags: the tag names of both.
-
-    Returns:
-        None where the two have different tags, so that their tags mean different things.
+    None where the two have different tags, so that their tags mean different things.
     """
-    if set(tags[0]) != set(tags[1]):
+    if set(first.tags) != set(second.tags):
         return None
-    return TwoChains(first, second, [list(tags[1]).index(tag) for tag in tags[0]])
+    return TwoChains(first, second, [second.tags.index(tag) for tag in first.tags])
 
 
 def figures(analysis: Analysis) -> Figures | None:
@@ -81,12 +73,9 @@ def figures(analysis: Analysis) -> Figures | None:
 def comparison_rows(
     both: TwoChains, which: Sequence[str], gold: Sequence[int] | None = None
 ) -> list[Row]:
-    """Two rows per decoder, one above the other, then what differs at each word.
+    """Two rows per decoder wanted, one above the other, then what differs at each word.
 
-    Args:
-        both: the chains.
-        which: ids of the decoders wanted, in `LABELS`.
-        gold: T tag ids of the first, where the right tags are known.
+    Decoders go by their ids in `LABELS`. Gold is T tag ids of the first, where it is known.
     """
     rows = []
     first, second = both.first.paths, both.second.paths
@@ -120,15 +109,9 @@ def change_grid(both: TwoChains) -> Grid:
     return Grid("change", label, change, 1.0, 2, "change")
 
 
-def comparison_note(both: TwoChains, words: Sequence[str], tags: Sequence[str]) -> str:
-    """What differs, in a sentence or two.
-
-    Args:
-        both: the chains.
-        words: T words.
-        tags: K tag names of the first.
-    """
-    first, second = both.first.viterbi, both.second.viterbi
+def comparison_note(both: TwoChains) -> str:
+    """What differs, in a sentence or two."""
+    words, first, second = both.first.words, both.first.viterbi, both.second.viterbi
     if first is None or second is None:
         dead = [side for side, best in (("A", first), ("B", second)) if best is None]
         return f"No tag sequence is allowed on {' and '.join(dead)}: there is no path to compare."
@@ -143,7 +126,7 @@ def comparison_note(both: TwoChains, words: Sequence[str], tags: Sequence[str]) 
         f"Viterbi takes the same path on both sides; its probability is {a} in A and {b} in B."
     )
     if places:
-        named = moved(ours, theirs, words, tags, sign="≠")
+        named = moved(ours, theirs, both.first, sign="≠")
         opening = (
             f"Viterbi differs at {len(places)} of {len(words)} words: {named}; the best path has "
             f"probability {a} in A and {b} in B."

@@ -1,6 +1,5 @@
 """A sentence and the same sentence with one thing changed: strips, a table of scores, and words."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -27,11 +26,9 @@ MOST_NAMED = 4  # flips in the sentence in words
 class WhatIf:
     """Both sentences, decoded by the same model."""
 
-    words: Sequence[str]  # T, before
     before: Analysis
     perturbed: Perturbed  # T' words
     after: Analysis
-    tags: Sequence[str]  # K names
 
     @property
     def paths(self) -> tuple[list[int], list[int]] | None:
@@ -51,14 +48,16 @@ class WhatIf:
 
 def what_if_rows(changed: WhatIf) -> list[Row]:
     """What each word was, its tag before, and the best path now with red where a tag flips."""
-    origins, words = changed.perturbed.origins, changed.perturbed.words
-    was = ["new" if o is None else _was(changed.words[o], words[t]) for t, o in enumerate(origins)]
+    old, origins, words = changed.before.words, changed.perturbed.origins, changed.perturbed.words
+    was = [
+        "new" if o is None else "·" if old[o] == words[t] else old[o] for t, o in enumerate(origins)
+    ]
     before = changed.before.paths["viterbi"]
     rows = [Row("word", "the word was", None, texts=was)]
     if before is not None and None not in origins:
         rows.append(Row("before", "Viterbi before", [before[o] for o in origins if o is not None]))
     elif before is not None:
-        texts = ["new" if o is None else changed.tags[before[o]] for o in origins]
+        texts = ["new" if o is None else changed.before.tags[before[o]] for o in origins]
         rows.append(Row("before", "Viterbi before", None, texts=texts))
     marks = ["≠" if t in changed.flips else "·" for t in range(len(words))]
     now = Row("viterbi", "Viterbi now", changed.after.paths["viterbi"], against="before")
@@ -85,7 +84,7 @@ def what_if_note(changed: WhatIf, kind: str) -> str:
         return f"{done} no path is allowed."
     if not changed.flips:
         return f"{done} no tag flips."
-    tags = changed.tags
+    tags = changed.before.tags
     named = [f"“{words[t]}” {tags[old]} → {tags[new]}" for t, (old, new) in changed.flips.items()]
     return f"{done} {len(named)} of {len(words)} tags flip: {listed(named, MOST_NAMED)}."
 
@@ -93,13 +92,13 @@ def what_if_note(changed: WhatIf, kind: str) -> str:
 def flip_frame(changed: WhatIf) -> pd.DataFrame:
     """A line per word whose tag flips, with the probabilities of both tags after the change."""
     marginals = changed.after.forward_backward.marginals
-    before, now = columns(changed.words), columns(changed.perturbed.words)
+    before, now = columns(changed.before.words), columns(changed.perturbed.words)
     return pd.DataFrame(
         {
             "word before": before[changed.perturbed.origins[t] or 0],
             "word now": now[t],
-            "tag before": changed.tags[old],
-            "tag now": changed.tags[new],
+            "tag before": changed.before.tags[old],
+            "tag now": changed.before.tags[new],
             "p(tag before), now": float(marginals[t, old]),
             "p(tag now), now": float(marginals[t, new]),
         }
@@ -117,16 +116,12 @@ def moved_frame(changed: WhatIf) -> pd.DataFrame:
 
 
 def _moved_row(changed: WhatIf, moved: Moved) -> dict[str, object]:
-    tag = changed.tags[moved.tag]
+    tag = changed.before.tags[moved.tag]
     step = moved.before_tag is not None
     return {
         "word now": columns(changed.perturbed.words)[moved.position],
-        "score of": f"{changed.tags[moved.before_tag or 0]} → {tag}" if step else tag,
+        "score of": f"{changed.before.tags[moved.before_tag or 0]} → {tag}" if step else tag,
         "before": moved.before,
         "now": moved.after,
         "change": moved.change,
     }
-
-
-def _was(before: str, now: str) -> str:
-    return "·" if before == now else before

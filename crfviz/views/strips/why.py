@@ -1,7 +1,7 @@
 """Why a tag lost: the gap to the best path, word by word and in a sentence."""
 
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 
@@ -9,6 +9,21 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.questions.why_not import WhyNot
 from crfviz.views.numbers import probability, score, signed
 from crfviz.views.stage.parts import Gap, Row
+
+
+@dataclass(frozen=True)
+class Question:
+    """A tag that lost, and why."""
+
+    chain: Analysis
+    position: int  # of the word
+    tag: int  # id
+    answer: WhyNot
+
+    @property
+    def what(self) -> str:
+        """The tag and the word."""
+        return f"{self.chain.tags[self.tag]} at “{self.chain.words[self.position]}”"
 
 
 def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
@@ -27,28 +42,12 @@ def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
     return position, int(marginals[position].argmax())
 
 
-def why_gap(
-    answer: WhyNot,
-    position: int,
-    tag: int,
-    words: Sequence[str],
-    tags: Sequence[str],
-    trained: WhyNot | None = None,
-) -> Gap:
-    """The gap as bars.
-
-    Args:
-        answer: why the tag is not chosen.
-        position: of the word.
-        tag: id of the tag that is asked for.
-        words: T words.
-        tags: K tag names.
-        trained: the same question to the chain before the edits, where there are some.
-    """
-    chosen = answer.best[position] == tag
-    where = f"{tags[tag]} at “{words[position]}”"
+def why_gap(asked: Question, trained: WhyNot | None = None) -> Gap:
+    """The gap as bars; `trained` answers for the chain before the edits, where there are some."""
+    answer = asked.answer
+    chosen = answer.best[asked.position] == asked.tag
     return Gap(
-        title=f"{where} is chosen" if chosen else f"Why not {where}?",
+        title=f"{asked.what} is chosen" if chosen else f"Why not {asked.what}?",
         emissions=answer.emission_terms.tolist(),
         transitions=answer.transition_terms.tolist(),
         foot=f"They add up to {score(answer.gap, 4)} nats; positive bars speak for the best path.",
@@ -58,34 +57,34 @@ def why_gap(
     )
 
 
-def why_note(
-    answer: WhyNot, position: int, tag: int, words: Sequence[str], tags: Sequence[str]
-) -> str:
+def why_note(asked: Question) -> str:
     """What the tag would cost, and which term decided, in two sentences."""
-    name, word = tags[tag], words[position]
+    answer = asked.answer
     if answer.path == answer.best:
-        return f"{name} at “{word}” is on the best path: nothing speaks against it."
+        return f"{asked.what} is on the best path: nothing speaks against it."
     if answer.gap == 0:
-        return f"A path with {name} at “{word}” is as good as the best one."
+        return f"A path with {asked.what} is as good as the best one."
     return (
-        f"{name} at “{word}” would cost {score(answer.gap)} nats: the best path with it is "
+        f"{asked.what} would cost {score(answer.gap)} nats: the best path with it is "
         f"{_times(answer)} times less probable (p {probability(answer.probability, 3)}). "
-        f"{_deciding(answer, words, tags)}"
+        f"{_deciding(answer, asked.chain)}"
     )
 
 
-def why_row(answer: WhyNot, position: int, tag: int, tags: Sequence[str]) -> Row:
+def why_row(asked: Question) -> Row:
     """The best path with the tag, as a strip."""
-    return Row("why", f"with {tags[tag]} at {position + 1}", answer.path)
+    name = asked.chain.tags[asked.tag]
+    return Row("why", f"with {name} at {asked.position + 1}", asked.answer.path)
 
 
-def log_odds_row(analysis: Analysis, tag: int, tags: Sequence[str]) -> Row:
+def log_odds_row(analysis: Analysis, tag: int) -> Row:
     """Log p / (1 - p) of one tag at every word, in nats: 0 is even, pins make it infinite.
 
     The chance against the tag is summed over the others, so that it does not round to 0.
     """
     tables = analysis.forward_backward
     scores = tables.log_alpha + tables.log_beta
+    tags = analysis.tags
     others = torch.arange(len(tags)) != tag
     against = torch.logsumexp(scores[:, others], 1) if len(tags) > 1 else scores[:, tag] - math.inf
     odds = torch.where(scores.isneginf().all(1), math.nan, scores[:, tag] - against).tolist()
@@ -97,8 +96,8 @@ def _times(answer: WhyNot) -> str:
     return f"{ratio:,.0f}" if 10 <= ratio < 1e6 else f"{ratio:.2g}"
 
 
-def _deciding(answer: WhyNot, words: Sequence[str], tags: Sequence[str]) -> str:
-    term = answer.deciding
+def _deciding(answer: WhyNot, chain: Analysis) -> str:
+    words, tags, term = chain.words, chain.tags, answer.deciding
     t = term.position
     ours, theirs = answer.best, answer.path
     if term.kind == "emission":

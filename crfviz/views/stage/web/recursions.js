@@ -32,7 +32,7 @@ export function solve(chain) {
     backpointers: decoded.backpointers,
     score: decoded.score,
     rows: {
-      greedy: independentGreedy(chain),
+      greedy: rowwiseArgmax(chain, chain.emissions),
       left_to_right: leftToRightGreedy(chain),
       viterbi: possible ? decoded.path : null,
       max_marginal: possible ? rowwiseArgmax(chain, marginals) : null,
@@ -110,10 +110,6 @@ function tokenMarginals({ T, K }, alpha, beta, logPartition) {
   if (logPartition === -Infinity) return marginals;
   for (let i = 0; i < T * K; i++) marginals[i] = Math.exp(alpha[i] + beta[i] - logPartition);
   return marginals;
-}
-
-function independentGreedy(chain) {
-  return rowwiseArgmax(chain, chain.emissions);
 }
 
 // Commits to each tag in turn; where every continuation is forbidden the word alone decides.

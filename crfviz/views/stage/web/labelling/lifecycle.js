@@ -13,6 +13,7 @@ import { keysOf } from "./keys.js";
 import { change, pointAt, selectionOf } from "./labels.js";
 
 const WAIT_SHOWN = 400; // milliseconds until a person is told that an answer is awaited
+const SWITCHES = "input[type=checkbox], input[aria-autocomplete]";
 const TEXT_FIELDS = "textarea, input:not([type=radio], [type=checkbox], [aria-autocomplete])";
 
 export class Labelling {
@@ -40,6 +41,7 @@ export class Labelling {
 
   receive(data) {
     const another = data.item !== this.data?.item;
+    const awaited = this.pending;
     const otherWords = another || data.words.join("\n") !== this.data.words.join("\n");
     this.data = data;
     this.outbox.acknowledge(data.ack);
@@ -51,17 +53,15 @@ export class Labelling {
     this.cursor = Math.min(this.cursor, data.words.length - 1);
     if (otherWords) this.anchor = null;
     this.draw(otherWords);
-    if (this.mayTakeFocus(another)) this.focus();
+    if (this.mayTakeFocus(another, awaited)) this.focus();
     this.settle();
   }
 
   // The answer to the event that was sent, or a reason to send it again; then the keys that waited for it.
   settle() {
-    if (this.pending) {
-      this.outbox.deliver();
-      return;
-    }
-    clearTimeout(this.waitTimer);
+    if (this.pending && !this.data.held) this.outbox.deliver();
+    if (!this.pending || this.data.held) clearTimeout(this.waitTimer);
+    if (this.pending) return; // what is held goes out again after its wait
     flag(this.root, { waiting: false });
     set(this.root, "data-settled", this.outbox.sequence);
     while (!this.pending && this.waiting.length) this.waiting.shift()();
@@ -101,12 +101,13 @@ export class Labelling {
     drawChips(desk.sheet, data, cursor, selectionOf(this));
   }
 
-  // A sentence that was just opened takes the keys from whatever opened it, but never from a text field.
-  mayTakeFocus(another) {
+  // A sentence that was just opened takes the keys from whatever opened it, but never from a text field; one that is
+  // drawn anew because of a switch or a list beside it takes them from there.
+  mayTakeFocus(another, awaited) {
     const active = document.activeElement;
     const own = this.root.getRootNode().activeElement;
     if (active === document.body || (own && this.root.contains(own))) return true;
-    return another && !active.matches(TEXT_FIELDS);
+    return another ? !active.matches(TEXT_FIELDS) : !awaited && active.matches(SWITCHES);
   }
 
   focus() {

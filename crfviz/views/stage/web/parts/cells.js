@@ -16,7 +16,7 @@ function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
   const style = (name) => ({ style: `--tag:${colours[tags.indexOf(name)] ?? "currentColor"}` });
   const froms = [START, ...tags];
   const tos = [...tags, END];
-  const heads = tos.map((to) => html("div.matrix-head", style(to), html("span", to)));
+  const heads = tos.map((to) => html("div.matrix-head", style(to), html("span", { title: to }, to)));
   const rows = froms.map((from) => {
     const label = html("div.matrix-label", { title: `from ${from}`, ...style(from) }, from);
     const none = from === START && html("div");
@@ -100,7 +100,7 @@ export function buildGradient(model) {
 // A table over the words. `table`: { name, label, values, digits, scale, editable, row (outlined tag ids) }.
 export function buildTable(model, name) {
   const rows = model.tags.map((tag, k) => {
-    const label = html("div.label.tag-name", { style: `--tag:${model.colours[k]}` }, tag);
+    const label = html("div.label.tag-name", { style: `--tag:${model.colours[k]}`, title: tag }, tag);
     const cells = model.words.map((_, t) => buildCell({ "data-table": name, "data-t": t, "data-k": k }));
     return { k, cells, element: html("div.row", { role: "row" }, label, cells) };
   });

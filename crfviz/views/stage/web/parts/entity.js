@@ -1,6 +1,6 @@
 // An entity: the tags it stands for under the words, and how probable it is beside everything else that could be there.
 
-import { button, flag, html, set, setProperty, setText } from "../dom.js";
+import { button, describe, flag, html, set, setProperty, setText } from "../dom.js";
 import { listenToCells, makeRoving } from "../keyboard.js";
 import { percent, signed } from "../numbers.js";
 import { drawTick } from "./ghosts.js";
@@ -87,14 +87,14 @@ function drawWord({ entity, words, colours, tags }, cell, t) {
   setText(cell, text);
   setProperty(cell, "--tag", colours[tags.indexOf(`B-${label}`)]);
   flag(cell, { inside, after });
-  set(cell, "aria-label", `${words[t]}: ${text === "·" ? "not part of the chosen entity" : text}`);
+  describe(cell, `${words[t]}: ${text === "·" ? "not part of the chosen entity" : text}`);
 }
 
 // The exact probability, everything else that could be at these words, and what shortcuts would say.
 export function buildEntity(model, choose) {
   let { entity } = model;
   const buttons = entity.types.map((type) => {
-    return button(type, () => choose([type, entity.first, entity.last]), { "data-type": type });
+    return button(type, () => choose([type, entity.first, entity.last]), { "data-type": type, title: type });
   });
   const types = html("div.buttons", { role: "group", "aria-label": "Type of the entity" }, buttons);
   const title = html("div.side-title");

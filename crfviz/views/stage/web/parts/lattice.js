@@ -12,7 +12,9 @@ const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from the lowest 
 // `onPoint` gets a word and a tag, or null twice, and the name of the pointer's event.
 export function buildLattice(model, onPoint) {
   const { T, K } = model;
-  const labels = model.tags.map((tag, k) => html("div.tag-label", { style: `--tag:${model.colours[k]}` }, tag));
+  const labels = model.tags.map((tag, k) =>
+    html("div.tag-label", { style: `--tag:${model.colours[k]}`, title: tag }, tag),
+  );
   const foldLabel = html("div.tag-label.fold-label");
   const guides = model.tags.map(() => svg("line.guide"));
   const edges = grid(T, K, (t) => (t === 0 ? null : svg("path.edge", { fill: "none" })));

@@ -3,6 +3,8 @@
 
 import { changed, flag, html, mark, setProperty, setText } from "../dom.js";
 
+const SHORT = 7; // characters of a tag that fit into every column
+
 export function buildStrips(model) {
   const element = html("div.strips", { role: "table", "aria-label": "The tags each decoder chooses" });
   let rows = [];
@@ -46,7 +48,8 @@ function drawTag({ tags, colours }, row, cell, t, expected) {
   setProperty(cell, "--tag", k === null ? "transparent" : colours[k]);
   const was = row.trained && k !== null && trained !== k ? tags[trained] : null;
   flag(cell, { plain: Boolean(row.texts), bar: Boolean(row.shares), differs, was, fault });
-  mark(cell, "title", title || (was && `trained: ${was}`));
+  const long = k !== null && !row.texts && tags[k].length > SHORT ? tags[k] : null; // may not fit
+  mark(cell, "title", title || [long, was && `trained: ${was}`].filter(Boolean).join(", ") || null);
   if (!row.shares) return;
   setProperty(cell, "--share", `${Math.round(100 * Math.min(1, Math.abs(share)))}%`);
   flag(cell, { negative: share < 0 });

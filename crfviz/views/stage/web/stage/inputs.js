@@ -132,7 +132,9 @@ function drawInput({ cell: [t, k], reading: { kind }, tags, colours, results, K 
   setProperty(row, "--tag", input.tag === null ? "currentColor" : colours[input.tag]);
   setProperty(row, "--share", kind === "best" ? "0%" : percent(share, 1));
   const parts = input.parts.map((part) => (part === null ? "" : score(part, 2)));
-  setTexts(row, [input.name ?? tags[input.tag], ...parts, score(input.sum, 2)]);
+  const name = input.name ?? tags[input.tag];
+  setTexts(row, [name, ...parts, score(input.sum, 2)]);
+  set(row.firstChild, "title", name);
   flag(row, { winner: kind === "best" && (t === 0 || input.tag === results.backpointers[t * K + k]) });
   set(row, "title", `${(100 * share).toFixed(2)} % of the sum`);
 }

@@ -41,11 +41,15 @@ def test_what_is_stored_is_one_byte_a_number():
             "must have 2 numbers to match 'a.counts', got 2 and 3",
         ),
         ({"a.columns": np.array([0, 9], np.uint8)}, "'a.columns' must be below 2, got 9"),
-        ({"a.scale": np.array([np.nan], np.float32)}, "'a.scale' must be one positive number"),
-        ({"a.values": np.zeros(2)}, "'a.values' must be a list of int8, got float64"),
-        ({"a.counts": np.zeros((2, 1), np.uint8)}, "'a.counts' must be a list of uint"),
+        (
+            {"a.scale": np.array([np.nan], np.float32)},
+            "'a.scale' holds numbers that are not finite",
+        ),
+        ({"a.scale": np.array([0], np.float32)}, "'a.scale' must be one positive number"),
+        ({"a.values": np.zeros(2)}, r"'a.values' must be int8 \(any\), got float64"),
+        ({"a.counts": np.zeros((2, 1), np.uint8)}, r"'a.counts' must be uint \(any\), got uint8"),
     ],
-    ids=["missing", "length", "column", "scale", "kind", "shape"],
+    ids=["missing", "length", "column", "nan", "scale", "kind", "shape"],
 )
 def test_parts_that_do_not_fit_are_named(change, message):
     packed = pack("a", np.array([[1, 0], [0, 2]], dtype=np.float32)) | change

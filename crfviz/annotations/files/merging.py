@@ -1,0 +1,181 @@
+"""What was read of a file goes into a store: as new documents, or joined to those it has already.
+
+A document is known if it has the same words in the same order.
+
+An export holds only what somebody began. So a file with annotations may leave sentences of the
+document out; a file without them has to be the whole document.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from crfviz.annotations.files.importing import Import
+from crfviz.annotations.records import Annotation, Item, Merged
+from crfviz.annotations.store.store import DocumentSummary, Store
+
+MOST_WORDS = 8  # of a sentence in a message
+
+
+@dataclass(frozen=True)
+class Known:
+    """A document of the store that has the sentences of one in a file."""
+
+    document: str  # name in the store
+    sentences: tuple[Item, ...]  # of the store, one for each in the file
+    labelled: tuple[Annotation, ...]  # those of the file, for these sentences
+
+
+def known_documents(store: Store, imported: Import) -> dict[str, Known]:
+    """What a store has already of the documents in a file, by their names there.
+
+    A document of the same name comes first, then the newest.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    found = {}
+    summaries = store.documents()
+    for name, (items, labelled) in by_document(imported).items():
+        fitting = [
+            each
+            for each in reversed(summaries)
+            if each.sentences == len(items) or (labelled and each.sentences > len(items))
+        ]
+        for summary in sorted(fitting, key=lambda each: each.name != name):
+            known = _known(store, summary, items, labelled)
+            if known is not None:
+                found[name] = known
+                break
+    return found
+
+
+def keep(
+    store: Store,
+    imported: Import,
+    progress: Callable[[int, int], None] | None = None,
+    known: Mapping[str, Known] | None = None,
+) -> list[str]:
+    """Store what was read, one document for each that the file names.
+
+    Args:
+        store: where to.
+        imported: what was read, the user having agreed to what is missing.
+        progress: told how many sentences and annotations are written, of how many.
+        known: documents of the file that are not made anew: only their annotations are stored.
+
+    Returns:
+        The names of the documents in the store.
+
+    Raises:
+        StoreError: it could not be stored; documents that were complete before stay.
+        UnknownTagError: an annotation has a tag that is none of its document's.
+    """
+    total = len(imported.items) + len(imported.annotations)
+    written = 0
+
+    def report(done: int, _of: int) -> None:
+        if progress is not None:
+            progress(written + done, total)
+
+    names = []
+    for name, (items, labelled) in by_document(imported).items():
+        if known and name in known:
+            store.merge(known[name].document, known[name].labelled)
+            names.append(known[name].document)
+            report(len(items) + len(labelled), total)
+        else:
+            names.append(store.add(name, items, report, labelled))
+        written += len(items) + len(labelled)
+    return names
+
+
+def by_document(imported: Import) -> dict[str, tuple[list[Item], list[Annotation]]]:
+    """The sentences of each document that a file names; annotations count its sentences from 0."""
+    documents: dict[str, tuple[list[Item], list[Annotation]]] = {}
+    places = []
+    for item in imported.items:
+        items, _ = documents.setdefault(item.document, ([], []))
+        places.append(len(items))
+        items.append(item)
+    for annotation in imported.annotations:
+        _, labelled = documents[imported.items[annotation.item].document]
+        labelled.append(replace(annotation, item=places[annotation.item]))
+    return documents
+
+
+def planned(store: Store, known: Mapping[str, Known]) -> dict[str, Merged]:
+    """What merging would do, by the documents' names in the file.
+
+    Raises:
+        StoreError: the store cannot be read.
+        UnknownTagError: a tag is none of the document's.
+    """
+    return {
+        name: store.merge(each.document, each.labelled, write=False) for name, each in known.items()
+    }
+
+
+def conflicts(known: Known, merged: Merged) -> list[str]:
+    """A line for each sentence about which an annotator said something else before."""
+    sentences = {item.id: item for item in known.sentences}
+    lines = []
+    for there, came in merged.conflicts:
+        item = sentences[there.item]
+        words = " ".join(item.tokens[:MOST_WORDS]) + " …" * (len(item.tokens) > MOST_WORDS)
+        lines.append(
+            f"{known.document}, sentence {item.position + 1} ({words}): {there.annotator[:40]} has "
+            f"{_difference(there, came)} in the file; what is in the store stays"
+        )
+    return lines
+
+
+def _difference(there: Annotation, came: Annotation) -> str:
+    if there.offsets != came.offsets:
+        return f"{len(there.offsets)} words in the store, {len(came.offsets)} split otherwise"
+    pairs = list(zip(there.final, came.final, strict=True))
+    t = next(t for t, (one, other) in enumerate(pairs) if one != other)
+    more = sum(one != other for one, other in pairs) - 1
+    rest = f" (and {more} more)" if more else ""
+    return f"{pairs[t][0]} at word {t + 1} in the store, {pairs[t][1]}{rest}"
+
+
+def _known(
+    store: Store, summary: DocumentSummary, items: Sequence[Item], labelled: Sequence[Annotation]
+) -> Known | None:
+    """The document if it has these sentences, and its words those of the annotations."""
+    there = _same(items, store.items(summary.name))
+    if there is None:
+        return None
+    moved = []
+    for annotation in labelled:
+        own, stored = items[annotation.item], there[annotation.item]
+        if own.text == stored.text:
+            offsets = annotation.offsets
+        elif annotation.offsets == own.offsets:
+            offsets = stored.offsets
+        else:  # words split by hand, in a text with other blanks
+            return None
+        moved.append(replace(annotation, item=stored.id, offsets=offsets))
+    return Known(summary.name, tuple(there), tuple(moved))
+
+
+def _same(items: Sequence[Item], stored: Sequence[Item]) -> list[Item] | None:
+    """Those of the stored sentences that are these, in order; at their places if they are there."""
+    by_place = {item.position: item for item in stored}
+    places = [by_place.get(item.position) for item in items]
+    at_places = [place for place in places if place is not None]
+    rising = all(a.position < b.position for a, b in pairwise(at_places))
+    if len(at_places) == len(items) and rising and _all_same(items, at_places):
+        return at_places
+    found: list[Item] = []
+    for number, item in enumerate(stored):
+        if len(found) == len(items) or len(stored) - number < len(items) - len(found):
+            break
+        if item.tokens == items[len(found)].tokens:
+            found.append(item)
+    return found if len(found) == len(items) else None
+
+
+def _all_same(items: Sequence[Item], stored: Sequence[Item]) -> bool:
+    return all(a.tokens == b.tokens for a, b in zip(items, stored, strict=True))

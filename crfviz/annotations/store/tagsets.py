@@ -1,0 +1,120 @@
+"""The tags of a document: those of the model it was begun with, and no others ever after.
+
+A document begins without any. The first confirmed annotation brings the tags of its model along;
+documents of older stores, and those that came with annotations, know the name of that model before.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+
+from sqlalchemy import Connection, RowMapping, select, update
+
+from crfviz.annotations.records import Annotation
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
+from crfviz.exceptions import UnknownTagError
+from crfviz.text.schemes import OUTSIDE, split_tag
+
+ALIKE = 0.5  # of difflib's ratio, from 0 to 1
+MOST_LISTED = 20  # tags in a message
+
+
+def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | None) -> None:
+    """Check an annotation against the tags of its document, which gets `tags` if it has none.
+
+    Args:
+        connection: in a transaction that writes.
+        new: to be stored.
+        tags: K names of the model that it was made with; None where they are not known.
+
+    Raises:
+        UnknownTagError: it has another tag, or the document was begun with other tags.
+    """
+    query = select(DOCUMENTS).join(ITEMS).where(ITEMS.c.id == new.item)
+    document = connection.execute(query).mappings().first()
+    if document is None:  # storing says so
+        return
+    if document["tags"] is None and tags is not None:
+        locked = connection.execute(query.with_for_update(of=DOCUMENTS)).mappings().one()
+        if locked["tags"] is None:
+            _begin(connection, locked, new, tags)
+        document = connection.execute(query).mappings().one()
+    check_tags(document, used([new]))
+
+
+def check_tags(document: RowMapping, tags: Collection[str]) -> None:
+    """Refuse tags that a document does not have; one without a tag set takes any.
+
+    Raises:
+        UnknownTagError: lists near names.
+    """
+    if document["tags"] is not None:
+        for tag in sorted(set(tags) - set(document["tags"])):
+            raise UnknownTagError(
+                f"{document['name'][:80]!r} is labelled with the tags of "
+                f"{document['model'] or 'another model'}, and {tag[:80]!r} is none of them: "
+                f"{near(tag, document['tags'])}. Nothing was stored."
+            )
+
+
+def check_kind(connection: Connection, document: RowMapping, tags: Collection[str]) -> None:
+    """Refuse entities among parts of speech, and the reverse, where no tag set is known yet.
+
+    Raises:
+        UnknownTagError: names a tag that came and one that is there.
+    """
+    if document["tags"] is None:
+        there = _stored_tags(connection, document)
+        here, came = _kinds(there), _kinds(tags)
+        if here and came and not here & came:
+            raise UnknownTagError(
+                f"{document['name'][:80]!r} has tags such as {_example(there)}, so "
+                f"{_example(tags)} is none of them; nothing was stored"
+            )
+
+
+def _kinds(tags: Collection[str]) -> set[bool]:
+    return {bool(split_tag(tag)[0]) for tag in tags if tag != OUTSIDE}
+
+
+def _example(tags: Collection[str]) -> str:
+    return repr(min(tag for tag in tags if tag != OUTSIDE)[:80])
+
+
+def near(tag: str, tags: Sequence[str]) -> str:
+    """Tags with names like this one, or all of them, in words."""
+    by_name = {name.casefold(): name for name in tags}
+    alike = get_close_matches(tag.casefold(), by_name, cutoff=ALIKE)
+    if alike:
+        return f"did you mean {' or '.join(by_name[name] for name in alike)}?"
+    more = ", …" if len(tags) > MOST_LISTED else ""
+    return f"expected one of {', '.join(tags[:MOST_LISTED])}{more}"
+
+
+def used(annotations: Iterable[Annotation]) -> set[str]:
+    """The tags that somebody stands for."""
+    return {tag for each in annotations for tag in (*each.final, *each.pins.values())}
+
+
+def _begin(
+    connection: Connection, document: RowMapping, new: Annotation, tags: Sequence[str]
+) -> None:
+    """Give a document its tags, those of a model that can go on with what is there."""
+    begun = document["model"]
+    if begun != new.model:
+        strange = sorted(_stored_tags(connection, document) - set(tags))
+        if strange:
+            raise UnknownTagError(
+                f"{document['name'][:80]!r} was begun with {begun or 'another model'} and has the "
+                f"tag {strange[0][:80]!r}, which {new.model} has not: "
+                f"{near(strange[0], tags)}. Choose a model with these tags; nothing was stored."
+            )
+    values = {"tags": list(tags), "model": begun or new.model}
+    connection.execute(update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"]).values(values))
+
+
+def _stored_tags(connection: Connection, document: RowMapping) -> set[str]:
+    """Tags of the annotations that the document's own model is behind, or all without one."""
+    query = select(ANNOTATIONS.c.final).join(ITEMS).where(ITEMS.c.document == document["id"])
+    if document["model"]:
+        query = query.where(ANNOTATIONS.c.model == document["model"])
+    return {tag for final in connection.execute(query).scalars() for tag in final}

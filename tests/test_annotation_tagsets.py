@@ -1,0 +1,82 @@
+"""A document keeps the tags that it was begun with, on SQLite and on PostgreSQL."""
+
+from dataclasses import replace
+
+import pytest
+
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.store.store import open_store
+from crfviz.exceptions import StoreError, UnknownTagError
+
+OFFSETS = ((0, 3), (4, 8))
+UPOS = ("NOUN", "PROPN", "PRON", "VERB")
+NER = ("O", "B-ORG", "I-ORG")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, tmp_path):
+    if request.param == "sqlite":
+        url, drop = f"sqlite:///{tmp_path}/annotations.db", None
+    else:
+        cluster = request.getfixturevalue("cluster")
+        url, drop = cluster.create("tagsets"), cluster.drop
+    with open_store(url) as opened:
+        yield opened
+    if drop:
+        drop("tagsets")
+
+
+def said(item, final, model="upos", annotator="anna", **fields):
+    return Annotation(item, annotator, OFFSETS, final, final, model=model, **fields)
+
+
+def document(store, name="a"):
+    return next(each for each in store.documents() if each.name == name)
+
+
+def begun(store):
+    store.add("a", [Item("Kim left", OFFSETS)] * 3)
+    return store.item_ids("a")
+
+
+def test_the_first_confirmation_gives_a_document_its_tags_and_others_are_refused(store):
+    first, second, _ = begun(store)
+    assert (document(store).tags, document(store).model) == (None, "")
+    saved = store.save(said(first, ("PROPN", "VERB")), UPOS)
+    assert (document(store).tags, document(store).model) == (UPOS, "upos")
+    with pytest.raises(UnknownTagError, match=r"'a' .* upos, and 'PROP' .*did you mean PROPN or"):
+        store.save(said(second, ("PROP", "VERB")), UPOS)
+    with pytest.raises(UnknownTagError, match=r"'B-ORG' is none of them: expected one of NOUN, "):
+        store.save(said(second, ("B-ORG", "O"), "ner"), NER)
+    with pytest.raises(UnknownTagError, match="'I-ORG'"):
+        store.save(replace(saved, pins={1: "I-ORG"}))
+    assert [pair[1] for pair in store.annotations()] == [saved]
+    store.save(said(second, ("NOUN", "VERB"), "other"), ("VERB", "NOUN", "X"))
+    assert document(store).model == "upos"
+
+
+def test_a_document_that_came_with_annotations_waits_for_a_model_that_can_go_on(store):
+    labelled = [said(0, ("PROPN", "VERB")), said(1, ("PRON", "VERB")), said(2, ("O", "O"), "ner")]
+    store.add("a", [Item("Kim left", OFFSETS)] * 3, labelled=labelled)
+    assert (document(store).tags, document(store).model) == (None, "upos")
+    mine = said(store.item_ids("a")[0], ("O", "O"), "ner", "ben")
+    with pytest.raises(UnknownTagError, match="begun with upos and has the tag 'PRON'"):
+        store.save(mine, NER)
+    assert document(store).tags is None
+    store.save(replace(mine, final=("NOUN", "VERB"), model="upos-new"), UPOS)
+    assert (document(store).tags, document(store).model) == (UPOS, "upos")
+
+
+def test_a_refused_annotation_leaves_the_document_open(store):
+    (item, *_) = begun(store)
+    with pytest.raises(StoreError, match="removed meanwhile"):
+        store.save(said(item, ("NOUN", "VERB"), revision=4), UPOS)
+    assert document(store).tags is None
+
+
+def test_entities_do_not_join_parts_of_speech_before_a_tag_set_is_known(store):
+    store.add("a", [Item("Kim left", OFFSETS)], labelled=[said(0, ("PROPN", "VERB"))])
+    (item,) = store.item_ids("a")
+    with pytest.raises(UnknownTagError, match="tags such as 'PROPN', so 'B-ORG' is none of them"):
+        store.merge("a", [said(item, ("B-ORG", "O"), "ner", "ben")])
+    assert len(store.merge("a", [said(item, ("X", "O"), "other", "ben")]).new) == 1
