@@ -1,13 +1,17 @@
-.PHONY: run test suite check fix fast install bench
+.PHONY: run test suite check fix fast install bench locked lock audit
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
 JOBS ?= auto
+OPTIONS ?=
+LOCK ?= locks/linux-x86_64-cpu.txt
+TORCH_CPU = https://download.pytorch.org/whl/cpu
+COMPILE = uv pip compile -q --no-header --no-annotate --python-version 3.11 --generate-hashes
 export PYTHONDONTWRITEBYTECODE =  # tests start a hundred processes: none should compile it all anew
 PYTEST = $(BIN)/pytest -n $(JOBS) --maxprocesses 3 --dist worksteal
 
 run: $(VENV)/installed
-	$(BIN)/streamlit run app.py
+	$(BIN)/streamlit run app.py $(OPTIONS)
 
 test: $(VENV)/installed-dev
 	$(MAKE) -j 2 check suite  # side by side: types are checked by one core
@@ -31,6 +35,17 @@ install: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/latency.py
+
+locked: | $(VENV)/bin/python
+	$(BIN)/pip install --disable-pip-version-check -q --require-hashes --extra-index-url $(TORCH_CPU) -r $(LOCK)
+
+lock:
+	$(COMPILE) --universal -o locks/any-platform.txt requirements.txt
+	$(COMPILE) --python-platform x86_64-manylinux_2_28 --extra-index-url $(TORCH_CPU) \
+	  --index-strategy unsafe-best-match -o locks/linux-x86_64-cpu.txt requirements.txt
+
+audit:
+	$(PYTHON) .ci/audit.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,17 +1,27 @@
-"""The frame of the app: `streamlit run app.py`. What is on the pages stands in pages/."""
+"""The frame of the app: `streamlit run app.py`. What is on the pages stands in pages/.
+
+Streamlit's command imports this file for the server, and every run of a session executes it.
+"""
 
 import streamlit as st
 
-from crfviz.ui import cached
-from crfviz.ui.session import current
-from crfviz.ui.shell import frame
-from crfviz.ui.shell.sidebar import sidebar
+if __name__ == "__main__":
+    from crfviz.ui import cached
+    from crfviz.ui.session import current
+    from crfviz.ui.shell import frame
+    from crfviz.ui.shell.sidebar import sidebar
 
-st.set_page_config(page_title="crfviz", layout="wide", initial_sidebar_state=frame.SIDEBAR_WIDTH)
-frame.style()
-cached.warm_up()
-pages = frame.pages()
-page = st.navigation(pages, position="hidden")
-current.begin()
-sidebar(pages, current.publish(), page.url_path)
-frame.run(page)
+    st.set_page_config(
+        page_title="crfviz", layout="wide", initial_sidebar_state=frame.SIDEBAR_WIDTH
+    )
+    frame.style()
+    cached.warm_up()
+    pages = frame.pages()
+    page = st.navigation(pages, position="hidden")
+    current.begin()
+    sidebar(pages, current.publish(), page.url_path)
+    frame.run(page)
+else:
+    from crfviz.ui.shell import server
+
+    app = st.App(__file__, middleware=server.middleware())

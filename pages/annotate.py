@@ -10,9 +10,9 @@ from crfviz.ui.annotate.export import export_panel
 from crfviz.ui.annotate.learning import learning_panel
 from crfviz.ui.annotate.queue import choose_queue
 from crfviz.ui.annotate.store import choose_document, store
+from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
-from crfviz.ui.shell.sidebar import annotator
 from crfviz.ui.widgets import guarded
 
 PARTS = {
@@ -24,6 +24,10 @@ PARTS = {
 }
 
 _, parts, documents, orders = header("Annotate", 1.1, 3.4, 1.6, 1.2)
+who = annotator()
+if who is None:  # not even the names of documents are for everybody then
+    st.info(why_nobody())
+    st.stop()
 with guarded("Annotate", again=True):
     with documents:
         everything = store().documents()
@@ -31,10 +35,7 @@ with guarded("Annotate", again=True):
     with parts:
         possible = PARTS if everything else {"add": PARTS["add"]}
         part = bound_tabs("Part", "part", possible, next(iter(possible)))
-    who = annotator()
-    if who is None:
-        st.info("Log in on the left: annotations are kept under your name.")
-    elif part == "add":
+    if part == "add":
         add_panel()
     elif document is None:
         document_list(everything, who)

@@ -4,19 +4,19 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.panels.bring import (
-    may_bring,
     own_panel,
     show_understood,
     understood,
     uploaded_files,
     use_button,
 )
+from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 
 header("Bring your own")
 st.caption("A model that is brought is kept by this server: whoever can open it sees and uses it.")
-if may_bring():
+if uploads_allowed():
     files = uploaded_files()
     if files:
         try:
@@ -26,5 +26,5 @@ if may_bring():
         except CrfvizError as error:
             st.error(plain(str(error)))
 else:
-    st.info("This server takes no models: it was started with CRFVIZ_UPLOADS=off.")
+    st.info(no_uploads("models"))
 own_panel()

@@ -49,9 +49,9 @@ if both_ways is not None:
 if not known:
     st.info("There is no model. `python -m crfviz train` makes one.")
     st.stop()
-names = [card.model for card in known]
-open_tab = scenario().model if scenario().model in names else None
-for card, tab in zip(known, st.tabs(names, default=open_tab), strict=True):
+labels = [plain(card.model) for card in known]
+open_tab = plain(scenario().model) if plain(scenario().model) in labels else None
+for card, tab in zip(known, st.tabs(labels, default=open_tab), strict=True):
     with tab:
         if card.problem:
             st.error(plain(card.problem))

@@ -15,7 +15,7 @@ CLIENT = "crfviz"
 
 
 @contextmanager
-def identity_provider(email):
+def identity_provider(email, *, verified=True):
     """A provider on a free port; yields its address and what it was asked."""
     key = RSAKey.generate_key(2048, {"kid": "1", "use": "sig", "alg": "RS256"})
     asked = {}
@@ -52,6 +52,7 @@ def identity_provider(email):
             self.rfile.read(int(self.headers["Content-Length"]))
             now = int(time.time())
             claims = {"iss": root, "aud": CLIENT, "sub": "7", "email": email, "iat": now}
+            claims |= {"email_verified": verified}
             claims |= {"exp": now + 3600, "nonce": asked.get("nonce", "")}
             token = jwt.encode({"alg": "RS256", "kid": "1"}, claims, key)
             self.reply({"access_token": "a", "token_type": "Bearer", "id_token": token})

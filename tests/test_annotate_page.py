@@ -12,7 +12,7 @@ from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui.annotate import learning
+from crfviz.ui.annotate import add, learning
 from crfviz.ui.annotate import store as annotation_store
 from crfviz.ui.annotate.store import document_key
 from tests.app_pages import open_at
@@ -196,6 +196,35 @@ def test_model_errors_takes_what_was_labelled(page, store):
     page.run()
     assert "disagree about **2 of 2 sentences**" in texts(page)
     assert "dogs, labelled by" not in texts(page)
+
+
+def test_with_a_login_a_file_labels_under_nobody_elses_name(page, store, monkeypatch):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    content = render(store.annotations(name), "jsonl").encode()
+    monkeypatch.setattr(add, "login_asked", lambda: True)
+    monkeypatch.setattr(add, "annotator", lambda: "mallory@example.org")
+    open_part(page, "add", name)
+    upload(page, "again.jsonl", content)
+    assert "“anna” labelled it" in page.error[0].value.replace("\\", "")
+    assert not [each for each in page.button if each.key == "annotate.keep"]
+    monkeypatch.setattr(add, "annotator", lambda: "anna")
+    page.run()
+    assert not page.error
+    assert [each for each in page.button if each.key == "annotate.keep"]
+
+
+@pytest.mark.parametrize("part", ["add", "learn", "export"])
+def test_where_uploads_are_off_nothing_is_added_taught_or_removed(page, store, monkeypatch, part):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
+    open_part(page, part, name)
+    assert not page.exception
+    assert ("takes no" in texts(page)) is (part != "export")
+    assert not page.get("file_uploader")
+    assert not page.text_area
+    assert {"Teach", "Remove"}.isdisjoint(each.label for each in page.button)
 
 
 @pytest.mark.parametrize("wanted", ["dogs", "two  blanks", "a\ttab.txt "])

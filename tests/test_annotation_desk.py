@@ -1,11 +1,15 @@
 """What the page does with what the labeller sends: steps, refusals, conflicts, a broken store."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import insert
 
 from crfviz.annotations.queue import Doubt
-from crfviz.annotations.records import Item
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.store.rows import annotation_row
+from crfviz.annotations.store.schema import ANNOTATIONS
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import CrfvizError, LostStoreError, StoreError
 from crfviz.ui import cached
@@ -294,3 +298,22 @@ def test_a_sentence_of_very_many_words_is_not_sent(page):
     (item,) = page.store.item_ids("long")
     with pytest.raises(CrfvizError, match=r"at most 2,000 words .*, got 2,001"):
         page.sheet(item)
+
+
+def test_a_sentence_with_tags_of_another_model_can_be_begun_anew(page):
+    page.set(0, "VERB", item=page.ids[1])
+    page.set(0, "VERB", item=page.ids[2])
+    tags = ("DET",) * 3
+    old = Annotation(page.ids[0], WHO, OFFSETS, tags, tags, {0: "DET"}, model="gone", revision=1)
+    with page.store._engine.begin() as connection:  # as a store of before may have it
+        connection.execute(insert(ANNOTATIONS).values(annotation_row(stamped(old))))
+    with pytest.raises(CrfvizError, match="Choose gone on the left"):
+        page.sheet()
+    desk._begin_anew(desk.desk_of(page.ids[0], WHO), page.stored())
+    assert (page.stored().model, page.stored().revision) == (TAGGER.name, 2)
+    assert set(page.sheet().annotation.final) <= set(TAGGER.tags)
+
+
+def stamped(annotation):
+    now = datetime.now(UTC)
+    return replace(annotation, created=now, updated=now)

@@ -205,6 +205,13 @@ def test_a_file_that_was_replaced_is_not_written_into_the_old_one(file):
             store.annotation(item, "anna")
 
 
+def test_an_address_that_is_no_plain_path_is_written_as_before(file, monkeypatch):
+    monkeypatch.chdir(file.parent)  # the folder is made for what looks like a path
+    with filled(f"sqlite:///file:{file}?uri=true") as store:
+        (item,) = store.item_ids("a")
+        assert store.save(correction(item, 0)).revision == 1
+
+
 def test_a_file_that_became_read_only_takes_no_confirmation(file):
     with filled(f"sqlite:///{file}") as store:
         (item,) = store.item_ids("a")

@@ -1,5 +1,7 @@
 """The page Bring your own, without a browser: what the server allows, and what was brought."""
 
+from pathlib import Path
+
 import pytest
 
 from crfviz.taggers import once
@@ -70,6 +72,24 @@ def test_a_server_may_take_no_models(monkeypatch):
     assert not app.get("file_uploader")
     assert "bring.open" in {button.key for button in app.button}
     assert "bring.remove" not in {button.key for button in app.button}
+
+
+@pytest.mark.parametrize("script", ["homework", "model-errors"])
+def test_a_server_may_take_no_files(script, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
+    app = new_app()
+    app.query_params["v.corpus"] = "file"
+    open_at(app, f"pages/{script}.py")
+    assert not app.exception
+    assert any("takes no files" in caption.value for caption in app.caption)
+    assert not app.get("file_uploader")
+
+
+def test_every_box_for_files_asks_whether_they_are_taken():
+    root = Path(__file__).parents[1]
+    modules = [*root.glob("crfviz/**/*.py"), *root.glob("pages/*.py")]
+    having = [path.name for path in modules if "st.file_uploader(" in path.read_text("utf-8")]
+    assert having == ["widgets.py"]
 
 
 @pytest.mark.usefixtures("own")

@@ -44,7 +44,7 @@ DOORS = {  # the modules of a room that others may import; a room without a line
     "crfviz.corpus.tables": {"analysis", "decoders", "errors", "report", "slices", "two_models"},
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
     "crfviz.ui.errors": {"questions", "runs", "source"},
-    "crfviz.ui.shell": {"frame", "sidebar"},
+    "crfviz.ui.shell": {"frame", "server", "sidebar"},
     "crfviz.ui.state": {"events", "link", "scenario", "snapshots"},
 }
 HEAVY = {  # where these may be imported

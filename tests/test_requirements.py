@@ -1,11 +1,23 @@
-"""The pinned versions: pip takes them as constraints, which know names and versions only."""
+"""The pinned versions: pip takes them as constraints, which know names and versions only.
 
+The locks beside them hold all packages with their hashes.
+"""
+
+import json
 import re
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import distributions
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
+LOCKS = sorted(ROOT.glob("locks/*.txt"))
 CONSTRAINT = re.compile(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*")
 
 
@@ -13,3 +25,103 @@ CONSTRAINT = re.compile(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*")
 def test_every_pin_can_be_a_constraint(name: str) -> None:
     pins = (ROOT / name).read_text("utf-8").splitlines()
     assert [pin for pin in pins if not CONSTRAINT.fullmatch(pin)] == []
+
+
+def lock_of(path):
+    """Versions by name, each with its hashes."""
+    entries = path.read_text("utf-8").replace("\\\n", " ").splitlines()
+    read = re.compile(r"(\S+?)==(\S+)( ;.*?)?((?: +--hash=sha256:[0-9a-f]{64})+)")
+    return {(m := read.fullmatch(entry.rstrip()))[1]: (m[2], m[4].split()) for entry in entries}
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
+def test_a_lock_has_every_pin_and_every_package_has_hashes(path):
+    lock = lock_of(path)
+    for pin in (ROOT / "requirements.txt").read_text("utf-8").splitlines():
+        name, version = pin.split("==")
+        assert lock[name][0].split("+")[0] == version
+    assert all(hashes for _, hashes in lock.values())
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
+def test_a_lock_has_what_its_packages_need(path):
+    lock = lock_of(path)
+    installed = {canonicalize_name(each.name): each for each in distributions()}
+    for name, (version, _) in lock.items():
+        here = installed.get(name)
+        if here is None or here.version != version:
+            continue  # of another platform, or of another day
+        for line in here.requires or ():
+            need = Requirement(line)
+            if need.marker is None or need.marker.evaluate({"extra": ""}):
+                assert canonicalize_name(need.name) in lock, f"{name} needs {need}"
+
+
+def test_the_default_lock_brings_no_cuda():
+    names = lock_of(ROOT / "locks/linux-x86_64-cpu.txt")
+    assert names["torch"][0].endswith("+cpu")
+    assert not [name for name in names if name.startswith(("nvidia-", "cuda-", "triton"))]
+
+
+@pytest.fixture
+def audit():
+    spec = spec_from_file_location("audit", ROOT / ".ci/audit.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def database(answer):
+    """A server that answers every question with what `answer` makes of it; yields its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_POST(self):
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
+            body = answer(asked)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def faults_of(name):
+    """An answer that knows a fault of one package."""
+
+    def answer(asked):
+        found = [{"vulns": [{"id": "X-1"}]} if q["package"]["name"] == name else {} for q in asked]
+        return json.dumps({"results": found}).encode()
+
+    return answer
+
+
+@pytest.mark.parametrize(("name", "status"), [("jinja2", 1), ("nobody", 0)])
+def test_the_audit_says_what_is_known(audit, capsys, name, status):
+    with database(faults_of(name)) as url:
+        assert audit.main(url) == status
+    said = capsys.readouterr().out
+    assert f"{len(audit.pinned())} packages audited" in said
+    assert ("jinja2 3.1.6: X-1" in said) is bool(status)
+
+
+@pytest.mark.parametrize("body", [b"no JSON", b"[]", b"{}", b'{"results": [{}]}', None])
+def test_an_audit_without_data_says_so_and_does_not_fail(audit, capsys, body):
+    if body is None:
+        assert audit.main("http://127.0.0.1:9/") == 0  # nobody listens there
+    else:
+        with database(lambda _: body) as url:
+            assert audit.main(url) == 0
+    assert "nothing was audited" in capsys.readouterr().out

@@ -64,7 +64,9 @@ def test_words_are_text_and_never_markup(analysis):
 
 
 def test_the_page_needs_no_network(analysis):
-    assert 'src="http' not in lattice_html(analysis)
+    page = lattice_html(analysis)
+    assert 'src="http' not in page
+    assert "default-src 'none'" in page.split("<title>")[0]
 
 
 def test_a_chain_without_a_path_still_gives_a_figure():

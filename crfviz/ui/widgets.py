@@ -11,6 +11,7 @@ from streamlit.errors import FragmentHandledException
 
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.once import warn_once
+from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.words import plain
 
 _log = logging.getLogger(__name__)
@@ -46,6 +47,17 @@ def guarded(what: str, *, again: bool = False) -> Iterator[None]:
             f"{plain(what)} could not be drawn (log id {number}). Your sentence and edits are "
             "kept: change them on the left, press Reset there, or go to another page."
         )
+
+
+def upload(
+    label: str,
+    **options: Any,  # noqa: ANN401 - the widget's options
+) -> Any:  # noqa: ANN401 - what st.file_uploader gives
+    """A box for files, or a word that this server takes none; then it gives None."""
+    if uploads_allowed():
+        return st.file_uploader(label, **options)
+    st.caption(no_uploads("files"))
+    return None
 
 
 def download(

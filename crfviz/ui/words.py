@@ -4,8 +4,9 @@ import re
 import unicodedata
 
 # What Streamlit's markdown would act on: emphasis, code, links, images, HTML, maths, strike-
-# through, entities, directives such as :red[...] and bare addresses. A backslash before any of them
-# shows the character itself.
+# through, entities and directives such as :red[...]. A backslash before any of them shows the
+# character itself. A bare address stays a link, which loads nothing until somebody clicks it:
+# Streamlit looks for addresses after it has taken the backslashes back.
 _MARKDOWN = re.compile(
     r"[\\`*_\[\]<>$~|&{}@]|:(?=\S)|(?<=www)\.|^[#+=-]|(?<=^\d)[.)]|(?<=^\d\d)[.)]"
 )

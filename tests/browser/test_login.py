@@ -1,5 +1,7 @@
 """A deployment with Streamlit's own login: the account is the annotator, nobody else labels."""
 
+import re
+
 from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
@@ -40,5 +42,16 @@ def test_the_account_is_the_annotator(fresh, tmp_path):
             expect(page.locator("h1", has_text="Explore")).to_be_visible(timeout=PATIENCE)
             page.goto(address)
             expect(page.get_by_text("Log in on the left")).to_be_visible(timeout=PATIENCE)
+            file.write_text(file.read_text().replace('"crfviz"', '"crfviz'))  # a quote is lost
+            _nobody_labels(page, app)
+            file.unlink()
+            _nobody_labels(page, app)
         assert "Traceback" not in app.log()
         assert provider.asked["client_id"] == "crfviz"
+
+
+def _nobody_labels(page, app):
+    page.goto(f"{app.url}/annotate?v.by=mallory")
+    said = page.get_by_text(re.compile("login of this server is broken|Log in on the left"))
+    expect(said).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-labeller]")).to_have_count(0)

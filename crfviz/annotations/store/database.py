@@ -110,8 +110,9 @@ def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
             connection = connection.execution_options(**WRITES)
         with connection.begin():
             yield connection
-            if writes and FILE in connection.info:
-                _check_file(Path(str(engine.url.database)), connection.info[FILE])
+            opened = connection.info.get(FILE)  # None also where the address is no plain path
+            if writes and opened is not None:
+                _check_file(Path(str(engine.url.database)), opened)
 
 
 def shown(url: URL) -> str:
@@ -163,7 +164,7 @@ def _same_file(place: Path, opened: Identity | None, *_: object) -> None:
         raise _lost(place)
 
 
-def _check_file(place: Path, opened: Identity | None) -> None:
+def _check_file(place: Path, opened: Identity) -> None:
     if _identity(place) != opened:
         raise _lost(place)
     if not os.access(place, os.W_OK) or not place.stat().st_mode & ANY_MAY_WRITE:

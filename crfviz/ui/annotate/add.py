@@ -18,10 +18,13 @@ from crfviz.annotations.files.merging import (
 from crfviz.ui import cached
 from crfviz.ui.annotate.mapping import choose_names, chosen_names
 from crfviz.ui.annotate.store import document_key, go_to_document, store
+from crfviz.ui.session.annotator import annotator
 from crfviz.ui.session.bound import bound_buttons, bound_draft
 from crfviz.ui.session.current import scenario, set_view_option
 from crfviz.ui.session.kept import of_session, set_draft
-from crfviz.ui.words import plain
+from crfviz.ui.session.permission import login_asked, no_uploads, uploads_allowed
+from crfviz.ui.widgets import upload
+from crfviz.ui.words import plain, quote
 from crfviz.views.numbers import count
 
 PASTE = "annotate.paste"
@@ -56,6 +59,9 @@ def add_panel() -> None:
     if added.message:
         st.success(added.message)
         added.message = ""
+    if not uploads_allowed():
+        st.info(f"{no_uploads('sentences')} `python -m crfviz annotations import` adds them.")
+        return
     left, right = st.columns(2)
     pasted = bound_draft(
         st.text_area,
@@ -66,7 +72,7 @@ def add_panel() -> None:
         at=left,
     )
     with right:
-        uploaded = st.file_uploader(
+        uploaded = upload(
             "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON",
             max_upload_size=MAX_BYTES // 2**20,
             key="annotate.upload",
@@ -100,6 +106,15 @@ def _preview(name: str, content: bytes) -> None:
     choose_names(digest, tagger, found.unknown)
     if not read.items:
         st.error("There is no sentence to keep.")
+        return
+    if others := _others(read):
+        said = ", ".join(quote(name) for name in others[:3])
+        st.error(
+            plain(
+                f"The file says that {said} labelled it. Where there is a login, people add what "
+                "they labelled themselves; `python -m crfviz annotations import` adds the rest."
+            )
+        )
         return
     words = [" · ".join(item.tokens) for item in read.items[:SHOWN]]
     st.dataframe(
@@ -152,6 +167,13 @@ def _merging(known: Mapping[str, Known]) -> int | None:
         more = [f"- and {len(lines) - MOST_PROBLEMS:,} more"] * (len(lines) > MOST_PROBLEMS)
         st.warning("\n".join(["**These are not added.**", "", *shown, *more]))
     return new
+
+
+def _others(read: Import) -> list[str]:
+    """Annotators of a file who did not log in here, where there is a login."""
+    if not login_asked():
+        return []
+    return sorted({annotation.annotator for annotation in read.annotations} - {annotator()})
 
 
 def forget_added() -> None:

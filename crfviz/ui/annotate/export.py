@@ -10,6 +10,7 @@ from crfviz.ui.annotate.copies import ask_copies
 from crfviz.ui.annotate.store import choose_annotator, go_to_document, shown_name, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
@@ -41,7 +42,8 @@ def export_panel(document: DocumentSummary) -> None:
         )
     elif copies is not None:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
-    _remove(document)
+    if uploads_allowed():
+        _remove(document)
 
 
 def _remove(document: DocumentSummary) -> None:

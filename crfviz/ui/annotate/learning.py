@@ -21,6 +21,7 @@ from crfviz.ui.annotate.store import (
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, one_of, scenario
 from crfviz.ui.session.kept import choice, of_server, refusals_said, say
+from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
@@ -40,7 +41,9 @@ def learning_panel(document: DocumentSummary) -> None:
         CrfvizError: the store or the model cannot be read.
     """
     model = scenario().model
-    if not teachable(cached.tagger(model)):
+    if not uploads_allowed():
+        st.info(no_uploads("models"))
+    elif not teachable(cached.tagger(model)):
         st.info(f"{plain(model)} cannot learn more here: choose a network with a CRF on the left.")
     else:
         _lesson(document, model)

@@ -11,6 +11,7 @@ from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.session.bound import bound_flag, bound_select
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded
+from crfviz.ui.words import plain
 from crfviz.views.figures.errors import CELL, confusion_chart
 from crfviz.views.frames.errors import ABOUT, error_frame, formats
 from crfviz.views.numbers import per_cent
@@ -32,7 +33,7 @@ def show_table(name: str, table: Table, *, links: Links | None = None, title: st
     """Draw a table with its title, columns of links in front."""
     title = title or ABOUT[name]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{title}**", width="content")
+        st.markdown(f"**{plain(title)}**", width="content")
         if table:
             download(
                 "CSV",
@@ -170,4 +171,6 @@ def _five(weights: Table) -> None:
         top = weights[:5]
         share = per_cent(float(top[-1]["share_so_far"] or 0), 0)
         names = ", ".join(f"{row['from']} → {row['to']}" for row in top)
-        st.caption(f"{len(top)} transition weights are behind {share} of the errors: {names}.")
+        st.caption(
+            plain(f"{len(top)} transition weights are behind {share} of the errors: {names}.")
+        )

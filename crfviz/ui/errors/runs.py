@@ -16,6 +16,7 @@ from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
+from crfviz.ui.session.turns import turn
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.numbers import count
@@ -63,13 +64,16 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
         bar.progress(done / total, f"{done:,} of {total:,} sentences")
 
-    results = run(tagger, sentences, report)
+    with turn(lambda words: bar.progress(0.0, words)):
+        analysis = runs.get(key)  # somebody before in the line may have asked for the same
+        if analysis is None:
+            results = run(tagger, sentences, report)
+            tables = tables_of(results)
+            record = full_record(results, source.name, tables)
+            analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
+            runs.add(key, analysis)
     bar.empty()
     place.empty()
-    tables = tables_of(results)
-    record = full_record(results, source.name, tables)
-    analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
-    runs.add(key, analysis)
     return analysis
 
 

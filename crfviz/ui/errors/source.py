@@ -25,9 +25,11 @@ from crfviz.text.lines import decoded
 from crfviz.text.schemes import OUTSIDE, split_tag, with_type
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.store import labelled_sentences
+from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
+from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 
 CHOICES = {
@@ -128,7 +130,7 @@ def choose_source(tagger: Tagger) -> Source | None:
         return found
     if choice == "labelled":
         return _labelled()
-    uploaded = st.file_uploader(
+    uploaded = upload(
         "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MOST_MB, key="errors.upload"
     )
     if uploaded is not None:
@@ -145,6 +147,9 @@ def choose_source(tagger: Tagger) -> Source | None:
 
 
 def _labelled() -> Source | None:
+    if annotator() is None:
+        st.info(why_nobody())
+        return None
     labelled = labelled_sentences()
     if labelled is None:
         return None

@@ -27,7 +27,8 @@ def two_models(analysis: Analysed) -> None:
     ready = [other for other in others if other in cached.ready_models()]
     known = [(other, cached.known_tagger(other)) for other in ready]
     alike = [other for other, tagger in known if tagger and set(tagger.tags) == tags]
-    second = bound_select(f"{name} against", "against", others, [*alike, *others][0], width=360)
+    label = f"{plain(name)} against"
+    second = bound_select(label, "against", others, [*alike, *others][0], width=360)
     publish()
     tagger = cached.tagger(second)
     if set(tagger.tags) != tags:
@@ -44,7 +45,7 @@ def two_models(analysis: Analysed) -> None:
         f"against {other.key}",
         lambda: comparison_tables(analysis.results, other.results, analysis.source.sentences),
     )
-    show_table("models", tables["models"], title=f"First {plain(name)}, second {plain(second)}")
+    show_table("models", tables["models"], title=f"First {name}, second {second}")
     st.caption(
         "Win: the first is right and the second wrong; loss: the other way round. p: McNemar's "
         "exact test. Gold entities count as right where type and both ends are found."

@@ -1,6 +1,5 @@
 """Bringing a model: the upload, what is understood of it, its name, and the models there are."""
 
-import os
 from dataclasses import astuple
 from pathlib import PurePath
 
@@ -15,11 +14,11 @@ from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import refusals_said, say
+from crfviz.ui.session.permission import uploads_allowed
+from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 from crfviz.views.frames.chains import MOST_NAMES, axis_line, facts_frame, transition_frame
 
-SWITCH = "CRFVIZ_UPLOADS"  # "off": nobody may bring or remove a model
-OFF = ("off", "no", "0", "false")
 EXPLORE = "pages/explore.py"
 EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
  "transitions": [[-1, 2, -2], [0.5, -0.5, 1.5], [1, 0.3, -3]],
@@ -31,14 +30,9 @@ EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
 _ROW_HEIGHT = 24
 
 
-def may_bring() -> bool:
-    """Whether this server takes models; `CRFVIZ_UPLOADS=off` says no."""
-    return os.environ.get(SWITCH, "").strip().lower() not in OFF
-
-
 def uploaded_files() -> list[tuple[str, bytes]]:
     """Name and content of what is uploaded; none yet, and then the page says what can be."""
-    files = st.file_uploader(
+    files = upload(
         "A file, or two that belong together",
         accept_multiple_files=True,
         max_upload_size=MOST_BYTES // 1_000_000,
@@ -128,7 +122,7 @@ def own_panel() -> None:
         if st.button("Open", key="bring.open"):
             change(model=name)
             st.switch_page(EXPLORE)
-        if may_bring():
+        if uploads_allowed():
             with st.popover("Remove"):
                 st.text(f"{name} goes for everybody, and does not come back.")
                 st.button("Remove for good", on_click=_remove, args=(name,), key="bring.remove")

@@ -10,6 +10,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_select, bound_to
 from crfviz.ui.session.current import one_of
 from crfviz.ui.session.kept import draft, refusals_said, set_draft
+from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain
 from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
 
@@ -76,7 +77,7 @@ def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands ov
 
 def _upload(scene: Scene, kind: str) -> str:
     """A new file goes into the box; what is wrong with it is returned."""
-    file = st.file_uploader("or a file: CSV, JSON, .npz", max_upload_size=MOST_BYTES // 1_000_000)
+    file = upload("or a file: CSV, JSON, .npz", max_upload_size=MOST_BYTES // 1_000_000)
     if file is None:
         return ""
     data = file.getvalue()

@@ -5,6 +5,7 @@ import streamlit as st
 from crfviz.chain.demonstrations.distribution import pair_marginals
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_place
+from crfviz.ui.words import plain
 from crfviz.views.figures.pair import pair_frame, pair_heatmap
 from crfviz.views.numbers import probability
 
@@ -28,8 +29,9 @@ def pair_panel(scene: Scene) -> None:
     st.altair_chart(pair_heatmap(frame, scene.tags), width="stretch")
     st.dataframe(frame.head(10), hide_index=True)
     was = f", trained {probability(best['trained'], 4)}" if scene.edited else ""
+    names = plain(f"{best['first']} then {best['second']}")
     st.caption(
-        f"p({best['first']} then {best['second']}) = {probability(best['probability'], 4)}{was}. "
+        f"p({names}) = {probability(best['probability'], 4)}{was}. "
         "Neighbours show the edge marginals; words further apart are joined through all tags "
         "between."
     )

@@ -63,7 +63,8 @@ def pin_panel(scene: Scene, asked: Question) -> None:
     tag, position = scene.tags[asked.tag], asked.position
     with st.container(horizontal=True, vertical_alignment="center"):
         for verb, action in (("Pin", _pin), ("Forbid", _forbid)):
-            st.button(f"{verb} {tag} at word {position + 1}", on_click=action, args=(position, tag))
+            label = f"{verb} {plain(tag)} at word {position + 1}"
+            st.button(label, on_click=action, args=(position, tag))
         unpin_button(scene)
         if scene.scenario.pins:
             st.text(_price(scene))
@@ -117,7 +118,7 @@ def flips_panel(scene: Scene, asked: Question) -> None:
             wanted = smallest_change_for(scene.now.potentials, asked.position, asked.tag)
             flips = smallest_flips(scene.now.potentials, LIMIT)
         except NoPathError as error:
-            st.info(str(error))
+            st.info(plain(str(error)))
             return
         except CrfvizError:
             st.info(

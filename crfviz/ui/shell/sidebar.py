@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 import streamlit as st
-from streamlit.errors import StreamlitSecretNotFoundError
 
 from crfviz.ui import cached
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, wanted_rows
+from crfviz.ui.session.annotator import NOBODY
 from crfviz.ui.session.bound import bound, bound_text, bound_to
 from crfviz.ui.session.current import (
     change,
@@ -18,9 +18,9 @@ from crfviz.ui.session.current import (
     scenario,
     set_view_option,
     undo,
-    view_option,
 )
 from crfviz.ui.session.kept import forget, messages
+from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.link import Link
 from crfviz.ui.state.scenario import Scenario
@@ -32,7 +32,6 @@ ANNOTATE = "annotate"  # the page with sentences of its own
 _CODE = re.compile(r"`([^`]+)`")  # how claims mark words; the gallery shows no markdown
 _OWN_SENTENCE = "your own sentence"
 _MOST_MESSAGES = 2  # shown at once
-NOBODY = "me"  # the annotator who gave no name
 LONGEST_NAME = 40  # characters
 
 
@@ -169,18 +168,13 @@ def _status(link: Link) -> None:
     st.caption(f"{device} · {hint}")
 
 
-def annotator() -> str | None:
-    """The name under which annotations are stored; None while a login is asked for."""
-    if login_configured():
-        if not st.user.is_logged_in:
-            return None
-        return str(st.user.get("email") or st.user.get("name") or st.user.get("sub"))
-    return view_option("by").strip() or NOBODY
-
-
 def annotator_box() -> None:
     """Draw the sidebar's part about the annotator."""
-    if not login_configured():
+    try:
+        asked = login_asked()
+    except LoginError:  # the page says so
+        return
+    if not asked:
         bound_text(
             "Annotator",
             "by",
@@ -189,16 +183,8 @@ def annotator_box() -> None:
             help="Two people need two names. The address holds yours: take `v.by` out of it "
             "before you send it to somebody.",
         )
-    elif st.user.is_logged_in:
-        st.caption(f"Annotator **{plain(str(annotator()))}**")
+    elif logged_in():
+        st.caption(f"Annotator **{plain(account() or 'nobody')}**")
         st.button("Log out", on_click=st.logout, type="tertiary")
     else:
         st.button("Log in to label", on_click=st.login, type="primary")
-
-
-def login_configured() -> bool:
-    """Whether this deployment has an identity provider: `[auth]` in its secrets."""
-    try:
-        return "auth" in st.secrets
-    except StreamlitSecretNotFoundError:
-        return False

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
-import plotly.io as pio
 
 from crfviz.corpus.table import TableRow
 from crfviz.corpus.tables.analysis import Tables
 from crfviz.corpus.tables.report import Record, as_text, notes
+from crfviz.views.figures.offline import figure_html, page_html
 from crfviz.views.frames.errors import ABOUT, error_frame, formats, per_cents
 from crfviz.views.theme import DIFFERS, GREY, PALETTE
 
@@ -39,13 +39,13 @@ pre { overflow-x: auto; }
 
 def html_report(record: Record, tables: Tables) -> str:
     """The whole file; `crfviz.corpus.tables.analysis` makes record (`full_record`) and tables."""
-    title = html.escape(f"Model errors: {record['model']} on {record['file']}")
-    parts = [f"<h1>{title}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
+    title = f"Model errors: {record['model']} on {record['file']}"
+    parts = [f"<h1>{html.escape(title)}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
     if record.get("against"):
         both = f"First: {record['model']}; second: {record['against']}."
         parts.append(f"<p>{html.escape(both)}</p>")
     parts += [f"<p>{html.escape(note)}</p>" for note in notes(record)]
-    script: bool | str = True  # the library goes in once, with the first figure
+    library = True  # it goes in once, with the first figure
     for section, names in SECTIONS.items():
         present = [name for name in names if name in tables]
         if not present:
@@ -54,14 +54,10 @@ def html_report(record: Record, tables: Tables) -> str:
         for name in present:
             parts.append(f"<h3>{html.escape(ABOUT[name])}</h3>")
             if name in FIGURES:
-                options = {"full_html": False, "config": {"displayModeBar": False}}
-                figure = FIGURES[name](tables[name])
-                parts.append(pio.to_html(figure, include_plotlyjs=script, **options))
-                script = False
+                parts.append(figure_html(FIGURES[name](tables[name]), library=library))
+                library = False
             parts.append(_table(tables[name]))
-    head = f"<meta charset='utf-8'><title>{title}</title><style>{STYLE}</style>"
-    body = "\n".join(parts)
-    return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
+    return page_html(title, "\n".join(parts), STYLE)
 
 
 def _table(table: Sequence[TableRow]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.views.figures.offline import figure_html, page_html
 from crfviz.views.numbers import probability
 from crfviz.views.theme import DIFFERS, tag_colours
 
@@ -59,9 +60,8 @@ def lattice_figure(analysis: Analysis) -> go.Figure:
 
 def lattice_html(analysis: Analysis) -> str:
     """The figure as one standalone HTML page of about 5 MB: Plotly's code is inside."""
-    figure = lattice_figure(analysis)
-    text: str = figure.to_html(include_plotlyjs=True, full_html=True)
-    return text
+    figure = figure_html(lattice_figure(analysis), library=True, toolbar=True)
+    return page_html(" ".join(analysis.words), figure)
 
 
 def _shown(analysis: Analysis) -> list[int]:

@@ -1,0 +1,117 @@
+"""Who may do what: who is logged in where a login is asked for, and whether files are taken.
+
+A login that is asked for and cannot be had lets nobody label: not while its settings are broken,
+nor after they have gone from a server that runs.
+"""
+
+import logging
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit import config
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from crfviz.exceptions import CrfvizError
+
+UPLOADS = "CRFVIZ_UPLOADS"  # "off": nobody may bring, teach, add or remove anything
+LOGIN = "CRFVIZ_LOGIN"  # "required": nobody labels without one, whatever the secrets say
+OFF = ("off", "no", "0", "false")
+NEEDED = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
+SAMPLE_SECRET = "a long random text"  # that of docs/deployment.md
+SHORTEST_SECRET = 16  # characters
+
+_log = logging.getLogger(__name__)
+_asked: list[bool] = []  # not empty once this process saw that a login is asked for
+
+
+class LoginError(CrfvizError):
+    """A login is asked for, and its settings are missing or broken."""
+
+
+def uploads_allowed() -> bool:
+    """Whether this server takes files, models and documents; `CRFVIZ_UPLOADS=off` says no."""
+    return os.environ.get(UPLOADS, "").strip().lower() not in OFF
+
+
+def no_uploads(what: str) -> str:
+    """What to say where they are off; `what` the server does not take."""
+    return f"This server takes no {what}: it was started with {UPLOADS}=off."
+
+
+def logged_in() -> bool:
+    """Whether this visitor came back from the provider, with an address or without."""
+    return bool(getattr(st.user, "is_logged_in", False))
+
+
+def account() -> str | None:
+    """The verified e-mail address of who is logged in; None without one."""
+    email = st.user.get("email")
+    if st.user.get("email_verified") is not True or not isinstance(email, str):
+        return None
+    return email.strip() or None
+
+
+def login_asked() -> bool:
+    """Whether this deployment has an identity provider: `[auth]` in its secrets.
+
+    Raises:
+        LoginError: a login is or was asked for, and its settings are missing or broken.
+    """
+    try:
+        return _login_asked()
+    except LoginError as error:
+        _log.error("%s", error)
+        raise
+
+
+def _login_asked() -> bool:
+    secrets = _secrets()
+    if "auth" in secrets:
+        _asked.append(True)
+        _check(secrets["auth"])
+        return True
+    required = os.environ.get(LOGIN, "").strip().lower() == "required"
+    if _asked or required:
+        raise LoginError("A login is asked for, but there is no [auth] in the secrets (any more).")
+    return False
+
+
+def _secrets() -> Mapping[str, Any]:
+    """What the secrets hold; nothing where there is no file.
+
+    Raises:
+        LoginError: there is a file that cannot be read.
+    """
+    try:
+        return st.secrets.to_dict()
+    except StreamlitSecretNotFoundError as error:
+        files = [path for path in config.get_option("secrets.files") if os.path.lexists(path)]
+        if not files:
+            return {}
+        raise LoginError(f"The secrets cannot be read, so nobody can log in: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoginError(f"The secrets cannot be read, so nobody can log in: {error}") from error
+
+
+def _check(auth: object) -> None:
+    """Raise a LoginError unless the section has all that a login needs."""
+    if not isinstance(auth, Mapping):
+        raise LoginError("[auth] in the secrets has to be a table, with the provider in it.")
+    provider = auth.get("default", {})
+    settings = {**auth, **provider} if isinstance(provider, Mapping) else auth
+    missing = [name for name in NEEDED if not _text(settings.get(name))]
+    if missing:
+        raise LoginError(f"[auth] in the secrets lacks {', '.join(missing)}.")
+    secret = _text(settings["cookie_secret"])
+    if secret == SAMPLE_SECRET or len(secret) < SHORTEST_SECRET:
+        raise LoginError(
+            "cookie_secret in the secrets is that of the documentation, or shorter than "
+            f"{SHORTEST_SECRET} characters: anybody could sign in as anybody. "
+            "`python -c 'import secrets; print(secrets.token_hex())'` makes one."
+        )
+
+
+def _text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""

@@ -1,0 +1,93 @@
+"""Heavy work inside the server: one job at a time, and a fair line for all who wait.
+
+A run over a corpus keeps a core busy for seconds, and two at once would make everybody else wait
+for both. Teaching has a process of its own, see `crfviz.annotations.teaching.jobs`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Condition
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+
+LOOK = 0.5  # seconds between two looks at the line, and at whether the visitor has left
+COOKIE = "_streamlit_xsrf"  # the same in all tabs of a browser
+
+
+@dataclass(eq=False)
+class Ticket:
+    """A place in the line."""
+
+    visitor: str
+    before: int  # jobs of this visitor that were in the line already
+
+
+class Turns:
+    """A line in which the second job of a visitor comes after the first ones of all others."""
+
+    def __init__(self) -> None:
+        self._line: list[Ticket] = []
+        self._at_work: Ticket | None = None
+        self._changed = Condition()
+
+    @contextmanager
+    def taken(self, visitor: str, wait: Callable[[int], None]) -> Iterator[None]:
+        """Wait for a turn, and hold it while the body runs.
+
+        Args:
+            visitor: whoever asks.
+            wait: told how many jobs come before, again and again; what it raises leaves the line.
+        """
+        with self._changed:
+            before = sum(other.visitor == visitor for other in self._line)
+            ticket = Ticket(visitor, before)
+            self._line.append(ticket)
+        try:
+            while ahead := self._ahead(ticket):
+                wait(ahead)
+                with self._changed:
+                    self._changed.wait(LOOK)
+            yield
+        finally:
+            with self._changed:
+                self._line.remove(ticket)
+                if self._at_work is ticket:
+                    self._at_work = None
+                self._changed.notify_all()
+
+    def _ahead(self, ticket: Ticket) -> int:
+        """How many jobs come before; none gives the ticket its turn."""
+        with self._changed:
+            ahead = self._in_order().index(ticket)
+            if not ahead:
+                self._at_work = ticket
+            return ahead
+
+    def _in_order(self) -> list[Ticket]:
+        """The job at work, then the first of every visitor, then the second ones."""
+        return sorted(self._line, key=lambda each: (each is not self._at_work, each.before))
+
+
+TURNS = Turns()  # of this server
+
+
+def visitor() -> str:
+    """The browser that asks; a session of its own where it keeps no cookies."""
+    token, _ = decode_xsrf_token_string(st.context.cookies.get(COOKIE, ""))
+    context = get_script_run_ctx()
+    return token.hex() if token else context.session_id if context else ""
+
+
+@contextmanager
+def turn(wait: Callable[[str], object]) -> Iterator[None]:
+    """The turn of this visitor; `wait` shows words while others come before."""
+
+    def tell(ahead: int) -> None:
+        jobs = "another job" if ahead == 1 else f"{ahead} other jobs"
+        wait(f"Waiting for {jobs} of this server …")
+
+    with TURNS.taken(visitor(), tell):
+        yield

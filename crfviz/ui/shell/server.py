@@ -1,0 +1,211 @@
+"""What stands between the network and Streamlit's server: whom it answers, what it hands out.
+
+Streamlit trusts whoever reaches it. Here a request for another host than this one, a route that is
+nobody's business and a message that would disturb all other visitors end before they reach it, and
+every answer tells the browser to load nothing from elsewhere.
+"""
+
+import logging
+import re
+from base64 import b64encode
+from hashlib import sha256
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+from streamlit import config, file_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from crfviz.ui.session.permission import LoginError, login_asked, uploads_allowed
+
+CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
+UPLOADS = "_stcore/upload_file/"
+REFUSED = (  # messages: what takes from all others, tells of this machine, or writes files on it
+    "clear_cache",
+    "load_git_info",
+    "set_run_on_save",
+    "install_skills",
+    "dismiss_skills_nudge",
+)
+POLICY_VIOLATION = 1008  # of RFC 6455
+
+_INLINE = re.compile(r"<script>(.*?)</script>", flags=re.DOTALL)
+_log = logging.getLogger(__name__)
+
+
+def middleware() -> list[Middleware]:
+    """What `st.App` is to run around Streamlit's own server.
+
+    Raises:
+        SystemExit: a login is asked for and broken; a server that asks for none would let anybody
+            label.
+    """
+    try:
+        login_asked()
+    except LoginError as error:
+        raise SystemExit(f"crfviz does not start: {error}") from error
+    return [Middleware(Guard, policy=content_security_policy())]
+
+
+def content_security_policy() -> str:
+    """What pages may load: files of this server, and nothing from elsewhere.
+
+    Streamlit's own page holds one inline script, allowed by its hash, and styles that its
+    components write as they are drawn. `eval` stays: programs that drive a browser wait by it, and
+    no page hands it what somebody typed.
+    """
+    page = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
+    scripts = [b64encode(sha256(script.encode()).digest()) for script in _INLINE.findall(page)]
+    hashes = " ".join(f"'sha256-{script.decode()}'" for script in scripts)
+    return "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self' 'unsafe-eval' {hashes}".strip(),
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "worker-src 'self' blob:",
+            "object-src 'none'",
+            "base-uri 'self'",
+            "form-action 'self'",
+            "frame-ancestors 'self'",
+        )
+    )
+
+
+def host_answered(host: str | None) -> bool:
+    """Whether a request's Host header names this server.
+
+    A page elsewhere that lets its own name point here still sends that name. Where
+    `server.allowedHosts` is empty, `localhost`, `browser.serverAddress` and bare addresses, which
+    need no lookup of a name, are answered.
+    """
+    if config.get_option("server.allowedHosts"):
+        return bool(is_host_allowed(host))
+    name = _hostname(f"//{host}") if host else None
+    known = {"localhost", _hostname(f"//{config.get_option('browser.serverAddress')}")}
+    return name is not None and (name in known or _is_address(name))
+
+
+def origin_answered(origin: str | None, host: str | None) -> bool:
+    """Whether a page of this origin may open a connection; only browsers send one.
+
+    Streamlit's own check, which comes after this one, asks a company for the address of this
+    machine before it refuses; so what it would refuse is refused here.
+    """
+    if origin is None or origin.partition("://")[2] == host:
+        return True
+    if not config.get_option("server.enableCORS"):
+        return True
+    listed = [_hostname(each) for each in config.get_option("server.corsAllowedOrigins")]
+    served = _hostname(f"//{config.get_option('browser.serverAddress')}")
+    return _hostname(origin) in {"localhost", "127.0.0.1", served, *listed}
+
+
+class Guard:
+    """ASGI middleware around the whole server.
+
+    Args:
+        app: what it guards.
+        policy: the Content-Security-Policy of every answer.
+    """
+
+    def __init__(self, app: ASGIApp, policy: str) -> None:
+        self._app = app
+        self._headers = {
+            "Content-Security-Policy": policy,
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "SAMEORIGIN",  # for browsers that do not know frame-ancestors
+            "Referrer-Policy": "same-origin",  # the address holds the sentence and the annotator
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer or refuse one request, or one connection."""
+        if scope["type"] == "websocket":
+            if _connection_refused(Headers(scope=scope)):
+                await WebSocketClose(POLICY_VIOLATION)(scope, receive, send)
+            else:
+                await self._app(scope, _listening(receive), send)
+        elif scope["type"] == "http":
+            answer = _refusal(scope) or self._app
+            await answer(scope, receive, self._with_headers(send))
+        else:
+            await self._app(scope, receive, send)
+
+    def _with_headers(self, send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self._headers)
+            await send(message)
+
+        return sending
+
+
+def _connection_refused(headers: Headers) -> bool:
+    host = headers.get("host")
+    return not (host_answered(host) and origin_answered(headers.get("origin"), host))
+
+
+def _refusal(scope: Scope) -> ASGIApp | None:
+    """What is said instead of an answer; None where Streamlit may answer."""
+    if not host_answered(Headers(scope=scope).get("host")):
+        return PlainTextResponse(
+            "This server is known by another name; server.allowedHosts lists its names.",
+            status_code=421,
+        )
+    base = config.get_option("server.baseUrlPath").strip("/")
+    path = scope["path"].lstrip("/").removeprefix(base).lstrip("/")
+    if f"{path}/".startswith(tuple(f"{closed.rstrip('/')}/" for closed in CLOSED)):
+        return PlainTextResponse("Not found", status_code=404)
+    if path.startswith(UPLOADS) and not uploads_allowed():
+        return PlainTextResponse("This server takes no files.", status_code=403)
+    return None
+
+
+def _listening(receive: Receive) -> Receive:
+    """The messages of one browser without those that are refused."""
+
+    async def receiving() -> Message:
+        while True:
+            message = await receive()
+            if message["type"] != "websocket.receive" or _kind(message) not in REFUSED:
+                return message
+            _log.warning("refused the message %s", _kind(message))
+
+    return receiving
+
+
+def _kind(message: Message) -> str | None:
+    """The kind of a message of Streamlit's; None where it is none, which Streamlit will say."""
+    said = BackMsg()
+    try:
+        said.ParseFromString(message.get("bytes") or b"")
+    except DecodeError:
+        return None
+    kind: str | None = said.WhichOneof("type")
+    if kind == "backend_operation_request":
+        kind = said.backend_operation_request.WhichOneof("payload")
+    return kind
+
+
+def _hostname(address: str) -> str | None:
+    try:
+        name = urlsplit(address).hostname
+    except ValueError:
+        return None
+    return name.rstrip(".") if name else None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,42 @@
+"""Pages to take away: HTML files that load nothing, and whose figures send nothing."""
+
+import html
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io as pio
+
+QUIET = {"showSendToCloud": False, "displaylogo": False}  # no button of Plotly's leads to a company
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:"
+)
+
+
+def figure_html(figure: go.Figure, *, library: bool, toolbar: bool = False) -> str:
+    """A figure as part of a page.
+
+    Args:
+        figure: to be drawn.
+        library: whether Plotly's code of 4.8 MB goes in with it; once a page.
+        toolbar: whether the buttons that zoom and save a picture are shown.
+    """
+    config: dict[str, Any] = QUIET if toolbar else {**QUIET, "displayModeBar": False}
+    text: str = pio.to_html(figure, config=config, include_plotlyjs=library, full_html=False)
+    return text
+
+
+def page_html(title: str, body: str, style: str = "") -> str:
+    """A page of its own; the browser is told to let nothing in it reach the network.
+
+    Args:
+        title: plain text.
+        body: HTML.
+        style: CSS.
+    """
+    head = (
+        "<meta charset='utf-8'>"
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"<title>{html.escape(title)}</title><style>{style}</style>"
+    )
+    return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"

@@ -1,0 +1,123 @@
+"""Nothing on a page asks another server for anything, whatever names are on it, and no export does.
+
+The policy that the server sends would hide a fault here: the browser of these tests ignores it,
+but for the test that is about it.
+"""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from benchmarks.serving import running_app
+from crfviz.annotations.store.store import open_store
+from crfviz.ui.annotate.store import document_key
+from tests.browser.screen import TITLES, WITHOUT_STAGE, Screen
+from tests.marked_names import ANNOTATORS, WORDS, marked_places
+from tests.test_exports_send_nothing import lattice, report
+
+CHART = "[data-testid=stVegaLiteChart] .marks"
+MARKED = {"model": "marked", "sentence": "  ".join(WORDS), "v.by": ANNOTATORS[0]}
+VIEWS = [
+    ("annotate", {"v.part": "agreement"}),
+    ("annotate", {"v.part": "export"}),
+    ("model-errors", {"v.corpus": "labelled", "v.tab": "Why"}),
+    ("model-errors", {"v.corpus": "labelled", "v.tab": "Is it the gold?"}),
+    ("entities", {"model": "marked-bio"}),
+]
+
+
+@pytest.fixture(scope="module")
+def marked(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
+    """A server on which everything is named so that Markdown would load a picture."""
+    folder = tmp_path_factory.mktemp("marked")
+    with running_app(folder / "server.log", marked_places(folder)) as app:
+        yield app
+
+
+@pytest.fixture
+def unguarded(fresh):
+    """A page of a browser that ignores policies, and the other hosts that it asked."""
+    page = fresh(bypass_csp=True).new_page()
+    outside = []
+
+    def note(request):
+        host = urlsplit(request.url).hostname
+        if host not in (None, "", "127.0.0.1"):
+            outside.append(request.url)
+
+    page.on("request", note)
+    return page, outside
+
+
+def test_no_name_loads_anything_on_any_page(marked, unguarded):
+    page, outside = unguarded
+    screen = Screen(page, marked)
+    with open_store(marked.database) as store:
+        (document,) = store.documents()
+    of_document = {"v.doc": document_key(document)}
+    opened = [(path, {**of_document, **view}) for path, view in VIEWS]
+    for path, view in [*((path, {}) for path in TITLES), *opened]:
+        screen.visit(path, **{**MARKED, **view})
+        if path not in WITHOUT_STAGE:
+            screen.wait({"name": 0, "rev": -1})
+        expect(page.locator("[data-testid=stSpinner]")).to_have_count(0)
+        assert outside == [], path
+    assert "could not be drawn" not in screen.text()
+
+
+def test_what_a_click_or_the_mouse_brings_up_loads_nothing(marked, unguarded):
+    page, outside = unguarded
+    screen = Screen(page, marked).open("marginals", **MARKED)
+    page.locator(CHART).hover(position={"x": 150, "y": 120})
+    screen.visit("why", **MARKED)
+    page.get_by_role("button", name=re.compile("^Pin ")).click()
+    expect(page.get_by_text("Pinned: ")).to_be_visible()
+    assert outside == []
+
+
+def test_the_frame_has_no_button_that_leads_elsewhere(marked, unguarded):
+    page, outside = unguarded
+    screen = Screen(page, marked).open("", **MARKED)
+    for name in ("stAppDeployButton", "stMainMenu"):
+        expect(page.locator(f"[data-testid={name}]")).to_have_count(0)
+    page.keyboard.press("c")  # Streamlit's key to clear all caches
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    screen.visit("marginals", **MARKED)
+    expect(page.locator(CHART)).to_be_visible()
+    expect(page.locator(".vega-actions")).to_have_count(0)
+    assert outside == []
+
+
+@pytest.mark.parametrize("make", [lattice, report])
+def test_no_button_of_an_export_leads_elsewhere(make, unguarded, tmp_path):
+    page, outside = unguarded
+    file = tmp_path / "export.html"
+    file.write_text(make(), encoding="utf-8")
+    page.goto(file.as_uri())
+    expect(page.locator(".main-svg").first).to_be_visible()
+    titles = page.locator(".modebar-btn").evaluate_all("all => all.map(a => a.dataset.title)")
+    assert all(title in ("Download plot as a PNG", *MOVES) for title in titles)
+    assert outside == []
+
+
+MOVES = ("Zoom", "Pan", "Box Select", "Lasso Select", "Zoom in", "Zoom out", "Autoscale")
+MOVES += ("Reset axes",)
+
+
+def test_pages_work_under_the_policy_of_the_server(marked, fresh):
+    page = fresh().new_page()
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    screen = Screen(page, marked)
+    screen.open("transitions")
+    screen.type_score(screen.cell("DET", "NOUN"), "-3")
+    screen.expect_edits(1)
+    screen.visit("models")
+    expect(page.locator(CHART)).to_be_visible()
+    refused = [text for text in said if "Content Security Policy" in text]
+    assert refused == []
+    with page.expect_console_message(lambda message: "leak.invalid" in message.text) as caught:
+        page.evaluate("new Image().src = 'http://leak.invalid/x'")
+    assert "Content Security Policy" in caught.value.text
