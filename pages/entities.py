@@ -2,9 +2,14 @@
 
 import streamlit as st
 
-from crfviz.text.schemes import is_bio
 from crfviz.ui.panels.compare import SCORES_ONLY
-from crfviz.ui.panels.entities import chosen_entity, constraint_panel, offer_bio, trained_free
+from crfviz.ui.panels.entities import (
+    chosen_entity,
+    constraint_panel,
+    has_entities,
+    offer_bio,
+    trained_free,
+)
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
@@ -21,7 +26,7 @@ LEGEND = (
 
 head, figures = header("Entities", 1, 4, align="top")
 current = scene()
-if not is_bio(current.tags):
+if not has_entities(current):
     offer_bio(current)
     st.stop()
 with figures:

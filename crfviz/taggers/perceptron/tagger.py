@@ -47,6 +47,7 @@ from crfviz.text.schemes import scheme_of
 UPDATES = ("viterbi", "greedy")
 PARTS = {"counts": "uint", "columns": "uint", "values": "int8", "scale": "float32"}  # kinds
 LARGEST = np.iinfo(np.int8).max
+LARGEST_SCALE = 1e30  # sums of weights must not leave float32
 
 Floats = NDArray[np.float32]
 Arrays = dict[str, NDArray[Any]]
@@ -163,8 +164,11 @@ def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int
         raise ModelError(
             f"{path}: tensor '{name}.columns' must be below {width}, got {columns.max()}"
         )
-    if len(scale) != 1 or scale[0] <= 0:
-        raise ModelError(f"{path}: tensor '{name}.scale' must be one positive number, got {scale}")
+    if len(scale) != 1 or not 0 < scale[0] < LARGEST_SCALE:
+        raise ModelError(
+            f"{path}: tensor '{name}.scale' must be one positive number below {LARGEST_SCALE:g}, "
+            f"got {str(scale)[:80]}"
+        )
     table = np.zeros((len(counts) + 1, width), dtype=np.float32)
     rows = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
     table[rows, columns] = values.astype(np.float32) * scale[0]

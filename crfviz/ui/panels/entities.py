@@ -13,7 +13,7 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import Edits
 from crfviz.chain.entities.illegal_mass import ConstraintEffect
 from crfviz.chain.entities.probability import entity_types
-from crfviz.text.schemes import begin, inside, is_inside
+from crfviz.text.schemes import begin, inside, is_bio, is_inside
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_to
@@ -31,6 +31,11 @@ NO_RULES = (
 )
 
 _WRITTEN = re.compile(r"(\d{1,4}) (\d{1,4}) (\S.*)", re.ASCII)
+
+
+def has_entities(scene: Scene) -> bool:
+    """Whether the tags are those of BIO; its rules may act in decoding or not."""
+    return is_bio(scene.tags)
 
 
 def chosen_entity(scene: Scene) -> Span:

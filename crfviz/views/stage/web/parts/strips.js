@@ -3,6 +3,7 @@
 
 import { changed, flag, html, mark, setProperty, setText } from "../dom.js";
 
+const WIDE = 16; // characters of a label that always fit
 const SHORT = 7; // characters of a tag that fit into every column
 
 export function buildStrips(model) {
@@ -32,10 +33,15 @@ function buildRow(model, id) {
 
 function drawRow(model, row, { label, cells, element }) {
   if (row.columns) drawColumns(label, row.columns);
-  else setText(label, row.value ? `${row.label}  ${row.value}` : row.label);
+  else drawLabel(label, row.value ? `${row.label}  ${row.value}` : row.label);
   flag(element, { strong: row.id === model.reference, plain: Boolean(row.texts) });
   const reference = model.rows.find((other) => other.id === (row.against ?? model.reference))?.tags;
   cells.forEach((cell, t) => drawTag(model, row, cell, t, reference?.[t]));
+}
+
+function drawLabel(label, text) {
+  setText(label, text);
+  mark(label, "title", text.length > WIDE && text);
 }
 
 function drawTag({ tags, colours }, row, cell, t, expected) {
