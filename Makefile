@@ -1,8 +1,9 @@
-.PHONY: run test suite check fix fast install bench locked lock audit
+.PHONY: run test suite check fix fast fuzz install bench locked lock audit
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
 JOBS ?= auto
+FUZZ ?= 50000
 OPTIONS ?=
 LOCK ?= locks/linux-x86_64-cpu.txt
 TORCH_CPU = https://download.pytorch.org/whl/cpu
@@ -29,6 +30,9 @@ fix: $(VENV)/installed-dev
 
 fast: $(VENV)/installed-dev
 	$(PYTEST) -q -m "not slow and not app and not browser"
+
+fuzz: $(VENV)/installed-dev
+	CRFVIZ_FUZZ=$(FUZZ) $(BIN)/pytest -q -s --timeout 0 tests/test_fuzz.py tests/test_brought_fuzz.py
 
 install: $(VENV)/installed-dev
 	$(BIN)/pre-commit install

@@ -11,6 +11,7 @@ import random
 import re
 import sys
 import time
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -203,7 +204,8 @@ def _rezipped(content: bytes, generator: random.Random) -> bytes:
         del members[index]
     file = io.BytesIO()
     how = generator.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
-    with zipfile.ZipFile(file, "w", how) as archive:
+    with zipfile.ZipFile(file, "w", how) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of two files of one name
         for name, inside in members:
             archive.writestr(zipfile.ZipInfo(name or "empty"), inside, how)
     return file.getvalue()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,48 @@ def test_only_a_plain_file_is_written_over(tmp_path, capsys):
         assert main(["annotations", "export", "--state", "done", "--out", str(out)]) == 2
         assert "cannot be written" in capsys.readouterr().err
     assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("kind", ["export", "stats"])
+def test_a_store_that_is_not_there_is_said_and_not_made(kind, tmp_path, capsys):
+    for missing, near in (
+        (tmp_path / "nosuch/dir/x.db", r"cannot be read: No such file or folder: nosuch"),
+        (tmp_path / "annotation.db", r"there is no such file; near are 'annotations.db'"),
+    ):
+        assert main(["annotations", kind, "--database", f"sqlite:///{missing}"]) == 2
+        assert re.search(near, capsys.readouterr().err)
+        assert not missing.exists()
+    assert not (tmp_path / "nosuch").exists()
+
+
+def test_an_import_makes_a_store_but_no_folder(tmp_path, capsys):
+    file = tmp_path / "a.txt"
+    file.write_text("Kim left")
+    database = f"sqlite:///{tmp_path}/nosuch/x.db"
+    assert main(["annotations", "import", str(file), "--database", database]) == 2
+    assert "No such file or folder: nosuch" in capsys.readouterr().err
+    assert not (tmp_path / "nosuch").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--annotator", "ana"], "--annotator: expected one that there is, got 'ana'; near are"),
+        (["--document", "a.tx"], "near are 'a.txt'"),
+        (["--document", "b.txt", "--annotator", "anna"], "got 'anna'; there are none"),
+        (["--out", "x.xyz"], "got '.xyz'; there are '.conll', '.conllu', '.json', '.jsonl'"),
+        (["--out", "x.jsnl"], "near are '.jsonl', '.json'"),
+        (["--out", "nosuch/x.jsonl"], "No such file or folder: nosuch"),
+    ],
+)  # fmt: skip
+def test_what_is_misspelt_is_said_with_what_is_near_and_nothing_is_written(
+    options, said, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    Path("out.jsonl").write_text("before")
+    out = [] if "--out" in options else ["--out", "out.jsonl"]
+    there = sorted(tmp_path.iterdir())
+    assert main(["annotations", "export", *options, *out]) == 2
+    assert said in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == there
+    assert Path("out.jsonl").read_text() == "before"

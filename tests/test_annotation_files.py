@@ -1,17 +1,20 @@
 """Annotations out of the store into files and back, and every way in which a file can be wrong."""
 
+import io
 import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import conllu
+import pyarrow.json
 import pytest
 import spacy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.training import Example
 
+from crfviz.annotations.files import importing
 from crfviz.annotations.files.exporting import FILE_FORMATS, render, rendered
 from crfviz.annotations.files.importing import INPUT_FORMATS, MAX_BYTES, read_items
 from crfviz.annotations.files.merging import conflicts, keep, known_documents, planned
@@ -384,6 +387,65 @@ def test_no_part_of_a_list_is_left_out_without_a_word(text, says):
 def test_a_list_of_tasks_is_text():
     found = read_items(b"[ ] buy milk\n[x] sleep\n", "tasks")
     assert (found.format, len(found.items)) == ("text", 2)
+
+
+def test_the_columns_of_jsonl_are_the_same_in_every_row():
+    """Arrow takes the types of its columns from the first rows, and casts those of other files."""
+    words = ((0, 3), (4, 8))
+    bare = Item("Kim left", words, document="a")
+    then = datetime(2030, 1, 1, tzinfo=UTC)
+    plain = Annotation(0, "bo", words, ("O", "O"), ("O", "O"), created=then, updated=then)
+    told = replace(plain, pins={1: "X"})
+    pairs = [(bare, plain), (replace(bare, gold=("X", "O")), told)]
+    tables = [
+        pyarrow.json.read_json(io.BytesIO(render([pair], "jsonl").encode())) for pair in pairs
+    ]
+    assert tables[0].schema == tables[1].schema
+    assert tables[0].schema.field("gold").type == pyarrow.list_(pyarrow.string())
+
+
+def test_an_older_export_is_read_as_before():
+    old = {
+        "text": "Kim left", "tokens": ["Kim", "left"], "tags": ["X", "O"],
+        "offsets": [[0, 3], [4, 8]], "annotator": "bo", "pins": {"0": "X"},
+    }  # fmt: skip
+    read = read_items(json.dumps(old).encode(), "f")
+    assert read.items[0].gold is None
+    assert read.annotations[0].pins == {0: "X"}
+
+
+LONG = 1001
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "dog " * LONG,
+        "(" * LONG,
+        "1\t_\t_\tX\t_\t_\t_\t_\t_\t_\n" * LONG,
+        "dog\tX\n" * LONG,
+        json.dumps({"tokens": ["dog"] * LONG}),
+        json.dumps([{"text": "dog " * LONG, "entities": []}]),
+        json.dumps([{"text": "d" * LONG, "entities": [[n, n + 1, "X"] for n in range(LONG)]}]),
+    ],
+    ids=["text", "marks", "conllu", "columns", "jsonl", "spacy", "entities"],
+)
+def test_a_sentence_has_at_most_a_thousand_words(content):
+    read = read_items(content.encode(), "f")
+    assert (read.items, read.dropped) == ((), 1)
+    assert read.problems[0].message.startswith("f, line 1: expected at most 1,000 words")
+
+
+def test_problems_beyond_the_first_thousand_are_counted():
+    read = read_items(b"dog\tX\n\n" + b"dog\n\n" * 3000, "f")
+    assert (len(read.items), len(read.problems), read.wrong, read.dropped) == (1, 1000, 3000, 3000)
+
+
+def test_a_page_takes_so_many_sentences_and_the_command_line_all(monkeypatch):
+    monkeypatch.setattr(importing, "MOST_SENTENCES", 2)
+    assert len(read_items(b"dog\tX\n\n" * 3, "f", limit=None).items) == 3
+    with pytest.raises(FormatError, match="f, line 5: expected at most 2 sentences"):
+        read_items(b"dog\tX\n\n" * 3, "f")
 
 
 DOGS = ["Dogs run home .", "Stop !", "Stop !", "Cats sleep ."]

@@ -120,3 +120,17 @@ def test_every_tagger_says_what_its_scores_are(name):
     assert tagger.probabilistic == (tagger.family != PERCEPTRON)
     assert (tagger.observations is not None) == name.startswith("textbook/")
     assert tagger.card().startswith("# ")
+
+
+@pytest.mark.parametrize(
+    "name", ["upos-en-contextfree", "upos-en-perceptron", "upos-en-hmm", "textbook/ice-cream"]
+)
+def test_a_text_is_no_list_of_words(name):
+    tagger = load_tagger(name)
+    for text in ("These look fine", "1"):
+        with pytest.raises(CrfvizError, match=r"expected a list of words.*split it first"):
+            tagger.potentials(text)
+        with pytest.raises(CrfvizError, match=r"expected a list of words"):
+            tagger.potentials_batch([text])
+    with pytest.raises(CrfvizError, match="expected words as texts or tokens, got '3' as word 2"):
+        tagger.potentials(["1", 3])

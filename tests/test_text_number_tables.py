@@ -68,6 +68,12 @@ def test_words_that_look_like_numbers_may_head_the_columns():
     assert table.values.tolist() == [[0.1, 0.2], [0.3, 0.4]]
 
 
+def test_numbers_beyond_a_float_are_infinite():
+    huge = "9" * 5000
+    for text in (f"1,{huge}\n2,3", f"[[1, {huge}], [2, 3]]"):
+        assert parse_number_table(text).values.tolist() == [[1, np.inf], [2, 3]]
+
+
 def test_empty_cells_are_nan():
     table = parse_number_table("1,,2\n-,nan,3")
     assert np.isnan(table.values).tolist() == [[False, True, False], [True, True, False]]
@@ -89,6 +95,13 @@ def test_empty_cells_are_nan():
         ("<b>x</b> 2\n3 4", "line 1, column 1"),
         ("[[[1]]]", "row 1, column 1"),
         ("1 " * 200_000, "at most"),
+        ("1 " * 600_000, "at most"),
+        ("1\n" * 600_000, "at most"),
+        ("[[1]," + "[1]," * 600_000, "at most"),
+        ("1" * 5_000_001, "at most"),
+        ("1,111" + "1" * 100_000 + "x", "line 1, column 2"),
+        ("[" + " " * 40_000 + "x", "no row"),
+        ("[[1, [2]]]", "row 1, column 2"),
     ],
 )
 def test_what_is_no_table_is_said_with_its_place(text, message):

@@ -11,6 +11,7 @@ from crfviz.text.sentences import Offsets, words_at
 
 State = Literal["open", "done"]
 STATES: tuple[State, ...] = get_args(State)
+MOST_WORDS = 1000  # of a sentence; who labels it sees all of them at once
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text
 
 

@@ -25,6 +25,7 @@ from crfviz.exceptions import (
     ShapeError,
     UnknownTagError,
 )
+from crfviz.text.lines import shown, shown_value
 
 LARGEST = 1e100  # of a finite score: sums over a sentence must not overflow to -inf
 
@@ -78,6 +79,8 @@ class Potentials:
         tags: Sequence[str] | None = None,
         tokens: Sequence[str] | None = None,
     ) -> None:
+        if isinstance(tokens, str):
+            raise ShapeError(f"tokens must be a list of words, got the text {shown(tokens)}")
         scores = as_numbers("emissions", emissions)
         if scores.dim() > 0 and scores.shape[0] == 0:
             raise EmptySentenceError("expected a sentence of at least one word, got none")
@@ -159,7 +162,7 @@ class Potentials:
                 return number
         raise UnknownTagError(
             f"expected one of the tags {', '.join(self.tag_names)}"
-            f" or an id from 0 to {self.num_tags - 1}, got {tag!r}"
+            f" or an id from 0 to {self.num_tags - 1}, got {shown_value(tag)}"
         )
 
     def position(self, position: int) -> int:

@@ -26,7 +26,8 @@ from crfviz.annotations.files.merging import (
     planned,
 )
 from crfviz.annotations.records import STATES, Merged
-from crfviz.annotations.store.store import Store, open_store
+from crfviz.annotations.store.store import Store, file_of, open_store
+from crfviz.commands.names import require_file, require_folder, require_known
 from crfviz.commands.tag import printable
 from crfviz.corpus.table import Table, TableRow, aligned
 from crfviz.exceptions import CrfvizError, FormatError
@@ -77,9 +78,25 @@ def main(options: argparse.Namespace) -> int:
     """
     kinds: dict[str, Callable[[Store, argparse.Namespace], None]]
     kinds = {"export": _export, "import": _import, "stats": _stats}
+    if options.kind == "export":
+        _format(options)
+        require_folder(options.out)
+    _require_store(options)
     with open_store(options.database) as store:
+        if options.kind != "import":
+            require_known("--document", options.document, (d.name for d in store.documents()))
+            require_known("--annotator", options.annotator, store.annotators(options.document))
         kinds[options.kind](store, options)
     return 0
+
+
+def _require_store(options: argparse.Namespace) -> None:
+    """Only what imports may make a store, and never a folder that somebody has named."""
+    file = file_of(options.database)
+    if file is not None and options.kind != "import":
+        require_file(file)
+    elif options.database:
+        require_folder(file)
 
 
 def statistics(store: Store, document: str | None = None, annotator: str | None = None) -> Table:
@@ -110,9 +127,7 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(store: Store, options: argparse.Namespace) -> None:
-    by_name = {suffix: name for name, suffix in SUFFIXES.items()}
-    suffix = ".conllu" if options.out is None else options.out.suffix
-    file_format: FileFormat = options.format or by_name.get(suffix, "conllu")
+    file_format = _format(options)
     found = store.annotations(options.document, options.annotator, options.state)
     try:
         pairs = settled(found, options.copies)
@@ -124,6 +139,16 @@ def _export(store: Store, options: argparse.Namespace) -> None:
         return
     _write(options.out, [piece.encode() for piece in pieces])
     sys.stderr.write(f"{len(pairs)} annotations written to {options.out} ({file_format})\n")
+
+
+def _format(options: argparse.Namespace) -> FileFormat:
+    """The format that is asked for, or that the name of the file says."""
+    if options.format or options.out is None or not options.out.suffix:
+        chosen: FileFormat = options.format or "conllu"
+        return chosen
+    by_name = {suffix: name for name, suffix in SUFFIXES.items()}
+    require_known("--out without --format: the end of the name", options.out.suffix, by_name)
+    return by_name[options.out.suffix]
 
 
 def _write(path: Path, pieces: Sequence[bytes]) -> None:
@@ -150,8 +175,8 @@ def _import(store: Store, options: argparse.Namespace) -> None:
         read = read_items(content, path.name, options.format, limit=None)
         for problem in read.problems[:SHOWN]:
             sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
-        if len(read.problems) > SHOWN:
-            sys.stderr.write(f"... and {len(read.problems) - SHOWN} more\n")
+        if read.wrong > SHOWN:
+            sys.stderr.write(f"... and {read.wrong - SHOWN} more\n")
         if read.dropped and not options.keep_good:
             raise FormatError(
                 f"{path}: {_count(read.dropped)} cannot be read, so nothing of it was stored; "

@@ -14,6 +14,7 @@ from typing import Never
 import torch
 from tqdm import tqdm
 
+from crfviz.commands.names import require_folder
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
@@ -55,6 +56,8 @@ def main(args: argparse.Namespace) -> int:
     """
     types = None if args.map is None else parse_types(args.map)
     sentences = SentenceFile(args.file, args.format, args.fold_handles, types)
+    for path in (args.json, args.report):
+        require_folder(path)  # now, not after an hour
     torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
     tagger = load_tagger(args.model)
     if args.card and tagger.observations is not None:

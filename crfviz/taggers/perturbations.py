@@ -46,6 +46,7 @@ PROPER = ("PROPN", "NNP", "NNPS")  # tags of proper nouns
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 DIGITS = "123456789"  # that one may become
 
+_DIGIT = re.compile("[0-9]")
 _CLITIC = re.compile(r"^n?['’]")
 
 
@@ -156,7 +157,7 @@ def _options(kind: str) -> tuple[str, ...]:
 def _other_number(
     words: Sequence[str], _tags: Sequence[str], draw: random.Random
 ) -> Perturbed | None:
-    fit = [t for t, w in enumerate(words) if w.lower() in NUMBERS or re.search("[0-9]", w)]
+    fit = [t for t, w in enumerate(words) if w.lower() in NUMBERS or _DIGIT.search(w)]
     if not fit:
         return None
     t = draw.choice(fit)

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Protocol
 
 from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
+from crfviz.text.lines import shown, shown_value
 from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import Token, tokenize
 
@@ -72,6 +74,7 @@ class Tagger(Protocol):
 
         Raises:
             EmptySentenceError: there is no word.
+            CrfvizError: it is a text that was not split into words.
         """
 
     def potentials_batch(
@@ -94,8 +97,27 @@ class Tagger(Protocol):
 
 
 def words_of(tokens: Words) -> tuple[str, ...]:
-    """The words of a sentence, given as strings or tokens."""
-    return tuple(token if isinstance(token, str) else token.text for token in tokens)
+    """The words of a sentence, given as strings or tokens.
+
+    Raises:
+        CrfvizError: it is a text that nobody has split, or holds something that is no word.
+    """
+    if isinstance(tokens, str):
+        raise CrfvizError(
+            f'expected a list of words, such as ["These", "look", "fine"], got the text '
+            f"{shown(tokens)}: split it first, with `tagger.split` or `crfviz.tokenize`"
+        )
+    return tuple(_word(number, token) for number, token in enumerate(tokens, start=1))
+
+
+def _word(number: int, token: object) -> str:
+    if isinstance(token, Token):
+        return token.text
+    if not isinstance(token, str):
+        raise CrfvizError(
+            f"expected words as texts or tokens, got {shown_value(token)} as word {number}"
+        )
+    return token
 
 
 def english_words(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from crfviz.exceptions import FormatError
+from crfviz.text.lines import shown
 from crfviz.text.schemes import OUTSIDE, begin, is_inside, split_tag, with_type
 from crfviz.text.sentences import Sentence
 
@@ -69,6 +70,8 @@ def parse_types(pairs: Iterable[str]) -> dict[str, str]:
     for pair in ",".join(pairs).split(","):
         old, equals, new = (part.strip() for part in pair.partition("="))
         if not (old and equals and new):
-            raise FormatError(f"expected entity types as OLD=NEW, such as person=PER, got {pair!r}")
+            raise FormatError(
+                f"expected entity types as OLD=NEW, such as person=PER, got {shown(pair)}"
+            )
         types[old] = new
     return {new: new for new in types.values()} | types

@@ -104,8 +104,8 @@ def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
     untagged = [word for word in words if word.tag == UNTAGGED]
     if untagged and len(untagged) < len(words):
         raise FormatError(
-            f"{name}, line {untagged[0].number}: expected a tag for {untagged[0].token!r}, because "
-            f"other words of the sentence have one, got {UNTAGGED!r}"
+            f"{name}, line {untagged[0].number}: expected a tag for {shown(untagged[0].token)}, "
+            f"because other words of the sentence have one, got {UNTAGGED!r}"
         )
     tags = None if untagged or not words else tuple(word.tag for word in words)
     return Sentence(tokens, tags, comment(block, TEXT_COMMENT))
@@ -125,6 +125,12 @@ def word_rows(block: Block, layout: Layout, name: str) -> list[WordRow]:
     """
     rows = (_word(number, line, layout, name) for number, line in block if not is_comment(line))
     return [row for row in rows if row is not None]
+
+
+def words_in(block: Block, layout: Layout) -> int:
+    """How many rows of a block are words, or would be: broken ones count, too."""
+    rows = (line for _, line in block if not is_comment(line))
+    return sum(not layout.ids or line.partition("\t")[0].isdecimal() for line in rows)
 
 
 def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
@@ -181,7 +187,7 @@ def _rendered(sentence: Sentence, layout: Layout) -> str:
         for value in (token, tag):
             if not fits(value):
                 raise FormatError(
-                    f"{layout.name} cannot hold {value!r}: expected a word or tag without "
+                    f"{layout.name} cannot hold {shown(value)}: expected a word or tag without "
                     f"TAB, line break or blanks around it (JSONL can hold it)"
                 )
         row = [UNTAGGED] * (layout.width or 2)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from crfviz.exceptions import FormatError
-from crfviz.text.lines import shown
+from crfviz.text.lines import SURROGATES, shown, shown_value
 from crfviz.text.sentences import Sentence
 
 EXPECTED = 'a JSON object such as {"tokens": ["Hello"], "tags": ["INTJ"]}'
@@ -93,7 +93,9 @@ def sentence_of(fields: Mapping[str, object], where: str) -> Sentence:
     tags = None if fields.get("tags") is None else strings(fields["tags"], "tags", where)
     raw = fields.get("text")
     if raw is not None and not isinstance(raw, str):
-        raise FormatError(f'{where}: expected a string in "text", got {shown(repr(raw))}')
+        raise FormatError(f'{where}: expected a string in "text", got {shown_value(raw)}')
+    if raw is not None:
+        check_whole(raw, "text", where)
     if "" in tokens:
         raise FormatError(f'{where}: expected words in "tokens", got an empty string')
     if tags is not None and len(tags) != len(tokens):
@@ -111,6 +113,20 @@ def strings(value: object, field: str, where: str) -> tuple[str, ...]:
     """
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise FormatError(
-            f'{where}: expected a list of strings in "{field}", got {shown(repr(value))}'
+            f'{where}: expected a list of strings in "{field}", got {shown_value(value)}'
         )
+    for item in value:
+        check_whole(item, field, where)
     return tuple(value)
+
+
+def check_whole(text: str, field: str, where: str) -> None:
+    r"""Refuse half a character, as JSON may write it: `"\ud800"` is no text that could be saved.
+
+    Raises:
+        FormatError: says which it is and where.
+    """
+    if half := SURROGATES.search(text):
+        raise FormatError(
+            f'{where}: expected text, got the character U+{ord(half[0]):04X} in "{field}"'
+        )

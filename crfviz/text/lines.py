@@ -5,6 +5,7 @@ only `decoded_with_notes` also takes a lone CR for a line end, and tells of what
 """
 
 import re
+import reprlib
 
 from crfviz.exceptions import FormatError
 
@@ -12,6 +13,9 @@ NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # how Python keeps such bytes
 BYTE_ORDER_MARK = "\ufeff"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 LINE_END = re.compile(r"\r\n?|\n")
+SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, which are no text
+_BRIEF = reprlib.Repr()
+_BRIEF.maxlevel, _BRIEF.maxlist, _BRIEF.maxdict, _BRIEF.maxstring = 3, 10, 10, 62
 NAMES = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
 
 
@@ -68,9 +72,30 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
+def outside(text: str, begin: str, end: str) -> list[str]:
+    """What stands before, between and after the stretches of a text from `begin` to `end`.
+
+    >>> outside("a <!-- b --> c <!-- d", "<!--", "-->")
+    ['a ', ' c <!-- d']
+    """
+    pieces, at = [], 0
+    while (start := text.find(begin, at)) >= 0:
+        stop = text.find(end, start + len(begin))
+        if stop < 0:
+            break
+        pieces.append(text[at:start])
+        at = stop + len(end)
+    return [*pieces, text[at:]]
+
+
 def shown(text: str) -> str:
     """At most 60 characters of something from a file, quoted, for messages."""
     return repr(text if len(text) <= 60 else f"{text[:60]}…")
+
+
+def shown_value(value: object) -> str:
+    """At most 60 characters of any value, quoted, for messages; however large it is."""
+    return shown(value if isinstance(value, str) else _BRIEF.repr(value))
 
 
 def _kept(content: bytes) -> str:

@@ -27,9 +27,11 @@ from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
 from crfviz.text.archives import NPY_MAGIC, ZIP_MAGIC, Archive, npy_array, npz_arrays
-from crfviz.text.lines import lines_of, shown
+from crfviz.text.lines import lines_of, shown, shown_value
 
 MOST_CELLS = 100_000  # 120 words of 200 tags have 24 000
+MOST_WITH_LABELS = 5 * MOST_CELLS  # a column may have labels, and a Markdown table empty sides
+TOO_MANY = f"The table has too many cells: at most {MOST_CELLS} fit."
 MEANINGS: Mapping[str, float] = {  # of cells without digits
     **dict.fromkeys(("", "nan", "null", "none", "–", "—", "-", "n/a"), math.nan),
     **dict.fromkeys(("-inf", "-∞", "-infinity", "log(0)", "log 0"), -math.inf),
@@ -41,11 +43,13 @@ MOST_UNPACKED = 20_000_000  # bytes of all arrays in an .npz
 MOST_ARRAYS = 1000  # in an .npz
 PICKLE_MAGIC = b"\x80"
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_JSON_INFINITY = re.compile(r"-\s*(?:inf(?:inity)?|∞)\b|−\s*∞|-\s*∞", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
+_JSON_INFINITY = re.compile(r"-\s*+inf(?:inity)?\b|[-−]\s*+∞", re.IGNORECASE)
 _JSON_NAN = re.compile(r"\bnan\b", re.IGNORECASE)
-_PRINTED = re.compile(r"\s*(?:(?:tensor|array)\s*\(\s*)?\[")
-_WRAPPING = re.compile(r"^\s*(?:tensor|array)\s*\(|,?\s*(?:dtype|device)\s*=[^)]*\)?\s*$|\)\s*$")
+_WRAPPING = re.compile(r"(?:tensor|array)\s*+\(")
+_KIND = re.compile(r"(?:dtype|device)\s*+=")
+_BRACKETS = str.maketrans("[]", "  ")
+_DECIMAL_COMMA = re.compile(r"([+\-−]?\d++),(\d++)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +77,7 @@ def parse_number_table(
         FormatError: there is no table, its rows differ in length, or a cell is no number; says
             where.
     """
-    if not text.strip():
-        raise FormatError("There is no table yet: paste one, a row per line.")
+    _check_size(text)
     reader = _Cells(names)
     if text.lstrip()[0] in "[{":
         rows = _json_rows(text, prefer)
@@ -144,14 +147,27 @@ class _Cells:
         """The number; None if it is none."""
         if isinstance(cell, bool):
             return None
-        if isinstance(cell, int | float):
-            return float(cell)
+        if isinstance(cell, float):
+            return cell
         if cell is None:
             return math.nan
-        text = str(cell).strip().strip("\"'").replace("−", "-")
+        if not isinstance(cell, str):
+            return None
+        text = cell.strip().strip("\"'").replace("−", "-")
         if _NUMBER.fullmatch(text):
             return float(text)
         return self.ids[text] if text in self.ids else MEANINGS.get(text.lower())
+
+
+def _check_size(text: str) -> None:
+    if not text.strip():
+        raise FormatError("There is no table yet: paste one, a row per line.")
+    if len(text) > MOST_BYTES:
+        raise FormatError(
+            f"The text has {len(text):,} characters, at most {MOST_BYTES:,} are read."
+        )
+    if text.count("\n") > MOST_WITH_LABELS or sum(map(text.count, "[{,")) > 2 * MOST_WITH_LABELS:
+        raise FormatError(TOO_MANY)
 
 
 def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> NumberTable:
@@ -170,7 +186,7 @@ def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> Numb
             value = reader.value(cell)
             if value is None:
                 raise FormatError(
-                    f"{where}, column {j + 1}: expected a number, got {shown(str(cell))}"
+                    f"{where}, column {j + 1}: expected a number, got {shown_value(cell)}"
                 )
             values[i, j] = value
     return NumberTable(values, None, None, "JSON")
@@ -180,7 +196,7 @@ def _json_rows(text: str, prefer: str) -> list[list[object]] | None:
     """The rows of a JSON text; None if it is none, as what NumPy prints."""
     readable = _JSON_NAN.sub("NaN", _JSON_INFINITY.sub("-Infinity", text))
     try:
-        value = json.loads(readable)
+        value = json.loads(readable, parse_int=float)  # however many digits there are
     except (ValueError, RecursionError) as error:
         if text.lstrip()[0] == "{":
             raise FormatError(f"This looks like JSON but is none: {error}") from error
@@ -204,12 +220,23 @@ def _is_rows(value: object) -> bool:
 def _split_lines(text: str) -> list[tuple[str, list[str]]]:
     """The cells of each line that has any, with its place."""
     texts = lines_of(text)
-    if _PRINTED.match(text):
-        bare = (_WRAPPING.sub("", _WRAPPING.sub("", line)) for line in texts)
-        texts = [re.sub(r"[\[\]]", " ", line).strip().strip(",") for line in bare]
+    if _unwrapped(text.lstrip()).lstrip().startswith("["):
+        texts = [_unwrapped(line).translate(_BRACKETS).strip().strip(",") for line in texts]
     lines = [(n, line) for n, line in enumerate(texts, 1) if line.strip() and not _is_rule(line)]
     separator = next((s for s in "\t;|," if any(s in line for _, line in lines)), None)
+    if sum(_count(line, separator) for _, line in lines) > MOST_WITH_LABELS:
+        raise FormatError(TOO_MANY)
     return [(f"line {number}", _cells(line, separator)) for number, line in lines]
+
+
+def _unwrapped(line: str) -> str:
+    """A line without what stands around a printed array: `tensor(`, `dtype=...`, `)`."""
+    line = line.strip()
+    if start := _WRAPPING.match(line):
+        line = line[start.end() :]
+    if kind := _KIND.search(line):
+        line = line[: kind.start()].rstrip().removesuffix(",")
+    return line.rstrip(") ")
 
 
 def _is_rule(line: str) -> bool:
@@ -223,7 +250,12 @@ def _cells(line: str, separator: str | None) -> list[str]:
     cells = [cell.strip().strip('"') for cell in line.split(separator)]
     if separator == ",":
         return cells
-    return [re.sub(r"^([+\-−]?\d+),(\d+)", r"\1.\2", cell) for cell in cells]
+    return [cell.replace(",", ".", 1) if _DECIMAL_COMMA.match(cell) else cell for cell in cells]
+
+
+def _count(line: str, separator: str | None) -> int:
+    """About how many cells a line has."""
+    return len(line.split()) if separator is None else line.count(separator) + 1
 
 
 @dataclass(frozen=True)

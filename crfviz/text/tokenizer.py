@@ -18,10 +18,12 @@ the text box, and can be seen there. A single word has no gap: two blanks behind
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+
+from crfviz.text.lines import SURROGATES
 
 if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
@@ -36,9 +38,11 @@ HYPHENED = re.compile(
 CLITICS = ["'d", "'ll", "'m", "'re", "'ve", "n't"]
 NO_CONTRACTIONS = {"Id", "Wed", "id", "wed"}
 LONGEST = 200  # characters
-LONG = re.compile(rf"\S{{{LONGEST + 1},}}")
+LONG = re.compile(rf"(?<!\S)\S{{{LONGEST + 1},}}")
+STRETCH = re.compile(
+    r"(?<!\S)\S.{,999}(?!\S)", re.DOTALL
+)  # what spaCy is given at once: whole words
 PIECE = re.compile(r"https?://\S+|\w+|[^\w\s]")
-SURROGATES = re.compile("[\ud800-\udfff]")
 
 _lock = threading.Lock()  # spaCy's tokenizer fills caches while it works
 GAP = "  "
@@ -63,22 +67,32 @@ def tokenize(text: str) -> list[Token]:
     >>> [token.text for token in tokenize("They don't e-mail me!!!")]
     ['They', 'do', "n't", 'e-mail', 'me', '!!!']
     """
-    places: list[tuple[int, int]] = []
+    return list(tokens(text))
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The words of a text one after the other: who needs a few does not wait for all."""
+    for start, end in _places(text):
+        yield Token(text[start:end], start, end)
+
+
+def _places(text: str) -> Iterator[tuple[int, int]]:
     done = 0
     for long in LONG.finditer(text):
-        places += _split(text, done, long.start())
-        places += [piece.span() for piece in PIECE.finditer(text, long.start(), long.end())]
+        yield from _split(text, done, long.start())
+        yield from (piece.span() for piece in PIECE.finditer(text, long.start(), long.end()))
         done = long.end()
-    places += _split(text, done, len(text))
-    return [Token(text[start:end], start, end) for start, end in places]
+    yield from _split(text, done, len(text))
 
 
-def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Places of the words in text[start:end] by spaCy's rules."""
-    encodable = SURROGATES.sub("\ufffd", text[start:end])  # half a character is no UTF-8
-    with _lock:
-        words = [word for word in _rules()(encodable) if not word.is_space]
-        return [(start + word.idx, start + word.idx + len(word)) for word in words]
+def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Places of the words in text[start:end] by spaCy's rules, which let nobody else work."""
+    for stretch in STRETCH.finditer(text, start, end):
+        begin = stretch.start()
+        encodable = SURROGATES.sub("\ufffd", stretch[0])  # half a character is no UTF-8
+        with _lock:
+            words = [word for word in _rules()(encodable) if not word.is_space]
+        yield from ((begin + word.idx, begin + word.idx + len(word)) for word in words)
 
 
 @cache

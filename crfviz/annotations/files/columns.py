@@ -10,7 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote
 
-from crfviz.annotations.files.fields import ROWS, FileSentence, Pair, annotated, fields_of
+from crfviz.annotations.files.fields import (
+    ROWS,
+    FileSentence,
+    Pair,
+    annotated,
+    check_length,
+    fields_of,
+)
 from crfviz.annotations.records import Item
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import (
@@ -25,13 +32,15 @@ from crfviz.text.columns import (
     rendered,
     sentence_of,
     word_rows,
+    words_in,
 )
 from crfviz.text.jsonl import parse_object
-from crfviz.text.lines import check_utf_8
+from crfviz.text.lines import check_utf_8, shown
 from crfviz.text.sentences import joined, located
 
 MARK = "# crfviz ="
 RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
+UNSAFE = re.compile(r"[%|\s]")  # in MISC
 TIGHT = "SpaceAfter=No"
 
 
@@ -72,6 +81,7 @@ def read_block(block: Block, where: str, layout: Layout, name: str) -> FileSente
     """
     for number, line in block:
         check_utf_8(line, f"{name}, line {number}")
+    check_length(words_in(block, layout), where)
     rows = word_rows(block, layout, name)
     marked = comment(block, MARK)
     if marked is not None:
@@ -120,8 +130,8 @@ def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
         for value in (proposed, tag):
             if not fits(value):
                 raise FormatError(
-                    f"columns cannot hold the tag {value!r}: expected one without TAB, line break "
-                    f"or blanks around it (JSONL can hold it)"
+                    f"columns cannot hold the tag {shown(value)}: expected one without TAB, line "
+                    f"break or blanks around it (JSONL can hold it)"
                 )
         yield _cell(item.text[start:end]), f"{start}:{end}", proposed, tag
 
@@ -133,7 +143,7 @@ def _cell(word: str) -> str:
 
 def _packed(value: str) -> str:
     """A value for MISC, where `|` separates."""
-    return re.sub(r"[%|\s]", lambda wrong: quote(wrong[0]), value)
+    return UNSAFE.sub(lambda wrong: quote(wrong[0]), value)
 
 
 def _shown(rows: Sequence[WordRow], text: str, name: str) -> dict[str, object]:
@@ -160,7 +170,7 @@ def _parts(row: WordRow, name: str) -> tuple[str, str, str]:
     if not parts.keys() >= {"TokenRange", "Proposal"}:
         raise FormatError(
             f"{name}, line {row.number}: expected Proposal= and TokenRange= in the last column, "
-            f"got {row.cells[-1]!r}"
+            f"got {shown(row.cells[-1])}"
         )
     return parts["TokenRange"], unquote(parts["Proposal"]), row.cells[CONLLU.tag]
 
@@ -169,11 +179,11 @@ def _place(cell: str, row: WordRow, text: str, name: str) -> list[int]:
     """Characters of a word, checked against the word itself: an export must never shift."""
     match = RANGE.fullmatch(cell)
     if not match:
-        raise FormatError(f"{name}, line {row.number}: expected start:end, got {cell!r}")
+        raise FormatError(f"{name}, line {row.number}: expected start:end, got {shown(cell)}")
     start, end = int(match[1]), int(match[2])
     if _cell(text[start:end]) != row.token:
         raise FormatError(
-            f"{name}, line {row.number}: expected {_cell(text[start:end])!r}, the characters "
-            f"{start} to {end} of the text, got {row.token!r}"
+            f"{name}, line {row.number}: expected {shown(_cell(text[start:end]))}, the "
+            f"characters {start} to {end} of the text, got {shown(row.token)}"
         )
     return [start, end]

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from crfviz.annotations.records import STATES, Annotation, Item
+from crfviz.annotations.records import MOST_WORDS, STATES, Annotation, Item
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.jsonl import strings
-from crfviz.text.lines import shown
+from crfviz.text.lines import shown, shown_value
 from crfviz.text.sentences import Offsets, words_at
 
 Pair = tuple[Item, Annotation]
 Fields = dict[str, Any]
+NO_TAG = ""  # of a word, where others may have one
+LARGEST = 10**9  # of what counts characters, words and sentences
 ROWS = ("text", "tokens", "tags", "offsets", "proposed")  # what columns show outside of the fields
 
 
@@ -51,12 +53,30 @@ def fields_of(pair: Pair) -> Fields:
     }
     for name, moment in (("created", annotation.created), ("updated", annotation.updated)):
         if moment is not None:
-            fields[name] = moment.astimezone(UTC).isoformat()
+            fields[name] = _written(moment)
     if item.gold is not None:
         fields["gold"] = item.gold
     if item.offsets != annotation.offsets:
         fields["offsets_in_file"] = item.offsets
     return fields
+
+
+def row_of(pair: Pair) -> Fields:
+    """The fields with the same keys and types in every row, as tables of Arrow want them.
+
+    Arrow takes the columns and their types from the first rows, and refuses what differs later. So
+    `gold` and `pins` have a text for every word, an empty one where there is no tag.
+    """
+    item, annotation = pair
+    words, own = len(annotation.offsets), item.offsets
+    return {
+        **fields_of(pair),
+        "created": _written(annotation.created),
+        "updated": _written(annotation.updated),
+        "pins": [annotation.pins.get(position, NO_TAG) for position in range(words)],
+        "gold": [NO_TAG] * len(own) if item.gold is None and own else item.gold,
+        "offsets_in_file": own,
+    }
 
 
 def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSentence:
@@ -69,15 +89,20 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
         FormatError: a field has another type, or does not fit the sentence; says which.
     """
     if not isinstance(text, str):
-        raise FormatError(f'{where}: expected a string in "text", got {shown(repr(text))}')
+        raise FormatError(f'{where}: expected a string in "text", got {shown_value(text)}')
     read = _Reader(fields, where)
     final = strings(fields.get("tags"), "tags", where)
     proposed = strings(fields["proposed"], "proposed", where) if "proposed" in fields else final
     offsets = offsets_of(fields.get("offsets"), where)
+    check_length(len(offsets), where)
     if "tokens" in fields:
         check_words(text, offsets, strings(fields["tokens"], "tokens", where), where)
-    own = offsets_of(fields["offsets_in_file"], where) if "offsets_in_file" in fields else offsets
+    in_file = fields.get("offsets_in_file")
+    own = offsets if in_file is None else offsets_of(in_file, where)
+    check_length(len(own), where)
     gold = None if fields.get("gold") is None else strings(fields["gold"], "gold", where)
+    if gold and len(gold) == len(own) and not any(gold):
+        gold = None
     state = read.text("state", "done")
     if state not in STATES:
         raise FormatError(f"{where}: expected state {' or '.join(STATES)}, got {shown(state)}")
@@ -95,7 +120,7 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
             offsets=offsets,
             proposed=proposed,
             final=final,
-            pins=read.pins(),
+            pins=read.pins(len(offsets)),
             state=state,
             model=read.text("model"),
             model_version=read.text("model_version"),
@@ -108,6 +133,19 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
     return FileSentence(item, annotation)
 
 
+def check_length(words: int, where: str) -> None:
+    """Refuse a sentence that is too long to be labelled.
+
+    Raises:
+        FormatError: says where it begins, and what to do.
+    """
+    if words > MOST_WORDS:
+        raise FormatError(
+            f"{where}: expected at most {MOST_WORDS:,} words in a sentence, got more; end each "
+            f"sentence with a line break, in columns with an empty line"
+        )
+
+
 def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) -> None:
     """Refuse offsets that do not point at the words.
 
@@ -117,8 +155,8 @@ def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) 
     there = words_at(text, offsets)
     if there != tuple(tokens):
         raise FormatError(
-            f"{where}: expected offsets that point at the tokens {shown(repr(list(tokens)))}, got "
-            f"those of {shown(repr(list(there)))}"
+            f"{where}: expected offsets that point at the tokens {shown_value(list(tokens))}, got "
+            f"those of {shown_value(list(there))}"
         )
 
 
@@ -129,13 +167,20 @@ def offsets_of(value: object, where: str) -> Offsets:
         FormatError: they are no list of pairs of whole numbers.
     """
     if not isinstance(value, list) or not all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair)
+        isinstance(pair, list)
+        and len(pair) == 2
+        and all(type(end) is int and abs(end) < LARGEST for end in pair)
         for pair in value
     ):
         raise FormatError(
-            f"{where}: expected offsets such as [[0, 5], [6, 11]], got {shown(repr(value))}"
+            f"{where}: expected offsets such as [[0, 5], [6, 11]], got {shown_value(value)}"
         )
     return tuple((start, end) for start, end in value)
+
+
+def _written(moment: datetime | None) -> str | None:
+    """Null only for what was never stored."""
+    return None if moment is None else moment.astimezone(UTC).isoformat()
 
 
 @dataclass(frozen=True)
@@ -147,6 +192,8 @@ class _Reader:
 
     def text(self, name: str, default: str = "") -> str:
         value = self.fields.get(name, default)
+        if value is None:
+            return default
         if not isinstance(value, str):
             self._refuse(name, "a string")
         return value
@@ -157,12 +204,15 @@ class _Reader:
             self._refuse(name, "a number from 0")
         return value
 
-    def pins(self) -> dict[int, str]:
+    def pins(self, words: int) -> dict[int, str]:
         value = self.fields.get("pins", {})
-        if not isinstance(value, dict):
+        if isinstance(value, list) and len(value) == words:
+            tags = strings(value, "pins", self.where)
+            return {position: tag for position, tag in enumerate(tags) if tag != NO_TAG}
+        if not isinstance(value, dict):  # as older exports have them
             self._refuse("pins", 'an object such as {"0": "NOUN"}')
         tags = strings(list(value.values()), "pins", self.where)
-        if not all(position.isdecimal() for position in value):
+        if not all(position.isdecimal() and len(position) < 10 for position in value):
             self._refuse("pins", "positions of words from 0")
         return {int(position): tag for position, tag in zip(value, tags, strict=True)}
 
@@ -177,5 +227,5 @@ class _Reader:
             self._refuse(name, "a time such as 2030-01-31T12:00:00+00:00")
 
     def _refuse(self, name: str, expected: str) -> NoReturn:
-        got = shown(repr(self.fields.get(name)))
+        got = shown_value(self.fields.get(name))
         raise FormatError(f'{self.where}: expected {expected} in "{name}", got {got}')

@@ -17,24 +17,28 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Literal, TypeVar, get_args
 
 from crfviz.annotations.files.columns import MARK, read_block
-from crfviz.annotations.files.fields import FileSentence
+from crfviz.annotations.files.fields import FileSentence, check_length
 from crfviz.annotations.files.objects import read_element, read_line
-from crfviz.annotations.records import UNSTORABLE, Annotation, Item
+from crfviz.annotations.records import MOST_WORDS, UNSTORABLE, Annotation, Item
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, blocks, is_comment
 from crfviz.text.formats import LAYOUTS, detect_format
 from crfviz.text.jsonl import list_elements
 from crfviz.text.lines import check_utf_8, decoded_with_notes, lines_of, shown
 from crfviz.text.schemes import is_bio, repair
-from crfviz.text.tokenizer import tokenize
+from crfviz.text.tokenizer import tokens
 
 InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
 INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
 MOST_TAGS = 20  # that a message lists
 MAX_BYTES = 5 * 1024 * 1024
+MOST_SENTENCES = 100_000  # of a file that is pasted or uploaded
+MOST_PROBLEMS = 1000  # that are told in words; more are counted
+LONGEST_TAG = 60  # characters of one in a message
 JSON_LIST = re.compile(r"\s*\[\s*([\[{\]]|$)")
 Unit = TypeVar("Unit")  # lines, a line or an element, of one sentence
 
@@ -54,13 +58,10 @@ class Import:
     format: InputFormat
     items: tuple[Item, ...]  # the good sentences
     annotations: tuple[Annotation, ...]  # their `item` counts `items`
-    problems: tuple[Problem, ...]  # in the order of the file
+    problems: tuple[Problem, ...]  # the first ones, in the order of the file
+    wrong: int  # problems in all
+    dropped: int  # how many sentences could not be read
     unknown: Mapping[str, int] = field(default_factory=dict)  # gold tags that may not be: words
-
-    @property
-    def dropped(self) -> int:
-        """How many sentences could not be read."""
-        return sum(problem.dropped for problem in self.problems)
 
 
 def read_items(
@@ -80,10 +81,10 @@ def read_items(
         file_format: None tells it from the content.
         tags: that gold tags may be; a sentence with others loses them. None allows all.
         names: what gold tags of the file count as.
-        limit: bytes; None is no limit.
+        limit: bytes; None is no limit, of sentences neither.
 
     Raises:
-        FormatError: the file is too large, or UTF-16.
+        FormatError: the file is too large, has too many sentences, or is UTF-16.
     """
     if limit is not None and len(content) > limit:
         raise FormatError(
@@ -92,18 +93,25 @@ def read_items(
         )
     text, notes = decoded_with_notes(content, name)
     kind = file_format or _detected(text, name)
-    gathering = _Gathering(
-        name, tags, names or {}, [Problem(note, dropped=False) for note in notes]
-    )
-    for line, sentence in _sentences(text, kind, name):
+    gathering = _Gathering(name, tags, names or {})
+    for note in notes:
+        gathering.note(note)
+    for number, (line, sentence) in enumerate(_sentences(text, kind, name)):
+        if limit is not None and number == MOST_SENTENCES:
+            raise FormatError(
+                f"{name}, line {line}: expected at most {MOST_SENTENCES:,} sentences, got more; "
+                f"`crfviz annotations import` reads larger files"
+            )
         gathering.add(line, sentence)
     gathering.say_unknown()
     return Import(
-        kind,
-        tuple(gathering.items),
-        tuple(gathering.annotations),
-        tuple(gathering.problems),
-        gathering.unknown,
+        format=kind,
+        items=tuple(gathering.items),
+        annotations=tuple(gathering.annotations),
+        problems=tuple(gathering.problems),
+        wrong=gathering.wrong,
+        dropped=gathering.dropped,
+        unknown=gathering.unknown,
     )
 
 
@@ -163,7 +171,9 @@ def _each(
 def _read_text(line: str, where: str) -> FileSentence:
     check_utf_8(line, where)
     text = line.strip()
-    places = tuple((token.start, token.end) for token in tokenize(text))
+    check_length(len(text.split(None, MOST_WORDS)), where)  # before the tokenizer takes its time
+    places = tuple((token.start, token.end) for token in islice(tokens(text), MOST_WORDS + 1))
+    check_length(len(places), where)
     if not places:
         raise FormatError(f"{where}: expected a sentence, got {shown(line)}")
     return FileSentence(Item(text, places))
@@ -176,7 +186,9 @@ class _Gathering:
     name: str  # of the file
     tags: Collection[str] | None  # that gold tags may be; None is any
     names: Mapping[str, str]  # what gold tags of the file count as
-    problems: list[Problem]
+    problems: list[Problem] = field(default_factory=list)
+    wrong: int = 0
+    dropped: int = 0
     items: list[Item] = field(default_factory=list)
     annotations: list[Annotation] = field(default_factory=list)
     places: dict[Item, int] = field(default_factory=dict)  # of sentences that somebody labelled
@@ -188,7 +200,7 @@ class _Gathering:
     def add(self, line: int, sentence: FileSentence | FormatError) -> None:
         """Keep a sentence if that can be; an error is a sentence that is lost."""
         if isinstance(sentence, FormatError):
-            self.problems.append(Problem(str(sentence), dropped=True))
+            self.note(str(sentence), dropped=True)
         elif wrong := _unstorable(sentence):
             self._say(f"expected text, got the character {wrong}", line, dropped=True)
         else:
@@ -199,6 +211,13 @@ class _Gathering:
                 self.items.append(replace(item, document=self.name))
             else:
                 self._join(line, sentence.item, sentence.annotation)
+
+    def note(self, message: str, *, dropped: bool = False) -> None:
+        """Count a problem, and keep its message while there are few."""
+        self.wrong += 1
+        self.dropped += dropped
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(message, dropped))
 
     def say_unknown(self) -> None:
         """Say once which gold tags may not be, and what that costs."""
@@ -211,10 +230,11 @@ class _Gathering:
                 f"{', '.join(sorted(self.tags or ()))}, got {got}{more}: "
                 f"{_number(self.lacking, 'sentence')} without gold tags therefore"
             )
+            self.wrong += 1
             self.problems.insert(0, Problem(message, dropped=False))
 
     def _say(self, message: str, line: int, *, dropped: bool = False) -> None:
-        self.problems.append(Problem(f"{self.name}, line {line}: {message}", dropped))
+        self.note(f"{self.name}, line {line}: {message}", dropped=dropped)
 
     def _checked(self, line: int, sentence: FileSentence) -> Item:
         """The sentence with gold tags that can be used."""
@@ -226,7 +246,9 @@ class _Gathering:
         if is_bio(repaired := repair(gold)):
             changed = [t for t, tag in enumerate(repaired) if tag != gold[t]]
             for t in changed:
-                self._say(f"{gold[t]} begins an entity: read as {repaired[t]}", lines[t])
+                self._say(
+                    f"{_brief(gold[t])} begins an entity: read as {_brief(repaired[t])}", lines[t]
+                )
             gold = tuple(repaired)
         gold = tuple(self.names.get(tag, tag) for tag in gold)
         unknown = [tag for tag in gold if self.tags is not None and tag not in self.tags]
@@ -245,11 +267,15 @@ class _Gathering:
             self.items.append(item)
         whose = (place, annotation.annotator)
         if whose in self.labelled:
-            told = f"a second annotation of the same sentence by {annotation.annotator!r}"
+            told = f"a second annotation of the same sentence by {shown(annotation.annotator)}"
             self._say(told, line, dropped=True)
             return
         self.labelled.add(whose)
         self.annotations.append(replace(annotation, item=place))
+
+
+def _brief(tag: str) -> str:
+    return tag if len(tag) <= LONGEST_TAG else f"{tag[:LONGEST_TAG]}…"
 
 
 def _number(number: int, noun: str) -> str:

@@ -6,30 +6,34 @@ else is known stands under `crfviz`.
 """
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from crfviz.annotations.files.fields import (
+    LARGEST,
     Fields,
     FileSentence,
     Pair,
     annotated,
+    check_length,
     check_words,
     fields_of,
     offsets_of,
+    row_of,
 )
-from crfviz.annotations.records import Item
+from crfviz.annotations.records import MOST_WORDS, Item
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.jsonl import parse_object, sentence_of, strings
-from crfviz.text.lines import check_utf_8, shown
+from crfviz.text.lines import check_utf_8, shown_value
 from crfviz.text.schemes import Span, repair, spans, split_tag, tags_of
 from crfviz.text.sentences import Offsets, joined, located, words_at
-from crfviz.text.tokenizer import tokenize
+from crfviz.text.tokenizer import tokens
 
 
 def render_jsonl(pair: Pair) -> str:
     """One annotated sentence as a line of JSONL."""
-    return f"{json.dumps(fields_of(pair), ensure_ascii=False)}\n"
+    return f"{json.dumps(row_of(pair), ensure_ascii=False)}\n"
 
 
 def render_spacy(pair: Pair) -> str:
@@ -68,12 +72,12 @@ def read_element(element: object, where: str) -> FileSentence | None:
     if not isinstance(element, dict) or not isinstance(element.get("text"), str):
         raise FormatError(
             f'{where}: expected a sentence such as {{"text": "Kim left", "annotations": '
-            f'{{"entities": [[0, 3, "PER"]]}}}}, got {shown(repr(element))}'
+            f'{{"entities": [[0, 3, "PER"]]}}}}, got {shown_value(element)}'
         )
     text, labels = element["text"], element.get("annotations", element)
     if not isinstance(labels, dict):
         raise FormatError(
-            f'{where}: expected an object in "annotations", got {shown(repr(labels))}'
+            f'{where}: expected an object in "annotations", got {shown_value(labels)}'
         )
     if isinstance(element.get("crfviz"), dict):
         sentence = annotated(element["crfviz"], text, where)
@@ -92,6 +96,7 @@ def _with_tags(fields: Mapping[str, object], where: str) -> FileSentence | None:
     sentence = sentence_of(fields, where)
     if not sentence.tokens:
         return None
+    check_length(len(sentence.tokens), where)
     text, note = sentence.text, ""
     offsets = None if text is None else located(sentence.tokens, text)
     if text is not None and "offsets" in fields:
@@ -140,11 +145,13 @@ def _for_spacy(text: str, offsets: Offsets, tags: Sequence[str]) -> Fields:
 def _with_entities(text: str, entities: object, where: str) -> Item:
     """A sentence whose words are split by us, and cut where an entity begins or ends in one."""
     marked = _entities(text, entities, where)
+    check_length(len(marked), where)  # each has a word
     edges = sorted({edge for start, end, _ in marked for edge in (start, end)})
     places: list[tuple[int, int]] = []
-    for token in tokenize(text):
-        inside = (edge for edge in edges if token.start < edge < token.end)
+    for token in islice(tokens(text), MOST_WORDS + 1):
+        inside = edges[bisect_right(edges, token.start) : bisect_left(edges, token.end)]
         places += pairwise([token.start, *inside, token.end])
+    check_length(len(places), where)
     named = []
     for start, end, kind in marked:
         words = [t for t, place in enumerate(places) if start <= place[0] and place[1] <= end]
@@ -157,12 +164,15 @@ def _with_entities(text: str, entities: object, where: str) -> Item:
 def _entities(text: str, value: object, where: str) -> list[tuple[int, int, str]]:
     """Checked entities in order; none overlap."""
     fits = isinstance(value, list) and all(
-        isinstance(row, list) and [type(cell) for cell in row[:3]] == [int, int, str] and row[2]
+        isinstance(row, list)
+        and [type(cell) for cell in row[:3]] == [int, int, str]
+        and max(abs(row[0]), abs(row[1])) < LARGEST
+        and row[2]
         for row in value
     )
     if not fits:
         raise FormatError(
-            f'{where}: expected entities such as [[0, 3, "PER"]], got {shown(repr(value))}'
+            f'{where}: expected entities such as [[0, 3, "PER"]], got {shown_value(value)}'
         )
     marked = sorted((row[0], row[1], row[2]) for row in value)  # type: ignore[attr-defined] # checked
     before = 0

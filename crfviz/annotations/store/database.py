@@ -15,7 +15,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from crfviz.annotations.store.failures import SAFE, explained
 from crfviz.annotations.store.rows import to_json
-from crfviz.annotations.store.schema import VERSION, VERSION_TABLE
+from crfviz.annotations.store.schema import VERSION, VERSION_TABLE, from_json
 from crfviz.exceptions import LostStoreError, StoreError
 
 VARIABLE = "CRFVIZ_DATABASE_URL"
@@ -138,13 +138,12 @@ def _make_folder(folder: Path) -> None:
 
 
 def _engine(url: URL) -> Engine:
+    json = {"json_serializer": to_json, "json_deserializer": from_json}
     if url.get_backend_name() != "sqlite":
         waits = {"connect_timeout": WAIT, "options": f"-c lock_timeout={WAIT}s"}
         own = {name: value for name, value in waits.items() if name not in url.query}
-        return create_engine(
-            url, connect_args=own, pool_pre_ping=True, json_serializer=to_json, **POOL
-        )
-    engine = create_engine(url, connect_args={"timeout": WAIT}, json_serializer=to_json, **POOL)
+        return create_engine(url, connect_args=own, pool_pre_ping=True, **json, **POOL)
+    engine = create_engine(url, connect_args={"timeout": WAIT}, **json, **POOL)
     event.listen(engine, "connect", partial(_prepare_file, Path(str(url.database))))
     event.listen(engine, "begin", _begin)
     return engine

@@ -5,7 +5,11 @@ JSON text here: nobody searches in it, and SQLite and PostgreSQL hold it alike. 
 `crfviz_`, so that a database can be shared with other programs.
 """
 
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -28,11 +32,38 @@ VERSION_TABLE = "crfviz_version"
 TABLES = MetaData()
 
 
+@dataclass(frozen=True)
+class Damaged:
+    """A cell that cannot be read, as something else than this program has written it."""
+
+    cell: object
+
+
+def from_json(text: str) -> object:
+    """What a cell of JSON says; who reads the row knows which one it is, and refuses it."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return Damaged(text)
+
+
 class Moment(TypeDecorator[datetime]):
     """A time with its zone in Python, UTC without a zone in the database."""
 
     impl = DateTime
     cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+        """A time, or what stands there instead."""
+        read = super().result_processor(dialect, coltype)
+
+        def process(value: Any) -> Any:  # noqa: ANN401 - whatever the driver gives
+            try:
+                return read(value) if read else value
+            except (TypeError, ValueError):
+                return Damaged(value)
+
+        return process
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 (SQLAlchemy's signature)
         """UTC without a zone."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import (
@@ -41,10 +42,11 @@ from crfviz.annotations.store.rows import (
     write_annotation,
     write_document,
 )
-from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, Damaged
 from crfviz.annotations.store.tagsets import hold_to_tags
 from crfviz.exceptions import StoreError
 
+LARGEST_ID = 2**31
 PAUSE = 1.0  # seconds before a lost server is asked once more
 Result = TypeVar("Result")
 
@@ -82,6 +84,17 @@ def open_store(url: str | None = None) -> Store:
     """
     address = database_url(url)
     return Store(connect(address), shown(address))
+
+
+def file_of(url: str | None = None) -> Path | None:
+    """The file of a store at an address, see `open_store`; None where it is on a server.
+
+    Raises:
+        StoreError: it is no such address.
+    """
+    address = database_url(url)
+    on_disk = address.get_backend_name() == "sqlite"
+    return Path(str(address.database)) if on_disk else None
 
 
 class Store:
@@ -161,6 +174,14 @@ class Store:
             .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
         )
         rows = self._run(lambda c: c.execute(query).all())
+        damaged = [
+            name for name, _, *cells, _ in rows if any(isinstance(cell, Damaged) for cell in cells)
+        ]
+        if damaged:
+            raise StoreError(
+                f"the document {damaged[0][:60]!r} was damaged by another program: its time or "
+                f"its tags cannot be read"
+            )
         return [
             DocumentSummary(name, sentences, created, None if tags is None else tuple(tags), model)
             for name, sentences, created, tags, model in rows
@@ -179,7 +200,8 @@ class Store:
             StoreError: there is none (any more).
         """
         query = _sentences().where(ITEMS.c.id == number)
-        row = self._run(lambda c: c.execute(query).mappings().first())
+        known = 0 < number < LARGEST_ID  # a larger one is none that a database could look for
+        row = self._run(lambda c: c.execute(query).mappings().first()) if known else None
         if row is None:
             raise StoreError(f"sentence {number} is not in the store; its document may be removed")
         return item_of(row)

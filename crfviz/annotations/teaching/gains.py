@@ -15,9 +15,13 @@ from crfviz.corpus.table import markdown
 from crfviz.corpus.tables.report import BEGIN, END
 from crfviz.taggers.folder import version_of
 from crfviz.taggers.tagger import Tagger
+from crfviz.text.lines import outside
 from crfviz.text.sentences import Sentence
 
 SEED = 0  # of the bootstrap
+_TITLE = re.compile(r"\A# .*\n")
+_HEADING = re.compile(r"^#+ Figures\s+\Z", re.MULTILINE)
+_LEVEL = re.compile(r"^(#+ )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,6 @@ def _percent(rate: Rate) -> str:
 
 def _quoted(card: str) -> str:
     """A card one level down, without its title and its figures, which are not of this model."""
-    begin, end = re.escape(BEGIN), re.escape(END)
-    body = re.sub(rf"(?:^#+ Figures\s+)?{begin}.*?{end}", "", card, flags=re.DOTALL | re.MULTILINE)
-    body = re.sub(r"\A# .*\n", "", body)
-    return re.sub(r"^(#+ )", r"#\1", body, flags=re.MULTILINE).strip()
+    *before, last = outside(card, BEGIN, END)
+    body = "".join([*(_HEADING.sub("", piece) for piece in before), last])
+    return _LEVEL.sub(r"#\1", _TITLE.sub("", body)).strip()

@@ -31,6 +31,8 @@ from crfviz.exceptions import ShapeError
 LOG, PROBABILITY, NORMALISED = "log", "probability", "normalised"
 SPACES = (LOG, PROBABILITY, NORMALISED)
 MOST_DECIMALS = 6  # of a table rounded by hand; with more, the digits that count are counted
+_DECIMALS = range(MOST_DECIMALS + 1)
+MOST_PADDING = 500  # rows after the last word: a batch is as long as its longest sentence
 MOST_STEPS = 5  # half units that rounding along the way may add
 HALF = 0.5 * (1 + 1e-6)  # of a unit; 0.345 may be 0.34 or 0.35, whatever float it is
 COARSEST = 0.1  # a table rounded to whole numbers is taken for one with a decimal
@@ -139,10 +141,9 @@ def misplaced(right: Program) -> Iterator[tuple[NDArray[np.bool_], slice, int]]:
 def rounding_of(table: Array) -> Rounding:
     """How the numbers of a table are rounded; what is not finite does not count."""
     values = np.unique(np.abs(table[np.isfinite(table)]))
-    decimals = next(
-        (d for d in range(MOST_DECIMALS + 1) if np.allclose(values.round(d), values, 1e-12, 0.0)),
-        None,
-    )
+    with np.errstate(over="ignore"):  # no table of such numbers is rounded
+        rounded = (np.allclose(values.round(d), values, 1e-12, 0.0) for d in _DECIMALS)
+        decimals = next((d for d, same in zip(_DECIMALS, rounded, strict=False) if same), None)
     digits = max((_digits(value) for value in values.tolist()), default=1)
     with np.errstate(over="ignore"):
         as_single = values.astype(np.float32).astype(np.float64)
@@ -200,7 +201,7 @@ def _conventions(kind: str, more: int, *, single: bool) -> list[str]:
     """The conventions of a table with so many more rows than words; one word passes nothing on."""
     if more == -1 and not single:
         return {ALPHA: [MESSAGES], BACKPOINTERS: [INCLUDED]}.get(kind, [])
-    if more < 0:
+    if more < 0 or more > MOST_PADDING:
         return []
     if kind != ALPHA:
         return [INCLUDED]

@@ -15,6 +15,7 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.lexicon import build_lexicon, write_lexicon
 from crfviz.taggers.neural.vocabulary import Batch, Vocabulary, build_vocabulary, padded
 from crfviz.text.formats import read_sentences
+from crfviz.text.lines import shown
 from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, repair, split_tag
 from crfviz.text.sentences import Sentence
 
@@ -186,6 +187,8 @@ def _numbered(
         names = repair(sentence.tags or ()) if bio else sentence.tags or ()
         unknown = [name for name in names if name not in ids]
         if unknown:
-            raise FormatError(f"tag {unknown[0]!r} is in the dev files but not in the train files")
+            raise FormatError(
+                f"tag {shown(unknown[0])} is in the dev files but not in the train files"
+            )
         numbered.append(Labelled(sentence.tokens, tuple(ids[n] for n in names), auxiliary))
     return numbered

@@ -36,6 +36,7 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.perceptron.features import Keys, Rows, feature_keys, rows_of, word_keys
 from crfviz.taggers.perceptron.tagger import Floats, Perceptron, save_perceptron
 from crfviz.taggers.storage import HISTORY_FILE, write_json
+from crfviz.text.lines import shown
 from crfviz.text.sentences import Sentence
 
 SHOW_EVERY = 200  # sentences between two figures of the progress bar
@@ -109,7 +110,9 @@ def _numbered(sentences: Sequence[Sentence], known: Known) -> list[Numbered]:
     ids = {tag: index for index, tag in enumerate(known.tags)}
     unknown = {tag for sentence in sentences for tag in sentence.tags or ()} - ids.keys()
     if unknown:
-        raise FormatError(f"tag {min(unknown)!r} is in the dev files but not in the train files")
+        raise FormatError(
+            f"tag {shown(min(unknown))} is in the dev files but not in the train files"
+        )
     return [
         Numbered(
             features=rows_of(feature_keys(sentence.tokens), known.features),

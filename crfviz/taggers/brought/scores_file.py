@@ -49,6 +49,7 @@ ARRAYS_OF_SENTENCE = ("emissions", *STEPS, "tokens", "gold")
 ARRAYS_OF_FILE = ("tags", "probabilities", "batch_first", "lengths", "mask")
 NPZ_KIND = "Potentials as .npz"
 
+_EMISSIONS = re.compile(r"emissions_(\d+)")
 _NUMBERED = re.compile(r"(.+)_(\d+)")
 
 
@@ -160,7 +161,7 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
 
 
 def _numbered_parts(arrays: Arrays) -> tuple[list[Part], list[str]]:
-    matches = (re.fullmatch(r"emissions_(\d+)", name) for name in arrays)
+    matches = (_EMISSIONS.fullmatch(name) for name in arrays)
     numbers = sorted((match[1] for match in matches if match), key=int)
     if not numbers:
         held = ", ".join(arrays) or "nothing"

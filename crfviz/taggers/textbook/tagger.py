@@ -17,6 +17,7 @@ from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.storage import read_choice, read_json_object, read_names
 from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.taggers.textbook.markov import ConditionalMarkov, HiddenMarkov, Probabilities
+from crfviz.text.lines import shown
 
 TEXTBOOK = "textbook"  # the folder, and the first part of the names
 
@@ -62,7 +63,7 @@ class TextbookTagger(SentenceTagger):
         for position, word in enumerate(words, start=1):
             if word not in self._ids:
                 raise UnknownObservationError(
-                    f"{self.name} has no observation {word!r} (number {position}): "
+                    f"{self.name} has no observation {shown(word)} (number {position}): "
                     f"type some of {', '.join(self._ids)}, with blanks between them"
                 )
         return self._chain.potentials([self._ids[word] for word in words], words)

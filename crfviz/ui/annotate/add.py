@@ -189,7 +189,7 @@ def _read(name: str, content: bytes, model: str, names: tuple[tuple[str, str], .
 def _problems(read: Import) -> None:
     lost = f" {count(read.dropped, 'sentence')} cannot be kept." if read.dropped else ""
     shown = [f"- {plain(problem.message)}" for problem in read.problems[:MOST_PROBLEMS]]
-    more = len(read.problems) - len(shown)
+    more = read.wrong - len(shown)
     rest = [f"- and {more:,} more"] if more else []
     st.warning("\n".join([f"**Not everything is as expected.**{lost}", "", *shown, *rest]))
 

@@ -20,6 +20,7 @@ from crfviz.exceptions import (
     StoreError,
 )
 from crfviz.taggers.folder import version_of
+from crfviz.text.lines import shown_value
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
@@ -39,6 +40,7 @@ from crfviz.views.stage.component import mount
 from crfviz.views.stage.labeller import Sheet, labeller_payload
 
 KEY = "labeller"
+LARGEST = 2**31  # whole numbers of an event are smaller
 MOST_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
 _log = logging.getLogger(__name__)
 
@@ -200,7 +202,7 @@ def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object
             _log.warning("a step of labelling was not taken: %s", error)
             _refuse(event, str(error))
         except (KeyError, TypeError, ValueError):
-            _log.warning("refused the event %r", event)
+            _log.warning("refused the event %s", shown_value(event))
             _refuse(event, "That was not understood, and changed nothing.")
 
 
@@ -295,6 +297,8 @@ def _whole(event: Mapping[object, object], name: str) -> int:
     value = event[name]
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{quote(name)} is no whole number")
+    if abs(value) >= LARGEST:
+        raise ValueError(f"{quote(name)} is too large")
     return value
 
 

@@ -50,6 +50,7 @@ FOLD_HELP = (
 )
 NOT_YET = "choose …"
 COLUMNS = 4
+MOST_WORDS = 5000  # of a sentence; corpora that were never split have them
 MOST_TAGS = 60  # a file with more strange tags is of another kind
 
 Kept = TypeVar("Kept")
@@ -96,9 +97,25 @@ def read_upload(name: str, content: bytes) -> Source:
     digest = sha256(content).hexdigest()[:16]
     source = _files().get(digest)
     if source is None:
-        source = Source(name, digest, parse_sentences(decoded(content, name=name), name=name))
+        sentences = parse_sentences(decoded(content, name=name), name=name)
+        require_short(name, sentences)
+        source = Source(name, digest, sentences)
         _files().add(digest, source)
     return source
+
+
+def require_short(name: str, sentences: Sequence[Sentence]) -> None:
+    """Refuse sentences that would keep the server from everybody else.
+
+    Raises:
+        FormatError: says which sentence it is, and what may be missing.
+    """
+    for number, sentence in enumerate(sentences, start=1):
+        if len(sentence.tokens) > MOST_WORDS:
+            raise FormatError(
+                f"{name}: sentence {number} has {len(sentence.tokens):,} words, at most "
+                f"{MOST_WORDS:,} are tagged here. Is the empty line after each sentence missing?"
+            )
 
 
 def excerpt_of(tagger: Tagger) -> Source | None:

@@ -14,11 +14,13 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.registry import SHIPPED, brought_models
 from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
+from crfviz.text.lines import outside
 from crfviz.ui import cached
 
 COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # written by benchmarks/perceptron.py
 
-_COMMENT = re.compile(r"<!--.*?-->", flags=re.DOTALL)
+_COMMENT = ("<!--", "-->")
+_TITLE = re.compile(r"\A# [^\n]*\n*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _log = logging.getLogger(__name__)
 
@@ -66,8 +68,8 @@ def summary(model: str) -> str:
 
 def card_body(card: str) -> str:
     """A card to show below its name: without the title, and without comments for programs."""
-    text = _COMMENT.sub("", card).strip()
-    return re.sub(r"\A# [^\n]*\n*", "", text).strip()
+    text = "".join(outside(card, *_COMMENT)).strip()
+    return _TITLE.sub("", text).strip()
 
 
 def card_summary(card: str) -> str:

@@ -41,6 +41,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", re.ASCII)
+_STEP, _POSITION = re.compile(r"\d{1,5}", re.ASCII), re.compile(r"\d{1,4}", re.ASCII)
 _OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _OF_POSITIONS = ("e", "p", "r", "step")  # mean nothing without their sentence
 _OPTION = "v."  # before the name of a page option
@@ -217,7 +218,7 @@ class _Reader:
 
     def step(self) -> int:
         text = self.left.pop("step", "0")
-        if re.fullmatch(r"\d{1,5}", text, re.ASCII) and int(text) <= MAX_STEP:
+        if _STEP.fullmatch(text) and int(text) <= MAX_STEP:
             return int(text)
         self.ignore(f"the step {quote(text)}", f"a whole number from 0 to {MAX_STEP}")
         return 0
@@ -286,7 +287,7 @@ def _emission(text: str) -> tuple[tuple[int, str], float] | None:
 
 def _pin(text: str) -> tuple[int, str] | None:
     position, _, tag = text.partition(".")
-    if not re.fullmatch(r"\d{1,4}", position, re.ASCII) or int(position) >= MAX_WORDS:
+    if not _POSITION.fullmatch(position) or int(position) >= MAX_WORDS:
         return None
     return (int(position), unquote(tag)) if tag and "." not in tag else None
 

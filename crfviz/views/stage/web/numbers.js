@@ -60,7 +60,7 @@ export function readScore(typed) {
   if (text === "") return { restore: true };
   if (/^-(inf|infinity|∞)$/i.test(text)) return { value: -Infinity };
   const dotted = /^[-+]?\d*,\d+$/.test(text) ? text.replace(",", ".") : text;
-  const value = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(dotted) ? Number(dotted) : NaN;
+  const value = /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(dotted) ? Number(dotted) : NaN;
   const shown = `“${typed.trim().slice(0, 20)}”`;
   if (Number.isNaN(value)) return { error: `${shown} is not a number. Type one such as -1.5, or -inf to forbid.` };
   if (Math.abs(value) <= LARGEST) return { value };

@@ -1,0 +1,173 @@
+"""Twice as long a text takes twice as long to read, for every pattern and every reader.
+
+A pattern that goes back and forth over a text stops the server for everybody, and four times as
+long for twice as much.
+"""
+
+import ast
+import importlib
+import pkgutil
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import crfviz
+from crfviz.annotations.files.importing import read_items
+from crfviz.exceptions import CrfvizError
+from crfviz.text.formats import parse_sentences
+from crfviz.text.lines import decoded_with_notes, outside
+from crfviz.text.number_tables import parse_number_table
+from crfviz.text.sentences import joined, located
+from crfviz.text.tokenizer import given_words, tokenize
+from crfviz.ui.panels.cards import card_body, card_summary
+from crfviz.ui.state.link import Models, decode
+from crfviz.ui.words import plain, quote
+
+MOST = 2.5  # times as long for twice as much
+ENOUGH = 0.01  # seconds that can be measured
+LONGEST = 60_000  # characters; what is still done in no time then is done in time
+TRIES = 3
+
+HARD = {
+    "digits": ("1,", "1", "x"),
+    "number": ("", "1", "e"),
+    "decimals": ("0.", "1", "x"),
+    "blanks": ("[", " ", "x"),
+    "lines": ("[", "\n", "x"),
+    "line ends": ("", "\r", "x"),
+    "brackets": ("", "[", "x"),
+    "braces": ("", '{"a":', "x"),
+    "closing": ("[", ") ", "x"),
+    "minus": ("[", "- ", "x"),
+    "far minus": ("[[-", " ", "x"),
+    "kinds": ("[", "dtype=", "x"),
+    "far kinds": ("[1, dtype", " ", "x"),
+    "comments": ("", "<!--", "x"),
+    "open comment": ("<!--", "a", "x"),
+    "code": ("", "`", "x"),
+    "headings": ("", "# Figures\n", "x"),
+    "signs": ("# ", "#", "x"),
+    "dots": ("", "a.", "!"),
+    "hyphens": ("", "1-", "x"),
+    "hyphened": ("1", "-1a", "!"),
+    "handles": ("", "@", " "),
+    "addresses": ("", "http", "://"),
+    "underlines": ("", "_1", "x"),
+    "quotes": ("", '"', "x"),
+    "commas": ("", ",", "x"),
+    "columns": ("a\tX", "\tb", "\n"),
+    "rows": ("", "a\tX\n", ""),
+    "sentences": ("", "a\tX\n\n", ""),
+    "words": ("", "dog ", "."),
+    "word": ("", "a", ""),
+    "brackets in a word": ("", "(", "a"),
+    "percent": ("", "%D8", "x"),
+    "ampersands": ("", "a&", "="),
+    "objects": ('{"tokens": [', '"a",', '"b"]}'),
+    "elements": ("[", '{"text": "a"},', "]"),
+    "numbers in a list": ("[[", "1,", "1]]"),
+}  # fmt: skip
+
+MATCHED = {  # patterns that are only ever tried from the beginning of a text
+    "crfviz.text.formats.JSON_START": "match",
+    "crfviz.annotations.files.importing.JSON_LIST": "match",
+    "crfviz.text.number_tables._NUMBER": "fullmatch",
+    "crfviz.text.number_tables._DECIMAL_COMMA": "match",
+    "crfviz.text.tokenizer.HYPHENED": "match",
+}
+
+
+def patterns():
+    found = {}
+    for module in pkgutil.walk_packages(crfviz.__path__, "crfviz."):
+        if "migrations" not in module.name and module.name != "crfviz.__main__":
+            for name, value in vars(importlib.import_module(module.name)).items():
+                if isinstance(value, re.Pattern):
+                    found.setdefault(value, f"{module.name}.{name}")
+    return {name: pattern for pattern, name in found.items()}
+
+
+PATTERNS = patterns()
+
+
+def seconds(work, text):
+    started = time.process_time()
+    work(text)
+    return time.process_time() - started
+
+
+def growth(work, make):
+    """How much longer twice as much takes, where it takes long enough to be measured."""
+    size = 2000
+    while seconds(work, make(size)) < ENOUGH:
+        size *= 2
+        if size > LONGEST:
+            return 0.0
+    text, twice = make(size), make(2 * size)
+    return min(seconds(work, twice) for _ in range(TRIES)) / min(
+        seconds(work, text) for _ in range(TRIES)
+    )
+
+
+def check(work):
+    for name, (start, unit, end) in HARD.items():
+        for _ in range(TRIES):  # the machine may have something else to do
+            grown = growth(work, lambda size, s=start, u=unit, e=end: s + u * (size // len(u)) + e)
+            if grown <= MOST:
+                break
+        else:
+            pytest.fail(f"twice as many {name} take {grown:.1f} times as long")
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_patterns(name):
+    pattern = PATTERNS[name]
+    how = MATCHED.get(name, "sub")
+    if how == "sub":
+        check(lambda text: pattern.sub("", text))
+    else:
+        check(getattr(pattern, how))
+
+
+def test_every_pattern_is_compiled_where_it_is_found():
+    for path in Path(crfviz.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                used = node.value.id == "re" and node.attr in (*dir(re.compile("")), "subn")
+                assert not used, f"{path}, line {node.lineno}: re.{node.attr}"
+
+
+def understood(read):
+    def work(text):
+        with suppress(CrfvizError):
+            read(text)
+
+    return work
+
+
+MODELS = Models(("fake",), "fake", lambda _: "The dog barks")
+READERS = {
+    "number tables": parse_number_table,
+    "tagged corpora": parse_sentences,
+    "imports": lambda text: read_items(text.encode(), "file"),
+    "imports of text": lambda text: read_items(text.encode(), "file", "text"),
+    "imports of JSON": lambda text: read_items(text.encode(), "file", "spacy"),
+    "line ends": lambda text: decoded_with_notes(text.encode(), "file"),
+    "words": tokenize,
+    "given words": given_words,
+    "links": lambda text: decode(
+        dict.fromkeys(("t", "e", "p", "m", "k", "sentence"), text), MODELS
+    ),
+    "cards": lambda text: (card_body(text), card_summary(text), outside(text, "a", "b")),
+    "messages": lambda text: (plain(text), quote(text)),
+    "places of words": lambda text: located(text.split(), text),
+    "joined words": lambda text: joined(text.split()),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_readers(name):
+    check(understood(READERS[name]))
