@@ -108,6 +108,40 @@ def test_a_model_is_looked_at_used_edited_and_removed(screen, dog):
     screen.wait_for_text("Scores of given sentences; no others can be scored.")
 
 
+LONG = ["O", *(f"{prefix}-{'person-organisation-' * 2}{n}" for n in "ab" for prefix in "BI")]
+NAMES = (
+    ".tag",
+    ".tag-label",
+    ".span-cell",
+    ".entity-own button",
+    ".matrix-label",
+    ".matrix-head span",
+)
+SPILLED = """(names) => names.filter((name) => name.scrollWidth > name.clientWidth + 1 && !(
+  getComputedStyle(name).textOverflow === "ellipsis" && getComputedStyle(name).overflow === "hidden"
+  && name.closest("[title]"))).map((name) => name.outerHTML)"""
+
+
+def test_long_names_of_tags_end_in_dots_and_are_said_in_full(screen):
+    zeros = [[0.0] * 5] * 5
+    bring(screen, as_json({"tags": LONG, "transitions": zeros, **dog_of(LONG)}))
+    screen.wait_for_text("These are BIO tags")
+    use(screen, "long")
+    for path in ("entities", "transitions"):
+        screen.open(path, model="long", sentence=SENTENCE)
+        for names in NAMES:
+            assert screen.page.locator(names).evaluate_all(SPILLED) == [], names
+    first = screen.page.locator(".tag", has_text="B-person").first
+    assert first.get_attribute("title") in LONG
+    remove(screen, "long")
+
+
+def dog_of(tags):
+    """The dog with scores for other tags: each word has the next one."""
+    emissions = [[float(k == t + 1) for k in range(len(tags))] for t in range(3)]
+    return {"tokens": DOG["tokens"], "emissions": emissions}
+
+
 def test_a_name_that_is_taken_gets_a_number(screen):
     bring(screen, as_npz(emissions=np.array([[1.0, 2.0]]), transitions=np.zeros((2, 2))))
     screen.wait_for_text("The tags are not named")
