@@ -18,7 +18,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.homework.check import check
 from crfviz.chain.homework.programs import BACKPOINTERS, KINDS, right_program
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.exceptions import FormatError
 from crfviz.text.formats import FORMATS, parse_sentences, render_sentences
 from crfviz.text.lines import decoded
 from crfviz.text.number_tables import read_number_table
@@ -90,15 +90,12 @@ def test_homework(kind):
 
     def read(content):
         table = read_number_table(content, names=TAGS, words=WORDS, prefer="alpha")
-        for wanted in KINDS:
-            try:
-                checked = check(CHAIN, wanted, table.values)
-            except CrfvizError:  # of another shape, say
-                continue
-            verdict(checked, wanted, WORDS, TAGS)
-            how_read(checked, wanted)
-            if wanted == BACKPOINTERS:  # tables of the others look the same, and take their time
-                compared(checked, wanted, WORDS, TAGS, every=False)
+        wanted = KINDS[len(content) % len(KINDS)]  # to diagnose all of them takes its time
+        checked = check(CHAIN, wanted, table.values)
+        verdict(checked, wanted, WORDS, TAGS)
+        how_read(checked, wanted)
+        if wanted == BACKPOINTERS:  # tables of the others look the same
+            compared(checked, wanted, WORDS, TAGS, every=False)
 
     fuzz(f"homework as {kind}", NUMBERS[kind], read)
 
