@@ -40,7 +40,7 @@ from crfviz.views.stage.component import mount
 from crfviz.views.stage.labeller import Sheet, labeller_payload
 
 KEY = "labeller"
-LARGEST = 2**31  # whole numbers of an event are smaller
+LARGEST = 2**53  # whole numbers of a browser are smaller
 MOST_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
 _log = logging.getLogger(__name__)
 
