@@ -24,4 +24,4 @@ if __name__ == "__main__":
 else:
     from crfviz.ui.shell import server
 
-    app = st.App(__file__, middleware=server.middleware())
+    app = st.App(__file__, middleware=server.middleware(), lifespan=server.lifespan)

@@ -2,6 +2,8 @@
 
 import ast
 import asyncio
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -15,6 +17,19 @@ from crfviz.ui.session import permission
 from crfviz.ui.shell import server
 
 ROOT = Path(__file__).parents[1]
+STARTING = """
+import asyncio
+import sys
+import streamlit
+streamlit.App = lambda *_, lifespan, **__: lifespan
+import app
+
+async def start():
+    async with app.app(None):
+        print(*sys.modules)
+
+asyncio.run(start())
+"""
 
 
 async def inner(scope, receive, send):
@@ -206,3 +221,18 @@ def test_the_app_is_served_through_the_guard_on_this_machine_alone():
     assert settings["browser"]["gatherUsageStats"] is False
     assert settings["client"]["toolbarMode"] == "minimal"
     assert settings["server"].get("enableAgentApi", False) is False
+
+
+def test_nothing_of_ours_is_left_for_the_first_visitors_to_import():
+    """Two sessions that import at once can end with half a module."""
+    loaded = subprocess.run(
+        [sys.executable, "-c", STARTING], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    wanted = {
+        node.module
+        for script in [ROOT / "app.py", *ROOT.glob("pages/*.py")]
+        for node in ast.walk(ast.parse(script.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("crfviz")
+    }
+    assert len(wanted) > 20
+    assert wanted <= set(loaded)

@@ -8,7 +8,10 @@ every answer tells the browser to load nothing from elsewhere.
 import logging
 import re
 from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from hashlib import sha256
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -38,6 +41,21 @@ POLICY_VIOLATION = 1008  # of RFC 6455
 
 _INLINE = re.compile(r"<script>(.*?)</script>", flags=re.DOTALL)
 _log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def lifespan(_: object) -> AsyncIterator[None]:
+    """What `st.App` is to run before it answers: imports what the pages show.
+
+    Two first visitors who import at once wait for each other's modules, and Python ends that by
+    handing out half of one.
+    """
+    package = Path(__file__).parents[2]
+    for room in ("views", "ui"):
+        for file in sorted((package / room).rglob("*.py")):
+            parts = file.relative_to(package.parent).with_suffix("").parts
+            import_module(".".join(parts))
+    yield
 
 
 def middleware() -> list[Middleware]:
