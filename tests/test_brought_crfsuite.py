@@ -163,7 +163,6 @@ def test_another_kind_of_model_is_refused(model):
     [
         ('{"attributes": "bias"}', "line 1: expected a JSON object such as"),
         ('{"attributes": [', "line 1: expected a JSON object such as"),
-        ("\n[1]", "line 2: expected a JSON object such as"),
         ('{"attributes": [7]}', "attributes of a word must be a list of names or an object"),
         ('{"attributes": [{"a": NaN}]}', "attribute 'a' must be a finite number"),
         ('{"attributes": [{"a": null}]}', "attribute 'a' must be a finite number"),
@@ -177,6 +176,11 @@ def test_another_kind_of_model_is_refused(model):
 def test_attributes_that_are_wrong_are_said(model, line, message):
     with pytest.raises(FormatError, match=message):
         understand(("m", model), ("a", line.encode()))
+
+
+def test_a_line_that_is_no_object_is_left_out_and_named(model):
+    left_out = understand(("m", model), ("a", b'{"attributes": [["bias"]]}\n[1]')).left_out
+    assert "line 2: expected a JSON object such as" in " ".join(left_out)
 
 
 def test_a_model_or_attributes_alone_are_refused(model):

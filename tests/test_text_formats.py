@@ -153,12 +153,12 @@ def test_the_format_is_told_from_the_content(text, expected):
         ('{"tokens": ["a"]}\n{"tokens": \n', r"file, line 2: expected a JSON object .* got"),
         ("{" * 50_000, r"file, line 1: expected a JSON object such as"),
         ('{"tokens": ["a"]}\n[]', r"file, line 2: expected a JSON object such as .* got '\[\]'"),
-        ('{"tokens": "a b"}', r"line 1: expected a list of strings in \"tokens\", got \"'a b'\""),
-        ('{"words": ["a"]}', r"line 1: expected a list of strings in \"tokens\", got 'None'"),
+        ('{"tokens": "a b"}', r"line 1: expected a list of strings in \"tokens\", got 'a b'"),
+        ('{"words": ["a"]}', r"line 1: expected a list of strings in \"tokens\", got None"),
         ('{"tokens": ["a", ""]}', r"line 1: expected words in \"tokens\", got an empty string"),
         ('{"tokens": ["a"], "tags": [1]}', r"line 1: expected a list of strings in \"tags\""),
         ('{"tokens": ["a"], "tags": []}', r"line 1: expected one tag per token, got 0 tags and 1"),
-        ('{"tokens": ["a"], "text": 1}', r"line 1: expected a string in \"text\", got '1'"),
+        ('{"tokens": ["a"], "text": 1}', r"line 1: expected a string in \"text\", got 1"),
     ],
 )
 def test_errors_name_the_line_and_what_came(text, message):

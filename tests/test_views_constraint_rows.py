@@ -76,7 +76,7 @@ def test_notes_for_legal_impossible_and_tiny():
 
 def test_of_many_changes_three_are_named():
     effect = ConstraintEffect(0.5, [2] * 5, [0] * 5, [0, 1, 2, 3, 4])
-    assert "and 2 more." in constraint_note(effect, analyse(chain([[0.0] * 3] * 5, "abcde")))
+    assert "and 2 more." in constraint_note(effect, analyse(chain([[0.0] * 3] * 5, list("abcde"))))
 
 
 def test_rows_remember_the_chain_before_the_edits():

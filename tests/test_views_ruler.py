@@ -7,7 +7,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.tipping import Interval
 from crfviz.views.stage.ruler import strength_marks
 
-CHAIN = analyse(Potentials(torch.zeros(5, 2), torch.zeros(2, 2), tags="XY", tokens="abcde"))
+CHAIN = analyse(Potentials(torch.zeros(5, 2), torch.zeros(2, 2), tags="XY", tokens=list("abcde")))
 
 
 def test_a_mark_between_two_pieces_says_what_flips():

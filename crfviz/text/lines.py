@@ -90,12 +90,16 @@ def outside(text: str, begin: str, end: str) -> list[str]:
 
 def shown(text: str) -> str:
     """At most 60 characters of something from a file, quoted, for messages."""
-    return repr(text if len(text) <= 60 else f"{text[:60]}…")
+    return repr(_beginning(text))
 
 
 def shown_value(value: object) -> str:
-    """At most 60 characters of any value, quoted, for messages; however large it is."""
-    return shown(value if isinstance(value, str) else _BRIEF.repr(value))
+    """At most 60 characters of any value, for messages, however large it is; texts are quoted."""
+    return shown(value) if isinstance(value, str) else _beginning(_BRIEF.repr(value))
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _kept(content: bytes) -> str:
