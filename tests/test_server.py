@@ -215,7 +215,7 @@ def test_the_app_is_served_through_the_guard_on_this_machine_alone():
     calls = [
         ast.unparse(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)
     ]
-    assert "st.App(__file__, middleware=server.middleware())" in calls
+    assert "st.App(__file__, middleware=server.middleware(), lifespan=server.lifespan)" in calls
     settings = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
     assert settings["server"]["address"] == "localhost"
     assert settings["browser"]["gatherUsageStats"] is False
