@@ -6,8 +6,7 @@ it was made from, or there is a conflict: never a silent overwrite.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,14 +14,13 @@ from typing import Any
 from sqlalchemy import JSON, Connection, RowMapping, Table, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from crfviz.annotations.records import STATES, UNSTORABLE, Annotation, Item, Step
-from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, Damaged
-from crfviz.exceptions import ConflictError, ShapeError, StoreError
-from crfviz.text.lines import shown_value
+from crfviz.annotations.records import UNSTORABLE, Annotation, Item, Step
+from crfviz.annotations.store.cells import checked, consistent
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
+from crfviz.exceptions import ConflictError, StoreError
 from crfviz.text.sentences import Offsets
 
 Row = dict[str, Any]
-LARGEST = 10**9  # characters of a sentence
 CHUNK = 1000  # rows between two reports of progress
 KEPT = [column.name for column in ANNOTATIONS.columns if column.name != "id"]
 LISTS = {  # columns that hold JSON
@@ -71,9 +69,9 @@ def item_of(row: RowMapping) -> Item:
     Raises:
         StoreError: another program has written something else there; says where.
     """
-    cells = _checked(row, ITEMS, ("id", "text", "offsets", "gold", "position"))
+    cells = checked(row, ITEMS, ("id", "text", "offsets", "gold", "position"))
     gold = cells.pop("gold")
-    with _consistent(ITEMS, cells["id"]):
+    with consistent(ITEMS, cells["id"]):
         return Item(
             **cells | {"offsets": _offsets(cells["offsets"])},
             gold=None if gold is None else tuple(gold),
@@ -87,8 +85,8 @@ def annotation_of(row: RowMapping) -> Annotation:
     Raises:
         StoreError: another program has written something else there; says where.
     """
-    cells = _checked(row, ANNOTATIONS, KEPT)
-    with _consistent(ANNOTATIONS, row[ANNOTATIONS.c.id]):
+    cells = checked(row, ANNOTATIONS, KEPT)
+    with consistent(ANNOTATIONS, row[ANNOTATIONS.c.id]):
         return Annotation(
             **cells
             | {
@@ -261,81 +259,6 @@ def _write(
         chunk = rows[start : start + CHUNK]
         connection.execute(insert(table), chunk)
         report(start + len(chunk))
-
-
-def _checked(row: RowMapping, table: Table, names: Sequence[str]) -> Row:
-    """The cells of a row of a table, each being what belongs there."""
-    cells = {name: row[table.c[name]] for name in names}
-    for name, value in cells.items():
-        if not BELONGS[name](value):
-            got = shown_value(value.cell if isinstance(value, Damaged) else value)
-            raise _damaged(table, row[table.c.id], f"its {name} cannot be {got}")
-    return cells
-
-
-@contextmanager
-def _consistent(table: Table, number: object) -> Iterator[None]:
-    """Say which row it is whose cells do not fit each other."""
-    try:
-        yield
-    except ShapeError as error:
-        raise _damaged(table, number, str(error)) from error
-
-
-def _damaged(table: Table, number: object, why: str) -> StoreError:
-    return StoreError(
-        f"row {number} of the table {table.name} was damaged by another program: {why}. "
-        f"Restore a copy of the store, or remove its document."
-    )
-
-
-def _are_offsets(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(pair, list)
-        and len(pair) == 2
-        and all(type(end) is int and 0 <= end < LARGEST for end in pair)
-        for pair in value
-    )
-
-
-def _are_tags(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(tag, str) for tag in value)
-
-
-def _are_pins(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        position.isdecimal() and len(position) < 10 and isinstance(tag, str)
-        for position, tag in value.items()
-    )
-
-
-def _are_steps(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(step, list) and len(step) == 2 and _are_offsets(step[0]) and _are_pins(step[1])
-        for step in value
-    )
-
-
-def _is_whole(value: object) -> bool:
-    return type(value) is int
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-BELONGS: Mapping[str, Callable[[object], bool]] = {  # in a column
-    **dict.fromkeys(("id", "item", "position", "revision"), _is_whole),
-    **dict.fromkeys(("text", "annotator", "model", "model_version"), _is_text),
-    **dict.fromkeys(("created", "updated"), lambda value: isinstance(value, datetime)),
-    **dict.fromkeys(("proposed", "final"), _are_tags),
-    "offsets": _are_offsets,
-    "gold": lambda value: value is None or _are_tags(value),
-    "pins": _are_pins,
-    "past": _are_steps,
-    "state": lambda value: value in STATES,
-    "seconds": lambda value: isinstance(value, int | float),
-}
 
 
 def _offsets(stored: list[list[int]]) -> Offsets:
