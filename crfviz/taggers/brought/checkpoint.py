@@ -9,8 +9,7 @@ Source: Python's `pickletools` describes the steps, `torch/serialization.py` (1.
 them.
 """
 
-import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
+from crfviz.taggers.brought.pickle_steps import DAMAGED, MORE, PICKLE, steps_of
 from crfviz.text.archives import Archive
 
-PICKLE = "data.pkl"
 MOST_PICKLE = 1_000_000  # bytes of the program; one tensor takes about 200
 STORAGES = {  # of the tensors with numbers that can be scores: how NumPy calls them
     "DoubleStorage": "f8",
@@ -34,12 +33,6 @@ STORAGES = {  # of the tensors with numbers that can be scores: how NumPy calls 
     "ByteStorage": "u1",
 }
 BRAIN = "BFloat16Storage"  # the upper half of a float32
-MORE = (
-    "This .pt holds more than tensors, and what it holds may be a program: it was not loaded. Save "
-    "the state_dict alone: torch.save(model.state_dict(), …)."
-)
-DAMAGED = "The .pt file is damaged"
-
 _DICT, _TENSOR, _PARAMETER, _OTHER = "dict", "tensor", "parameter", "other"
 _CALLS = {  # what may be called, and what comes of it
     "collections OrderedDict": _DICT,
@@ -150,7 +143,7 @@ class _Machine:
         Raises:
             FormatError: it is damaged or does anything else.
         """
-        for name, argument in _steps(program):
+        for name, argument in steps_of(program):
             if name == "STOP":
                 return self._pop()
             self._step(name, argument)
@@ -267,45 +260,6 @@ class _Machine:
             whole[key] = value
 
 
-_CODES = {  # of steps with an argument of a fixed layout, or none; see `struct`
-    0x80: ("PROTO", "<B"),
-    0x95: ("FRAME", "<Q"),
-    0x2E: ("STOP", ""),
-    0x28: ("MARK", ""),
-    0x4E: ("NONE", ""),
-    0x88: ("NEWTRUE", ""),
-    0x89: ("NEWFALSE", ""),
-    0x7D: ("EMPTY_DICT", ""),
-    0x5D: ("EMPTY_LIST", ""),
-    0x29: ("EMPTY_TUPLE", ""),
-    0x74: ("TUPLE", ""),
-    0x85: ("TUPLE1", ""),
-    0x86: ("TUPLE2", ""),
-    0x87: ("TUPLE3", ""),
-    0x4A: ("BININT", "<i"),
-    0x4B: ("BININT1", "<B"),
-    0x4D: ("BININT2", "<H"),
-    0x47: ("BINFLOAT", ">d"),
-    0x71: ("BINPUT", "<B"),
-    0x72: ("LONG_BINPUT", "<I"),
-    0x94: ("MEMOIZE", ""),
-    0x68: ("BINGET", "<B"),
-    0x6A: ("LONG_BINGET", "<I"),
-    0x93: ("STACK_GLOBAL", ""),
-    0x51: ("BINPERSID", ""),
-    0x52: ("REDUCE", ""),
-    0x62: ("BUILD", ""),
-    0x61: ("APPEND", ""),
-    0x65: ("APPENDS", ""),
-    0x73: ("SETITEM", ""),
-    0x75: ("SETITEMS", ""),
-}
-_LONG = {  # of steps that say how long their argument is
-    0x58: ("BINUNICODE", "<I"),
-    0x8C: ("SHORT_BINUNICODE", "<B"),
-    0x8A: ("LONG1", "<B"),
-}
-_GLOBAL = 0x63  # two lines of text follow
 _PLAIN = frozenset(
     ("BINUNICODE", "SHORT_BINUNICODE", "BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT")
 )
@@ -339,41 +293,6 @@ _STEPS: Mapping[str, Callable[[_Machine, Any], None]] = {  # PROTO and FRAME do 
 _NAMES = frozenset(  # of dtypes and layouts, which may stand beside a tensor
     ("bfloat16", "bool", "complex128", "complex64", "float16", "float32", "float64", "int16")
 ) | frozenset(("int32", "int64", "int8", "sparse_coo", "strided", "uint8"))
-
-
-def _steps(program: bytes) -> Iterator[tuple[str, Any]]:
-    """The steps of a pickle, each with its argument; ends with the bytes."""
-    place = 0
-    try:
-        while place < len(program):
-            code, place = program[place], place + 1
-            if code in _CODES:
-                name, layout = _CODES[code]
-                argument = struct.unpack_from(layout, program, place)
-                yield name, argument[0] if argument else None
-                place += struct.calcsize(layout)
-            elif code in _LONG:
-                name, layout = _LONG[code]
-                (length,) = struct.unpack_from(layout, program, place)
-                begin = place + struct.calcsize(layout)
-                place = begin + length
-                if place > len(program):
-                    raise FormatError(f"{DAMAGED}: its {PICKLE} is cut off.")
-                yield name, _value(name, program[begin:place])
-            elif code == _GLOBAL:
-                lines = program[place : place + 300].split(b"\n", 2)
-                place += len(lines[0]) + len(lines[1]) + 2
-                yield "GLOBAL", f"{lines[0].decode()} {lines[1].decode()}"
-            else:
-                raise FormatError(MORE)
-    except FormatError:
-        raise
-    except (struct.error, ValueError, IndexError) as error:  # cut off; no UTF-8; no second line
-        raise FormatError(f"{DAMAGED}: its {PICKLE} cannot be read ({str(error)[:80]}).") from error
-
-
-def _value(name: str, raw: bytes) -> str | int:
-    return int.from_bytes(raw, "little", signed=True) if name == "LONG1" else raw.decode()
 
 
 def _tensor(arguments: tuple[Any, ...]) -> StoredTensor | _Other:

@@ -20,6 +20,7 @@ MOST_TOKENS = 400_000  # words of all sentences
 MOST_TAGS = 200
 LONGEST_TAG = 60  # characters
 LONGEST_WORD = 1000
+MOST_SAID = 5  # rows that do not sum to one, sentences that are left out
 
 STEPS = ("transitions", "start", "end")  # the fields of `Steps`
 
