@@ -388,6 +388,32 @@ def test_a_damaged_file_is_said(file):
         store.items("a")
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "cell"),
+    [
+        ("crfviz_annotations", "pins", '{"%s": "X"}' % ("1" * 5000)),
+        ("crfviz_annotations", "offsets", "[[0]]"),
+        ("crfviz_annotations", "state", "gone"),
+        ("crfviz_items", "gold", "[7]"),
+        ("crfviz_documents", "tags", "5"),
+        ("crfviz_documents", "tags", "[5]"),
+        ("crfviz_documents", "tags", "["),
+    ],
+)
+def test_a_cell_that_another_program_has_written_is_said(file, table, column, cell):
+    with filled(f"sqlite:///{file}") as store:
+        (item,) = store.item_ids("a")
+        saved = store.save(correction(item, 1))
+        with sqlite3.connect(file) as other:
+            other.execute(f"UPDATE {table} SET {column} = ?", [cell])
+        readers = [lambda: list(store.annotations())]
+        if table == "crfviz_documents":
+            readers = [store.documents, lambda: store.save(saved, ["X"])]
+        for read in readers:
+            with pytest.raises(StoreError, match=rf"damaged by another program: its {column}"):
+                read()
+
+
 def test_an_empty_file_becomes_a_store(file):
     file.touch()
     with filled(f"sqlite:///{file}") as store:

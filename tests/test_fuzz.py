@@ -186,7 +186,7 @@ CELLS = {  # of a stored annotation, and of its sentence
         "offsets", "proposed", "final", "pins", "past", "state", "revision", "created", "seconds",
     ),
     "crfviz_items": ("text", "offsets", "gold", "position"),
-    "crfviz_documents": ("created",),
+    "crfviz_documents": ("created", "tags"),
 }  # fmt: skip
 
 
@@ -221,7 +221,9 @@ def test_stored_rows(table, tmp_path):
         finally:
             direct.execute(f"UPDATE {table} SET {column} = ?", [before[column]])
 
-    seeds = [f"{name}\t{value}".encode() for name, value in before.items()]
+    seeds = [
+        f"{name}\t{'null' if value is None else value}".encode() for name, value in before.items()
+    ]
     with open_store(f"sqlite:///{file}") as reader:
         fuzz(f"rows of {table}", seeds, read)
     direct.close()

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import RowMapping, Table
 
 from crfviz.annotations.records import STATES
-from crfviz.annotations.store.schema import Damaged
+from crfviz.annotations.store.schema import DOCUMENTS, Damaged
 from crfviz.exceptions import ShapeError, StoreError
 from crfviz.text.lines import shown_value
 
@@ -27,6 +27,19 @@ def checked(row: RowMapping, table: Table, names: Sequence[str]) -> dict[str, An
             got = shown_value(value.cell if isinstance(value, Damaged) else value)
             raise _damaged(table, row[table.c.id], f"its {name} cannot be {got}")
     return cells
+
+
+def tags_of(document: RowMapping) -> tuple[str, ...] | None:
+    """The tag set of a row of documents; None before the first confirmation.
+
+    Raises:
+        StoreError: another program has written something else there.
+    """
+    tags = document[DOCUMENTS.c.tags]
+    if tags is not None and not _are_tags(tags):
+        name = shown_value(document[DOCUMENTS.c.name])
+        raise StoreError(f"the document {name} was damaged by another program: its tags are none")
+    return None if tags is None else tuple(tags)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    RowMapping,
     Select,
     Text,
     and_,
@@ -30,6 +31,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from crfviz.annotations.records import Annotation, Item, Merged, State
+from crfviz.annotations.store.cells import tags_of
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
 from crfviz.annotations.store.merging import merged
@@ -42,9 +44,10 @@ from crfviz.annotations.store.rows import (
     write_annotation,
     write_document,
 )
-from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, Damaged
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.annotations.store.tagsets import hold_to_tags
 from crfviz.exceptions import StoreError
+from crfviz.text.lines import shown_value
 
 LARGEST_ID = 2**31
 PAUSE = 1.0  # seconds before a lost server is asked once more
@@ -164,7 +167,7 @@ class Store:
         query = (
             select(
                 DOCUMENTS.c.name,
-                func.count(ITEMS.c.id),
+                func.count(ITEMS.c.id).label("sentences"),
                 DOCUMENTS.c.created,
                 DOCUMENTS.c.tags,
                 DOCUMENTS.c.model,
@@ -173,19 +176,8 @@ class Store:
             .group_by(DOCUMENTS.c.id)
             .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
         )
-        rows = self._run(lambda c: c.execute(query).all())
-        damaged = [
-            name for name, _, *cells, _ in rows if any(isinstance(cell, Damaged) for cell in cells)
-        ]
-        if damaged:
-            raise StoreError(
-                f"the document {damaged[0][:60]!r} was damaged by another program: its time or "
-                f"its tags cannot be read"
-            )
-        return [
-            DocumentSummary(name, sentences, created, None if tags is None else tuple(tags), model)
-            for name, sentences, created, tags, model in rows
-        ]
+        rows = self._run(lambda c: c.execute(query).mappings().all())
+        return [_summary(row) for row in rows]
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
         """Sentences of a document in its order: `limit` of them from the `start`-th."""
@@ -321,6 +313,15 @@ class Store:
                 raise explained(error, self.place) from error
         time.sleep(PAUSE)
         return self._run(work, writes=writes, tries=tries - 1)
+
+
+def _summary(row: RowMapping) -> DocumentSummary:
+    name, created = row["name"], row["created"]
+    if not isinstance(created, datetime):
+        raise StoreError(
+            f"the document {shown_value(name)} was damaged by another program: its time is none"
+        )
+    return DocumentSummary(name, row["sentences"], created, tags_of(row), row["model"])
 
 
 def _sentences() -> Select[*tuple[Any, ...]]:

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from sqlalchemy import Connection, RowMapping, select, update
 
 from crfviz.annotations.records import Annotation
+from crfviz.annotations.store.cells import tags_of
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.exceptions import UnknownTagError
 from crfviz.text.schemes import OUTSIDE, split_tag
@@ -33,9 +34,9 @@ def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | 
     document = connection.execute(query).mappings().first()
     if document is None:  # storing says so
         return
-    if document["tags"] is None and tags is not None:
+    if tags_of(document) is None and tags is not None:
         locked = connection.execute(query.with_for_update(of=DOCUMENTS)).mappings().one()
-        if locked["tags"] is None:
+        if tags_of(locked) is None:
             _begin(connection, locked, new, tags)
         document = connection.execute(query).mappings().one()
     check_tags(document, used([new]))
@@ -47,12 +48,13 @@ def check_tags(document: RowMapping, tags: Collection[str]) -> None:
     Raises:
         UnknownTagError: lists near names.
     """
-    if document["tags"] is not None:
-        for tag in sorted(set(tags) - set(document["tags"])):
+    allowed = tags_of(document)
+    if allowed is not None:
+        for tag in sorted(set(tags) - set(allowed)):
             raise UnknownTagError(
                 f"{document['name'][:80]!r} is labelled with the tags of "
                 f"{document['model'] or 'another model'}, and {tag[:80]!r} is none of them: "
-                f"{near(tag, document['tags'])}. Nothing was stored."
+                f"{near(tag, allowed)}. Nothing was stored."
             )
 
 
@@ -62,7 +64,7 @@ def check_kind(connection: Connection, document: RowMapping, tags: Collection[st
     Raises:
         UnknownTagError: names a tag that came and one that is there.
     """
-    if document["tags"] is None:
+    if tags_of(document) is None:
         there = _stored_tags(connection, document)
         here, came = _kinds(there), _kinds(tags)
         if here and came and not here & came:
