@@ -85,14 +85,15 @@ def test_pasted_lines_become_a_document(page, store):
 
 def test_a_paste_of_sentences_that_are_there_is_asked_about(page, store):
     store.add("dogs", _items("Dogs run.", "Stop!"))
+    open_part(page.run(), "add")
     page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!\n").run()
     assert "The sentences of **dogs** are in the store already" in texts(page)
     assert "**0 annotations** to add" not in texts(page)
     button(page, "Label what is there").click().run()
     assert not page.exception
-    assert "The 2 sentences of dogs are there" in texts(page)
     assert [each.name for each in store.documents()] == ["dogs"]
-    page.button_group(key="view.part").set_value("add").run()
+    open_part(page, "add")
+    assert "The 2 sentences of dogs are there" in texts(page)
     page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!").run()
     page.button_group(key="view.joined").set_value("separate").run()
     button(page, "Keep the 2 sentences and label them").click().run()
