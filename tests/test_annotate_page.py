@@ -201,6 +201,21 @@ def test_export_and_learn_ask_which_of_contradicting_copies_go_on(page, store):
     assert "2 finished sentences;" in texts(page)
 
 
+def test_export_says_that_an_older_document_mixes_tags(page, store):
+    items = _items("Dogs run home .", "Stop them !")
+    said = [
+        Annotation(n, "anna", each.offsets, tags, tags, state="done", model=model)
+        for n, (each, tags, model) in enumerate(
+            zip(items, (("NOUN",) * 4, ("B-ORG", "O", "O")), ("upos-en", "ner-en"), strict=True)
+        )
+    ]
+    name = store.add("dogs", items, labelled=said)
+    open_part(page, "export", name)
+    assert "would mix tags of different models" in texts(page)
+    assert "(NOUN)" in texts(page)
+    assert "(B-ORG)" in texts(page)
+
+
 def test_model_errors_takes_what_was_labelled(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     page.switch_page("pages/model-errors.py").run()

@@ -15,6 +15,7 @@ from crfviz.annotations.files.merging import (
     known_documents,
     planned,
 )
+from crfviz.annotations.mixing import TagRules
 from crfviz.ui import cached
 from crfviz.ui.annotate.mapping import choose_names, chosen_names
 from crfviz.ui.annotate.store import document_key, go_to_document, store
@@ -184,7 +185,7 @@ def forget_added() -> None:
 
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
 def _read(name: str, content: bytes, model: str, names: tuple[tuple[str, str], ...] = ()) -> Import:
-    return read_items(content, name, tags=cached.tagger(model).tags, names=dict(names))
+    return read_items(content, name, rules=TagRules(cached.tagger(model).tags, dict(names)))
 
 
 def _problems(read: Import) -> None:
@@ -211,7 +212,9 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
     added.message = f"{what} of {plain(name)} are stored."
     if known and not read.annotations:
         sentences = count(len(read.items), "sentence")
-        added.message = f"The {sentences} of {plain(names[-1])} are there, and none is stored twice."
+        added.message = (
+            f"The {sentences} of {plain(names[-1])} are there, and none is stored twice."
+        )
     if name == PASTE_NAME:
         set_draft(PASTE, "")
     newest = next(d for d in reversed(store().documents()) if d.name == names[-1])
