@@ -218,7 +218,8 @@ def runners(tmp_path, monkeypatch):
     return start
 
 
-def test_scripts_of_streamlit_run_one_at_a_time(streamlit_asks, runners):
+@pytest.mark.usefixtures("streamlit_asks")
+def test_scripts_of_streamlit_run_one_at_a_time(runners):
     assert scripts.one_script_at_a_time()
     for runner in [runners() for _ in range(5)]:
         runner.join()
@@ -226,7 +227,8 @@ def test_scripts_of_streamlit_run_one_at_a_time(streamlit_asks, runners):
     assert (counted.runs, counted.inside, counted.most) == (5, 0, 1)
 
 
-def test_no_garbage_is_collected_after_a_run_but_after_many(streamlit_asks, runners, monkeypatch):
+@pytest.mark.usefixtures("streamlit_asks")
+def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch):
     collected = []
     monkeypatch.setattr(gc, "collect", lambda *_: collected.append(1))
     monkeypatch.setattr(scripts, "RUNS", 4)

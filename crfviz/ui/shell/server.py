@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def lifespan(_: object) -> AsyncIterator[None]:
-    """What `st.App` is to run before it answers: imports what the pages show, and has them take turns.
+    """What `st.App` is to run before it answers: imports what the pages show, sets turns.
 
     Two first visitors who import at once wait for each other's modules, and Python ends that by
     handing out half of one.
