@@ -87,6 +87,7 @@ def test_forward_backward_shows_both_tables_and_z_at_every_word(screen):
     expected = chain(MODEL, LONGER, EDITS)
     tables = expected.analysis.forward_backward
     screen.open("forward-backward", sentence=LONGER, **EDITED)
+    screen.press("End")
     shown = screen.read()
     assert_table(shown, "alpha", tables.log_alpha)
     assert_table(shown, "beta", tables.log_beta)
@@ -99,7 +100,8 @@ def test_forward_backward_shows_both_tables_and_z_at_every_word(screen):
 
 def test_viterbi_shows_every_backpointer(screen):
     expected = chain(MODEL, LONGER, EDITS)
-    shown = screen.open("viterbi", sentence=LONGER, **EDITED).read()
+    end = {"step": str(2 * len(expected.words)), "v.nodes": "marginals"}
+    shown = screen.open("viterbi", sentence=LONGER, **EDITED, **end).read()
     assert_lattice(shown, expected)
     assert_rows(shown, expected)
 

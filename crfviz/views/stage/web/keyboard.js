@@ -2,16 +2,46 @@
 
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// `answer` gets each event and returns what to do; nothing where the key is not ours. Returns how to stop.
-export function listenToPage(answer) {
-  const listen = (event) => {
-    const act = answer(event);
-    if (!act) return;
-    event.preventDefault();
-    act();
+const TEXT = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
+
+// `answer` gets each event and returns what to do; nothing where the key is not ours. `first` is asked before whatever
+// has the focus, and gets beside the event what the reader's hands are at: { editing, pointed }. Returns how to stop.
+export function listenToPage(answer, first) {
+  const hands = { field: null, pointed: false }; // the text being typed into; whether the focus came by the pointer
+  const source = (event) => event.composedPath()[0];
+  const early = (event) => {
+    const own = first(event, { editing: hands.field === source(event), pointed: hands.pointed });
+    if (event.key === "Tab") hands.pointed = false;
+    if (event.key === "Enter" && (event.ctrlKey || !source(event).matches?.("textarea"))) hands.field = null;
+    if (!own) return;
+    event.stopPropagation();
+    act(event, own);
   };
-  document.addEventListener("keydown", listen);
-  return () => document.removeEventListener("keydown", listen);
+  const late = (event) => act(event, answer(event));
+  const typed = (event) => {
+    if (source(event).matches?.(TEXT)) hands.field = source(event);
+  };
+  const left = () => {
+    hands.field = null;
+  };
+  const pointed = () => {
+    hands.pointed = true;
+  };
+  const listeners = [
+    ["keydown", early, true],
+    ["keydown", late, false],
+    ["input", typed, true],
+    ["focusout", left, true],
+    ["pointerdown", pointed, true],
+  ];
+  for (const listener of listeners) document.addEventListener(...listener);
+  return () => listeners.forEach((listener) => document.removeEventListener(...listener));
+}
+
+function act(event, answer) {
+  if (!answer) return;
+  event.preventDefault();
+  answer();
 }
 
 // The same for keys in one of the cells that `selector` picks: answer(event, cell) returns what to do, and that may
