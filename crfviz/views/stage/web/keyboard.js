@@ -4,38 +4,50 @@ export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1]
 
 const TEXT = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
+// What the reader's hands are at: the text being typed into, and whether the focus came by the pointer.
+const hands = { field: null, pointed: false };
+
 // `answer` gets each event and returns what to do; nothing where the key is not ours. `first` is asked before whatever
-// has the focus, and gets beside the event what the reader's hands are at: { editing, pointed }. Returns how to stop.
+// has the focus, and gets beside the event { editing, pointed }. Returns how to stop.
 export function listenToPage(answer, first) {
-  const hands = { field: null, pointed: false }; // the text being typed into; whether the focus came by the pointer
-  const source = (event) => event.composedPath()[0];
   const early = (event) => {
     const own = first(event, { editing: hands.field === source(event), pointed: hands.pointed });
-    if (event.key === "Tab") hands.pointed = false;
-    if (event.key === "Enter" && (event.ctrlKey || !source(event).matches?.("textarea"))) hands.field = null;
     if (!own) return;
     event.stopPropagation();
     act(event, own);
   };
   const late = (event) => act(event, answer(event));
-  const typed = (event) => {
+  document.addEventListener("keydown", early, true);
+  document.addEventListener("keydown", late);
+  return () => {
+    document.removeEventListener("keydown", early, true);
+    document.removeEventListener("keydown", late);
+  };
+}
+
+// A text is no longer edited once it is applied or left. Stages come and go; this one listens as long as the page.
+function watchHands() {
+  const watch = (name, act) => document.addEventListener(name, act, true);
+  watch("input", (event) => {
     if (source(event).matches?.(TEXT)) hands.field = source(event);
-  };
-  const left = () => {
+  });
+  watch("focusout", () => {
     hands.field = null;
-  };
-  const pointed = () => {
+  });
+  watch("pointerdown", () => {
     hands.pointed = true;
-  };
-  const listeners = [
-    ["keydown", early, true],
-    ["keydown", late, false],
-    ["input", typed, true],
-    ["focusout", left, true],
-    ["pointerdown", pointed, true],
-  ];
-  for (const listener of listeners) document.addEventListener(...listener);
-  return () => listeners.forEach((listener) => document.removeEventListener(...listener));
+  });
+  watch("keydown", (event) => {
+    const { key, ctrlKey } = event;
+    if (key === "Tab") hands.pointed = false;
+    if (key === "Enter" && (ctrlKey || !source(event).matches?.("textarea"))) hands.field = null;
+  });
+}
+
+watchHands();
+
+function source(event) {
+  return event.composedPath()[0];
 }
 
 function act(event, answer) {

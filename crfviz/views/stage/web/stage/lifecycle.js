@@ -9,6 +9,7 @@ import { flag, html, mark, set, setProperty } from "../dom.js";
 import { listenToPage } from "../keyboard.js";
 import { decode } from "../model.js";
 import { Outbox } from "../outbox.js";
+import { forget } from "./actions.js";
 import { compose, shapeOf } from "./compose.js";
 import { buildFrame } from "./frame.js";
 import { keysOf, stepKeyOf } from "./keys.js";
@@ -69,6 +70,7 @@ export class Stage {
     const another = !this.payload || shapeOf(payload) !== shapeOf(this.payload);
     this.payload = payload;
     outbox.acknowledge(payload.ack);
+    if (another) forget(this, "step"); // it was one of other words
     const waits = (...kinds) => outbox.unanswered.some((event) => kinds.includes(event.kind));
     if (!this.timers.step && !waits("step", "view"))
       Object.assign(chosen, { step: payload.step, nodes: payload.nodes });
