@@ -141,6 +141,7 @@ def test_the_clicker_lives_wherever_the_focus_is(screen):
     screen.sentence.click()
     screen.press("PageDown")
     at_step(screen, 3)
+    screen.expect_param("step", "3")
     screen.press("End")
     screen.page.keyboard.type(" Home")
     screen.press("PageDown", "ArrowLeft", "PageUp")
