@@ -101,6 +101,10 @@ export class Stage {
     this.frame.update(this.model);
   }
 
+  deliver() {
+    this.outbox.deliver();
+  }
+
   emit(events, changes = {}) {
     this.outbox.post(...events);
     if (this.payload) this.refresh(changes);
