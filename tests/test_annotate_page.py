@@ -83,6 +83,23 @@ def test_pasted_lines_become_a_document(page, store):
     assert [item.tokens for item in store.items("pasted")] == [("Dogs", "run", "."), ("Stop", "!")]
 
 
+def test_a_paste_of_sentences_that_are_there_is_asked_about(page, store):
+    store.add("dogs", _items("Dogs run.", "Stop!"))
+    open_part(page.run(), "add")
+    page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!\n").run()
+    assert "The sentences of **dogs** are in the store already" in texts(page)
+    assert "**0 annotations** to add" not in texts(page)
+    button(page, "Label what is there").click().run()
+    assert not page.exception
+    assert [each.name for each in store.documents()] == ["dogs"]
+    open_part(page, "add")
+    assert "The 2 sentences of dogs are there" in texts(page)
+    page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!").run()
+    page.button_group(key="view.joined").set_value("separate").run()
+    button(page, "Keep the 2 sentences and label them").click().run()
+    assert [each.name for each in store.documents()] == ["dogs", "pasted"]
+
+
 def test_a_broken_file_names_its_lines_and_keeps_nothing_unasked(page, store):
     upload(page, "dogs.conll", BROKEN.encode())
     assert "CoNLL columns" in texts(page)
@@ -173,12 +190,30 @@ def test_export_and_learn_ask_which_of_contradicting_copies_go_on(page, store):
     page.selectbox(key="view.copies").set_value("all").run()
     assert "Download 4 annotated" in page.get("download_button")[0].label
     open_part(page, "learn")
-    button(page, "Teach").click().run()
-    assert "Choose which copies are learnt from" in page.toast[0].value
+    assert button(page, "Teach").disabled
+    assert "finished sentence" not in texts(page)
     page.selectbox(key="view.copies").set_value("majority").run()
     assert "1 finished sentence;" in texts(page)
+    page.selectbox(key="view.copies").set_value("ask")
+    button(page, "Teach").click().run()
+    assert "Choose which copies are learnt from" in page.toast[0].value
     page.selectbox(key="view.teacher").set_value("ben").run()
     assert "2 finished sentences;" in texts(page)
+
+
+def test_export_says_that_an_older_document_mixes_tags(page, store):
+    items = _items("Dogs run home .", "Stop them !")
+    said = [
+        Annotation(n, "anna", each.offsets, tags, tags, state="done", model=model)
+        for n, (each, tags, model) in enumerate(
+            zip(items, (("NOUN",) * 4, ("B-ORG", "O", "O")), ("upos-en", "ner-en"), strict=True)
+        )
+    ]
+    name = store.add("dogs", items, labelled=said)
+    open_part(page, "export", name)
+    assert "would mix tags of different models" in texts(page)
+    assert "(NOUN)" in texts(page)
+    assert "(B-ORG)" in texts(page)
 
 
 def test_model_errors_takes_what_was_labelled(page, store):
@@ -340,6 +375,7 @@ def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monk
     finish(store, "notes", "anna")
     finish(store, "notes", "ben", [(0, "VERB")])
     open_part(page, "learn", "notes")
+    page.selectbox(key="view.teacher").set_value("anna").run()
     page.text_input(key="teach.name").set_value("mine")
     page.selectbox(key="view.method").select("crf")
     page.selectbox(key="view.teacher").select("ben")

@@ -195,3 +195,63 @@ def test_what_is_misspelt_is_said_with_what_is_near_and_nothing_is_written(
     assert said in capsys.readouterr().err
     assert sorted(tmp_path.iterdir()) == there
     assert Path("out.jsonl").read_text() == "before"
+
+
+@pytest.fixture
+def entities():
+    """A third document, labelled with other tags."""
+    with open_store() as store:
+        tags, words = ("O", "B-ORG", "I-ORG"), ("B-ORG", "O")
+        store.add("c.txt", ITEMS[:1])
+        (item,) = store.items("c.txt")
+        store.save(label(item.id, "anna", words, model="ner", state="done"), tags)
+
+
+@pytest.mark.usefixtures("entities")
+def test_an_export_never_mixes_the_tags_of_documents_unasked(tmp_path, capsys):
+    out, anna = tmp_path / "out.jsonl", ["--annotator", "anna"]
+    assert main(["annotations", "export", *anna, "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "got 'c.txt' (B-ORG, O); 'a.txt' (AUX, PRON, PROPN, …)" in said
+    assert "choose a document (--document NAME), or --mixed-tags" in said
+    assert not out.exists()
+    for document in ("a.txt", "c.txt"):
+        assert main(["annotations", "export", *anna, "--document", document]) == 0
+    assert main(["annotations", "export", *anna, "--mixed-tags", "--out", str(out)]) == 0
+    other = f"sqlite:///{tmp_path}/other.db"
+    assert main(["annotations", "import", str(out), "--database", other]) == 0
+    assert "3 annotations stored as a.txt, c.txt" in capsys.readouterr().err
+
+
+def test_documents_with_the_same_tags_are_one_file(capsys):
+    tags = ("NOUN", "PROPN", "PRON", "VERB", "AUX", "X")
+    with open_store() as store:
+        for name, of_model in (("c.txt", tags), ("d.txt", tags[::-1])):
+            store.add(name, ITEMS[:1])
+            (item,) = store.items(name)
+            store.save(label(item.id, "anna", ("NOUN", "VERB"), model=name), of_model)
+    assert main(["annotations", "export", "--annotator", "anna"]) == 0
+    with open_store() as store:
+        store.add("e.txt", ITEMS[:1])
+        (item,) = store.items("e.txt")
+        store.save(label(item.id, "anna", ("NOUN", "VERB"), model="e"), (*tags, "DET"))
+    capsys.readouterr()
+    assert main(["annotations", "export", "--annotator", "anna"]) == 2
+    assert "'c.txt', 'd.txt', 'a.txt' (AUX, NOUN, PRON, …); 'e.txt'" in capsys.readouterr().err
+
+
+def test_an_import_asks_before_it_mixes_tags(tmp_path, capsys):
+    file = tmp_path / "mixed.conll"
+    file.write_text("Kim\tPROPN\nleft\tVERB\n\nYork\tB-LOC\n\nBo\tPROPN\n", encoding="utf-8")
+    assert main(["annotations", "import", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert "mixed.conll, line 4: expected tags of one kind in a document, got 'B-LOC'" in said
+    assert "1 sentence cannot be kept, so nothing of it was stored; --keep-good" in said
+    assert "--mixed-tags" in said
+    with open_store() as store:
+        assert len(store.documents()) == 2
+    assert main(["annotations", "import", "--mixed-tags", str(file)]) == 0
+    assert main(["annotations", "import", "--separate", "--keep-good", str(file)]) == 0
+    with open_store() as store:
+        assert len(store.items("mixed.conll")) == 3
+        assert len(store.items("mixed.conll (2)")) == 2

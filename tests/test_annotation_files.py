@@ -18,6 +18,7 @@ from crfviz.annotations.files import importing
 from crfviz.annotations.files.exporting import FILE_FORMATS, render, rendered
 from crfviz.annotations.files.importing import INPUT_FORMATS, MAX_BYTES, read_items
 from crfviz.annotations.files.merging import conflicts, keep, known_documents, planned
+from crfviz.annotations.mixing import TagRules
 from crfviz.annotations.records import STATES, Annotation, Item
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import FormatError, UnknownTagError
@@ -98,7 +99,7 @@ def test_export_import_export_gives_the_same_bytes(stores, file_format, content)
         one.add(name, items, labelled=labelled)
     pairs = one.annotations()
     exported = render(pairs, file_format).encode()
-    imported = read_items(exported, "other name")
+    imported = read_items(exported, "other name", rules=TagRules(mixed=True))
     assert imported.problems == ()
     keep(two, imported)
     again = two.annotations()
@@ -239,7 +240,7 @@ GOOD = b"Oslo\tB-LOC\n"
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_columns_is_said_with_its_line(content, message, dropped):
-    read = read_items(content, "f.conll", tags=["O", "B-LOC", "B-PER", "I-PER"])
+    read = read_items(content, "f.conll", rules=TagRules(["O", "B-LOC", "B-PER", "I-PER"]))
     (problem,) = read.problems
     assert problem.dropped == dropped
     assert read.dropped == dropped
@@ -297,6 +298,46 @@ def test_what_is_wrong_with_an_annotation_is_said(change, message):
     read = read_items(content, "f")
     assert read.items == ()
     assert read.problems[0].message.startswith(f"f, line 1: {message}")
+
+
+MIXED = "Kim\tPROPN\n\nOslo\tB-LOC\n\nBo\tPROPN\nleft\tO\n\nof\tADP\nYork\tI-LOC\n"
+
+
+def test_a_document_with_tags_of_two_kinds_is_said_with_its_lines():
+    read = read_items(MIXED.encode(), "f")
+    assert [problem.message for problem in read.problems] == [
+        "f, line 3: expected tags of one kind in a document, got 'B-LOC' beside tags such as 'ADP'",
+        "f, line 8: expected tags of one kind in a document, got 'I-LOC' beside tags such as 'ADP'",
+    ]
+    assert (read.wrong, read.dropped, read.mixed) == (2, 2, 2)
+    assert [item.tokens for item in read.items] == [("Kim",), ("Bo", "left")]
+    for rules in (TagRules(mixed=True), TagRules({"PROPN", "ADP", "O", "B-LOC", "I-LOC"})):
+        allowed = read_items(MIXED.encode(), "f", rules=rules)
+        assert (allowed.dropped, len(allowed.items)) == (0, 4)
+
+
+def test_tags_of_other_programs_for_entities_are_one_kind():
+    lines = "\n".join(f"x\t{tag}" for tag in ("O", "B-X", "I-X", "E-X", "S-X", "L-X", "U-X"))
+    assert read_items(lines.encode(), "f").problems == ()
+
+
+def test_annotations_of_two_kinds_in_a_document_are_said_with_their_lines():
+    first, second = pair(UPOS), pair(BIO)
+    other = replace(second[0], position=5), second[1]
+    elsewhere = replace(second[0], document="b.txt"), second[1]
+    ben = first[0], replace(first[1], annotator="ben")
+    read = read_items(render([first, ben, other, elsewhere], "jsonl").encode(), "f")
+    (problem,) = read.problems
+    assert problem.message.startswith("f, line 3: expected tags of one kind in a document, got 'B-")
+    assert [(item.document, item.position) for item in read.items] == [("a.txt", 4), ("b.txt", 4)]
+    assert [(each.item, each.final) for each in read.annotations] == [
+        (0, UPOS),
+        (0, UPOS),
+        (1, BIO),
+    ]
+    second_says = first[0], replace(second[1], annotator="ben")
+    read = read_items(render([first, second_says, ben], "jsonl").encode(), "f")
+    assert [each.annotator for each in read.annotations] == ["anna"]
 
 
 def test_an_annotation_needs_no_more_than_its_annotator():
@@ -512,7 +553,10 @@ def test_what_contradicts_is_told_and_not_overwritten(two):
 
 def test_tags_of_another_kind_do_not_join(two):
     here, there = two
-    exported = render(there.annotations(), "jsonl").replace('"V"', '"B-PER"').encode()
+    exported = render(there.annotations(), "jsonl")
+    for tag in {tag for _, each in there.annotations() for tag in each.final}:
+        exported = exported.replace(f'"{tag}"', '"B-PER"')
+    exported = exported.encode()
     with pytest.raises(UnknownTagError, match="'B-PER' is none of them"):
         join(here, exported)
     assert len(here.annotations()) == 1

@@ -155,7 +155,11 @@ PLAIN = b"She saw Mr Ford in Paris.\nBook that flight!\n\nTabs and \xe2\x80\xa8 
 IMPORTS = {
     **{kind: [render(labelled(), kind).encode()] for kind in FILE_FORMATS},
     "text": [PLAIN],
-    "gold": [render_sentences(SENTENCES, kind).encode() for kind in FORMATS],
+    "gold": [
+        render_sentences(some, kind).encode()
+        for kind in FORMATS
+        for some in (SENTENCES[:1], SENTENCES[1:])  # one set of tags a file
+    ],
     "entities": [
         b'[{"text": "Kim left", "entities": [[0, 3, "PER"]]}, ["Bo left", {"entities": []}]]'
     ],

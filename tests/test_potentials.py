@@ -103,6 +103,12 @@ def test_tags_must_differ():
         small(tags=("DET", "DET"))
 
 
+def test_a_nan_of_an_odd_kind_is_refused_without_a_warning():
+    signals = np.array([[0x7F800001]], dtype=np.uint32).view(np.float32)
+    with pytest.raises(CrfvizError, match="nan"):
+        Potentials(signals, [[0.0]])
+
+
 @pytest.mark.parametrize("bad", [INF, math.nan, 2 * LARGEST, -2 * LARGEST])
 @pytest.mark.parametrize("name", FIELDS)
 def test_scores_are_finite_or_forbidden(name, bad):

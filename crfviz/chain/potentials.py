@@ -294,6 +294,7 @@ def as_numbers(name: str, values: ArrayLike) -> Tensor:
         wanted = values if values.requires_grad else values.detach()
         return wanted.to("cpu", torch.float64, copy=True)
     try:
-        return torch.from_numpy(np.array(values, dtype=np.float64))
+        with np.errstate(invalid="ignore"):  # a NaN of an odd kind; it is refused later
+            return torch.from_numpy(np.array(values, dtype=np.float64))
     except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(f"{name} must be numbers in rows of one length: {error}") from error

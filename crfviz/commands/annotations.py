@@ -25,6 +25,7 @@ from crfviz.annotations.files.merging import (
     known_documents,
     planned,
 )
+from crfviz.annotations.mixing import TagRules, in_words, tag_sets
 from crfviz.annotations.records import STATES, Merged
 from crfviz.annotations.store.store import Store, file_of, open_store
 from crfviz.commands.names import require_file, require_folder, require_known
@@ -63,6 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--separate", action="store_true", help="store such sentences once more, under a new name"
     )
     bring.add_argument("--keep-good", action="store_true", help="leave out what cannot be read")
+    for kind in (export, bring):
+        kind.add_argument(
+            "--mixed-tags", action="store_true", help="different sets of tags in one file, too"
+        )
     stats = kinds.add_parser("stats", help="how far every annotator is in every document")
     _add_filters(stats)
     stats.add_argument("--json", action="store_true", help="as JSON instead of a table")
@@ -129,6 +134,12 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
 def _export(store: Store, options: argparse.Namespace) -> None:
     file_format = _format(options)
     found = store.annotations(options.document, options.annotator, options.state)
+    sets = tag_sets(found, {each.name: each.tags for each in store.documents()})
+    if len(sets) > 1 and not options.mixed_tags:
+        raise FormatError(
+            f"expected annotations with one set of tags, got {in_words(sets)}: choose a document "
+            f"(--document NAME), or --mixed-tags for a file with all of them; nothing was written"
+        )
     try:
         pairs = settled(found, options.copies)
     except CrfvizError as error:
@@ -172,15 +183,18 @@ def _import(store: Store, options: argparse.Namespace) -> None:
             content = path.read_bytes()
         except OSError as error:
             raise FormatError(f"{path}: expected a file to read: {error.strerror}") from error
-        read = read_items(content, path.name, options.format, limit=None)
+        rules = TagRules(mixed=options.mixed_tags)
+        read = read_items(content, path.name, options.format, rules=rules, limit=None)
         for problem in read.problems[:SHOWN]:
             sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
         if read.wrong > SHOWN:
             sys.stderr.write(f"... and {read.wrong - SHOWN} more\n")
         if read.dropped and not options.keep_good:
+            mixed = "; --mixed-tags stores tags of both kinds" if read.mixed else ""
+            why = "cannot be kept" if read.mixed == read.dropped else "cannot be read"
             raise FormatError(
-                f"{path}: {_count(read.dropped)} cannot be read, so nothing of it was stored; "
-                f"--keep-good stores the {len(read.items)} others"
+                f"{path}: {_count(read.dropped)} {why}, so nothing of it was stored; --keep-good "
+                f"stores the {len(read.items)} others{mixed}"
             )
         known = {} if options.separate else known_documents(store, read)
         if known and not options.merge:

@@ -230,9 +230,8 @@ def _within(pins: Mapping[int, str], chain: Potentials) -> dict[int, str]:
 def warm_up() -> bool:
     """Load and run everything once, before the first picture has to be quick.
 
-    `gc.freeze` moves what is alive now out of sight of the collection that Streamlit runs after
-    every script: 97 ms of each edit without it. One thread: the tensors of one sentence are too
-    small to share.
+    `gc.freeze` moves what is alive now out of sight of collections of garbage, which take 100 ms
+    longer without it. One thread: the tensors of one sentence are too small to share.
     """
     torch.set_num_threads(1)
     for name in ready_models():

@@ -16,7 +16,7 @@ from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import handle_events, view_option
 from crfviz.ui.session.kept import last_event
 from crfviz.ui.state.covers import covered
-from crfviz.ui.widgets import download
+from crfviz.ui.widgets import download, narrowed
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
@@ -98,11 +98,12 @@ def table_twin(
     off = covered(scene.scenario.view)
     rows = [row for row in [*picture.rows, *rows] if row.id not in off]
     if rows:
-        st.dataframe(pd.DataFrame([_texts(scene, row) for row in rows], columns=columns))
+        texts = pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)
+        st.dataframe(texts, column_config=narrowed(texts))
     for grid in [*picture.grids, *grids]:
         st.text(grid.label)
         frame = pd.DataFrame(grid.values.T.numpy(), index=list(scene.tags), columns=columns)
-        st.dataframe(frame)
+        st.dataframe(frame, column_config=narrowed(frame))
     return True
 
 

@@ -87,7 +87,6 @@ def test_forward_backward_shows_both_tables_and_z_at_every_word(screen):
     expected = chain(MODEL, LONGER, EDITS)
     tables = expected.analysis.forward_backward
     screen.open("forward-backward", sentence=LONGER, **EDITED)
-    screen.press("End")
     shown = screen.read()
     assert_table(shown, "alpha", tables.log_alpha)
     assert_table(shown, "beta", tables.log_beta)

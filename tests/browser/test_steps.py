@@ -88,7 +88,7 @@ def test_viterbi_gives_nothing_away_before_its_step(screen):
 
 
 def test_forward_backward_sums_left_to_right_and_back(screen):
-    screen.open("forward-backward")
+    screen.open("forward-backward", step="start")
     expected = chain()
     tables = expected.analysis.forward_backward
     last = 2 * WORDS + 2

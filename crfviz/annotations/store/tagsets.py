@@ -9,11 +9,11 @@ from difflib import get_close_matches
 
 from sqlalchemy import Connection, RowMapping, select, update
 
+from crfviz.annotations.mixing import example, kinds
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.cells import tags_of
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.exceptions import UnknownTagError
-from crfviz.text.schemes import OUTSIDE, split_tag
 
 ALIKE = 0.5  # of difflib's ratio, from 0 to 1
 MOST_LISTED = 20  # tags in a message
@@ -66,20 +66,12 @@ def check_kind(connection: Connection, document: RowMapping, tags: Collection[st
     """
     if tags_of(document) is None:
         there = _stored_tags(connection, document)
-        here, came = _kinds(there), _kinds(tags)
+        here, came = kinds(there), kinds(tags)
         if here and came and not here & came:
             raise UnknownTagError(
-                f"{document['name'][:80]!r} has tags such as {_example(there)}, so "
-                f"{_example(tags)} is none of them; nothing was stored"
+                f"{document['name'][:80]!r} has tags such as {example(there)}, so "
+                f"{example(tags)} is none of them; nothing was stored"
             )
-
-
-def _kinds(tags: Collection[str]) -> set[bool]:
-    return {bool(split_tag(tag)[0]) for tag in tags if tag != OUTSIDE}
-
-
-def _example(tags: Collection[str]) -> str:
-    return repr(min(tag for tag in tags if tag != OUTSIDE)[:80])
 
 
 def near(tag: str, tags: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from crfviz.annotations.files.merging import (
     known_documents,
     planned,
 )
+from crfviz.annotations.mixing import TagRules
 from crfviz.ui import cached
 from crfviz.ui.annotate.mapping import choose_names, chosen_names
 from crfviz.ui.annotate.store import document_key, go_to_document, store
@@ -120,7 +121,7 @@ def _preview(name: str, content: bytes) -> None:
     st.dataframe(
         pd.DataFrame({"words, as they were split": words}), hide_index=True, width="stretch"
     )
-    known = {} if name == PASTE_NAME and not read.annotations else _known_documents(digest, read)
+    known = _known_documents(digest, read)
     new = _merging(known) if known else None
     known = known if new is not None else {}
     good = "good " if read.dropped else ""
@@ -158,10 +159,11 @@ def _merging(known: Mapping[str, Known]) -> int | None:
     lines = [line for name, plan in plans.items() for line in conflicts(known[name], plan)]
     new = sum(len(plan.new) for plan in plans.values())
     same = sum(plan.same for plan in plans.values())
-    st.markdown(
-        f"**{count(new, 'annotation')}** to add, {same:,} there already, {len(lines):,} against "
-        "what is there."
-    )
+    if any(each.labelled for each in known.values()):
+        st.markdown(
+            f"**{count(new, 'annotation')}** to add, {same:,} there already, {len(lines):,} "
+            "against what is there."
+        )
     if lines:
         shown = [f"- {plain(line)}" for line in lines[:MOST_PROBLEMS]]
         more = [f"- and {len(lines) - MOST_PROBLEMS:,} more"] * (len(lines) > MOST_PROBLEMS)
@@ -183,7 +185,7 @@ def forget_added() -> None:
 
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
 def _read(name: str, content: bytes, model: str, names: tuple[tuple[str, str], ...] = ()) -> Import:
-    return read_items(content, name, tags=cached.tagger(model).tags, names=dict(names))
+    return read_items(content, name, rules=TagRules(cached.tagger(model).tags, dict(names)))
 
 
 def _problems(read: Import) -> None:
@@ -208,6 +210,11 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
     what = count(len(read.annotations), "annotation") if known else ""
     what = what or count(len(read.items), "sentence")
     added.message = f"{what} of {plain(name)} are stored."
+    if known and not read.annotations:
+        sentences = count(len(read.items), "sentence")
+        added.message = (
+            f"The {sentences} of {plain(names[-1])} are there, and none is stored twice."
+        )
     if name == PASTE_NAME:
         set_draft(PASTE, "")
     newest = next(d for d in reversed(store().documents()) if d.name == names[-1])

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, render
+from crfviz.annotations.mixing import in_words, tag_sets
 from crfviz.annotations.records import STATES
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
@@ -27,7 +28,14 @@ def export_panel(document: DocumentSummary) -> None:
     state = bound_select("State", "state", [*STATES, EITHER], "done", at=states)
     chosen = next(name for name in FILE_FORMATS if name == file_format)
     filters = (document.name, who, next((name for name in STATES if name == state), None))
-    copies = ask_copies(store().annotations(*filters), every=True)
+    pairs = store().annotations(*filters)
+    sets = tag_sets(pairs, {document.name: document.tags})
+    if len(sets) > 1:
+        st.warning(
+            f"**This file would mix tags of different models**: {plain(in_words(sets))}. Choose "
+            "one annotator, or sort the sentences out after the download."
+        )
+    copies = ask_copies(pairs, every=True)
     if copies:
         download(
             f"Download {count(len(copies), 'annotated sentence')}",

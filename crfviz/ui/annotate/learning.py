@@ -58,13 +58,14 @@ def _lesson(document: DocumentSummary, model: str) -> None:
     who = choose_annotator(document, "From the sentences of", "teacher", at=people)
     name.text_input("Name of the new model", placeholder=f"{model}-taught", key=NAME)
     pairs = finished_pairs(document, who)
-    copies = ask_copies(pairs, every=False) or []
-    st.caption(
-        f"{count(len(copies), 'finished sentence')}; one in five is held out to see whether "
-        "others gain, too. The model stays as it is: a new one is written."
-    )
+    copies = ask_copies(pairs, every=False)
+    if copies is not None:
+        st.caption(
+            f"{count(len(copies), 'finished sentence')}; one in five is held out to see whether "
+            "others gain, too. The model stays as it is: a new one is written."
+        )
     busy = any(job.status.state == "running" for job in _jobs().all)
-    st.button("Teach", type="primary", disabled=busy or not pairs, on_click=_start)
+    st.button("Teach", type="primary", disabled=busy or not copies, on_click=_start)
 
 
 def _start() -> None:

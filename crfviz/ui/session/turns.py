@@ -13,6 +13,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
+from crfviz.ui.session.floor import FLOOR
+
 LOOK = 0.5  # seconds between two looks at the line, and at whether the visitor has left
 COOKIE = "_streamlit_xsrf"  # the same in all tabs of a browser
 
@@ -48,7 +50,7 @@ class Turns:
         try:
             while ahead := self._ahead(ticket):
                 wait(ahead)
-                with self._changed:
+                with FLOOR.aside(), self._changed:
                     self._changed.wait(LOOK)
             yield
         finally:

@@ -27,6 +27,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from crfviz.ui.session.permission import LoginError, login_asked, uploads_allowed
+from crfviz.ui.shell.scripts import one_script_at_a_time
 
 CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
 UPLOADS = "_stcore/upload_file/"
@@ -45,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def lifespan(_: object) -> AsyncIterator[None]:
-    """What `st.App` is to run before it answers: imports what the pages show.
+    """What `st.App` is to run before it answers: imports what the pages show, sets turns.
 
     Two first visitors who import at once wait for each other's modules, and Python ends that by
     handing out half of one.
@@ -55,6 +56,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
         for file in sorted((package / room).rglob("*.py")):
             parts = file.relative_to(package.parent).with_suffix("").parts
             import_module(".".join(parts))
+    one_script_at_a_time()
     yield
 
 

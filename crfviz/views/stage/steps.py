@@ -105,7 +105,6 @@ def forward_backward_walk() -> Walk:
                 nodes=[MARGINALS],
             ),
         ],
-        opens_done=False,
         never=["pointers", "path"],
     )
 

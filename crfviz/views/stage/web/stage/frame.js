@@ -73,7 +73,8 @@ export function buildFrame(stage) {
       setText(note, next.live ? "…" : next.note);
       present(note, Boolean(next.note) && next.sees("note"));
       setText(identity, next.title ?? identityLine(next));
-      present(identity, next.title !== null || next.sees("score"));
+      const impossible = next.results.logPartition === -Infinity; // is said before any step
+      present(identity, next.title !== null || next.sees("score") || (impossible && !next.covered.has("score")));
       if (next.heading.length) drawColumns(heading, next.heading);
       hide(fold, folded === 0 && !stage.chosen.unfolded);
       setText(fold, stage.chosen.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);

@@ -113,6 +113,10 @@ export class Stage {
     this.tell();
   }
 
+  deliver() {
+    this.outbox.deliver();
+  }
+
   emit(events, changes = {}) {
     this.outbox.post(...events);
     if (this.payload) this.refresh(changes);

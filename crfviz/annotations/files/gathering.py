@@ -1,0 +1,190 @@
+"""What is kept of a file that is read sentence by sentence, and what is said about the rest."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from crfviz.annotations.files.fields import FileSentence
+from crfviz.annotations.mixing import TagRules, strangers
+from crfviz.annotations.records import UNSTORABLE, Annotation, Item
+from crfviz.exceptions import FormatError
+from crfviz.text.lines import shown
+from crfviz.text.schemes import is_bio, repair
+
+MOST_TAGS = 20  # that a message lists
+MOST_PROBLEMS = 1000  # that are told in words; more are counted
+LONGEST_TAG = 60  # characters of one in a message
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with a file, in words that name the line."""
+
+    message: str
+    dropped: bool  # whether a sentence is lost by it, or was kept with the change that it says
+
+
+@dataclass
+class Gathering:
+    """What is kept of a file, and why the rest is not."""
+
+    name: str  # of the file
+    rules: TagRules
+    problems: list[Problem] = field(default_factory=list)
+    wrong: int = 0
+    dropped: int = 0
+    mixed: int = 0  # how many of them for tags of another kind than their document has
+    items: list[Item] = field(default_factory=list)
+    annotations: list[Annotation] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)  # of the items
+    annotation_lines: list[int] = field(default_factory=list)
+    places: dict[Item, int] = field(default_factory=dict)  # of sentences that somebody labelled
+    labelled: set[tuple[int, str]] = field(default_factory=set)
+    unknown: Counter[str] = field(default_factory=Counter)  # gold tags that may not be
+    first_unknown: int = 0  # line of the first of them
+    lacking: int = 0  # sentences that lost their gold tags by that
+
+    def add(self, line: int, sentence: FileSentence | FormatError) -> None:
+        """Keep a sentence if that can be; an error is a sentence that is lost."""
+        if isinstance(sentence, FormatError):
+            self.note(str(sentence), dropped=True)
+        elif wrong := _unstorable(sentence):
+            self._say(f"expected text, got the character {wrong}", line, dropped=True)
+        else:
+            if sentence.note:
+                self._say(sentence.note, line)
+            if sentence.annotation is None:
+                item = self._checked(line, sentence)
+                self.items.append(replace(item, document=self.name))
+                self.lines.append(line)
+            else:
+                self._join(line, sentence.item, sentence.annotation)
+
+    def note(self, message: str, *, dropped: bool = False) -> None:
+        """Count a problem, and keep its message while there are few."""
+        self.wrong += 1
+        self.dropped += dropped
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(message, dropped))
+
+    def say_unknown(self) -> None:
+        """Say once which gold tags may not be, and what that costs."""
+        if self.unknown:
+            most = self.unknown.most_common(MOST_TAGS)
+            got = ", ".join(f"{shown(tag)} ({_number(words, 'word')})" for tag, words in most)
+            more = ", …" if len(self.unknown) > MOST_TAGS else ""
+            message = (
+                f"{self.name}, line {self.first_unknown}: expected one of the tags "
+                f"{', '.join(sorted(self.rules.tags or ()))}, got {got}{more}: "
+                f"{_number(self.lacking, 'sentence')} without gold tags therefore"
+            )
+            self.wrong += 1
+            self.problems.insert(0, Problem(message, dropped=False))
+
+    def leave_out_strangers(self) -> None:
+        """Drop sentences whose tags are of another kind than most of their document has.
+
+        Gold tags and annotations are looked at apart: people may label other things than the file.
+        """
+        if self.rules.mixed:
+            return
+        gold = self._strangers(
+            [(item.document, item.gold or ()) for item in self.items], self.lines
+        )
+        said = self._strangers(
+            [(self.items[each.item].document, each.final) for each in self.annotations],
+            self.annotation_lines,
+        )
+        self.mixed = len(gold) + len(said)
+        if not self.mixed:
+            return
+        annotations = [
+            each
+            for number, each in enumerate(self.annotations)
+            if number not in said and each.item not in gold
+        ]
+        lost = {self.annotations[number].item for number in said}
+        gone = gold | lost - {each.item for each in annotations}
+        staying = [number for number in range(len(self.items)) if number not in gone]
+        places = {number: place for place, number in enumerate(staying)}
+        self.annotations = [replace(each, item=places[each.item]) for each in annotations]
+        self.items = [self.items[number] for number in staying]
+
+    def _strangers(
+        self, rows: Sequence[tuple[str, tuple[str, ...]]], lines: Sequence[int]
+    ) -> set[int]:
+        """Which rows have tags that do not belong to their document; each is said."""
+        documents: dict[str, list[int]] = {}
+        for number, (document, _) in enumerate(rows):
+            documents.setdefault(document, []).append(number)
+        found: dict[int, str] = {}
+        for numbers in documents.values():
+            tags = [rows[number][1] for number in numbers]
+            if self.rules.tags is None or not set[str]().union(*tags) <= set(self.rules.tags):
+                found |= {numbers[place]: wrong for place, wrong in strangers(tags).items()}
+        for number, wrong in sorted(found.items()):
+            self._say(wrong, lines[number], dropped=True)
+        return set(found)
+
+    def _say(self, message: str, line: int, *, dropped: bool = False) -> None:
+        self.note(f"{self.name}, line {line}: {message}", dropped=dropped)
+
+    def _checked(self, line: int, sentence: FileSentence) -> Item:
+        """The sentence with gold tags that can be used."""
+        item = sentence.item
+        if item.gold is None:
+            return item
+        lines = sentence.lines or (line,) * len(item.gold)
+        gold = item.gold
+        if is_bio(repaired := repair(gold)):
+            changed = [t for t, tag in enumerate(repaired) if tag != gold[t]]
+            for t in changed:
+                self._say(
+                    f"{_brief(gold[t])} begins an entity: read as {_brief(repaired[t])}", lines[t]
+                )
+            gold = tuple(repaired)
+        gold = tuple(self.rules.names.get(tag, tag) for tag in gold)
+        unknown = [
+            tag for tag in gold if self.rules.tags is not None and tag not in self.rules.tags
+        ]
+        self.unknown.update(unknown)
+        if unknown:
+            place = next(t for t, tag in enumerate(gold) if tag in unknown)
+            self.first_unknown = self.first_unknown or lines[place]
+            self.lacking += 1
+        return replace(item, gold=None if unknown else gold)
+
+    def _join(self, line: int, item: Item, annotation: Annotation) -> None:
+        """Keep an annotation, beside those that others made of the same sentence."""
+        item = replace(item, document=item.document or self.name)
+        place = self.places.setdefault(item, len(self.items))
+        if place == len(self.items):
+            self.items.append(item)
+            self.lines.append(line)
+        whose = (place, annotation.annotator)
+        if whose in self.labelled:
+            told = f"a second annotation of the same sentence by {shown(annotation.annotator)}"
+            self._say(told, line, dropped=True)
+            return
+        self.labelled.add(whose)
+        self.annotations.append(replace(annotation, item=place))
+        self.annotation_lines.append(line)
+
+
+def _brief(tag: str) -> str:
+    return tag if len(tag) <= LONGEST_TAG else f"{tag[:LONGEST_TAG]}…"
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _unstorable(sentence: FileSentence) -> str:
+    """A character that the store could not hold, as U+...; empty if there is none."""
+    item, annotation = sentence.item, sentence.annotation
+    texts = [item.text, item.document, *(item.gold or ())]
+    if annotation is not None:
+        texts += [annotation.annotator, annotation.model, annotation.model_version]
+        texts += [*annotation.proposed, *annotation.final, *annotation.pins.values()]
+    wrong = next((match[0] for text in texts if (match := UNSTORABLE.search(text))), "")
+    return f"U+{ord(wrong):04X}" if wrong else ""

@@ -1,0 +1,142 @@
+"""Tags that do not belong together, in one document or in one file of several documents.
+
+Entities and parts of speech never do. Of documents that were begun with a model more is known: each
+keeps the tags of its model, and only the same tags are one set.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from crfviz.annotations.records import Annotation, Item
+from crfviz.text.schemes import OUTSIDE, split_tag
+
+ENTITY = re.compile(r"[BIESLU]-")  # BIO, and the BIOES and BILOU of other programs
+MOST_SHOWN = 3  # documents or tags of a set, in a message
+LONGEST = 60  # characters of a name
+
+
+@dataclass(frozen=True)
+class TagRules:
+    """Which tags a file may have."""
+
+    tags: Collection[str] | None = None  # that gold tags may be, None is any; others are lost
+    names: Mapping[str, str] = field(default_factory=dict)  # what gold tags of the file count as
+    mixed: bool = False  # whether a document may have entities beside parts of speech
+
+
+@dataclass(frozen=True)
+class TagSet:
+    """Documents that are labelled with the same tags."""
+
+    documents: tuple[str, ...]
+    tags: tuple[str, ...]  # those that the sentences have
+
+
+@dataclass
+class _Set:
+    documents: list[str]
+    used: set[str]
+    models: set[str]
+    tags: frozenset[str] | None  # all there are; None where no model is known
+
+
+def kinds(tags: Collection[str]) -> set[bool]:
+    """Whether there are entities (True) and other tags (False); `O` is among both.
+
+    >>> kinds(["O", "B-PER"]), kinds(["NOUN"]), kinds(["O"])
+    ({True}, {False}, set())
+    """
+    return {ENTITY.match(tag) is not None for tag in tags if tag != OUTSIDE}
+
+
+def example(tags: Collection[str]) -> str:
+    """One of the tags that is not `O`, as messages show it."""
+    return repr(min(tag for tag in tags if tag != OUTSIDE)[:LONGEST])
+
+
+def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
+    """Which sentences of a document have tags of another kind than most have, or of both.
+
+    Args:
+        rows: the tags of each sentence.
+
+    Returns:
+        By the number of the sentence: what is wrong with it, in words.
+    """
+    if len(kinds(set[str]().union(*rows))) < 2:
+        return {}
+    found = [kinds(row) for row in rows]
+    usual = found.count({True}) > found.count({False})
+    there = example([tag for row in rows for tag in row if kinds([tag]) == {usual}])
+    odd = {
+        number: example([tag for tag in row if kinds([tag]) == {not usual}])
+        for number, row in enumerate(rows)
+        if found[number] - {usual}
+    }
+    return {
+        number: f"expected tags of one kind in a document, got {tag} beside tags such as {there}"
+        for number, tag in odd.items()
+    }
+
+
+def tag_sets(
+    pairs: Sequence[tuple[Item, Annotation]], known: Mapping[str, Sequence[str] | None]
+) -> list[TagSet]:
+    """The sets of tags of some annotations; one file is for one set.
+
+    A document without a set of its own goes to one that has all its tags. Two such documents are
+    of one set if they name the same model or have a tag in common.
+
+    Args:
+        pairs: sentences of any documents with what was said about them.
+        known: the tags that each document was begun with, None where nobody knows.
+    """
+    parts: dict[tuple[str, bool], _Set] = {}
+    for item, annotation in pairs:
+        tags = known.get(item.document)
+        for kind in kinds(annotation.final) if tags is None else {True}:
+            new = _Set([item.document], set(), set(), None if tags is None else frozenset(tags))
+            part = parts.setdefault((item.document, kind), new)
+            part.models |= {annotation.model} - {""}
+            part.used |= {
+                tag for tag in annotation.final if tags is not None or kinds([tag]) == {kind}
+            }
+    sets: list[_Set] = []
+    for part in sorted(parts.values(), key=lambda each: each.tags is None):
+        there = next((each for each in sets if _belong(each, part)), None)
+        if there is None:
+            sets.append(part)
+        else:
+            there.documents += part.documents
+            there.used |= part.used
+            there.models |= part.models
+    return [TagSet(tuple(each.documents), tuple(sorted(each.used))) for each in sets]
+
+
+def in_words(sets: Sequence[TagSet]) -> str:
+    """The sets with their documents, for a message."""
+    told = []
+    for each in sets[:MOST_SHOWN]:
+        documents = _listed([repr(name[:LONGEST]) for name in each.documents])
+        told.append(f"{documents} ({_listed([tag[:LONGEST] for tag in each.tags])})")
+    return "; ".join([*told, "…"] if len(sets) > MOST_SHOWN else told)
+
+
+def _belong(there: _Set, part: _Set) -> bool:
+    if part.tags is not None:
+        return part.tags == there.tags
+    if there.tags is not None:
+        return part.used <= there.tags
+    if kinds(part.used) != kinds(there.used):
+        return False
+    return bool(part.models & there.models or _types(part.used) & _types(there.used))
+
+
+def _types(tags: Collection[str]) -> set[str]:
+    """Types of entities, or the tags themselves."""
+    return {split_tag(tag)[1] for tag in tags}
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_SHOWN]) + ", …" * (len(names) > MOST_SHOWN)
