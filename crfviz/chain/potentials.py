@@ -265,13 +265,15 @@ class Potentials:
             raise CrfvizError(f"expected tags with different names, got {self.tags}")
 
     def _check_scores(self, name: str) -> None:
-        scores = getattr(self, name)
-        bad = ~((scores.abs() <= LARGEST) | torch.isneginf(scores))
-        if bad.any():
-            cell = tuple(bad.nonzero()[0].tolist())
+        scores = getattr(self, name).detach().numpy()
+        if scores.size == 0 or np.abs(scores).max() <= LARGEST:
+            return
+        fine = (scores <= LARGEST) & ((scores >= -LARGEST) | (scores == -np.inf))
+        if not fine.all():
+            cell = np.argwhere(~fine)[0].tolist()
             raise ScoreError(
-                f"{name}{list(cell)} must be -inf (forbidden) or a number within"
-                f" ±{LARGEST:g}, got {scores[cell].item()}"
+                f"{name}{cell} must be -inf (forbidden) or a number within"
+                f" ±{LARGEST:g}, got {scores[tuple(cell)].item()}"
             )
 
 
