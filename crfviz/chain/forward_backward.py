@@ -65,14 +65,12 @@ def log_partition(potentials: Potentials) -> float:
 
 def _sums(potentials: Potentials) -> Sums | None:
     """Both sweeps by products, or None where these are not exact."""
-    scores = (potentials.emissions, potentials.transitions, potentials.start, potentials.end)
-    emissions, transitions, start, end = (tensor.detach().numpy() for tensor in scores)
-    return sums(emissions, transitions, start, end, alone(potentials.num_tokens))
+    return sums(*potentials.scores(), alone(potentials.num_tokens))
 
 
 def _by_products(potentials: Potentials, found: Sums) -> ForwardBackward:
     alpha, beta = log_tables(found)
-    emissions, _, start, end = potentials.arrays()
+    emissions, _, start, end = potentials.scores()
     alpha[0], beta[-1] = start + emissions[0], end  # as they are, to the last bit
     marginals, pairs = found.marginals(), edges(found)
     return ForwardBackward(
