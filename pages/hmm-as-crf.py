@@ -7,6 +7,7 @@ from crfviz.ui.panels.weights import weight_display
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
+from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import verdict
 from crfviz.views.frames.chains import leaving_frame
 from crfviz.views.stage.parts import Matrix, Picture
@@ -39,5 +40,7 @@ with shifts:
 with sums:
     st.subheader("What leaves each tag")
     frame = leaving_frame(current.trained.potentials, current.now.potentials)
-    st.dataframe(frame.style.format("{:.4g}", na_rep="–"), height=145)
+    st.dataframe(
+        frame.style.format("{:.4g}", na_rep="–"), height=145, column_config=narrowed(frame)
+    )
 table_twin(current, picture)

@@ -6,6 +6,7 @@ from crfviz.ui.panels.weights import chosen_ruler, flip_marks, weight_display
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
+from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.frames.chains import transition_frame
 from crfviz.views.stage.parts import Matrix, Picture
@@ -33,4 +34,5 @@ picture = Picture(
 )
 show_stage(current, picture, key="transitions")
 if table_twin(current, picture, grids=[marginal_grid(current.now, None)]):
-    st.dataframe(transition_frame(current.now.potentials))
+    frame = transition_frame(current.now.potentials)
+    st.dataframe(frame, column_config=narrowed(frame))

@@ -15,7 +15,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import handle_events
 from crfviz.ui.session.kept import last_event
-from crfviz.ui.widgets import download
+from crfviz.ui.widgets import download, narrowed
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
@@ -89,11 +89,12 @@ def table_twin(
     columns = list(scene.numbered().values())
     rows = [*picture.rows, *rows]
     if rows:
-        st.dataframe(pd.DataFrame([_texts(scene, row) for row in rows], columns=columns))
+        texts = pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)
+        st.dataframe(texts, column_config=narrowed(texts))
     for grid in [*picture.grids, *grids]:
         st.text(grid.label)
         frame = pd.DataFrame(grid.values.T.numpy(), index=list(scene.tags), columns=columns)
-        st.dataframe(frame)
+        st.dataframe(frame, column_config=narrowed(frame))
     return True
 
 
