@@ -6,6 +6,7 @@ end has the same length: with both directions counted from where they begin, one
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -43,6 +44,12 @@ class Packed:
         return Packed(
             self.columns, **{n: torch.from_numpy(ids).to(device) for n, ids in arrays.items()}
         )
+
+
+@lru_cache(maxsize=256)
+def alone(num_words: int) -> Packed:
+    """The packing of one sentence."""
+    return pack(np.array([num_words]), num_words)
 
 
 def pack(lengths: NDArray[np.int64], width: int) -> Packed:
