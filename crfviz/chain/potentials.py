@@ -79,8 +79,10 @@ class Potentials:
         tags: Sequence[str] | None = None,
         tokens: Sequence[str] | None = None,
     ) -> None:
-        if isinstance(tokens, str):
-            raise ShapeError(f"tokens must be a list of words, got the text {shown(tokens)}")
+        for name, given in (("tokens", tokens), ("tags", tags)):
+            if isinstance(given, str):  # which would be split into letters
+                what = "words" if name == "tokens" else "names"
+                raise ShapeError(f"{name} must be a list of {what}, got the text {shown(given)}")
         scores = as_numbers("emissions", emissions)
         if scores.dim() > 0 and scores.shape[0] == 0:
             raise EmptySentenceError("expected a sentence of at least one word, got none")
@@ -139,10 +141,16 @@ class Potentials:
             return self.transitions.new_full((self.num_tags, self.num_tags), torch.nan)
         return self.transitions[t]
 
+    def scores(self) -> tuple[Array, Array, Array, Array]:
+        """Emissions, transitions, start and end as NumPy views; only to be read."""
+        fields = (self.emissions, self.transitions, self.start, self.end)
+        emissions, transitions, start, end = (tensor.detach().numpy() for tensor in fields)
+        return emissions, transitions, start, end
+
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Emissions, steps, start and end as NumPy views for the loops; only to be read."""
-        scores = (self.emissions, self.steps, self.start, self.end)
-        emissions, steps, start, end = (tensor.detach().numpy() for tensor in scores)
+        """The same with one matrix of transitions for each step."""
+        emissions, transitions, start, end = self.scores()
+        steps = np.broadcast_to(transitions, (self.num_tokens - 1, *transitions.shape[-2:]))
         return emissions, steps, start, end
 
     def first_words(self, n: int) -> "Potentials":
@@ -265,13 +273,15 @@ class Potentials:
             raise CrfvizError(f"expected tags with different names, got {self.tags}")
 
     def _check_scores(self, name: str) -> None:
-        scores = getattr(self, name)
-        bad = ~((scores.abs() <= LARGEST) | torch.isneginf(scores))
-        if bad.any():
-            cell = tuple(bad.nonzero()[0].tolist())
+        scores = getattr(self, name).detach().numpy()
+        if scores.size == 0 or np.abs(scores).max() <= LARGEST:
+            return
+        fine = (scores <= LARGEST) & ((scores >= -LARGEST) | (scores == -np.inf))
+        if not fine.all():
+            cell = np.argwhere(~fine)[0].tolist()
             raise ScoreError(
-                f"{name}{list(cell)} must be -inf (forbidden) or a number within"
-                f" ±{LARGEST:g}, got {scores[cell].item()}"
+                f"{name}{cell} must be -inf (forbidden) or a number within"
+                f" ±{LARGEST:g}, got {scores[tuple(cell)].item()}"
             )
 
 

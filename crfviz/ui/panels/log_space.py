@@ -12,6 +12,7 @@ from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_select
 from crfviz.ui.state.scenario import MAX_WORDS
+from crfviz.ui.widgets import narrowed
 from crfviz.ui.words import plain
 from crfviz.views.frames.log_space import (
     batch_frame,
@@ -98,6 +99,7 @@ def underflow_panel(scene: Scene) -> None:
         frame.style.format({"log Σ α": "{:.3f}", "Σ α, float32": "{:.3g}"}),
         hide_index=True,
         height=340,
+        column_config=narrowed(frame),
     )
     st.caption(
         "The weights exp(w + e) of each step are divided by their sum, in both ways: no product "
