@@ -43,7 +43,7 @@ def viterbi(potentials: Potentials) -> Viterbi:
         >>> viterbi(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])).path
         [0, 0]
     """
-    scores, candidates, last = _prefixes(potentials)
+    scores, candidates, last = _prefixes(*potentials.scores())
     best = torch.from_numpy(scores)
     require_path(best, torch.from_numpy(last))
     near, near_last = engine.near_best(candidates), engine.near_best(last)
@@ -63,14 +63,19 @@ def viterbi(potentials: Potentials) -> Viterbi:
 
 def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
     """Viterbi's table and its backpointers, (T, K) each; there even if every path is forbidden."""
-    best, candidates, _ = _prefixes(potentials)
+    best, candidates, _ = _prefixes(*potentials.scores())
     pointers = engine.near_best(candidates).argmax(-1)
     return torch.from_numpy(best), _with_first_row(pointers)
 
 
 def best_path(potentials: Potentials) -> list[int]:
     """The path of `viterbi` without its tables: for those who ask for many."""
-    best, candidates, last = _prefixes(potentials)
+    return best_path_of(*potentials.scores())
+
+
+def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array) -> list[int]:
+    """The same for scores that are known to be those of a chain."""
+    best, candidates, last = _prefixes(emissions, transitions, start, end)
     if not last.max() > -np.inf:
         require_path(torch.from_numpy(best), torch.from_numpy(last))
     path = engine.path_without_ties(candidates, last)
@@ -99,9 +104,10 @@ def _lowest_best(scores: Array) -> int:
     return int((scores >= best - TOLERANCE * max(abs(best), 1.0)).argmax())
 
 
-def _prefixes(potentials: Potentials) -> tuple[Array, Array, Array]:
+def _prefixes(
+    emissions: Array, transitions: Array, start: Array, end: Array
+) -> tuple[Array, Array, Array]:
     """Viterbi's table, what leads on from it, and its last row with the end scores."""
-    emissions, transitions, start, end = potentials.scores()
     best = engine.best_prefixes(emissions, transitions, start)
     return best, engine.leading(best, transitions), best[-1] + end
 

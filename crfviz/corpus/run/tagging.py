@@ -177,7 +177,7 @@ class _Collected:
     ) -> None:
         """Errors, probabilities and search errors of one sentence."""
         number, best = len(self.lengths), paths["viterbi"]
-        errors, suspects = find_errors(chain, best, gold, number), list[EntitySuspect]()
+        errors, suspects = find_errors(chain, best, gold, number, table), list[EntitySuspect]()
         kept = self.probabilities
         if self.tagger.scheme is not None:
             judged = judge_entities(chain, best, gold, number)
