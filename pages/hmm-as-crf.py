@@ -11,6 +11,7 @@ from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import verdict
 from crfviz.views.frames.chains import leaving_frame
 from crfviz.views.stage.parts import Matrix, Picture
+from crfviz.views.stage.steps import hmm_walk
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import marginal_grid
 
@@ -30,6 +31,7 @@ picture = Picture(
     decoder_rows(current.now, which=["viterbi", "max_marginal"]),
     [grid],
     side=Matrix(display),
+    walk=hmm_walk(grid.name),
     note=verdict(current.trained, current.now),
 )
 show_stage(current, picture, key="hmm-as-crf")

@@ -10,7 +10,8 @@ from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.frames.chains import transition_frame
 from crfviz.views.stage.parts import Matrix, Picture
-from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.stage.steps import ONE_PICTURE
+from crfviz.views.strips.decoders import LABELS, decoder_rows
 from crfviz.views.strips.grids import marginal_grid
 
 HINT = (
@@ -26,10 +27,11 @@ before = current.trained if current.edited else None
 note = explain_edits(current.trained, current.now) if current.edited else explain(current.now)
 picture = Picture(
     ["strips", "lattice"],
-    decoder_rows(current.now, which=current.rows, gold=current.gold, trained=before),
+    decoder_rows(current.now, which=list(LABELS), gold=current.gold, trained=before),
     side=Matrix(display, chosen_ruler(current), flip_marks(current)),
     note=note,
     hint=HINT,
+    walk=ONE_PICTURE,
     legend="rings: marginals as trained, the change in brackets" if current.edited else "",
 )
 show_stage(current, picture, key="transitions")

@@ -98,6 +98,12 @@ def test_a_sentence_without_words_is_no_sentence(emissions):
         small(emissions=emissions, tokens=None)
 
 
+@pytest.mark.parametrize("name", ["tags", "tokens"])
+def test_a_text_is_not_split_into_letters(name):
+    with pytest.raises(CrfvizError, match=f"{name} must be a list of .*, got the text 'ab'"):
+        Potentials(torch.zeros(2, 2), torch.zeros(2, 2), **{name: "ab"})
+
+
 def test_tags_must_differ():
     with pytest.raises(CrfvizError, match="different names"):
         small(tags=("DET", "DET"))

@@ -48,6 +48,7 @@ from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.taggers.features import shape
 from crfviz.taggers.lexicon import Lexicon, read_lexicon
 from crfviz.taggers.tagger import Tagger
+from crfviz.text.schemes import is_bio
 from crfviz.text.sentences import Sentence
 
 AS_TRAINED = ("independent", "left_to_right")
@@ -178,7 +179,7 @@ class _Collected:
         number, best = len(self.lengths), paths["viterbi"]
         errors, suspects = find_errors(chain, best, gold, number, table), list[EntitySuspect]()
         kept = self.probabilities
-        if self.tagger.scheme is not None:
+        if is_bio(self.tagger.tags):
             judged = judge_entities(chain, best, gold, number)
             kept["entity"].extend(sure for sure, _ in judged.predicted)
             self.words["entity right"].extend(right for _, right in judged.predicted)

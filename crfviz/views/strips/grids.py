@@ -1,6 +1,6 @@
 """The grids of numbers under the words: emissions, the forward and backward sweeps, marginals.
 
-Under the sweeps stands Z at every word, and the same table without logarithms, as strips.
+Under the sweeps stands Z at every word, as a strip.
 
 Letters: `T` tokens, `K` tags. Each function turns an analysis into a `Grid` for the stage.
 """
@@ -15,7 +15,6 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.demonstrations.log_space import (
     consistency,
-    float32_products,
     forward_messages,
 )
 from crfviz.chain.forward_backward import normalise
@@ -57,7 +56,7 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
         label = "emission scores (nats), framed: the best tag of each word alone"
         winners = emissions.amax(dim=1)
         grid = Grid("emissions", label, emissions, scale_of(winners), editable=True)
-    return replace(grid, outlined=analysis.greedy)
+    return replace(grid, outlined=analysis.greedy, frames="greedy")
 
 
 def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
@@ -94,17 +93,10 @@ def best_grid(analysis: Analysis) -> Grid:
 
 
 def consistency_rows(analysis: Analysis) -> list[Row]:
-    """Log Z read at each word, and the forward table as plain float32 products, summed."""
+    """Log Z read at each word."""
     readings = consistency(analysis.potentials, analysis.forward_backward)
-    products = float32_products(analysis.potentials, analysis.forward_backward)
     totals = [score(z, 4) for z in readings.at_positions.tolist()]
-    sums = products.alpha.sum(dim=1).tolist()
-    lost = products.lost.sum(dim=1).tolist()
-    return [
-        Row("log_z", "log Σ α·β", None, texts=totals),
-        Row("float32", "Σ α, float32", None, texts=[rounding(value) for value in sums]),
-        Row("lost", "cells lost", None, texts=[str(count) for count in lost]),
-    ]
+    return [Row("log_z", "log Σ α·β", None, texts=totals)]
 
 
 def consistency_note(analysis: Analysis) -> str:

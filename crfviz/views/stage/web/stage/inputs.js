@@ -1,6 +1,6 @@
 // One number explained: its formula, all that goes into it, ranked, and what a sum makes of it against a maximum.
 
-import { button, flag, hide, html, set, setProperty, setText } from "../dom.js";
+import { button, flag, hide, html, present, set, setProperty, setText } from "../dom.js";
 import { marginalText, percent, score } from "../numbers.js";
 import { leastTie, logSumExp, transition } from "../recursions.js";
 
@@ -104,16 +104,21 @@ export function buildInputs(model, read) {
   const values = html("div.values");
   const foot = html("div.side-note");
   const parts = [title, html("div.buttons", kinds), formula, head, ...rows, morph, values, foot];
+  const content = html("div", parts);
   return {
-    element: html("section.side-panel.candidates", { "aria-live": "polite" }, parts),
+    element: html("section.side-panel.candidates", { "aria-live": "polite" }, content),
     update(next) {
+      present(content, !next.walking || next.steps.column !== null);
       const [t, k] = next.cell;
       const { kind, temperature } = next.reading;
       const inputs = inputsOf(next, kind, t, k);
       const sums = inputs.map((input) => input.sum);
       const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
       setText(title, `${next.tags[k]} at “${next.words[t]}”`);
-      for (const each of kinds) set(each, "aria-pressed", each.dataset.kind === kind);
+      for (const each of kinds) {
+        set(each, "aria-pressed", each.dataset.kind === kind);
+        each.disabled = next.walking && each.dataset.kind !== kind;
+      }
       setText(formula, FORMULAS[kind]);
       hide(head, inputs.length === 0);
       setTexts(head, HEADS[kind]);

@@ -43,7 +43,7 @@ export function layout(model, { width, height, top, note }) {
     strips +
     note +
     tables * CAPTION +
-    (panels.stepper ? STEPPER : 0) +
+    (model.walk?.phases.length ? STEPPER : 0) +
     (model.legend ? LEGEND : 0) +
     (below ? BELOW.head + BELOW.row * (shown + 1) : 0);
   const free = height - top - PAGE_BELOW - AROUND - others;
@@ -80,7 +80,8 @@ function rowsOf({ panels, shown, order, K }, free, height, tables, below) {
   const lattice = panels.main.includes("lattice");
   const rows = shown.size + (lattice && shown.size < K ? 1 : 0);
   const twice = panels.compact && lattice;
-  const ideal = twice ? (height - TWICE) / 2 / rows : free / (lattice ? rows : shown.size * tables || 1);
+  const wanted = (lattice ? rows : 0) + shown.size * tables;
+  const ideal = twice ? (height - TWICE) / 2 / rows : free / (wanted || 1);
   const rowOf = Array.from({ length: K }, (_, k) => (shown.has(k) ? order.indexOf(k) : shown.size));
   return { row: Math.floor(clamp(ideal, ...limits(panels, lattice, shown.size, tables, below))), rows, rowOf };
 }
