@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 from operator import index
 from typing import Any
@@ -143,15 +144,22 @@ class Potentials:
 
     def scores(self) -> tuple[Array, Array, Array, Array]:
         """Emissions, transitions, start and end as NumPy views; only to be read."""
+        return self._scores
+
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """The same with one matrix of transitions for each step."""
+        return self._arrays
+
+    @cached_property
+    def _scores(self) -> tuple[Array, Array, Array, Array]:
         fields = (self.emissions, self.transitions, self.start, self.end)
         emissions, transitions, start, end = (tensor.detach().numpy() for tensor in fields)
         return emissions, transitions, start, end
 
-    def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """The same with one matrix of transitions for each step."""
-        emissions, transitions, start, end = self.scores()
-        steps = np.broadcast_to(transitions, (self.num_tokens - 1, *transitions.shape[-2:]))
-        return emissions, steps, start, end
+    @cached_property
+    def _arrays(self) -> tuple[Array, Array, Array, Array]:
+        emissions, _, start, end = self._scores
+        return emissions, self.steps.detach().numpy(), start, end
 
     def first_words(self, n: int) -> "Potentials":
         """The chain of the first `n` words, which may end there like any other."""

@@ -27,7 +27,7 @@ def best_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed:
     best = torch.empty_like(emissions)
     torch.add(emissions[packed.first], start, out=best[packed.first])
     leaving, moves = best.t().unsqueeze(2), transitions.unsqueeze(1)
-    candidates = emissions.new_empty((len(start), packed.first.stop, len(start)))
+    candidates = emissions.new_empty((len(transitions), packed.first.stop, len(transitions)))
     for before, here in pairwise(packed.columns):
         size = here.stop - here.start
         room, reached = candidates.narrow(1, 0, size), best[here]  # (K from, n, K to), (n, K)
