@@ -18,8 +18,9 @@ if __name__ == "__main__":
     cached.warm_up()
     pages = frame.pages()
     page = st.navigation(pages, position="hidden")
-    current.begin()
-    sidebar(pages, current.publish(), page.url_path)
+    current.begin(page.url_path)
+    frame.turn(pages, page, current.turned())
+    sidebar(pages, current.publish().elsewhere, page.url_path)
     frame.run(page)
 else:
     from crfviz.ui.shell import server

@@ -110,6 +110,8 @@ class Session:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._script = message.new_session.page_script_hash
+        elif kind == "navigation":  # which page it is, where the address named one
+            self._script = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
         elif kind == "delta" and message.delta.new_element.HasField("bidi_component"):

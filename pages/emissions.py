@@ -10,6 +10,7 @@ from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.stage.parts import Picture
+from crfviz.views.stage.steps import emission_walk
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import EMISSION_DISPLAYS, PROBABILITY, emission_grid
 from crfviz.views.strips.occlusion import LEGEND
@@ -34,6 +35,7 @@ picture = Picture(
     [*decoder_rows(current.now, which=["greedy", "viterbi"]), *source.rows],
     [grid],
     note=f"{note} {source.note}",
+    walk=emission_walk(grid.name),
     asks="cell",
     asked=source.asked,
     legend=f"{HINT} · {LEGEND}" if grid.editable else LEGEND,

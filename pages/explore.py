@@ -5,7 +5,8 @@ from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.stage.parts import Picture
-from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.stage.steps import ONE_PICTURE
+from crfviz.views.strips.decoders import LABELS, decoder_rows
 from crfviz.views.strips.grids import marginal_grid
 
 LEGEND = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
@@ -23,11 +24,12 @@ marked = current.scenario.right and "gold" in current.rows  # as links from Mode
 contrast = "gold" if marked else "left_to_right"
 picture = Picture(
     ["strips", "lattice"],
-    decoder_rows(current.now, which=current.rows, gold=current.gold),
+    decoder_rows(current.now, which=list(LABELS), gold=current.gold),
     contrast=contrast,
     asked=current.place("at"),
     note=note,
     legend=LEGEND + CONTRASTS[contrast],
+    walk=ONE_PICTURE,
 )
 show_stage(current, picture, key="explore")
 table_twin(current, picture, grids=[marginal_grid(current.now, None)], save=True)

@@ -5,8 +5,10 @@ from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.parts import Cell, Picture
+from crfviz.views.stage.steps import forward_backward_walk
 from crfviz.views.strips.grids import (
     CONVENTIONS,
+    MESSAGE,
     SWEEP_DISPLAYS,
     alpha_grid,
     beta_grid,
@@ -15,8 +17,8 @@ from crfviz.views.strips.grids import (
 )
 
 LEGEND = (
-    "Σ α, float32: the same recursion without logarithms, the weights of each step scaled to sum "
-    "to 1; the numbers only shrink, and a cell is lost when its product becomes 0"
+    "→ ← or PageDown PageUp: step · circle: the number against the largest of its word · lines: "
+    "the terms of its sum, as wide as their share"
 )
 
 _, left, right = header("Forward–backward", 2, 2, 3)
@@ -28,12 +30,13 @@ grids = [
     with_ghost(current, lambda analysis: beta_grid(analysis, display)),
 ]
 picture = Picture(
-    ["alpha", "beta", "strips"],
-    consistency_rows(current.now),
+    ["lattice", "alpha", "beta", "strips"],
+    consistency_rows(current.now, convention),
     grids,
-    side=Cell(),
-    note=consistency_note(current.now),
+    side=Cell(message=convention == MESSAGE),
+    note=consistency_note(current.now, convention),
     legend=LEGEND,
+    walk=forward_backward_walk(),
 )
 show_stage(current, picture, key="forward-backward")
 table_twin(current, picture)

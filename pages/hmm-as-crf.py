@@ -7,9 +7,11 @@ from crfviz.ui.panels.weights import weight_display
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
+from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import verdict
 from crfviz.views.frames.chains import leaving_frame
 from crfviz.views.stage.parts import Matrix, Picture
+from crfviz.views.stage.steps import hmm_walk
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.grids import marginal_grid
 
@@ -29,6 +31,7 @@ picture = Picture(
     decoder_rows(current.now, which=["viterbi", "max_marginal"]),
     [grid],
     side=Matrix(display),
+    walk=hmm_walk(grid.name),
     note=verdict(current.trained, current.now),
 )
 show_stage(current, picture, key="hmm-as-crf")
@@ -39,5 +42,7 @@ with shifts:
 with sums:
     st.subheader("What leaves each tag")
     frame = leaving_frame(current.trained.potentials, current.now.potentials)
-    st.dataframe(frame.style.format("{:.4g}", na_rep="–"), height=145)
+    st.dataframe(
+        frame.style.format("{:.4g}", na_rep="–"), height=145, column_config=narrowed(frame)
+    )
 table_twin(current, picture)

@@ -5,6 +5,7 @@ from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.parts import Gradient, Picture, Row
+from crfviz.views.stage.steps import learning_walk
 from crfviz.views.strips.decoders import decoder_rows
 
 LEGEND = (
@@ -23,6 +24,7 @@ picture = Picture(
     side=Gradient(learnt.step),
     asks="right",
     note=learnt.note,
+    walk=learning_walk(),
     legend=LEGEND,
 )
 show_stage(current, picture, key="learn")

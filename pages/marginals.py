@@ -8,6 +8,7 @@ from crfviz.ui.scene import scene
 from crfviz.ui.session.current import count_up, number_option
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.parts import Bars, Picture
+from crfviz.views.stage.steps import marginal_walk
 from crfviz.views.strips.grids import marginal_grid
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows
 
@@ -17,13 +18,16 @@ header("Marginals")
 current = scene()
 draw = number_option("draw", 0, 0, MOST_DRAWS)
 before = trained_rows(current.trained) if current.edited else []
+best = best_rows(current.now, 5)
+samples = sample_rows(current.now, 10, seed=draw)
 picture = Picture(
     ["marginals", "strips"],
-    [*before, *best_rows(current.now, 5), *sample_rows(current.now, 10, seed=draw)],
+    [*before, *best, *samples],
     [with_ghost(current, lambda analysis: marginal_grid(analysis, analysis.max_marginal))],
     side=Bars(),
     reference="best_1",
     note=entropy_note(current.now),
+    walk=marginal_walk([row.id for row in [*before, *best]], [row.id for row in samples]),
     legend="red dashes: differs from the best path · point at a word for its bars",
 )
 show_stage(current, picture, key="marginals")

@@ -6,10 +6,12 @@ from crfviz.ui.panels.weights import chosen_ruler, flip_marks, weight_display
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
+from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.frames.chains import transition_frame
 from crfviz.views.stage.parts import Matrix, Picture
-from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.stage.steps import ONE_PICTURE
+from crfviz.views.strips.decoders import LABELS, decoder_rows
 from crfviz.views.strips.grids import marginal_grid
 
 HINT = (
@@ -25,12 +27,14 @@ before = current.trained if current.edited else None
 note = explain_edits(current.trained, current.now) if current.edited else explain(current.now)
 picture = Picture(
     ["strips", "lattice"],
-    decoder_rows(current.now, which=current.rows, gold=current.gold, trained=before),
+    decoder_rows(current.now, which=list(LABELS), gold=current.gold, trained=before),
     side=Matrix(display, chosen_ruler(current), flip_marks(current)),
     note=note,
     hint=HINT,
+    walk=ONE_PICTURE,
     legend="rings: marginals as trained, the change in brackets" if current.edited else "",
 )
 show_stage(current, picture, key="transitions")
 if table_twin(current, picture, grids=[marginal_grid(current.now, None)]):
-    st.dataframe(transition_frame(current.now.potentials))
+    frame = transition_frame(current.now.potentials)
+    st.dataframe(frame, column_config=narrowed(frame))

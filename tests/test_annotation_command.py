@@ -135,7 +135,9 @@ def test_stats_count_by_document_and_annotator(capsys):
 
 def test_what_fails_is_said(tmp_path, capsys):
     assert main(["annotations", "import", str(tmp_path / "nothing")]) == 2
-    assert "nothing: expected a file to read: No such file" in capsys.readouterr().err
+    assert "nothing: there is no such file; there are 'annotations.db'" in capsys.readouterr().err
+    assert main(["annotations", "import", str(tmp_path)]) == 2
+    assert "expected a file to read: Is a directory" in capsys.readouterr().err
     out = ["--state", "done", "--out", str(tmp_path / "no" / "x")]
     assert main(["annotations", "export", *out]) == 2
     assert "cannot be written: No such file" in capsys.readouterr().err
@@ -171,6 +173,30 @@ def test_an_import_makes_a_store_but_no_folder(tmp_path, capsys):
     assert main(["annotations", "import", str(file), "--database", database]) == 2
     assert "No such file or folder: nosuch" in capsys.readouterr().err
     assert not (tmp_path / "nosuch").exists()
+
+
+def test_files_that_are_not_there_or_hold_no_sentence_are_said_and_make_no_document(
+    tmp_path, capsys
+):
+    database = ["--database", f"sqlite:///{tmp_path}/new.db"]
+    (tmp_path / "dogs.txt").write_text("Dogs run.")
+    assert main(["annotations", "import", str(tmp_path / "dgs.txt"), *database]) == 2
+    assert "there is no such file; near are 'dogs.txt'" in capsys.readouterr().err
+    assert not (tmp_path / "new.db").exists()
+    (tmp_path / "empty.txt").write_text("\n")
+    assert main(["annotations", "import", str(tmp_path / "empty.txt")]) == 2
+    assert "expected sentences, got none; nothing of it was stored" in capsys.readouterr().err
+
+
+def test_an_export_of_nothing_writes_over_no_file(tmp_path, capsys):
+    out = tmp_path / "out.jsonl"
+    out.write_text("before")
+    nothing = ["annotations", "export", "--annotator", "anna", "--state", "open"]
+    assert main([*nothing, "--out", str(out)]) == 2
+    assert "out.jsonl: no annotation is left by the options" in capsys.readouterr().err
+    assert out.read_text() == "before"
+    assert main(nothing) == 0
+    assert "no annotation is left by the options" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

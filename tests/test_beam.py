@@ -3,12 +3,13 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from crfviz.chain.decoding.beam import beam
+from crfviz.chain.decoding.beam import beam, beams
 from crfviz.chain.decoding.greedy import greedy
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import best_path, best_paths, viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, NoPathError
 from tests import oracle
 from tests.strategies import chains
 
@@ -82,3 +83,23 @@ def test_a_dead_end_is_left_by_the_best_emission():
 def test_no_width_is_refused():
     with pytest.raises(CrfvizError, match="width must be at least 1, got 0"):
         beam(random_chain(0), 0)
+
+
+@given(st.lists(chains(max_tokens=5, max_tags=3), min_size=1, max_size=4), st.integers(1, 3))
+def test_together_they_take_the_same_paths_as_alone(several, width):
+    alike = [chain for chain in several if chain.num_tags == several[0].num_tags]
+    assert beams(alike, width) == [beam(chain, width) for chain in alike]
+    alike = [chain for chain in alike if oracle.allowed(chain)]
+    if alike:
+        assert best_paths(alike) == [best_path(chain) for chain in alike]
+
+
+def test_chains_that_share_their_transitions_take_the_same_paths_as_alone():
+    same = random_chain(0)
+    parts = same.transitions, same.start, same.end
+    several = [Potentials(random_chain(seed, T=seed).emissions, *parts) for seed in (3, 1, 9, 4)]
+    assert beams(several, 2) == [beam(chain, 2) for chain in several]
+    assert best_paths(several) == [best_path(chain) for chain in several]
+    dead = several[1].with_emission(0, 0, -math.inf).pin({0: 0})
+    with pytest.raises(NoPathError, match="position 0"):
+        best_paths([*several, dead])

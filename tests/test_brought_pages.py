@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from crfviz import load_tagger, viterbi
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.analysis import tables_of
+from crfviz.corpus.tables.report import as_record
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.occlusion import occlude
 from crfviz.taggers.user_models import new_model
@@ -113,6 +116,17 @@ def test_right_tags_of_the_file_count():
     assert "3 sentences, 9 words" in facts
     assert right >= 3
     assert f"**{per_cent(right / 9)}** of words" in facts
+
+
+@pytest.mark.parametrize("tags", [BIO, ("B-PER", "O", "B-LOC")])
+def test_entities_of_bio_tags_count_without_the_rules(tags):
+    tagger = load_tagger(bring("bio-errors", tags))
+    assert tagger.scheme is None
+    results = run(tagger, tagger.tagged())
+    tables = tables_of(results)
+    assert sum(row["entities"] for row in tables["entity_kinds"]) > 0
+    assert as_record(results, "f")["viterbi"]["entity_f1"] is not None
+    assert len(results.entity_probability) == len(results.entity_right)
 
 
 def test_no_tagged_sentences_are_offered_that_it_has_no_scores_for():

@@ -163,6 +163,48 @@ def test_evaluate_maps_types_and_folds_handles(tmp_path, capsys):
     assert "got B-person, B-product; --map renames" in capsys.readouterr().err
 
 
+TYPES = "Ann\tB-person\nLee\tI-person\n\nTV\tB-product\nOslo\tB-place\n"
+
+
+@pytest.mark.parametrize("command", ["evaluate", "train", "lexicon"])
+@pytest.mark.parametrize(
+    ("content", "pairs", "message"),
+    [
+        (TYPES, ["Persons=PER"], "has one of its types ('Persons': near are 'person')"),
+        (TYPES, ["x=PER,y=PER"], "('x': there are 'person', 'place', 'product'; 'y': there are"),
+        (TYPES, ["person=PER", "plaze=PER"], "has the type 'plaze'; near are 'place', which would"),
+        ("a\tNOUN\n", ["person=PER"], "has one of its types ('person': there are none)"),
+    ],
+)
+def test_a_map_of_types_that_no_word_has_is_refused(
+    command, content, pairs, message, tmp_path, capsys
+):
+    file, folder = tmp_path / "some.conll", tmp_path / "ner"
+    file.write_text(content, encoding="utf-8")
+    save_tiny(folder, tags=("O", "B-PER", "I-PER"), scheme="BIO")
+    there = sorted(tmp_path.rglob("*"))
+    options = {
+        "evaluate": [str(file), "--model", str(folder)],
+        "train": ["--train", str(file), "--dev", str(file), "--out", str(tmp_path / "new")],
+        "lexicon": [str(folder), "--train", str(file)],
+    }
+    assert main([command, *options[command], "--map", *pairs]) == 2
+    said = capsys.readouterr().err
+    assert f"--map: no word in {file} " in said
+    assert message in said
+    assert sorted(tmp_path.rglob("*")) == there
+
+
+def test_a_map_for_other_files_too_is_said_and_taken(tmp_path, capsys):
+    file, folder = tmp_path / "some.conll", tmp_path / "ner"
+    file.write_text(TYPES, encoding="utf-8")
+    save_tiny(folder, tags=("O", "B-PER", "I-PER"), scheme="BIO")
+    pairs = ["person=PER", "group=PER", "PER=PER"]
+    assert main(["lexicon", str(folder), "--train", str(file), "--map", *pairs]) == 0
+    said = capsys.readouterr().err
+    assert f"no word in {file} has the type 'group', 'PER'; 'place', 'product' become O" in said
+
+
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [

@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.conditioning import condition, pin_probability, restrict
+from crfviz.chain.questions.conditioning import (
+    condition,
+    pin_probability,
+    restrict,
+    run_probability,
+)
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from tests import oracle
 from tests.strategies import chains, fewer_examples
@@ -135,3 +140,15 @@ def test_unknown_words_and_tags_are_refused():
             ask(COIN, {3: "A"})
         with pytest.raises(ShapeError, match="position must be 0 to 2, got 'x'"):
             ask(COIN, {}, [("x", "A")])
+
+
+@given(chains(max_tokens=5, max_tags=4), st.data())
+def test_tags_in_a_row_are_as_probable_by_the_tables_as_by_a_pinned_chain(potentials, data):
+    assume(oracle.allowed(potentials))
+    first = data.draw(st.integers(0, potentials.num_tokens - 1))
+    run = range(first, data.draw(st.integers(first + 1, potentials.num_tokens)))
+    tag = st.integers(0, potentials.num_tags - 1)
+    path = data.draw(st.tuples(*[tag] * potentials.num_tokens))
+    found = run_probability(potentials, forward_backward(potentials), run, path)
+    expected = pin_probability(potentials, {t: path[t] for t in run})
+    assert found == pytest.approx(expected, abs=1e-9)

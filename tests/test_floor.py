@@ -14,6 +14,7 @@ from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
+from crfviz.ui.annotate import add
 from crfviz.ui.session.floor import AT_LEAST, PATIENCE, SLICE, Floor
 from crfviz.ui.shell import scripts
 from tests.test_turns import DEADLINE, Event
@@ -83,7 +84,7 @@ def clock():
 
 @pytest.fixture
 def floor(clock):
-    return Floor(clock)
+    return Floor(clock, clock)
 
 
 @pytest.fixture
@@ -161,6 +162,17 @@ def test_who_draws_nothing_is_passed_by_and_waits_when_it_does(script, clock, fl
     end(silent)
 
 
+def test_a_short_one_that_was_passed_by_goes_on_to_its_end(script, clock, floor):
+    floor._work = Clock()
+    slow = script("slow")
+    clock.now += PATIENCE
+    second = script("b")
+    assert second.speaks.wait(DEADLINE)
+    slow.draw.set()
+    assert slow.drawn.wait(DEADLINE)
+    end(slow, second)
+
+
 def test_who_waits_for_something_else_steps_aside(floor):
     inside, go, back = Event(), Event(), Event()
 
@@ -189,11 +201,19 @@ def test_threads_that_never_took_the_floor_need_none(floor):
         assert not floor.give()
 
 
+def test_a_large_file_of_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
+    asked = []
+    monkeypatch.setattr(add.FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    add._read("three.txt", b"One .\nTwo .\nThree .\n", "upos-en-contextfree")
+    assert len(asked) == 3
+
+
 @pytest.fixture
 def streamlit_asks(monkeypatch):
     """Streamlit with scripts that take turns, on a floor where nobody is ever passed by."""
     monkeypatch.setattr(script_runner, "ScriptRequests", script_runner.ScriptRequests)
-    monkeypatch.setattr(scripts, "FLOOR", Floor(Clock()))
+    monkeypatch.setattr(scripts, "FLOOR", Floor(Clock(), Clock()))
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
     monkeypatch.setattr(Runtime, "_instance", MagicMock(spec=Runtime))
     Runtime._instance.media_file_mgr = MagicMock()
     Runtime._instance.dataframe_source_mgr = MagicMock()
@@ -239,6 +259,7 @@ def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch
 
 
 def test_another_streamlit_runs_as_it_likes(monkeypatch):
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
     monkeypatch.setattr(script_runner, "ScriptRequests", object)
     assert not scripts.one_script_at_a_time()
     assert script_runner.ScriptRequests is object

@@ -45,7 +45,7 @@ DOORS = {  # the modules of a room that others may import; a room without a line
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
     "crfviz.ui.errors": {"questions", "runs", "source"},
     "crfviz.ui.shell": {"frame", "server", "sidebar"},
-    "crfviz.ui.state": {"events", "link", "scenario", "snapshots"},
+    "crfviz.ui.state": {"covers", "events", "link", "scenario", "snapshots"},
 }
 HEAVY = {  # where these may be imported
     "streamlit": ("crfviz/views/stage/component.py", "crfviz/ui/", "pages/", "app.py"),

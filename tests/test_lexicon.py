@@ -106,6 +106,10 @@ def test_the_command_writes_it_and_wants_a_model(tmp_path, capsys):
     train.write_text("The\tDET\nrun\tNOUN\n")
     assert main(["lexicon", str(tmp_path), "--train", str(train)]) == 2
     assert "config.json: the file is missing" in capsys.readouterr().err
-    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "config.json").write_text('{"tags": ["DET", "X"]}')
+    assert main(["lexicon", str(tmp_path), "--train", str(train)]) == 2
+    assert "(DET, X), got 'NOUN': were other files" in capsys.readouterr().err
+    assert not (tmp_path / LEXICON_FILE).exists()
+    (tmp_path / "config.json").write_text('{"tags": ["DET", "NOUN"]}')
     assert main(["lexicon", str(tmp_path), "--train", str(train)]) == 0
     assert json.loads((tmp_path / LEXICON_FILE).read_text())["longest"] == 2

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from crfviz.chain.edits import Edits
 from crfviz.chain.weights import END, START
 from crfviz.ui.state import link as url
-from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_SCORE, MAX_STEP, MAX_WORDS, Scenario
+from crfviz.ui.state.scenario import (
+    BEFORE_FIRST,
+    MAX_CHARACTERS,
+    MAX_SCORE,
+    MAX_STEP,
+    MAX_WORDS,
+    Scenario,
+)
 from crfviz.ui.words import clean
 
 MODELS = ["tiny", "other.model"]
@@ -42,7 +49,7 @@ scenarios = st.builds(
     pins=st.dictionaries(positions, tags, max_size=4),
     right=st.dictionaries(positions, tags, max_size=4),
     view=options,
-    step=st.integers(0, MAX_STEP),
+    step=st.integers(BEFORE_FIRST, MAX_STEP),
 )
 
 

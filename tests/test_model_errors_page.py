@@ -154,6 +154,15 @@ def test_the_matrix_shows_what_is_wrong_and_takes_clicks():
     assert [param["name"] for param in spec["params"]] == ["cell"]
 
 
+def test_long_names_in_the_matrix_keep_their_ends():
+    rows = [{"gold": "B-a-long-name-one", "predicted": "B-a-long-name-two", "words": 1}]
+    spec = confusion_chart(rows, ["B-a-long-name-one", "B-a-long-name-two"]).to_dict()
+    for side in ("x", "y"):
+        axis = spec["layer"][0]["encoding"][side]["axis"]
+        assert "slice(datum.label, -8)" in axis["labelExpr"]
+    assert {"field": "gold", "type": "nominal"} in spec["layer"][0]["encoding"]["tooltip"]
+
+
 @pytest.mark.app
 def test_handles_are_joined_where_the_reader_wants_it(app):
     import crfviz.ui.errors.source as sources

@@ -98,9 +98,21 @@ def test_a_sentence_without_words_is_no_sentence(emissions):
         small(emissions=emissions, tokens=None)
 
 
+@pytest.mark.parametrize("name", ["tags", "tokens"])
+def test_a_text_is_not_split_into_letters(name):
+    with pytest.raises(CrfvizError, match=f"{name} must be a list of .*, got the text 'ab'"):
+        Potentials(torch.zeros(2, 2), torch.zeros(2, 2), **{name: "ab"})
+
+
 def test_tags_must_differ():
     with pytest.raises(CrfvizError, match="different names"):
         small(tags=("DET", "DET"))
+
+
+def test_a_nan_of_an_odd_kind_is_refused_without_a_warning():
+    signals = np.array([[0x7F800001]], dtype=np.uint32).view(np.float32)
+    with pytest.raises(CrfvizError, match="nan"):
+        Potentials(signals, [[0.0]])
 
 
 @pytest.mark.parametrize("bad", [INF, math.nan, 2 * LARGEST, -2 * LARGEST])

@@ -68,7 +68,7 @@ def address(monkeypatch):
 
 @pytest.fixture
 def begun(address):
-    session.begin()
+    session.begin("")
     return address
 
 
@@ -95,7 +95,7 @@ def test_a_new_session_shows_the_first_sentence_of_the_first_model():
 
 def test_a_new_session_takes_the_good_parts_of_the_address_and_reports_the_others(address):
     address.update(sentence="He runs", t="DET.NOUN:2,DET.XYZ:1,START.VERB:-inf", k="7")
-    session.begin()
+    session.begin("")
     assert session.scenario().sentence == "He runs"
     assert session.scenario().edits == Edits({("DET", "NOUN"): 2.0, (START, "VERB"): -float("inf")})
     strength, unknown = take_messages()
@@ -117,7 +117,7 @@ def test_a_page_change_that_empties_the_address_loses_nothing(begun):
     session.change(sentence="He runs")
     session.publish()
     begun.clear()
-    session.begin()
+    session.begin("")
     session.publish()
     assert begun == {"sentence": "He runs"}
 
@@ -126,7 +126,7 @@ def test_going_back_takes_the_scenario_from_the_address(begun, monkeypatch):
     session.change(edits=Edits(strength=0.5))
     begun.from_dict({"k": "0.25", "step": "2"})
     go_back(monkeypatch)
-    session.begin()
+    session.begin("")
     assert session.scenario() == Scenario("tiny", "Run !", Edits(strength=0.25), step=2)
     session.undo()
     assert session.scenario().edits == Edits(strength=0.5)
@@ -136,7 +136,7 @@ def test_going_back_to_another_sentence_cannot_undo_edits_of_its_words(begun, mo
     session.change(sentence="He runs", edits=Edits({}, {(1, "VERB"): 3.0}))
     begun.clear()
     go_back(monkeypatch)
-    session.begin()
+    session.begin("")
     assert session.scenario() == Scenario("tiny", "Run !")
     assert not session.history().past
 

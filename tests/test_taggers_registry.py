@@ -132,5 +132,7 @@ def test_a_text_is_no_list_of_words(name):
             tagger.potentials(text)
         with pytest.raises(CrfvizError, match=r"expected a list of words"):
             tagger.potentials_batch([text])
+        with pytest.raises(CrfvizError, match=r"expected a list of sentences.*got the text"):
+            tagger.potentials_batch(text)
     with pytest.raises(CrfvizError, match="expected words as texts or tokens, got 3 as word 2"):
         tagger.potentials(["1", 3])

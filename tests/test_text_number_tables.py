@@ -137,6 +137,12 @@ def test_arrays_in_files():
     assert read_number_table("\ufeff1,2\n3,4".encode()).values.tolist() == [[1, 2], [3, 4]]
 
 
+def test_a_nan_of_an_odd_kind_is_an_empty_cell():
+    table = np.array([[0x7F800001, 0]], dtype=np.uint32).view(np.float32)  # it signals
+    for file in (saved(np.save, table), saved(np.savez, alpha=table)):
+        assert np.isnan(read_number_table(file).values).tolist() == [[True, False]]
+
+
 def test_nothing_is_unpickled():
     class Trap:
         def __reduce__(self):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crfviz.chain.edits import Edits
 from crfviz.chain.weights import END, START
 from crfviz.ui.state.events import RefusedError, apply_event, new_events
-from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 
 TAGS = ("DET", "NOUN")
 EDITED = Edits({("DET", "NOUN"): 1.0}, {(3, "NOUN"): 2.0})
@@ -80,6 +80,11 @@ def test_strength_constraints_step_and_view_are_set():
     assert apply(kind="strength", value=0).edits.strength == 0.0
     assert not apply(kind="constrained", value=False).edits.constrained
     assert apply(kind="step", value=4).step == 4
+    assert apply(kind="step", value="start").step == BEFORE_FIRST
+    assert apply(kind="cover", parts=["viterbi", "note"]).view == {
+        "rows": "greedy.left_to_right.max_marginal.gold",
+        "hide": "note",
+    }
     assert apply(kind="view", name="twin", value="1").view == {"rows": "gold", "twin": "1"}
 
 
@@ -112,6 +117,9 @@ def test_strength_constraints_step_and_view_are_set():
         ({"kind": "constrained", "value": 0}, "true or false"),
         ({"kind": "step", "value": -1}, "the step -1"),
         ({"kind": "step", "value": 10_001}, "from 0 to 10000"),
+        ({"kind": "cover", "parts": ["viterbi", "rubbish"]}, "parts of greedy"),
+        ({"kind": "cover", "parts": "viterbi"}, "parts of greedy"),
+        ({"kind": "cover", "parts": [["viterbi"]]}, "parts of greedy"),
         ({"kind": "view", "name": "Bad name", "value": "x"}, "the page option “Bad name”"),
         ({"kind": "view", "name": "rows", "value": ""}, "two short texts"),
         ({"kind": "view", "name": "rows", "value": 1}, "two short texts"),

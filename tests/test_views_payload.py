@@ -20,6 +20,7 @@ from crfviz.chain.sampling import pile
 from crfviz.views.stage.entity import entity_panel
 from crfviz.views.stage.parts import Cell, Gradient, Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
+from crfviz.views.stage.steps import viterbi_walk
 from crfviz.views.strips.decoders import LABELS, backpointer_rows, decoder_rows
 from crfviz.views.strips.grids import (
     alpha_grid,
@@ -32,6 +33,7 @@ from tests.strategies import chains, fewer_examples
 
 INF = math.inf
 CHAIN = Potentials([[1.0, 0.5], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]], tags=["A", "B"])
+WALK = viterbi_walk(possible=True)
 NOTHING = Potentials(torch.full((3, 2), -INF), torch.full((2, 2), -INF), [-INF] * 2, [-INF] * 2)
 
 
@@ -49,7 +51,7 @@ def stage_of(potentials, edits=None, **parts):
     ]
     rows = [*decoder_rows(now, which=list(LABELS), trained=trained), *backpointer_rows(now)]
     subject = Subject(trained, now, edits)
-    picture = Picture(["strips", "lattice", "emissions"], rows, grids, side=Cell(), stepper=True)
+    picture = Picture(["strips", "lattice", "emissions"], rows, grids, side=Cell(), walk=WALK)
     of_subject = {name: parts.pop(name) for name in [*parts] if hasattr(subject, name)}
     return replace(subject, **of_subject), replace(picture, **parts)
 
@@ -212,9 +214,9 @@ def test_there_is_a_ghost_only_where_something_is_edited():
 
 
 def test_the_sweep_tables_travel_only_for_the_panel_that_explains_a_cell():
-    without = received(stage_of(CHAIN, main=["lattice"], side=None, stepper=False))
+    without = received(stage_of(CHAIN, main=["lattice"], side=None, walk=None))
     assert {without["results"][name] for name in ("alpha", "beta", "best")} == {None}
-    expected = {"main": ["lattice"], "side": None, "stepper": False, "compact": False}
+    expected = {"main": ["lattice"], "side": None, "compact": False}
     assert without["panels"] == expected
 
 

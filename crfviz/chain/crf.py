@@ -1,14 +1,18 @@
 """The CRF layer for training: padded batches, on CPU or GPU, in float32 or float64."""
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
 from crfviz.chain import recursions
+from crfviz.chain.engine.batch import Sums, sums
+from crfviz.chain.engine.best import best_prefixes, walked_back
+from crfviz.chain.engine.likelihood import Scores, gold_score, gradient, recorded
+from crfviz.chain.engine.padded import Padded, Rows, numbers, padded
 from crfviz.chain.forward_backward import normalise
-from crfviz.chain.recursions import lowest_best
 from crfviz.exceptions import (
     CrfvizError,
-    EmptySentenceError,
     NoPathError,
     ScoreError,
     ShapeError,
@@ -58,12 +62,25 @@ class CRF(nn.Module):
         Raises:
             UnknownTagError: a tag at a word is not from 0 to K-1.
         """
-        emissions, mask = self._checked(emissions, mask)
-        tags = self._checked_tags(tags, mask)
-        start, end = self.start_transitions, self.end_transitions
-        score = recursions.path_score(emissions, self.transitions, start, end, tags, mask)
-        log_partition = recursions.log_partition(emissions, self.transitions, start, end, mask)
-        return torch.where(torch.isneginf(score), score, score - log_partition)
+        batch, rows = self._checked(emissions, mask)
+        gold = self._checked_tags(tags, batch)
+        found = self._sums(rows, batch)
+        in_log_space = partial(_log_likelihood, tags=tags, mask=batch.mask)
+        if found is None:
+            return in_log_space(emissions, *self._moves())
+        score = gold_score(Scores(rows, *map(numbers, self._moves())), found, gold)
+        allowed = score > -torch.inf
+        dtype = torch.result_type(emissions, self.transitions)
+        score[allowed] -= found.log_partition()[allowed]
+
+        def first(weights: Tensor) -> Scores:
+            given = batch.places(weights)
+            slopes = gradient(found, gold, given, given * allowed)
+            tensors = (torch.as_tensor(slope).to(dtype) for slope in slopes[1:])
+            return Scores(batch.table(slopes.emissions, emissions.dtype), *tensors)
+
+        value = batch.sentences(score).to(dtype)
+        return recorded(value, first, in_log_space, emissions, *self._moves())
 
     @torch.no_grad()
     def decode(self, emissions: Tensor, mask: Tensor | None = None) -> list[list[int]]:
@@ -72,34 +89,38 @@ class CRF(nn.Module):
         Raises:
             NoPathError: every path of a sentence is forbidden.
         """
-        emissions, mask = self._checked(emissions, mask)
-        transitions = self.transitions.double()
-        start = self.start_transitions.double()
-        best = recursions.forward(emissions.double(), transitions, start, mask, recursions.maximum)
-        final = best[:, -1] + self.end_transitions
-        blocked = torch.isneginf(final).all(-1).nonzero()
-        if len(blocked):
-            raise NoPathError(f"every path of sentence {blocked[0].item()} is forbidden")
-        last = lowest_best(final, -1).tolist()
-        pointers = recursions.backpointers(best, transitions).tolist()
-        lengths = mask.sum(-1).tolist()
-        return [
-            recursions.follow(tag, reversed(rows[1:length]))[::-1]
-            for tag, rows, length in zip(last, pointers, lengths, strict=True)
-        ]
+        batch, rows = self._checked(emissions, mask)
+        moves = [scores.double() for scores in self._moves()]
+        best = best_prefixes(torch.as_tensor(rows), moves[0], moves[1], batch.packed)
+        transitions, _, end = (scores.cpu().numpy() for scores in moves)
+        tags, allowed = walked_back(best, transitions, end, batch.packed)
+        if not allowed.all():
+            blocked = batch.packed.order[~allowed].min()
+            raise NoPathError(f"every path of sentence {blocked} is forbidden")
+        return batch.lists(tags)
 
     def marginals(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:
         """The probability of each tag at each word, (B, T, K).
 
         Rows of words sum to 1, rows of padding and of sentences without an allowed path are 0.
         """
-        emissions, mask = self._checked(emissions, mask)
-        log_alpha = recursions.forward(emissions, self.transitions, self.start_transitions, mask)
-        log_beta = recursions.backward(emissions, self.transitions, self.end_transitions, mask)
-        return torch.where(mask[..., None], normalise(log_alpha + log_beta), 0.0)
+        batch, rows = self._checked(emissions, mask)
+        found = self._sums(rows, batch)
+        in_log_space = partial(_marginals, mask=batch.mask)
+        if found is None:
+            return in_log_space(emissions, *self._moves())
+        value = batch.table(found.marginals(), torch.result_type(emissions, self.transitions))
+        return recorded(value, None, in_log_space, emissions, *self._moves())
 
-    def _checked(self, emissions: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The emissions with zeros at padding, and the mask as (B, T) bool."""
+    def _moves(self) -> tuple[Tensor, Tensor, Tensor]:
+        return self.transitions, self.start_transitions, self.end_transitions
+
+    def _sums(self, rows: Rows, batch: Padded) -> Sums | None:
+        transitions, start, end = map(numbers, self._moves())
+        return sums(rows, transitions, start, end, batch.there)
+
+    def _checked(self, emissions: Tensor, mask: Tensor | None) -> tuple[Padded, Rows]:
+        """The batch with the rows of its emissions."""
         if emissions.dim() != 3 or emissions.shape[-1] != self.num_tags:
             raise ShapeError(
                 f"emissions must be (B, T, {self.num_tags}), got {tuple(emissions.shape)}"
@@ -111,23 +132,46 @@ class CRF(nn.Module):
             raise ShapeError(
                 f"mask must be {tuple(shape)} to match the emissions, got {tuple(mask.shape)}"
             )
-        mask = mask.bool()
-        if mask.shape[1] == 0 or not mask[:, 0].all():
-            raise EmptySentenceError("every sentence of a batch must have at least one word")
-        if (mask[:, 1:] & ~mask[:, :-1]).any():
-            raise ShapeError("mask must be words first, then padding; got words after padding")
-        emissions = torch.where(mask[..., None], emissions, 0.0)
-        if not (emissions < torch.inf).all():
+        batch = padded(mask.bool())
+        rows = batch.rows(emissions)
+        if not rows.max() < torch.inf:
             raise ScoreError("emissions must be finite or -inf (forbidden), got NaN or +inf")
-        return emissions, mask
+        return batch, rows
 
-    def _checked_tags(self, tags: Tensor, mask: Tensor) -> Tensor:
-        """The tags with zeros at padding."""
-        if tags.shape != mask.shape:
+    def _checked_tags(self, tags: Tensor, batch: Padded) -> Rows:
+        """The rows of the tags."""
+        if tags.shape != batch.mask.shape:
             raise ShapeError(
-                f"tags must be {tuple(mask.shape)} to match the emissions, got {tuple(tags.shape)}"
+                f"tags must be {tuple(batch.mask.shape)} to match the emissions,"
+                f" got {tuple(tags.shape)}"
             )
-        tags = tags.masked_fill(~mask, 0)
-        if ((tags < 0) | (tags >= self.num_tags)).any():
+        rows = batch.rows(tags)
+        if rows.min() < 0 or rows.max() >= self.num_tags:
             raise UnknownTagError(f"tags must be from 0 to {self.num_tags - 1}")
-        return tags
+        return rows
+
+
+def _log_likelihood(
+    emissions: Tensor,
+    transitions: Tensor,
+    start: Tensor,
+    end: Tensor,
+    *,
+    tags: Tensor,
+    mask: Tensor,
+) -> Tensor:
+    """`CRF.log_likelihood` in log space, for torch to differentiate as often as it likes."""
+    words = torch.where(mask[..., None], emissions, 0.0)
+    score = recursions.path_score(words, transitions, start, end, tags * mask, mask)
+    log_partition = recursions.log_partition(words, transitions, start, end, mask)
+    return torch.where(torch.isneginf(score), score, score - log_partition)
+
+
+def _marginals(
+    emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, *, mask: Tensor
+) -> Tensor:
+    """`CRF.marginals` in log space."""
+    words = torch.where(mask[..., None], emissions, 0.0)
+    log_alpha = recursions.forward(words, transitions, start, mask)
+    log_beta = recursions.backward(words, transitions, end, mask)
+    return torch.where(mask[..., None], normalise(log_alpha + log_beta), 0.0)

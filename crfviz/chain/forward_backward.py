@@ -8,12 +8,17 @@ that α and β share. Source: Sutton and McCallum (2012), section 4.1.
 """
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
-from crfviz.chain.potentials import Potentials
+from crfviz.chain.engine.batch import Sums, sums
+from crfviz.chain.engine.packed import alone
+from crfviz.chain.engine.tables import edges, log_tables
+from crfviz.chain.potentials import Array, Potentials
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +33,9 @@ class ForwardBackward:
     entropy: float  # of the path distribution, nats; 0 if no path is allowed
 
 
+_LOG_PARTITIONS: WeakKeyDictionary[Potentials, float] = WeakKeyDictionary()  # nothing changes them
+
+
 def forward_backward(potentials: Potentials) -> ForwardBackward:
     """All tables of the sum over paths, in O(T K^2).
 
@@ -36,25 +44,60 @@ def forward_backward(potentials: Potentials) -> ForwardBackward:
         >>> forward_backward(coin).marginals.tolist()
         [[0.5, 0.5], [0.5, 0.5]]
     """
+    found = _sums(potentials)
+    tables = _in_log_space(potentials) if found is None else _by_products(potentials, found)
+    _LOG_PARTITIONS[potentials] = tables.log_partition
+    return tables
+
+
+def log_partition(potentials: Potentials) -> float:
+    """Log Z alone, in nats; -inf if no path is allowed."""
+    known = _LOG_PARTITIONS.get(potentials)
+    if known is None:
+        found = _sums(potentials)
+        if found is None:
+            known = float(recursions.log_partition(*potentials.arrays()))
+        else:
+            known = found.log_partition().item()
+        _LOG_PARTITIONS[potentials] = known
+    return known
+
+
+def _sums(potentials: Potentials) -> Sums | None:
+    """Both sweeps by products, or None where these are not exact."""
+    return sums(*potentials.scores(), alone(potentials.num_tokens))
+
+
+def _by_products(potentials: Potentials, found: Sums) -> ForwardBackward:
+    alpha, beta = log_tables(found)
+    emissions, _, start, end = potentials.scores()
+    alpha[0], beta[-1] = start + emissions[0], end  # as they are, to the last bit
+    marginals, pairs = found.marginals(), edges(found)
+    return ForwardBackward(
+        log_alpha=torch.from_numpy(alpha),
+        log_beta=torch.from_numpy(beta),
+        log_partition=found.log_partition().item(),
+        marginals=torch.from_numpy(marginals),
+        edge_marginals=torch.from_numpy(pairs),
+        entropy=_entropy(marginals, pairs),
+    )
+
+
+def _in_log_space(potentials: Potentials) -> ForwardBackward:
     emissions, steps, start, end = potentials.arrays()
     alpha = recursions.forward(emissions, steps, start)
     beta = recursions.backward(emissions, steps, end)
-    edges = alpha[:-1, :, None] + steps + (emissions + beta)[1:, None, :]  # (T-1, K, K)
+    pairs = alpha[:-1, :, None] + steps + (emissions + beta)[1:, None, :]  # (T-1, K, K)
     marginals = normalise(torch.from_numpy(alpha + beta))
-    edge_marginals = normalise(torch.from_numpy(edges).flatten(-2)).view(edges.shape)
+    edge_marginals = normalise(torch.from_numpy(pairs).flatten(-2)).view(pairs.shape)
     return ForwardBackward(
         log_alpha=torch.from_numpy(alpha),
         log_beta=torch.from_numpy(beta),
         log_partition=float(recursions.logsumexp(alpha[-1] + end, -1)),
         marginals=marginals,
         edge_marginals=edge_marginals,
-        entropy=_entropy(marginals, edge_marginals),
+        entropy=_entropy(marginals.numpy(), edge_marginals.numpy()),
     )
-
-
-def log_partition(potentials: Potentials) -> float:
-    """Log Z alone, in nats; -inf if no path is allowed."""
-    return float(recursions.log_partition(*potentials.arrays()))
 
 
 def normalise(log_weights: Tensor) -> Tensor:
@@ -63,8 +106,13 @@ def normalise(log_weights: Tensor) -> Tensor:
     return torch.softmax(log_weights.masked_fill(dead, 0.0), -1).masked_fill(dead, 0.0)
 
 
-def _entropy(marginals: Tensor, edge_marginals: Tensor) -> float:
+def _entropy(marginals: Array, edge_marginals: Array) -> float:
     """H(y_1) + Σ_t H(y_{t+1} | y_t), where H(y_{t+1} | y_t) = H(y_t, y_{t+1}) - H(y_t)."""
-    nodes = torch.special.entr(marginals).sum(-1)  # (T,)
-    edges = torch.special.entr(edge_marginals).sum((-2, -1))  # (T-1,)
-    return float((nodes[0] + (edges - nodes[:-1]).sum()).clamp(min=0.0))
+    nodes = _spread(marginals[:-1]) - _spread(marginals[:1])
+    return max(0.0, _spread(edge_marginals) - nodes)
+
+
+def _spread(probabilities: Array) -> float:
+    """-Σ p log p of all of them."""
+    present = np.where(probabilities > 0.0, probabilities, 1.0)
+    return -float(np.vdot(present, np.log(present)))

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 from operator import index
 from typing import Any
@@ -79,8 +80,10 @@ class Potentials:
         tags: Sequence[str] | None = None,
         tokens: Sequence[str] | None = None,
     ) -> None:
-        if isinstance(tokens, str):
-            raise ShapeError(f"tokens must be a list of words, got the text {shown(tokens)}")
+        for name, given in (("tokens", tokens), ("tags", tags)):
+            if isinstance(given, str):  # which would be split into letters
+                what = "words" if name == "tokens" else "names"
+                raise ShapeError(f"{name} must be a list of {what}, got the text {shown(given)}")
         scores = as_numbers("emissions", emissions)
         if scores.dim() > 0 and scores.shape[0] == 0:
             raise EmptySentenceError("expected a sentence of at least one word, got none")
@@ -139,11 +142,24 @@ class Potentials:
             return self.transitions.new_full((self.num_tags, self.num_tags), torch.nan)
         return self.transitions[t]
 
+    def scores(self) -> tuple[Array, Array, Array, Array]:
+        """Emissions, transitions, start and end as NumPy views; only to be read."""
+        return self._scores
+
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Emissions, steps, start and end as NumPy views for the loops; only to be read."""
-        scores = (self.emissions, self.steps, self.start, self.end)
-        emissions, steps, start, end = (tensor.detach().numpy() for tensor in scores)
-        return emissions, steps, start, end
+        """The same with one matrix of transitions for each step."""
+        return self._arrays
+
+    @cached_property
+    def _scores(self) -> tuple[Array, Array, Array, Array]:
+        fields = (self.emissions, self.transitions, self.start, self.end)
+        emissions, transitions, start, end = (tensor.detach().numpy() for tensor in fields)
+        return emissions, transitions, start, end
+
+    @cached_property
+    def _arrays(self) -> tuple[Array, Array, Array, Array]:
+        emissions, _, start, end = self._scores
+        return emissions, self.steps.detach().numpy(), start, end
 
     def first_words(self, n: int) -> "Potentials":
         """The chain of the first `n` words, which may end there like any other."""
@@ -265,13 +281,15 @@ class Potentials:
             raise CrfvizError(f"expected tags with different names, got {self.tags}")
 
     def _check_scores(self, name: str) -> None:
-        scores = getattr(self, name)
-        bad = ~((scores.abs() <= LARGEST) | torch.isneginf(scores))
-        if bad.any():
-            cell = tuple(bad.nonzero()[0].tolist())
+        scores = getattr(self, name).detach().numpy()
+        if scores.size == 0 or np.abs(scores).max() <= LARGEST:
+            return
+        fine = (scores <= LARGEST) & ((scores >= -LARGEST) | (scores == -np.inf))
+        if not fine.all():
+            cell = np.argwhere(~fine)[0].tolist()
             raise ScoreError(
-                f"{name}{list(cell)} must be -inf (forbidden) or a number within"
-                f" ±{LARGEST:g}, got {scores[cell].item()}"
+                f"{name}{cell} must be -inf (forbidden) or a number within"
+                f" ±{LARGEST:g}, got {scores[tuple(cell)].item()}"
             )
 
 
@@ -294,6 +312,7 @@ def as_numbers(name: str, values: ArrayLike) -> Tensor:
         wanted = values if values.requires_grad else values.detach()
         return wanted.to("cpu", torch.float64, copy=True)
     try:
-        return torch.from_numpy(np.array(values, dtype=np.float64))
+        with np.errstate(invalid="ignore"):  # a NaN of an odd kind; it is refused later
+            return torch.from_numpy(np.array(values, dtype=np.float64))
     except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(f"{name} must be numbers in rows of one length: {error}") from error

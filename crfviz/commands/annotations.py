@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from crfviz.annotations.copies import WAYS, settled
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
-from crfviz.annotations.files.importing import INPUT_FORMATS, read_items
+from crfviz.annotations.files.importing import INPUT_FORMATS, Import, read_items
 from crfviz.annotations.files.merging import (
     Known,
     conflicts,
@@ -86,6 +86,9 @@ def main(options: argparse.Namespace) -> int:
     if options.kind == "export":
         _format(options)
         require_folder(options.out)
+    if options.kind == "import":
+        for path in options.files:
+            require_file(path)
     _require_store(options)
     with open_store(options.database) as store:
         if options.kind != "import":
@@ -144,6 +147,11 @@ def _export(store: Store, options: argparse.Namespace) -> None:
         pairs = settled(found, options.copies)
     except CrfvizError as error:
         raise FormatError(f"{error} (--annotator NAME or --copies); nothing was written") from error
+    if not pairs:
+        told = "no annotation is left by the options"
+        if options.out is not None:
+            raise FormatError(f"{options.out}: {told}; nothing was written")
+        sys.stderr.write(f"{told}\n")
     pieces = rendered(pairs, file_format)
     if options.out is None:
         sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
@@ -179,23 +187,7 @@ def _write(path: Path, pieces: Sequence[bytes]) -> None:
 
 def _import(store: Store, options: argparse.Namespace) -> None:
     for path in options.files:
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise FormatError(f"{path}: expected a file to read: {error.strerror}") from error
-        rules = TagRules(mixed=options.mixed_tags)
-        read = read_items(content, path.name, options.format, rules=rules, limit=None)
-        for problem in read.problems[:SHOWN]:
-            sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
-        if read.wrong > SHOWN:
-            sys.stderr.write(f"... and {read.wrong - SHOWN} more\n")
-        if read.dropped and not options.keep_good:
-            mixed = "; --mixed-tags stores tags of both kinds" if read.mixed else ""
-            why = "cannot be kept" if read.mixed == read.dropped else "cannot be read"
-            raise FormatError(
-                f"{path}: {_count(read.dropped)} {why}, so nothing of it was stored; --keep-good "
-                f"stores the {len(read.items)} others{mixed}"
-            )
+        read = _read(path, options)
         known = {} if options.separate else known_documents(store, read)
         if known and not options.merge:
             there = ", ".join(printable(each.document) for each in known.values())
@@ -211,6 +203,30 @@ def _import(store: Store, options: argparse.Namespace) -> None:
             f"{path}: {read.format}, {_count(len(read.items))} and {len(read.annotations)} "
             f"annotations stored as {', '.join(names) or 'nothing'}\n"
         )
+
+
+def _read(path: Path, options: argparse.Namespace) -> Import:
+    """A file whose sentences can be stored; what is wrong with others is said."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FormatError(f"{path}: expected a file to read: {error.strerror}") from error
+    rules = TagRules(mixed=options.mixed_tags)
+    read = read_items(content, path.name, options.format, rules=rules, limit=None)
+    for problem in read.problems[:SHOWN]:
+        sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
+    if read.wrong > SHOWN:
+        sys.stderr.write(f"... and {read.wrong - SHOWN} more\n")
+    if read.dropped and not options.keep_good:
+        mixed = "; --mixed-tags stores tags of both kinds" if read.mixed else ""
+        why = "cannot be kept" if read.mixed == read.dropped else "cannot be read"
+        raise FormatError(
+            f"{path}: {_count(read.dropped)} {why}, so nothing of it was stored; --keep-good "
+            f"stores the {len(read.items)} others{mixed}"
+        )
+    if not read.items:
+        raise FormatError(f"{path}: expected sentences, got none; nothing of it was stored")
+    return read
 
 
 def _say_merging(path: Path, known: Known, plan: Merged) -> None:

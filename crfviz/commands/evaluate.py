@@ -8,13 +8,14 @@ first. The file is gone through twice and never held as a whole, so it may be of
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Never
 
 import torch
 from tqdm import tqdm
 
-from crfviz.commands.names import require_folder
+from crfviz.commands.names import mapped_types, require_folder
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
@@ -23,7 +24,6 @@ from crfviz.corpus.tables.two_models import comparison_tables, comparison_text
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.cleaning import parse_types
 from crfviz.text.formats import FORMATS, SentenceFile
 from crfviz.views.figures.error_report import html_report
 
@@ -54,10 +54,11 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         CrfvizError: the model, the file or an option is of no use; the message says why.
     """
-    types = None if args.map is None else parse_types(args.map)
-    sentences = SentenceFile(args.file, args.format, args.fold_handles, types)
     for path in (args.json, args.report):
         require_folder(path)  # now, not after an hour
+    whole = SentenceFile(args.file, args.format, args.fold_handles)
+    types = mapped_types(args.map, [whole])
+    sentences = replace(whole, types=types)
     torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
     tagger = load_tagger(args.model)
     if args.card and tagger.observations is not None:

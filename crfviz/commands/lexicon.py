@@ -5,11 +5,12 @@ that training had with this tag, with other tags only, or never.
 """
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
-from crfviz.corpus.training.labelled import Sources, keep_training_words
-from crfviz.taggers.storage import CONFIG_FILE, read_json_object
-from crfviz.text.cleaning import parse_types
+from crfviz.commands.names import mapped_types
+from crfviz.corpus.training.labelled import Sources, files_of, keep_training_words
+from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +26,11 @@ def main(args: argparse.Namespace) -> int:
     """Write the file; 0 when it is written.
 
     Raises:
-        CrfvizError: the folder is no model, or a file cannot be read.
+        CrfvizError: the folder is no model, a file cannot be read or has tags that the model lacks.
     """
-    read_json_object(args.folder / CONFIG_FILE)
-    types = parse_types(args.map) if args.map else None
-    keep_training_words(Sources(tuple(args.train), (), args.fold_handles, types), args.folder)
+    config = args.folder / CONFIG_FILE
+    tags = read_names(config, read_json_object(config), "tags", least=1)
+    sources = Sources(tuple(args.train), (), args.fold_handles)
+    types = mapped_types(args.map, files_of(sources))
+    keep_training_words(replace(sources, types=types), args.folder, tags)
     return 0

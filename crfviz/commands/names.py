@@ -1,10 +1,14 @@
 """Names on the command line that may be misspelt: refused before anything is written."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 
 from crfviz.exceptions import FormatError
+from crfviz.text.cleaning import asked_types, parse_types, words_by_type
+from crfviz.text.formats import SentenceFile
 from crfviz.text.lines import shown
 
 MOST_SHOWN = 8  # names
@@ -26,15 +30,65 @@ def require_known(what: str, name: str | None, names: Iterable[str]) -> None:
 def near(name: str, known: list[str]) -> str:
     """The names that are most like one, or the first ones there are.
 
-    >>> near("ana", ["anna", "bo"]), near("x", ["anna", "bo"]), near("x", [])
+    >>> near("Ana", ["anna", "bo"]), near("x", ["anna", "bo"]), near("x", [])
     ("near are 'anna'", "there are 'anna', 'bo'", 'there are none')
     """
-    close = get_close_matches(name, known, MOST_SHOWN)
+    close = alike(name, known)
     if not known:
         return "there are none"
     listed = ", ".join(map(shown, (close or known)[:MOST_SHOWN]))
     more = "" if close or len(known) <= MOST_SHOWN else f" and {len(known) - MOST_SHOWN} more"
     return f"{'near' if close else 'there'} are {listed}{more}"
+
+
+def alike(name: str, known: Iterable[str]) -> list[str]:
+    """The names that are like one, whatever their case, the nearest first."""
+    by_name: dict[str, list[str]] = {}
+    for each in known:
+        by_name.setdefault(each.casefold(), []).append(each)
+    return [
+        each
+        for close in get_close_matches(name.casefold(), by_name, MOST_SHOWN)
+        for each in by_name[close]
+    ]
+
+
+def mapped_types(
+    pairs: Sequence[str] | None, files: Sequence[SentenceFile]
+) -> dict[str, str] | None:
+    """The entity types that `--map` renames and keeps; None without the option.
+
+    A type that no file has is said, as one map may be for many files.
+
+    Args:
+        pairs: of the option.
+        files: which it is for, as they are read without it.
+
+    Raises:
+        FormatError: no word of the files has a type of the map; or one that none has is nearly
+            named like one that would be dropped.
+    """
+    if not pairs:
+        return None
+    types, asked = parse_types(pairs), asked_types(pairs)
+    there = words_by_type(chain.from_iterable(files))
+    dropped = sorted(there.keys() - types.keys())
+    names = ", ".join(dict.fromkeys(str(file.path) for file in files[:MOST_SHOWN]))
+    if not there.keys() & types.keys():
+        told = "; ".join(f"{shown(old)}: {near(old, dropped)}" for old in asked)
+        raise FormatError(f"--map: no word in {names} has one of its types ({told})")
+    missing = [old for old in asked if old not in there]
+    for old in missing:
+        if alike(old, dropped):
+            raise FormatError(
+                f"--map: no word in {names} has the type {shown(old)}; {near(old, dropped)}, which "
+                f"would become O"
+            )
+    if missing:
+        became = f"; {', '.join(map(shown, dropped[:MOST_SHOWN]))} become O" * bool(dropped)
+        listed = ", ".join(map(shown, missing[:MOST_SHOWN]))
+        sys.stderr.write(f"--map: no word in {names} has the type {listed}{became}\n")
+    return types
 
 
 def require_folder(path: Path | None, what: str = "be written") -> None:

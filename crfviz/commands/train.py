@@ -14,15 +14,15 @@ from pathlib import Path
 
 import torch
 
+from crfviz.commands.names import mapped_types
 from crfviz.corpus.training.hmm import HmmRecipe, train_hmm
-from crfviz.corpus.training.labelled import Sources
+from crfviz.corpus.training.labelled import Sources, files_of
 from crfviz.corpus.training.neural import CHECKPOINT_FILE, train_neural
 from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
 from crfviz.corpus.training.recipe import RECIPES
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perceptron.tagger import UPDATES
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
-from crfviz.text.cleaning import parse_types
 
 AUXILIARY = 0.5  # weight of the XPOS loss: its finer tags help, but the CRF is what counts
 
@@ -78,12 +78,9 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _sources(args: argparse.Namespace) -> Sources:
-    return Sources(
-        train=tuple(args.train),
-        dev=tuple(args.dev),
-        fold_handles=args.fold_handles,
-        types=parse_types(args.map) if args.map else None,
-    )
+    sources = Sources(tuple(args.train), tuple(args.dev), args.fold_handles)
+    types = mapped_types(args.map, files_of(sources))
+    return replace(sources, types=types)
 
 
 def _train_other(args: argparse.Namespace) -> int:

@@ -83,6 +83,7 @@ def spelling(word: str) -> str:
     return folded[:half] + folded[-half:]
 
 
+@lru_cache(maxsize=1 << 16)
 def shape(word: str) -> int:
     """Index into SHAPES.
 

@@ -10,7 +10,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
 from crfviz.taggers.lexicon import LEXICON_FILE
-from crfviz.taggers.tagger import Tagger, Words, english_words, words_of
+from crfviz.taggers.tagger import Tagger, Words, english_words, sentences_of, words_of
 from crfviz.text.sentences import Sentence
 
 CARD_FILE = "README.md"
@@ -82,7 +82,8 @@ class SentenceTagger(FolderTagger, ABC):
         self, sentences: Sequence[Words], *, constrained: bool = True
     ) -> list[Potentials]:
         """The potentials of many sentences, each as `potentials` gives them."""
-        return [self.potentials(tokens, constrained=constrained) for tokens in sentences]
+        words = sentences_of(sentences)
+        return [self.potentials(tokens, constrained=constrained) for tokens in words]
 
     @abstractmethod
     def _score(self, words: tuple[str, ...]) -> Potentials:

@@ -1,6 +1,6 @@
 """What every tagger is: something that turns words into the potentials of a chain."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -108,6 +108,19 @@ def words_of(tokens: Words) -> tuple[str, ...]:
             f"{shown(tokens)}: split it first, with `tagger.split` or `crfviz.tokenize`"
         )
     return tuple(_word(number, token) for number, token in enumerate(tokens, start=1))
+
+
+def sentences_of(sentences: Iterable[Words]) -> list[tuple[str, ...]]:
+    """The words of many sentences.
+
+    Raises:
+        CrfvizError: they are one text, or a sentence is.
+    """
+    if isinstance(sentences, str):
+        raise CrfvizError(
+            f"expected a list of sentences, each a list of words, got the text {shown(sentences)}"
+        )
+    return [words_of(sentence) for sentence in sentences]
 
 
 def _word(number: int, token: object) -> str:

@@ -1,5 +1,6 @@
 """Changes that make corpora of different origin agree: folded Twitter handles, mapped types."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from crfviz.exceptions import FormatError
@@ -66,6 +67,16 @@ def parse_types(pairs: Iterable[str]) -> dict[str, str]:
     >>> parse_types(["person=PER,corporation=ORG", "group=ORG"])
     {'PER': 'PER', 'ORG': 'ORG', 'person': 'PER', 'corporation': 'ORG', 'group': 'ORG'}
     """
+    types = asked_types(pairs)
+    return {new: new for new in types.values()} | types
+
+
+def asked_types(pairs: Iterable[str]) -> dict[str, str]:
+    """The same without what nobody has written.
+
+    Raises:
+        FormatError: a pair is not OLD=NEW.
+    """
     types: dict[str, str] = {}
     for pair in ",".join(pairs).split(","):
         old, equals, new = (part.strip() for part in pair.partition("="))
@@ -74,4 +85,14 @@ def parse_types(pairs: Iterable[str]) -> dict[str, str]:
                 f"expected entity types as OLD=NEW, such as person=PER, got {shown(pair)}"
             )
         types[old] = new
-    return {new: new for new in types.values()} | types
+    return types
+
+
+def words_by_type(sentences: Iterable[Sentence]) -> Counter[str]:
+    """How many words are in entities of each type."""
+    tags = Counter(tag for sentence in sentences for tag in sentence.tags or ())
+    words: Counter[str] = Counter()
+    for tag, number in tags.items():
+        if kind := split_tag(tag)[1] if split_tag(tag)[0] else "":
+            words[kind] += number
+    return words

@@ -317,4 +317,5 @@ def _checked(array: NDArray[Any], name: str) -> NumberTable:
         )
     if array.size > MOST_CELLS:
         raise FormatError(f"The table has {array.shape} cells, at most {MOST_CELLS} fit.")
-    return NumberTable(array.astype(np.float64), None, None, name)
+    with np.errstate(invalid="ignore"):  # a NaN of an odd kind is a NaN
+        return NumberTable(array.astype(np.float64), None, None, name)

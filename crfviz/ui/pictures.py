@@ -13,13 +13,16 @@ from crfviz.chain.edits import Edits
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.session.current import handle_events
+from crfviz.ui.session.current import handle_events, view_option
 from crfviz.ui.session.kept import last_event
-from crfviz.ui.widgets import download
+from crfviz.ui.state.covers import covered
+from crfviz.ui.widgets import download, narrowed
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
+from crfviz.views.stage.steps import Walk
 
+NODES = "nodes"  # page option: what the nodes of a lattice say after the last column
 GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
 
 
@@ -54,6 +57,8 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
         probabilistic=scene.tagger.probabilistic,
         margin=None if scene.tagger.probabilistic else margin(scene.now.potentials),
         step=now.step,
+        nodes=view_option(NODES),
+        covered=covered(now.view),
     )
     draw(subject, picture, key=key)
 
@@ -86,15 +91,28 @@ def table_twin(
             _save_lattice(scene)
     if not wanted:
         return False
+    if walking(scene, picture.walk):
+        st.caption("The tables come with the last step.")
+        return False
     columns = list(scene.numbered().values())
-    rows = [*picture.rows, *rows]
+    off = covered(scene.scenario.view)
+    rows = [row for row in [*picture.rows, *rows] if row.id not in off]
     if rows:
-        st.dataframe(pd.DataFrame([_texts(scene, row) for row in rows], columns=columns))
+        texts = pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)
+        st.dataframe(texts, column_config=narrowed(texts))
     for grid in [*picture.grids, *grids]:
         st.text(grid.label)
         frame = pd.DataFrame(grid.values.T.numpy(), index=list(scene.tags), columns=columns)
-        st.dataframe(frame)
+        st.dataframe(frame, column_config=narrowed(frame))
     return True
+
+
+def walking(scene: Scene, walk: Walk | None) -> bool:
+    """Whether steps are left, and what the whole picture tells is not to be seen yet."""
+    if walk is None:
+        return False
+    words = len(scene.words)
+    return walk.at(scene.scenario.step, words) < walk.steps(words)
 
 
 def _save_lattice(scene: Scene) -> None:

@@ -9,11 +9,9 @@ from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
 from crfviz.ui.session.current import scenario, view_option
+from crfviz.ui.state.covers import EVERY_ROW, ROWS, wanted_rows
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.views.strips.decoders import LABELS
-
-ROWS_OPTION = "rows"  # page option: the decoder rows wanted, joined by dots
-EVERY_ROW = ".".join(LABELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +41,7 @@ class Scene:
     @property
     def rows(self) -> tuple[str, ...]:
         """The decoder rows to draw, in order; gold only where there is gold."""
-        wanted = wanted_rows()
+        wanted = wanted_rows(view_option(ROWS, EVERY_ROW))
         return tuple(row for row in LABELS if row in wanted and (row != "gold" or self.gold))
 
     def numbered(self, start: int = 0, stop: int | None = None) -> dict[int, str]:
@@ -97,12 +95,6 @@ def scene_of(now: Scenario) -> Scene:
         now=cached.edited(now) if now.edits or now.pins else trained,
         gold=_gold(now, tagger.tags, min(len(every_word), MAX_WORDS)),
     )
-
-
-def wanted_rows() -> list[str]:
-    """The decoder rows that the reader wants, in order; all of them at first."""
-    wanted = view_option(ROWS_OPTION, EVERY_ROW).split(".")
-    return [row for row in LABELS if row in wanted]
 
 
 def example_of(now: Scenario) -> Example | None:

@@ -1,4 +1,4 @@
-"""What pages of all kinds use: a guard around what may fail, and a button for files."""
+"""What pages of all kinds use: a guard around what may fail, files, and columns of names."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
+import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 from streamlit.errors import FragmentHandledException
 
 from crfviz.exceptions import CrfvizError, ModelError
@@ -14,6 +16,9 @@ from crfviz.taggers.once import warn_once
 from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.words import plain
 
+LONGEST_NAME = 24  # characters of a name that a table shows whole
+NAMES_WIDTH = 180  # pixels of a column with longer ones
+INDEX = "_index"  # what Streamlit calls the column of row names
 _log = logging.getLogger(__name__)
 
 
@@ -73,3 +78,18 @@ def download(
     browser that asks for one of these waits for ever.
     """
     st.download_button(label, make, file_name=file_name, mime=mime, on_click="ignore", **options)
+
+
+def narrowed(frame: pd.DataFrame) -> dict[str, ColumnConfig]:
+    """Options for columns of long names, which would push the numbers beside them out of sight.
+
+    A double click on a cell shows all of it, and a long head is said when it is pointed at.
+    """
+    options = {}
+    for name, cells in [(INDEX, frame.index), *((str(n), c) for n, c in frame.items())]:
+        long_head = len(name) > LONGEST_NAME
+        if long_head or any(isinstance(c, str) and len(c) > LONGEST_NAME for c in cells):
+            options[name] = st.column_config.Column(
+                width=NAMES_WIDTH, help=plain(name) if long_head else None
+            )
+    return options

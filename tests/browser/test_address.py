@@ -70,7 +70,7 @@ def test_page_change_keeps_the_scenario(screen):
         shown = screen.read()
         assert shown.words == expected.words
         assert_rows(shown, expected)
-        if shown.marginals:
+        if shown.edges:
             assert_lattice(shown, expected)
         screen.expect_edits(3)
         assert screen.page.url.startswith(screen.address(path, sentence=WORDS))

@@ -66,7 +66,7 @@ def test_an_edit_holds_at_every_step(screen):
 
 def test_scores_without_probabilities_say_so_once(screen):
     for path in ("", "viterbi", "marginals"):
-        screen.open(path, model=PERCEPTRON, sentence=SENTENCE)
+        screen.open(path, model=PERCEPTRON, sentence=SENTENCE, step="100")
         assert screen.text().count("scores, not probabilities") == 1
     screen.open("", model=ICE_CREAM)
     assert "not probabilities" not in screen.text()
@@ -97,7 +97,7 @@ def test_a_shift_is_said_to_change_nothing(screen):
 def test_the_walk_brings_a_far_day_into_sight(screen):
     screen.open("viterbi", model=ICE_CREAM, sentence=DAYS)
     with screen.redraw():
-        screen.press("Home", *["ArrowRight"] * 24)
+        screen.press("Home", *["ArrowRight"] * 25)
     expect(screen.page.locator(".step-text")).to_contain_text("Forward 25 of 33")
     expect(screen.node(24, 0)).to_be_in_viewport()
     assert screen.page.evaluate("crfviz.stage().querySelector('.scroller').scrollLeft") > 0

@@ -103,7 +103,8 @@ def test_forward_backward_shows_both_tables_and_z_at_every_word(screen):
 
 def test_viterbi_shows_every_backpointer(screen):
     expected = chain(MODEL, LONGER, EDITS)
-    shown = screen.open("viterbi", sentence=LONGER, **EDITED).read()
+    end = {"step": str(2 * len(expected.words)), "v.nodes": "marginals"}
+    shown = screen.open("viterbi", sentence=LONGER, **EDITED, **end).read()
     assert_lattice(shown, expected)
     assert_rows(shown, expected)
 

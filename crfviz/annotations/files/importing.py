@@ -62,6 +62,7 @@ def read_items(
     *,
     rules: TagRules = ANY_TAGS,
     limit: int | None = MAX_BYTES,
+    pause: Callable[[], object] = lambda: None,
 ) -> Import:
     """Read all sentences that can be read, and say what is wrong with the others.
 
@@ -71,6 +72,7 @@ def read_items(
         file_format: None tells it from the content.
         rules: which tags it may have.
         limit: bytes; None is no limit, of sentences neither.
+        pause: called at each sentence, for a server to do something else in between.
 
     Raises:
         FormatError: the file is too large, has too many sentences, or is UTF-16.
@@ -92,6 +94,7 @@ def read_items(
                 f"`crfviz annotations import` reads larger files"
             )
         gathering.add(line, sentence)
+        pause()
     gathering.leave_out_strangers()
     gathering.say_unknown()
     return Import(

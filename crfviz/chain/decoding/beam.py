@@ -10,11 +10,15 @@ Viterbi's (1967). The loop is its own: no other recursion drops anything between
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crfviz.chain.engine.chains import together
+from crfviz.chain.engine.packed import Packed
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.recursions import follow
 from crfviz.exceptions import CrfvizError
 
 
@@ -33,30 +37,60 @@ def beam(potentials: Potentials, width: int) -> list[int]:
         >>> beam(potentials, 1), beam(potentials, 2)
         ([0, 0], [1, 1])
     """
+    return beams([potentials], width)[0]
+
+
+def beams(chains: Sequence[Potentials], width: int) -> list[list[int]]:
+    """The same for one chain or more with the same tags, word by word for all of them at once.
+
+    Raises:
+        CrfvizError: `width` is less than 1.
+    """
     if width < 1:
         raise CrfvizError(f"width must be at least 1, got {width}")
-    emissions, steps, start, end = potentials.arrays()
+    batch = together(chains)
+    emissions, columns = batch.emissions, batch.packed.columns
     gains = emissions.copy()
-    gains[-1] += end
-    scores = _alive(start + gains[0], emissions[0])
-    pointers: list[Sequence[int]] = []
-    every_tag = np.arange(len(start))
-    for t, step in enumerate(steps, start=1):
-        kept = _best(scores, width)
-        candidates = scores[kept, None] + step[kept] + gains[t]  # (width, K to)
-        choice = candidates.argmax(0)
-        reached = candidates[choice, every_tag]
-        scores = _alive(reached, emissions[t])
-        alone = scores is not reached  # nothing may follow: go on from the best prefix
-        pointers.append([int(kept[0])] * len(start) if alone else kept[choice].tolist())
-    return follow(int(_best(scores, 1)[0]), reversed(pointers))[::-1]
+    gains[batch.packed.last] += batch.end
+    scores = np.empty_like(gains)
+    pointers = np.zeros(gains.shape, np.intp)
+    first = columns[0]
+    scores[first] = _alive(batch.start + gains[first], emissions[first])
+    for before, here in pairwise(columns):
+        leaving = scores[before][: here.stop - here.start]
+        kept = _best(leaving, width)
+        ways = batch.steps[kept] if batch.steps.ndim == 2 else _rows(batch.steps[here], kept)
+        candidates = _rows(leaving, kept)[..., None] + ways + gains[here][:, None]  # (n, width, K)
+        reached = candidates.max(1)
+        choice = np.where(np.isneginf(reached).all(1, keepdims=True), 0, candidates.argmax(1))
+        pointers[here] = _rows(kept, choice)  # where nothing may follow: from the best prefix
+        scores[here] = _alive(reached, emissions[here])
+    return batch.split(_walked_back(scores, pointers, batch.packed))
 
 
-def _best(scores: Array, width: int) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
-    """The ids of the `width` best scores, best first, the lowest id first among equals."""
-    return np.argsort(-scores, kind="stable")[:width]
+def _walked_back(scores: Array, pointers: NDArray[np.intp], packed: Packed) -> NDArray[np.int64]:
+    """(N,) tags of the rows, from the best last tags along the pointers."""
+    tags = np.empty(len(scores), np.int64)
+    tag, rows = scores[packed.last].argmax(1), packed.last
+    tags[rows] = tag
+    for here in packed.columns[1:]:
+        size = here.stop - here.start
+        tag = pointers[rows[:size], tag[:size]]
+        rows = packed.mirrored[here]
+        tags[rows] = tag
+    return tags
+
+
+def _best(scores: Array, width: int) -> NDArray[np.intp]:
+    """(n, width) the ids of the best scores, best first, the lowest id first among equals."""
+    return np.argsort(-scores, axis=1, kind="stable")[:, :width]
+
+
+def _rows(table: NDArray[Any], ids: NDArray[np.intp]) -> NDArray[Any]:
+    """From each row of a table (n, K, ...) what some ids (n, m) name: (n, m, ...)."""
+    return table[np.arange(len(ids))[:, None], ids]
 
 
 def _alive(scores: Array, emissions: Array) -> Array:
-    """The scores, or the emissions alone where all scores are -inf."""
-    return emissions if np.isneginf(scores).all() else scores
+    """The scores (n, K), or the emissions alone in rows where all scores are -inf."""
+    return np.where(np.isneginf(scores).all(1, keepdims=True), emissions, scores)

@@ -2,32 +2,33 @@
 
 Walk the best path back from its end. At every word one can take another predecessor than the
 backpointer names, lose the gap between the two candidates, and follow backpointers again: a detour.
-Paths leave a heap in order of what their detours lose together, and each pushes its cheapest
-possible next detours, so that every allowed path is reached exactly once.
+Paths leave a heap in order of what their detours lose together. Each path that leaves pushes the
+cheapest detour from itself, and what comes next after the detour that it was made by: the next best
+predecessor at that word, and the next cheapest word for a detour. So every allowed path is reached
+exactly once, and the heap holds three times as many as have left it, at most.
 
 Source: Lawler, "A procedure for computing the K best solutions to discrete optimization problems"
 (1972).
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count, islice
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.engine.best_alone import leading, near_best
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import Path, probability
-from crfviz.chain.potentials import Potentials
-from crfviz.chain.recursions import follow, near_best
+from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.recursions import follow
 from crfviz.exceptions import CrfvizError, NoPathError
 
 
 def k_best(potentials: Potentials, k: int) -> list[Path]:
-    """The k best paths, best first and all different, in O(T K^2 log K + k T log(k T)).
+    """The k best paths, best first and all different, in O(T K^2 + k T log(k T)).
 
     The first is the path of `viterbi`. There are fewer than k if fewer are allowed.
 
@@ -43,10 +44,10 @@ def k_best(potentials: Potentials, k: int) -> list[Path]:
         raise CrfvizError(f"k must be at least 1, got {k}")
     best = viterbi(potentials)
     total = log_partition(potentials)
-    losses, choices = _detours(potentials, best.best)
+    losses = _losses(potentials, best.best.numpy())
     return [
         Path(tags, best.score - loss, probability(best.score - loss, total))
-        for loss, tags in islice(_walks(losses, choices), k)
+        for loss, tags in islice(_paths(losses), k)
     ]
 
 
@@ -64,47 +65,67 @@ def margin(potentials: Potentials) -> float | None:
     return paths[0].score - paths[1].score if len(paths) == 2 else None
 
 
-def _detours(potentials: Potentials, best: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """What each choice of a predecessor loses, cheapest first, in the order of the walk back.
+def _losses(potentials: Potentials, best: Array) -> Array:
+    """What each choice of a predecessor loses against the best one, in the order of the walk back.
 
     Returns:
-        losses (T, K to, K from) in nats, inf for forbidden, and the tags chosen, in the same shape.
-        Row 0 chooses the last tag; there it makes no difference where one comes from.
+        (T, K to, K from) nats, inf for forbidden. Row 0 chooses the last tag; there it makes no
+        difference where one comes from.
     """
-    with torch.no_grad():
-        final = (best[-1] + potentials.end)[:, None].expand(1, -1, potentials.num_tags)
-        candidates = torch.cat([best[:-1, :, None] + potentials.transitions, final])
-        candidates = candidates.transpose(-1, -2).flip(0)
-        gaps = candidates.amax(-1, keepdim=True) - candidates
-        gaps = gaps.masked_fill(near_best(candidates, -1), 0.0)
-        losses, choices = gaps.sort(dim=-1, stable=True)
-    return losses.numpy(), choices.numpy()
+    _, transitions, _, end = potentials.scores()
+    final = np.broadcast_to(best[-1] + end, (1, len(end), len(end)))
+    candidates = np.concatenate([final, leading(best, transitions)[::-1]])
+    with np.errstate(invalid="ignore"):  # where nothing is allowed, which no path comes to
+        gaps = candidates.max(-1, keepdims=True) - candidates
+    found: Array = np.where(near_best(candidates), 0.0, gaps)
+    return found
 
 
-def _walks(
-    losses: NDArray[np.float64], choices: NDArray[np.int64]
-) -> Iterator[tuple[float, list[int]]]:
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """One path from the last word to the first, with the words where a detour may leave it."""
+
+    loss: float  # against the best path, nats
+    tags: list[int]  # T+1: begins behind the last word, at no tag in particular
+    steps: list[int]  # behind its own last detour, the cheapest one to leave at first
+    losses: list[float]  # of the second best choice at each of these, and inf behind them
+
+
+def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
     """All allowed paths with what they lose against the best, least loss first."""
-    num_tokens, num_tags = losses.shape[:2]
-    pointers = choices[..., 0].tolist()
-    heap: list[tuple[float, int, float, list[int], int, int]] = []
+    pointers, second = _first_two(losses)
+    heap: list[tuple[float, int, _Walk, int, int]] = []
     order = count()  # decides between equal losses: first found, first out
 
-    def push(loss_so_far: float, walk: list[int], step: int, rank: int) -> None:
-        if rank < num_tags:
-            loss = loss_so_far + float(losses[step, walk[step], rank])
-            if loss < np.inf:
-                heappush(heap, (loss, next(order), loss_so_far, walk, step, rank))
+    def walk(loss: float, tags: list[int], begin: int) -> _Walk:
+        found = second[np.arange(begin, len(losses)), tags[begin:-1]]
+        steps = found.argsort(kind="stable")
+        return _Walk(loss, tags, (steps + begin).tolist(), [*found[steps].tolist(), np.inf])
 
-    walk = follow(0, pointers)  # begins behind the last word, at no tag in particular
-    yield 0.0, walk[:0:-1]
-    for step in range(num_tokens):
-        push(0.0, walk, step, 1)
+    def push(parent: _Walk, place: int, rank: int, loss: float) -> None:
+        if loss < np.inf:
+            heappush(heap, (parent.loss + loss, next(order), parent, place, rank))
+
+    best = walk(0.0, follow(0, pointers), 0)
+    yield 0.0, best.tags[:0:-1]
+    push(best, 0, 1, best.losses[0])
     while heap:
-        loss, _, loss_before, parent, step, rank = heappop(heap)
-        detour = int(choices[step, parent[step], rank])
-        walk = parent[: step + 1] + follow(detour, pointers[step + 1 :])
-        yield loss, walk[:0:-1]
-        push(loss_before, parent, step, rank + 1)
-        for later in range(step + 1, num_tokens):
-            push(loss, walk, later, 1)
+        loss, _, parent, place, rank = heappop(heap)
+        step = parent.steps[place]
+        choices = np.append(losses[step, parent.tags[step]], np.inf)
+        detour, after = choices.argsort(kind="stable")[rank : rank + 2].tolist()
+        rest = follow(detour, pointers[step + 1 :])
+        found = walk(loss, parent.tags[: step + 1] + rest, step + 1)
+        yield loss, found.tags[:0:-1]
+        push(found, 0, 1, found.losses[0])
+        push(parent, place, rank + 1, float(choices[after]))
+        if rank == 1:
+            push(parent, place + 1, 1, parent.losses[place + 1])
+
+
+def _first_two(losses: Array) -> tuple[list[list[int]], Array]:
+    """The best choice at each step from each tag, and what the second best loses, (T, K)."""
+    first = losses.argmin(-1)
+    others = losses.copy()
+    np.put_along_axis(others, first[..., None], np.inf, -1)
+    return first.tolist(), others.min(-1)

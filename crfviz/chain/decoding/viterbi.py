@@ -3,17 +3,22 @@
 best_t(k) = e_t(k) + max_j [best_{t-1}(j) + w(j, k)]     best prefix that ends in k at t
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from crfviz.chain import recursions
+from crfviz.chain.engine import best as engine_of_batches
+from crfviz.chain.engine import best_alone as engine
+from crfviz.chain.engine.chains import together
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import probability, require_path
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.recursions import TOLERANCE, lowest_best, maximum, near_best
+from crfviz.chain.recursions import TOLERANCE, maximum
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,36 +46,58 @@ def viterbi(potentials: Potentials) -> Viterbi:
         >>> viterbi(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])).path
         [0, 0]
     """
-    best, pointers = best_prefixes(potentials)
-    final = best[-1] + potentials.end.detach()
-    require_path(best, final)
-    path = recursions.follow(int(lowest_best(final, -1)), reversed(pointers.tolist()[1:]))[::-1]
-    score = float(final[path[-1]])
+    scores, candidates, last = _prefixes(*potentials.scores())
+    best = torch.from_numpy(scores)
+    require_path(best, torch.from_numpy(last))
+    near, near_last = engine.near_best(candidates), engine.near_best(last)
+    pointers = near.argmax(-1)
+    path = recursions.follow(int(near_last.argmax()), reversed(pointers.tolist()))[::-1]
+    ways = near[np.arange(len(near)), path[1:]]  # where one could as well come from
+    score = float(last[path[-1]])
     return Viterbi(
         best=best,
-        backpointers=pointers,
+        backpointers=_with_first_row(pointers),
         path=path,
         score=score,
         probability=probability(score, log_partition(potentials)),
-        ties=_has_rival(potentials, best, path),
+        ties=int(np.count_nonzero(ways)) + int(np.count_nonzero(near_last)) > len(path),
     )
 
 
 def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
     """Viterbi's table and its backpointers, (T, K) each; there even if every path is forbidden."""
-    emissions, steps, start, _ = potentials.arrays()
-    best = torch.from_numpy(recursions.forward(emissions, steps, start, reduce=maximum))
-    return best, recursions.backpointers(best, potentials.steps.detach())
+    best, candidates, _ = _prefixes(*potentials.scores())
+    pointers = engine.near_best(candidates).argmax(-1)
+    return torch.from_numpy(best), _with_first_row(pointers)
 
 
 def best_path(potentials: Potentials) -> list[int]:
     """The path of `viterbi` without its tables: for those who ask for many."""
-    emissions, steps, start, end = potentials.arrays()
-    best = recursions.forward(emissions, steps, start, reduce=maximum)
-    final = best[-1] + end
-    if not (final > -np.inf).any():
-        require_path(torch.from_numpy(best), torch.from_numpy(final))
-    return recursions.walk_back(final, recursions.leading(best, steps), _lowest_best)
+    return best_path_of(*potentials.scores())
+
+
+def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array) -> list[int]:
+    """The same for scores that are known to be those of a chain."""
+    best, candidates, last = _prefixes(emissions, transitions, start, end)
+    if not last.max() > -np.inf:
+        require_path(torch.from_numpy(best), torch.from_numpy(last))
+    path = engine.path_without_ties(candidates, last)
+    return recursions.walk_back(last, candidates, _lowest_best) if path is None else path
+
+
+def best_paths(chains: Sequence[Potentials]) -> list[list[int]]:
+    """`best_path` of one chain or more with the same tags, in a twentieth of the time for many."""
+    batch = together(chains)
+    if batch.steps.ndim == 3:
+        return [best_path(chain) for chain in chains]
+    emissions, steps, start = map(torch.from_numpy, (batch.emissions, batch.steps, batch.start))
+    best = engine_of_batches.best_prefixes(emissions, steps, start, batch.packed)
+    tags, allowed = engine_of_batches.walked_back(best, batch.steps, batch.end, batch.packed)
+    if not allowed.all():
+        best_path(
+            chains[batch.packed.order[~allowed].min()]
+        )  # says where the last prefix breaks off
+    return batch.split(tags)
 
 
 def best_through(potentials: Potentials) -> Tensor:
@@ -95,14 +122,16 @@ def _lowest_best(scores: Array) -> int:
     return int((scores >= best - TOLERANCE * max(abs(best), 1.0)).argmax())
 
 
-def _has_rival(potentials: Potentials, best: Tensor, path: list[int]) -> bool:
-    """True if the last tag, or a predecessor anywhere along the path, could as well be another.
+def _prefixes(
+    emissions: Array, transitions: Array, start: Array, end: Array
+) -> tuple[Array, Array, Array]:
+    """Viterbi's table, what leads on from it, and its last row with the end scores."""
+    best = engine.best_prefixes(emissions, transitions, start)
+    return best, engine.leading(best, transitions), best[-1] + end
 
-    That finds every rival: where one last differs from the path, it is such a predecessor itself.
-    """
-    if near_best(best[-1] + potentials.end, -1).sum() > 1:
-        return True
-    tags = torch.tensor(path[1:], dtype=torch.long)
-    steps = potentials.steps.detach()[torch.arange(len(tags)), :, tags]
-    candidates = best[:-1] + steps  # (T-1, K from)
-    return bool((near_best(candidates, -1).sum(-1) > 1).any())
+
+def _with_first_row(pointers: NDArray[np.int64]) -> Tensor:
+    """Backpointers (T-1, K) with a row of -1 before them."""
+    table = np.full((len(pointers) + 1, pointers.shape[1]), -1)
+    table[1:] = pointers
+    return torch.from_numpy(table)

@@ -12,13 +12,14 @@ Information Extraction" (2004): constrained Viterbi and constrained forward.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 
 from crfviz.chain.decoding.viterbi import best_path
-from crfviz.chain.forward_backward import log_partition
+from crfviz.chain.forward_backward import ForwardBackward, log_partition
 from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import NoPathError
@@ -73,6 +74,22 @@ def pin_probability(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -
     if total == -math.inf:
         best_path(potentials)  # says where the last prefix breaks off
     return math.exp(min(0.0, log_partition(pinned) - total))
+
+
+def run_probability(
+    potentials: Potentials, tables: ForwardBackward, run: range, path: Sequence[int]
+) -> float:
+    """`pin_probability` of words in a row with their tags on a path, from the tables of the chain.
+
+    It is what leads to the first of them, the moves between them, and what follows the last one.
+    """
+    emissions, steps, _, _ = potentials.arrays()
+    tags, rest = np.asarray(path)[run.start : run.stop], slice(run.start + 1, run.stop)
+    inside = steps[np.arange(run.start, run.stop - 1), tags[:-1], tags[1:]]
+    inside = inside + emissions[rest][np.arange(len(run) - 1), tags[1:]]
+    ahead, behind = tables.log_alpha[run.start, tags[0]], tables.log_beta[run.stop - 1, tags[-1]]
+    score = float(ahead) + float(inside.sum()) + float(behind)
+    return math.exp(min(0.0, score - tables.log_partition)) if score > -math.inf else 0.0
 
 
 def restrict(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Potentials:

@@ -41,9 +41,9 @@ from typing import Literal
 import numpy as np
 import torch
 
-from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.decoding.viterbi import best_path_of
 from crfviz.chain.paths import lead, terms
-from crfviz.chain.potentials import Potentials
+from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.recursions import TOLERANCE
 
 Part = Literal["emission", "transition"]
@@ -96,17 +96,26 @@ def changed(potentials: Potentials, target: Sequence[int], part: Part, size: flo
     The scores on the target rise by `size` nats and all others fall by it. What is forbidden stays
     forbidden. Transitions become one matrix for each step.
     """
-    words, tags = torch.arange(potentials.num_tokens), torch.as_tensor(target)
+    emissions, steps, start, end = map(torch.from_numpy, _changed(potentials, target, part, size))
+    return replace(potentials, emissions=emissions, transitions=steps, start=start, end=end)
+
+
+def _changed(
+    potentials: Potentials, target: Sequence[int], part: Part, size: float
+) -> tuple[Array, Array, Array, Array]:
+    """Emissions, transitions, start and end of `changed`."""
+    words, tags = np.arange(potentials.num_tokens), np.asarray(target)
+    emissions, transitions, start, end = potentials.scores()
     if part == "emission":
-        emissions = potentials.emissions - size
+        emissions = emissions - size
         emissions[words, tags] += 2 * size
-        return replace(potentials, emissions=emissions)
-    steps = potentials.steps - size
+        return emissions, transitions, start, end
+    _, steps, _, _ = potentials.arrays()
+    steps, start, end = steps - size, start - size, end - size
     steps[words[:-1], tags[:-1], tags[1:]] += 2 * size
-    start, end = potentials.start - size, potentials.end - size
     start[tags[0]] += 2 * size
     end[tags[-1]] += 2 * size
-    return replace(potentials, transitions=steps, start=start, end=end)
+    return emissions, steps, start, end
 
 
 def wrong_runs(best: Sequence[int], gold: Sequence[int]) -> list[range]:
@@ -152,7 +161,7 @@ def _smallest(
         if places == 0 or ahead - 2 * size * places <= slack:
             return size
         size = ahead / (2 * places)
-        rival = best_path(changed(potentials, target, part, size))
+        rival = best_path_of(*_changed(potentials, target, part, size))
 
 
 def _places(path: Sequence[int], target: Sequence[int], part: Part) -> int:

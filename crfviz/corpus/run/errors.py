@@ -19,9 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from crfviz.chain.entities.probability import entity_probability
+from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.conditioning import pin_probability
+from crfviz.chain.questions.conditioning import run_probability
 from crfviz.chain.questions.triage import Triage, put_right, triage, wrong_runs
 from crfviz.chain.weights import Move, path_moves
 from crfviz.text.schemes import Span, spans
@@ -73,10 +74,20 @@ class JudgedEntities:
 
 
 def find_errors(
-    potentials: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
+    potentials: Potentials,
+    best: Sequence[int],
+    gold: Sequence[int],
+    sentence: int = 0,
+    tables: ForwardBackward | None = None,
 ) -> list[Error]:
-    """The errors of the best path of a sentence, first word first, each with its number."""
-    return [_error(potentials, best, gold, run, sentence) for run in wrong_runs(best, gold)]
+    """The errors of the best path of a sentence, first word first, each with its number.
+
+    `tables` are those of the chain, where somebody has them already.
+    """
+    runs = wrong_runs(best, gold)
+    if runs and tables is None:
+        tables = forward_backward(potentials)
+    return [_error(potentials, tables, best, gold, run, sentence) for run in runs if tables]
 
 
 def judge_entities(
@@ -99,7 +110,12 @@ def judge_entities(
 
 
 def _error(
-    potentials: Potentials, best: Sequence[int], gold: Sequence[int], run: range, sentence: int
+    potentials: Potentials,
+    tables: ForwardBackward,
+    best: Sequence[int],
+    gold: Sequence[int],
+    run: range,
+    sentence: int,
 ) -> Error:
     names = potentials.tag_names
     target = put_right(best, gold, run)
@@ -112,8 +128,8 @@ def _error(
         gold=tuple(names[gold[t]] for t in run),
         predicted=tuple(names[best[t]] for t in run),
         triage=triage(potentials, target, best),
-        gold_probability=pin_probability(potentials, {t: int(gold[t]) for t in run}),
-        predicted_probability=pin_probability(potentials, {t: int(best[t]) for t in run}),
+        gold_probability=run_probability(potentials, tables, run, gold),
+        predicted_probability=run_probability(potentials, tables, run, best),
         chosen_move=path_moves(names, best)[step],
         gold_move=path_moves(names, target)[step],
         step_gap=float(steps[step]),

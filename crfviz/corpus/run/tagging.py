@@ -27,11 +27,11 @@ from statistics import median
 
 import numpy as np
 
-from crfviz.chain.decoding.beam import beam
+from crfviz.chain.decoding.beam import beams
 from crfviz.chain.decoding.greedy import greedy
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.decoding.max_marginal import likeliest
-from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.decoding.viterbi import best_paths
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.paths import probability, terms
 from crfviz.chain.potentials import Potentials
@@ -48,14 +48,16 @@ from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.taggers.features import shape
 from crfviz.taggers.lexicon import Lexicon, read_lexicon
 from crfviz.taggers.tagger import Tagger
+from crfviz.text.schemes import is_bio
 from crfviz.text.sentences import Sentence
 
 AS_TRAINED = ("independent", "left_to_right")
-DECODE: Mapping[str, Callable[[Potentials], list[int]]] = {  # what needs no marginals
-    "independent": partial(greedy, how="independent"),
-    "left_to_right": partial(greedy, how="left_to_right"),
-    **{name: partial(beam, width=width) for name, width in BEAMS.items()},
-    "viterbi": best_path,
+Decode = Callable[[Sequence[Potentials]], list[list[int]]]
+DECODE: Mapping[str, Decode] = {  # what needs no marginals
+    "independent": lambda chains: [greedy(chain, "independent") for chain in chains],
+    "left_to_right": lambda chains: [greedy(chain, "left_to_right") for chain in chains],
+    **{name: partial(beams, width=width) for name, width in BEAMS.items()},
+    "viterbi": best_paths,
 }
 SENTENCES_AT_ONCE = 128
 PROBABILITIES = ("token", "gold", "path", "log gold", "entity")
@@ -146,9 +148,7 @@ class _Collected:
         paths: dict[str, list[list[int]]] = {}
         for name, decode in DECODE.items():
             with self._clock(name):
-                paths[name] = [
-                    decode(chain) for chain in (trained if name in AS_TRAINED else chains)
-                ]
+                paths[name] = decode(trained if name in AS_TRAINED else chains)
         with self._clock("max_marginal"):
             tables = [forward_backward(chain) for chain in chains]
             paths["max_marginal"] = [likeliest(table.marginals) for table in tables]
@@ -177,9 +177,9 @@ class _Collected:
     ) -> None:
         """Errors, probabilities and search errors of one sentence."""
         number, best = len(self.lengths), paths["viterbi"]
-        errors, suspects = find_errors(chain, best, gold, number), list[EntitySuspect]()
+        errors, suspects = find_errors(chain, best, gold, number, table), list[EntitySuspect]()
         kept = self.probabilities
-        if self.tagger.scheme is not None:
+        if is_bio(self.tagger.tags):
             judged = judge_entities(chain, best, gold, number)
             kept["entity"].extend(sure for sure, _ in judged.predicted)
             self.words["entity right"].extend(right for _, right in judged.predicted)

@@ -32,6 +32,7 @@ from crfviz.corpus.tables.tags import (
     scheme_table,
     tag_table,
 )
+from crfviz.text.schemes import is_bio
 
 Tables = Mapping[str, Table]
 
@@ -41,7 +42,7 @@ def tables_of(results: Results) -> dict[str, Table]:
     log = results.log
     entities: dict[str, Table] = {}
     doubts: dict[str, Table] = {}
-    if results.tagger.scheme is not None:
+    if is_bio(results.tagger.tags):
         entities["entity_schemes"] = scheme_table(results)
         entities["entity_kinds"] = entity_kind_table(results)
         doubts["entity_suspects"] = entity_suspect_table(log.entity_suspects, log.sentences)

@@ -20,6 +20,7 @@ from crfviz.corpus.metrics import (
 )
 from crfviz.corpus.run.results import BEAMS, EVERY_DECODER, ORACLE_PATHS, Results
 from crfviz.corpus.table import Table, TableRow, rate_cells
+from crfviz.text.schemes import is_bio
 
 TITLES = {
     "independent": "independent greedy",
@@ -63,7 +64,7 @@ def oracle_table(results: Results) -> Table:
 
 def decoder_scores(results: Results, decoder: str, gold: Sequence[Sequence[str]]) -> DecoderScores:
     """How good one decoder is, by the names of the gold tags of every sentence."""
-    bio = results.tagger.scheme is not None
+    bio = is_bio(results.tagger.tags)
     guess = results.names(results.tags[decoder])
     return DecoderScores(
         accuracy=accuracy(gold, guess),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from crfviz.corpus.metrics import NUM_BINS, calibration_error, wilson
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import Table, rate_cells
+from crfviz.text.schemes import is_bio
 
 COVERAGES = tuple(range(5, 101, 5))  # per cent
 
@@ -38,7 +39,7 @@ class Judged:
 def judged(results: Results) -> dict[str, Judged]:
     """Words and sentences, and entities where the tags are BIO."""
     kinds = {"words": Judged(results.token_probability, results.right("max_marginal"))}
-    if results.tagger.scheme is not None:
+    if is_bio(results.tagger.tags):
         kinds["entities"] = Judged(results.entity_probability, results.entity_right)
     kinds["sentences"] = Judged(results.path_probability, results.sentences_right("viterbi"))
     return kinds

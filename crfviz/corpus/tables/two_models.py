@@ -15,7 +15,7 @@ from crfviz.corpus.metrics import mcnemar, wilson
 from crfviz.corpus.run.results import MOST_KEPT, Results
 from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.exceptions import ShapeError
-from crfviz.text.schemes import spans
+from crfviz.text.schemes import is_bio, spans
 from crfviz.text.sentences import Sentence
 
 KINDS = ("win", "loss", "both wrong")  # of sentences
@@ -31,7 +31,7 @@ def model_table(first: Results, second: Results) -> Table:
         _row("words", first.right("viterbi"), second.right("viterbi")),
         _row("sentences", first.sentences_right("viterbi"), second.sentences_right("viterbi")),
     ]
-    bio = first.tagger.scheme is not None and second.tagger.scheme is not None
+    bio = is_bio(first.tagger.tags) and is_bio(second.tagger.tags)
     if bio and first.names(first.gold) == second.names(second.gold):
         rows.append(_row("gold entities", _found(first), _found(second)))
     return rows

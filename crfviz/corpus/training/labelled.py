@@ -3,7 +3,7 @@
 Batches hold sentences of similar length, in an order that only the generator decides.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,14 +11,15 @@ import torch
 from torch import Tensor
 
 from crfviz.corpus.training.recipe import Recipe
-from crfviz.exceptions import FormatError
+from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.taggers.lexicon import build_lexicon, write_lexicon
 from crfviz.taggers.neural.vocabulary import Batch, Vocabulary, build_vocabulary, padded
-from crfviz.text.formats import read_sentences
+from crfviz.text.formats import SentenceFile, read_sentences
 from crfviz.text.lines import shown
 from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, repair, split_tag
 from crfviz.text.sentences import Sentence
 
+MOST_SHOWN = 8  # tags in a message
 NO_TAG = -100  # what cross entropy leaves out, unless it is told otherwise
 
 
@@ -76,6 +77,14 @@ class Sources:
     only_xpos: tuple[Path, ...] = ()  # more files, to learn only the second tag column from
 
 
+def files_of(sources: Sources) -> list[SentenceFile]:
+    """The files with tags to learn from and to be judged on, their types as they stand."""
+    return [
+        SentenceFile(path, fold_handles=sources.fold_handles)
+        for path in (*sources.train, *sources.dev)
+    ]
+
+
 def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
     """Read, check and number the sentences of all files."""
     train, dev, tags = read_both(sources)
@@ -131,9 +140,28 @@ def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
     return with_words
 
 
-def keep_training_words(sources: Sources, folder: Path) -> None:
-    """Write lexicon.json of the training files into a model folder."""
-    write_lexicon(folder, build_lexicon(tagged_sentences(sources, sources.train)))
+def keep_training_words(
+    sources: Sources, folder: Path, tags: Collection[str] | None = None
+) -> None:
+    """Write lexicon.json of the training files into a model folder.
+
+    Args:
+        sources: which files.
+        folder: of the model.
+        tags: its own, where the files may be those of another; None trusts them.
+
+    Raises:
+        UnknownTagError: the files have another tag.
+    """
+    sentences = tagged_sentences(sources, sources.train)
+    used = {tag for sentence in sentences for tag in sentence.tags or ()}
+    if tags is not None and (unknown := sorted(used - set(tags))):
+        raise UnknownTagError(
+            f"expected tags that the model in {folder} has ({', '.join(tags)}), got "
+            f"{', '.join(map(shown, unknown[:MOST_SHOWN]))}: were other files, or other types, "
+            f"learnt from?"
+        )
+    write_lexicon(folder, build_lexicon(sentences))
 
 
 def collate(sentences: Sequence[Labelled], vocabulary: Vocabulary) -> LabelledBatch:

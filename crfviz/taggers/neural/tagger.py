@@ -39,7 +39,7 @@ from crfviz.taggers.storage import (
     write_vocabulary,
     wrong_field,
 )
-from crfviz.taggers.tagger import CRF, Words, words_of
+from crfviz.taggers.tagger import CRF, Words, sentences_of
 
 VARIABLE = "CRFVIZ_DEVICE"
 SENTENCES_AT_ONCE = 64  # bounds the memory of a batch
@@ -80,7 +80,7 @@ class NeuralTagger(FolderTagger):
         self, sentences: Sequence[Words], *, constrained: bool = True
     ) -> list[Potentials]:
         """The potentials of many sentences; see `Tagger.potentials_batch`."""
-        words = [words_of(sentence) for sentence in sentences]
+        words = sentences_of(sentences)
         by_index: dict[int, Potentials] = {}
         order = sorted(range(len(words)), key=lambda index: len(words[index]))
         for start in range(0, len(order), SENTENCES_AT_ONCE):

@@ -22,6 +22,7 @@ from crfviz.ui.annotate.store import document_key, go_to_document, store
 from crfviz.ui.session.annotator import annotator
 from crfviz.ui.session.bound import bound_buttons, bound_draft
 from crfviz.ui.session.current import scenario, set_view_option
+from crfviz.ui.session.floor import FLOOR
 from crfviz.ui.session.kept import of_session, set_draft
 from crfviz.ui.session.permission import login_asked, no_uploads, uploads_allowed
 from crfviz.ui.widgets import upload
@@ -185,7 +186,8 @@ def forget_added() -> None:
 
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
 def _read(name: str, content: bytes, model: str, names: tuple[tuple[str, str], ...] = ()) -> Import:
-    return read_items(content, name, rules=TagRules(cached.tagger(model).tags, dict(names)))
+    rules = TagRules(cached.tagger(model).tags, dict(names))
+    return read_items(content, name, rules=rules, pause=FLOOR.let_others)
 
 
 def _problems(read: Import) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.schemes import OUTSIDE, split_tag, with_type
+from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.kept import of_session
 from crfviz.ui.words import plain
@@ -62,7 +62,7 @@ def _chosen(digest: str, tagger: Tagger) -> dict[str, str]:
 
 
 def _bio(tagger: Tagger, unknown: Mapping[str, int]) -> bool:
-    return tagger.scheme is not None and all(split_tag(tag)[0] for tag in unknown)
+    return is_bio(tagger.tags) and all(split_tag(tag)[0] for tag in unknown)
 
 
 def _types(tagger: Tagger) -> list[str]:

@@ -10,7 +10,7 @@ from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.session.bound import bound_flag, bound_select
 from crfviz.ui.session.current import publish
-from crfviz.ui.widgets import download, guarded
+from crfviz.ui.widgets import download, guarded, narrowed
 from crfviz.ui.words import plain
 from crfviz.views.figures.errors import CELL, confusion_chart
 from crfviz.views.frames.errors import ABOUT, error_frame, formats
@@ -48,7 +48,7 @@ def show_table(name: str, table: Table, *, links: Links | None = None, title: st
         st.caption("None.")
         return
     frame = error_frame(table[:shown])
-    columns = {
+    columns = narrowed(frame) | {
         column: st.column_config.NumberColumn(format=f"%{written[2:-1]}")  # "{:.2f}": "%.2f"
         for column, written in formats(frame).items()
     }

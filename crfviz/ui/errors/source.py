@@ -22,7 +22,7 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.cleaning import fold_handles
 from crfviz.text.formats import parse_sentences
 from crfviz.text.lines import decoded
-from crfviz.text.schemes import OUTSIDE, split_tag, with_type
+from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate.store import labelled_sentences
 from crfviz.ui.session.annotator import annotator, why_nobody
@@ -225,7 +225,7 @@ def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | Non
             )
         )
         return None
-    bio = tagger.scheme is not None and all(split_tag(tag)[0] for tag in unknown)
+    bio = is_bio(tagger.tags) and all(split_tag(tag)[0] for tag in unknown)
     keys = sorted({split_tag(tag)[1] for tag in unknown}) if bio else unknown
     chosen = _choose(tagger, source, keys, bio=bio)
     if missing := [key for key in keys if chosen.get(key, NOT_YET) == NOT_YET]:

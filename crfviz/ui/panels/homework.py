@@ -1,5 +1,6 @@
 """Where somebody's table comes from: pasted, out of a file, or an example."""
 
+import pandas as pd
 import streamlit as st
 
 from crfviz.chain.homework.bugs import example_table, known_bugs
@@ -10,7 +11,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_select, bound_to
 from crfviz.ui.session.current import one_of
 from crfviz.ui.session.kept import draft, refusals_said, set_draft
-from crfviz.ui.widgets import upload
+from crfviz.ui.widgets import narrowed, upload
 from crfviz.ui.words import plain
 from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
 
@@ -68,7 +69,8 @@ def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
     given, right = compared(checked, kind, scene.words, scene.tags, every=wanted)
     height = _ROW_HEIGHT * (len(scene.tags) + 1) + 16
     for column, table in zip(st.columns(2), (given, right), strict=True):
-        column.dataframe(table, row_height=_ROW_HEIGHT, height=height)
+        names = narrowed(pd.DataFrame(index=table.index, columns=table.columns))
+        column.dataframe(table, row_height=_ROW_HEIGHT, height=height, column_config=names)
 
 
 def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands over

@@ -12,8 +12,10 @@ from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_select
 from crfviz.ui.state.scenario import MAX_WORDS
+from crfviz.ui.widgets import narrowed
 from crfviz.ui.words import plain
 from crfviz.views.frames.log_space import (
+    alpha_line,
     batch_frame,
     batch_note,
     direct_line,
@@ -60,6 +62,9 @@ def sum_panel(scene: Scene) -> None:
     st.text(f"a = α({position}, j) + {summed}: {sum_line(summed_up)}")
     for precision in summed_up.direct:
         st.text(direct_line(summed_up, precision))
+    if position < T:
+        emission = chain.emissions[position, scene.tags.index(tag)].item()
+        st.text(alpha_line(summed_up.result - float(added), emission, (position + 1, tag)))
     frame = term_frame(summed_up, scene.tags)
     shown = frame.style.format(
         {
@@ -98,6 +103,7 @@ def underflow_panel(scene: Scene) -> None:
         frame.style.format({"log Σ α": "{:.3f}", "Σ α, float32": "{:.3g}"}),
         hide_index=True,
         height=340,
+        column_config=narrowed(frame),
     )
     st.caption(
         "The weights exp(w + e) of each step are divided by their sum, in both ways: no product "

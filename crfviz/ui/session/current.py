@@ -30,7 +30,9 @@ from crfviz.ui.session.kept import (
 from crfviz.ui.state.events import Event, apply_event
 from crfviz.ui.state.link import Link, Models, decode, encode
 from crfviz.ui.state.scenario import (
+    BEFORE_FIRST,
     MAX_CHARACTERS,
+    MAX_STEP,
     Changes,
     History,
     Scenario,
@@ -43,19 +45,32 @@ from crfviz.views.numbers import count
 
 _SCENARIO = "scenario"
 _HISTORY = "history"
+_PATH = "path"  # of the page that is on the screen
+_TURN = "turn"  # the page asked for by a key
+_ARRIVING = "arriving"  # the step at which that page begins
+
+ARRIVES = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # the step of a page turned to
 
 Number = TypeVar("Number", int, float)
 
 _log = logging.getLogger(__name__)
 
 
-def begin() -> None:
-    """First thing of every run: who is new, or went back or forward, gets what the address says."""
+def begin(path: str) -> None:
+    """First thing of every run: who is new, or went back or forward, gets what the address says.
+
+    Another page, by its path in the address, has steps of its own.
+    """
     context = get_script_run_ctx()
+    before, arriving = found(_PATH), found(_ARRIVING) or 0
+    keep(_PATH, path)
+    keep(_ARRIVING, 0)
     if found(_SCENARIO) is None:
         _keep(_from_address())
     elif context is not None and context.is_history_navigation:
         _go_to(_from_address())
+    elif before is not None and before != path:
+        _keep(replace(scenario(), step=arriving))
 
 
 def publish() -> Link:
@@ -116,6 +131,17 @@ def history() -> History:
 def reset() -> None:
     """Drop all edits and pins; the edits can be undone."""
     change(edits=Edits(), pins={})
+
+
+def turned() -> str | None:
+    """Which page the reader asked for by a key: "next", "previous" or none; said once.
+
+    The page that is opened then begins at its first step, or at its last.
+    """
+    way: str | None = found(_TURN)
+    keep(_TURN, None)
+    keep(_ARRIVING, ARRIVES.get(way or "", 0))
+    return way
 
 
 def view_option(name: str, default: str = "") -> str:
@@ -184,6 +210,9 @@ def _handle(event: Event) -> None:
     action = actions.get(str(event.get("kind")))
     if action is not None:
         action()
+        return
+    if event.get("kind") == "page" and event.get("value") in ARRIVES:
+        keep(_TURN, event["value"])
         return
     with refusals_said():
         _replace(apply_event(scenario(), event, cached.tagger(scenario().model).tags))

@@ -4,18 +4,19 @@ Streamlit gives every session a thread for its script. Thirty that run at once s
 under Python's one lock, and all answers come late; one after the other, each comes as soon as it
 can. `crfviz.ui.shell.scripts` has every script wait for the floor.
 
-Nobody holds it for long. A script that has run for `SLICE` goes behind those that have not begun
-as soon as it draws something; one that draws nothing for `PATIENCE` is passed by. What waits for
-something else than Python's lock steps aside meanwhile.
+Nobody holds it for long. A script that has worked for `SLICE` goes behind those that have not begun
+as soon as it draws something; one that draws nothing for `PATIENCE` is passed by. A short one that
+was passed by, because something else kept the processor busy, goes on to its end all the same. What
+waits for something else than Python's lock steps aside meanwhile.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition, Lock, local
-from time import monotonic
+from time import monotonic, thread_time
 
-SLICE = 0.1  # seconds until a script lets others go first
+SLICE = 0.1  # seconds of work until a script lets others go first
 PATIENCE = 0.25  # seconds until one that does not is passed by
 AT_LEAST = 1.0  # seconds after which one that let others go first goes on, however many there are
 
@@ -26,6 +27,7 @@ class Place:
     def __init__(self, lock: Lock) -> None:
         self.called = Condition(lock)
         self.since = 0.0  # when it entered the line or the floor
+        self.worked = 0.0  # what the thread had worked when it got the floor
 
 
 class Floor:
@@ -33,10 +35,14 @@ class Floor:
 
     Args:
         clock: tells the seconds.
+        work: tells how long the thread that asks has worked, in seconds.
     """
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = monotonic, work: Callable[[], float] = thread_time
+    ) -> None:
         self._clock = clock
+        self._work = work
         self._lock = Lock()
         self._own = local()
         self._speaker: Place | None = None
@@ -77,10 +83,9 @@ class Floor:
             self._wait(place, self._begun)
 
     def _had_enough(self, place: Place) -> bool:
-        if self._speaker is not place:  # passed by
-            return True
+        passed_by = self._speaker is not place
         others = self._fresh or self._begun
-        return bool(others) and self._clock() - place.since >= SLICE
+        return bool(passed_by or others) and self._work() - place.worked >= SLICE
 
     def _wait(self, place: Place, line: deque[Place]) -> None:
         with self._lock:
@@ -91,6 +96,7 @@ class Floor:
                 place.called.wait(self._patience(place))
             line.remove(place)
             place.since = self._clock()
+            place.worked = self._work()
             self._speaker = place
             self._call_next()
 

@@ -1,5 +1,6 @@
 """What surrounds every page: its links, its look, and the last resort when one fails."""
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Literal
@@ -72,6 +73,14 @@ def _need_frame() -> None:
     if PagesManager.uses_pages_directory is not False:
         PagesManager.uses_pages_directory = False
         st.rerun()
+
+
+def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
+    """Go to the page after this one, or before it; nothing happens at the ends."""
+    if way is not None:
+        at = [each.url_path for each in pages].index(page.url_path) + (1 if way == "next" else -1)
+        if 0 <= at < len(pages):
+            st.switch_page(pages[at])
 
 
 def run(page: st.Page) -> None:

@@ -4,11 +4,15 @@ Streamlit looks for garbage after every script, in all that all sessions hold: w
 sessions that takes longer than the script. `runner.postScriptGC` in config.toml ends that. Python
 looks by itself as objects become more; what hangs on few objects, such as tensors, is looked for
 after every `RUNS` scripts.
+
+A thread that waits for Python's lock asks for it after `SWITCH`: beside one that reads a large
+file, a script would else lose Python's own 5 ms at each look at a file and each message.
 """
 
 import gc
 import importlib
 import logging
+import sys
 from itertools import count
 
 from streamlit.runtime.scriptrunner_utils.script_requests import (
@@ -20,6 +24,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
 from crfviz.ui.session.floor import FLOOR
 
 RUNS = 200  # scripts between two collections
+SWITCH = 0.0005  # seconds
 
 _RUNNER = "streamlit.runtime.scriptrunner.script_runner"
 _log = logging.getLogger(__name__)
@@ -54,6 +59,7 @@ def one_script_at_a_time() -> bool:
 
     Another Streamlit may not ask as this one does: then it runs its scripts as it likes.
     """
+    sys.setswitchinterval(SWITCH)
     runner = importlib.import_module(_RUNNER)
     if getattr(runner, "ScriptRequests", None) not in (ScriptRequests, OneAtATime):
         _log.warning("scripts run side by side: this Streamlit asks for them in another way")

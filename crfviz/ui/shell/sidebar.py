@@ -8,7 +8,7 @@ import streamlit as st
 
 from crfviz.ui import cached
 from crfviz.ui.panels.cards import summary
-from crfviz.ui.scene import EVERY_ROW, ROWS_OPTION, example_of, wanted_rows
+from crfviz.ui.scene import example_of
 from crfviz.ui.session.annotator import NOBODY
 from crfviz.ui.session.bound import bound, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.current import (
@@ -19,11 +19,13 @@ from crfviz.ui.session.current import (
     scenario,
     set_view_option,
     undo,
+    view_option,
 )
 from crfviz.ui.session.kept import forget, messages
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.contents import GROUPS, Entry, at_path
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
+from crfviz.ui.state.covers import EVERY_ROW, NO_ROW, ROWS, wanted_rows
 from crfviz.ui.state.link import Link
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.words import plain
@@ -169,13 +171,13 @@ def _edits() -> None:
 def _rows() -> None:
     def choose(rows: Sequence[str]) -> None:
         kept = ".".join(row for row in LABELS if row in rows)
-        set_view_option(ROWS_OPTION, kept or "none", EVERY_ROW)
+        set_view_option(ROWS, kept or NO_ROW, EVERY_ROW)
 
     bound_to(
         st.pills,
         "Rows",
         "rows",
-        wanted_rows(),
+        wanted_rows(view_option(ROWS, EVERY_ROW)),
         choose,
         options=list(LABELS),
         format_func=LABELS.__getitem__,

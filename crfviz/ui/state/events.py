@@ -10,10 +10,12 @@ described is refused with a message for people, and the scenario stays as it was
     {"kind": "strength", "value": 0.5}  # 0 to 2
     {"kind": "constrained", "value": false}
     {"kind": "right", "position": 3, "tag": "NOUN"}  # the reader says that this tag is right
-    {"kind": "step", "value": 4}
+    {"kind": "step", "value": 4}  # 0: where the page opens; "start": before the first
+    {"kind": "cover", "parts": ["viterbi", "note"]}  # these are switched off, no others
     {"kind": "view", "name": "...", "value": "..."}
 
-Undo, redo and reset concern the history and are handled where it is kept.
+Undo, redo and reset concern the history, and {"kind": "page", "value": "next"}, or "previous", the
+pages: they are handled where these are kept.
 """
 
 import math
@@ -23,8 +25,16 @@ from typing import TypeGuard
 
 from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError
+from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import is_option
-from crfviz.ui.state.scenario import MAX_SCORE, MAX_STEP, MAX_STRENGTH, MAX_WORDS, Scenario
+from crfviz.ui.state.scenario import (
+    BEFORE_FIRST,
+    MAX_SCORE,
+    MAX_STEP,
+    MAX_STRENGTH,
+    MAX_WORDS,
+    Scenario,
+)
 from crfviz.ui.words import quote
 
 Event = Mapping[object, object]
@@ -108,10 +118,19 @@ def _right(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
 
 def _step(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
     value = event.get("value")
+    if value == "start":
+        return replace(scenario, step=BEFORE_FIRST)
     if not _whole(value, MAX_STEP + 1):
         expected = f"a whole number from 0 to {MAX_STEP}"
         raise RefusedError(f"Ignored the step {_shown(value)}: expected {expected}.")
     return replace(scenario, step=value)
+
+
+def _cover(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
+    parts = event.get("parts")
+    if not (isinstance(parts, list) and all(part in PARTS for part in parts)):
+        raise RefusedError(f"Ignored what to switch off: expected parts of {', '.join(PARTS)}.")
+    return replace(scenario, view=with_covered(scenario.view, parts))
 
 
 def _view(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
@@ -129,6 +148,7 @@ _HANDLERS: dict[str, Callable[[Scenario, Event, Sequence[str]], Scenario]] = {
     "constrained": _constrained,
     "right": _right,
     "step": _step,
+    "cover": _cover,
     "view": _view,
 }
 

@@ -4,19 +4,22 @@
         &e=3.NOUN:2&p=0.DET&r=3.VERB&step=4&v.rows=viterbi
 
 `t` transitions, `m` many of them packed, `e` scores of single words, `k` strength, `c=0` without
-the tagger's constraints, `p` pins, `r` tags marked as right, `v.*` page options. Whatever is at its
-default is left out. Inside a tag name everything but letters, digits, "-" and "_" is
-percent-encoded once more, so that ".", ":" and "," always separate. Scores are written with all
-their digits. An address that names nothing at all opens the app as it is shown first; one that
-names something, but no model, means the model that such links always meant.
+the tagger's constraints, `p` pins, `r` tags marked as right, `step` the steps done of the page's
+walk (`start`: none), `v.*` page options. Whatever is at its default is left out. Inside a tag name
+everything but letters, digits, "-" and "_" is percent-encoded once more, so that ".", ":" and ","
+always separate. Scores are written with all their digits. An address that names nothing at all
+opens the app as it is shown first; one that names something, but no model, means the model that
+such links always meant.
 
 Reading is forgiving: people edit addresses by hand. The good parts count, the rest is reported.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 from urllib.parse import quote as percent_encode
 from urllib.parse import unquote, urlencode
@@ -25,6 +28,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.weights import END, START
 from crfviz.ui.state.link_matrix import pack, unpack
 from crfviz.ui.state.scenario import (
+    BEFORE_FIRST,
     MAX_CHARACTERS,
     MAX_SCORE,
     MAX_STEP,
@@ -45,6 +49,7 @@ _NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", 
 _STEP, _POSITION = re.compile(r"\d{1,5}", re.ASCII), re.compile(r"\d{1,4}", re.ASCII)
 _OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _OF_POSITIONS = ("e", "p", "r", "step")  # mean nothing without their sentence
+_START = "start"  # before the first step
 _OPTION = "v."  # before the name of a page option
 _MOST_OPTIONS = 32
 _MOST_ITEMS = 5000  # of one list: more than any chain on the screen has cells
@@ -66,6 +71,11 @@ class Link:
 
     params: dict[str, str]
     complete: bool  # False: the scenario is too long for a link, some of it was left out
+
+    @property
+    def elsewhere(self) -> Link:
+        """The same for another page, which has steps of its own."""
+        return replace(self, params={k: v for k, v in self.params.items() if k != "step"})
 
 
 @dataclass(frozen=True)
@@ -92,7 +102,7 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
         "model": "" if models and scenario.model == models.default else scenario.model,
         **encode_changes(scenario),
         "r": _places(scenario.right),
-        "step": str(scenario.step) if scenario.step else "",
+        "step": _step_text(scenario.step),
         **{_OPTION + name: value for name, value in scenario.view.items()},
     }
     default = {"sentence": models.first_sentence(scenario.model) if models else ""}
@@ -100,8 +110,8 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
     if models and models.opening:
         if parts == {"model": models.opening}:
             parts = {}
-        elif not parts:
-            parts = {"model": scenario.model}
+        elif parts.keys() <= {"step"}:  # which links to other pages do not carry
+            parts = {"model": scenario.model, **parts}
     params: dict[str, str] = {}
     for name, value in parts.items():
         if len(urlencode({**params, name: value})) <= LONGEST_LINK:
@@ -226,6 +236,8 @@ class _Reader:
 
     def step(self) -> int:
         text = self.left.pop("step", "0")
+        if text == _START:
+            return BEFORE_FIRST
         if _STEP.fullmatch(text) and int(text) <= MAX_STEP:
             return int(text)
         self.ignore(f"the step {quote(text)}", f"a whole number from 0 to {MAX_STEP}")
@@ -267,6 +279,10 @@ _EXPECTED = {
     "p": "position.TAG",
     "r": "position.TAG",
 }
+
+
+def _step_text(step: int) -> str:
+    return _START if step == BEFORE_FIRST else str(step or "")
 
 
 def is_option(name: str, value: str) -> bool:

@@ -17,6 +17,7 @@ MAX_CHARACTERS = 5000  # of a sentence; 120 words seldom have 1000
 MAX_SCORE = 1e6  # of an edited weight, either side of zero
 MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
+BEFORE_FIRST = -1  # as a step: none is done, where the page would open with some
 MAX_HISTORY = 50  # undo steps
 OF_POSITIONS = ("at", "cell", "entity", "nudge")  # page options of one sentence only
 
@@ -52,7 +53,7 @@ class Scenario:
     pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
     right: Mapping[int, str] = field(default_factory=dict)  # position to tag, as the reader marked
     view: Mapping[str, str] = field(default_factory=dict)  # page options not at their default
-    step: int = 0
+    step: int = 0  # steps done of the page's walk; 0: where it opens, BEFORE_FIRST: none
 
     @property
     def changes(self) -> Changes:

@@ -16,6 +16,11 @@ LIGHT_CELLS = "#DCE6EE", "#6FA8CF", "#14243A"  # least, most, and the number on 
 DARK_CELLS = "#1D2B38", "#2E6C99", "#F2F6FA"
 _ROOM = 110  # pixels for the names of the tags, which the page takes from the cells
 _SIDE = 24  # pixels of a cell
+_LABEL_PIXELS = 120
+_SHORTENED = (  # in Vega's language: long names often differ at their ends
+    "length(datum.label) > 18 ? slice(datum.label, 0, 8) + '…' + slice(datum.label, -8) "
+    ": datum.label"
+)
 
 
 def confusion_chart(
@@ -34,7 +39,7 @@ def confusion_chart(
     order = [tag for tag in tags if tag in used]
     cell = alt.selection_point(name=CELL, fields=["gold", "predicted"], empty=False)
     scale = alt.Scale(domain=order, paddingInner=0.06)
-    axis = alt.Axis(labelLimit=120, labelOverlap=False)
+    axis = alt.Axis(labelLimit=_LABEL_PIXELS, labelOverlap=False, labelExpr=_SHORTENED)
     base = alt.Chart(pd.DataFrame(wrong, columns=["gold", "predicted", "words"])).encode(
         x=alt.X("predicted:N", scale=scale, axis=axis, title="predicted"),
         y=alt.Y("gold:N", scale=scale, axis=axis, title="gold"),

@@ -14,6 +14,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gradient import GradientStep
 from crfviz.chain.sampling import Pile
 from crfviz.views.stage.entity import EntityPanel
+from crfviz.views.stage.steps import Walk
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Grid:
     kind: str = "score"  # or "probability", "exponent", "change", "signed"
     editable: bool = False  # only the emissions themselves
     outlined: Sequence[int] | None = None  # T tag ids to frame
+    frames: str | None = None  # id of the row whose tags are framed; they are seen with it
     trained: Tensor | None = None  # (T, K) the same before the edits, where there are some
 
 
@@ -77,6 +79,8 @@ class Matrix:
 @dataclass(frozen=True)
 class Cell:
     """How the numbers of the cell that has the focus come about."""
+
+    message: bool = False  # whether α is what a word passes on to the next one
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ class Picture:
     rows: Sequence[Row] = ()
     grids: Sequence[Grid] = ()
     side: Side | None = None  # with "spans" in `main` an entity
-    stepper: bool = False
+    walk: Walk | None = None  # step by step
     compact: bool = False  # rows as low as can be read, for two pictures in one sight
     reference: str = "viterbi"  # the row that others are compared with
     contrast: str = "left_to_right"  # the row whose differing steps are drawn dashed in the lattice
@@ -142,4 +146,6 @@ class Subject:
         True  # whether Z and p are more than what a CRF with these scores would say
     )
     margin: float | None = None  # nats between the two best paths, where they are to be told
-    step: int = 0  # 0 and 2 T: the whole picture; up to T columns forward, then back along the path
+    step: int = 0  # of the walk, as `Walk.at` reads it
+    nodes: str = ""  # what nodes say, where the walk leaves a choice
+    covered: Sequence[str] = ()  # parts that are switched off

@@ -32,6 +32,7 @@ from crfviz.views.stage.parts import (
     Ruler,
     Subject,
 )
+from crfviz.views.stage.steps import Walk
 from crfviz.views.theme import tag_colours
 
 SIDES = {
@@ -66,7 +67,6 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
         "panels": {
             "main": list(picture.main),
             "side": None if side is None else SIDES[type(side)],
-            "stepper": picture.stepper,
             "compact": picture.compact,
         },
         "trained": _scores(base) if picture.changeable else None,
@@ -84,14 +84,26 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
         "terms": asdict(side) if isinstance(side, Gap) else None,  # finite: both paths are allowed
         "ruler": None if matrix.ruler is None else _ruler(matrix.ruler),
         "marks": [[mark.at, mark.label] for mark in matrix.marks],
+        "messages": isinstance(side, Cell) and side.message,
         "entity": asdict(side) if isinstance(side, EntityPanel) else None,
         "heading": list(picture.heading),
         "pile": None if picture.pile is None else _pile(picture.pile),
         "gradient": _gradient(side.step) if isinstance(side, Gradient) and side.step else None,
         "asked": _listed(picture.asked),
         "constrained": subject.constrained,
-        "step": subject.step,
+        "walk": None if picture.walk is None else _walk(picture.walk, len(subject.now.words)),
+        "step": 0
+        if picture.walk is None
+        else picture.walk.at(subject.step, len(subject.now.words)),
+        "nodes": subject.nodes,
+        "covered": list(subject.covered),
     }
+
+
+def _walk(walk: Walk, num_words: int) -> Mapping[str, object]:
+    phases = [{**asdict(phase), "parts": list(phase.parts)} for phase in walk.phases]
+    told = {"start": walk.start, "never": list(walk.never), "opens": walk.opens(num_words)}
+    return {"phases": phases, **told}
 
 
 def _transitions(potentials: Potentials) -> Mapping[str, object]:
@@ -199,6 +211,8 @@ def _grid(grid: Grid) -> Mapping[str, object]:
         "editable": grid.editable,
         "outlined": _listed(grid.outlined),
     }
+    if grid.frames is not None:
+        data["frames"] = grid.frames
     if grid.trained is not None and not grid.editable:  # the scores under the edits are there
         data["trained"] = _floats(grid.trained)
     return data

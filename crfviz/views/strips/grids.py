@@ -1,6 +1,6 @@
 """The grids of numbers under the words: emissions, the forward and backward sweeps, marginals.
 
-Under the sweeps stands Z at every word, and the same table without logarithms, as strips.
+Under the sweeps stands Z at every word, as a strip.
 
 Letters: `T` tokens, `K` tags. Each function turns an analysis into a `Grid` for the stage.
 """
@@ -15,7 +15,6 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.demonstrations.log_space import (
     consistency,
-    float32_products,
     forward_messages,
 )
 from crfviz.chain.forward_backward import normalise
@@ -29,8 +28,13 @@ EMISSION_DISPLAYS = {
     "softmax": "softmax",
     "rank": "rank",
 }
+LEFT_OUT = (
+    " The message leaves the emission of the word it arrives at out: e is that emission, and log Z "
+    "from α adds the last word's and END."
+)
 SWEEP_DISPLAYS = {"log": "log", "probability": "probability", "normalised": "per column"}
-CONVENTIONS = {"included": "α holds the emission at t", "message": "α is the message passed on"}
+MESSAGE = "message"
+CONVENTIONS = {"included": "α holds the emission at t", MESSAGE: "α is the message passed on"}
 
 
 def emission_grid(analysis: Analysis, display: str) -> Grid:
@@ -57,12 +61,12 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
         label = "emission scores (nats), framed: the best tag of each word alone"
         winners = emissions.amax(dim=1)
         grid = Grid("emissions", label, emissions, scale_of(winners), editable=True)
-    return replace(grid, outlined=analysis.greedy)
+    return replace(grid, outlined=analysis.greedy, frames="greedy")
 
 
 def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
     """The forward table α, by keys of `SWEEP_DISPLAYS` and `CONVENTIONS`."""
-    if convention == "message":
+    if convention == MESSAGE:
         passed_on = forward_messages(analysis.potentials, analysis.forward_backward)
         nothing = passed_on.new_full((1, passed_on.shape[1]), torch.nan)
         values = torch.cat([passed_on, nothing])
@@ -93,21 +97,15 @@ def best_grid(analysis: Analysis) -> Grid:
     return Grid("best", label, analysis.best, scale_of(analysis.best), outlined=path)
 
 
-def consistency_rows(analysis: Analysis) -> list[Row]:
-    """Log Z read at each word, and the forward table as plain float32 products, summed."""
+def consistency_rows(analysis: Analysis, convention: str = "included") -> list[Row]:
+    """Log Z read at each word, from what a key of `CONVENTIONS` calls α."""
     readings = consistency(analysis.potentials, analysis.forward_backward)
-    products = float32_products(analysis.potentials, analysis.forward_backward)
     totals = [score(z, 4) for z in readings.at_positions.tolist()]
-    sums = products.alpha.sum(dim=1).tolist()
-    lost = products.lost.sum(dim=1).tolist()
-    return [
-        Row("log_z", "log Σ α·β", None, texts=totals),
-        Row("float32", "Σ α, float32", None, texts=[rounding(value) for value in sums]),
-        Row("lost", "cells lost", None, texts=[str(count) for count in lost]),
-    ]
+    label = "log Σ α·e·β" if convention == MESSAGE else "log Σ α·β"
+    return [Row("log_z", label, None, texts=totals)]
 
 
-def consistency_note(analysis: Analysis) -> str:
+def consistency_note(analysis: Analysis, convention: str = "included") -> str:
     """Z from alpha, from beta and at every word, and how far they lie apart."""
     readings = consistency(analysis.potentials, analysis.forward_backward)
     if analysis.forward_backward.log_partition == -math.inf:
@@ -116,6 +114,7 @@ def consistency_note(analysis: Analysis) -> str:
     return (
         f"log Z from α {alpha}, from β {beta}, and at each of the {analysis.potentials.num_tokens} "
         f"words: largest deviation {rounding(readings.largest_deviation)}."
+        + (LEFT_OUT if convention == MESSAGE else "")
     )
 
 

@@ -46,6 +46,17 @@ export function hide(element, hidden = true) {
   mark(element, "hidden", hidden);
 }
 
+// In its place in the document, or out of it: what is covered is not there at all.
+export function present(element, there) {
+  if (there) places.get(element)?.replaceWith(element);
+  else if (element.parentNode) {
+    if (!places.has(element)) places.set(element, document.createComment(""));
+    element.replaceWith(places.get(element));
+  }
+}
+
+const places = new WeakMap();
+
 // What a cell is and does, for those who hear or point at it.
 export function describe(element, text) {
   set(element, "aria-label", text);

@@ -2,16 +2,58 @@
 
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// `answer` gets each event and returns what to do; nothing where the key is not ours. Returns how to stop.
-export function listenToPage(answer) {
-  const listen = (event) => {
-    const act = answer(event);
-    if (!act) return;
-    event.preventDefault();
-    act();
+const TEXT = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
+
+// What the reader's hands are at: the text being typed into, and whether the focus came by the pointer.
+const hands = { field: null, pointed: false };
+
+// `answer` gets each event and returns what to do; nothing where the key is not ours. `first` is asked before whatever
+// has the focus, and gets beside the event { editing, pointed }. Returns how to stop.
+export function listenToPage(answer, first) {
+  const early = (event) => {
+    const own = first(event, { editing: hands.field === source(event), pointed: hands.pointed });
+    if (!own) return;
+    event.stopPropagation();
+    act(event, own);
   };
-  document.addEventListener("keydown", listen);
-  return () => document.removeEventListener("keydown", listen);
+  const late = (event) => act(event, answer(event));
+  document.addEventListener("keydown", early, true);
+  document.addEventListener("keydown", late);
+  return () => {
+    document.removeEventListener("keydown", early, true);
+    document.removeEventListener("keydown", late);
+  };
+}
+
+// A text is no longer edited once it is applied or left. Stages come and go; this one listens as long as the page.
+function watchHands() {
+  const watch = (name, act) => document.addEventListener(name, act, true);
+  watch("input", (event) => {
+    if (source(event).matches?.(TEXT)) hands.field = source(event);
+  });
+  watch("focusout", () => {
+    hands.field = null;
+  });
+  watch("pointerdown", () => {
+    hands.pointed = true;
+  });
+  watch("keydown", (event) => {
+    const { key, ctrlKey } = event;
+    if (key === "Tab") hands.pointed = false;
+    if (key === "Enter" && (ctrlKey || !source(event).matches?.("textarea"))) hands.field = null;
+  });
+}
+
+watchHands();
+
+function source(event) {
+  return event.composedPath()[0];
+}
+
+function act(event, answer) {
+  if (!answer) return;
+  event.preventDefault();
+  answer();
 }
 
 // The same for keys in one of the cells that `selector` picks: answer(event, cell) returns what to do, and that may

@@ -1,8 +1,10 @@
 // What the reader did and Python has not acknowledged yet. Streamlit may lose what it is told while it is busy with
-// another run, so what stays unanswered is sent again, each time after twice the wait: a slow answer is not disturbed
-// for long. Python takes up each number once.
+// another run, so what stays unanswered is sent once more; a slow answer is not asked for again and again, which would
+// make a busy server busier. When the line was lost and is back, all of it is sent anew. Python takes up each number
+// once.
 
-const FIRST_WAIT = 1000; // milliseconds
+const PATIENCE = 3000; // milliseconds until what is unanswered is sent once more
+const FIRST_WAIT = 1000; // milliseconds until Python is asked again that could not take it up
 const LONGEST_WAIT = 16000;
 
 export class Outbox {
@@ -11,6 +13,7 @@ export class Outbox {
     this.unanswered = []; // events, oldest first
     this.sequence = 0; // number of the last one
     this.wait = FIRST_WAIT;
+    this.repeated = false; // whether what was sent last was the second time
   }
 
   post(...events) {
@@ -19,12 +22,24 @@ export class Outbox {
   }
 
   deliver() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
-      this.deliver();
-    }, this.wait);
+    if (!this.unanswered.length) return;
+    this.repeated = false;
+    this.in(PATIENCE, () => this.repeat());
     this.send(this.unanswered);
+  }
+
+  // The second time, and the last.
+  repeat() {
+    if (this.repeated) return;
+    clearTimeout(this.timer);
+    this.repeated = true;
+    this.send(this.unanswered);
+  }
+
+  // Python said that it cannot take it up now: it is asked again, each time after twice the wait.
+  later() {
+    this.in(this.wait, () => this.deliver());
+    this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
   }
 
   // Python has taken up all events up to this number.
@@ -38,5 +53,10 @@ export class Outbox {
 
   close() {
     clearTimeout(this.timer);
+  }
+
+  in(milliseconds, act) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(act, milliseconds);
   }
 }

@@ -57,14 +57,19 @@ export class Labelling {
     this.settle();
   }
 
-  // The answer to the event that was sent, or a reason to send it again; then the keys that waited for it.
+  // The answer to the event that was sent, or a reason to send it once more or later; then the keys that waited for it.
   settle() {
-    if (this.pending && !this.data.held) this.outbox.deliver();
+    if (this.pending && this.data.held) this.outbox.later();
+    else if (this.pending) this.outbox.repeat();
     if (!this.pending || this.data.held) clearTimeout(this.waitTimer);
-    if (this.pending) return; // what is held goes out again after its wait
+    if (this.pending) return;
     flag(this.root, { waiting: false });
     set(this.root, "data-settled", this.outbox.sequence);
     while (!this.pending && this.waiting.length) this.waiting.shift()();
+  }
+
+  deliver() {
+    this.outbox.deliver();
   }
 
   emit(kind, fields = {}) {

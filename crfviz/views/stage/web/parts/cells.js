@@ -1,12 +1,13 @@
 // Tables of numbers: the transition matrix, and tables with a column per word. Colour says size, as the number does.
 
-import { button, changed, describe, flag, hide, html, set, setProperty, setText } from "../dom.js";
+import { button, changed, describe, flag, hide, html, mark, set, setProperty, setText } from "../dom.js";
 import { END, START, weight } from "../model.js";
 import { score, signed } from "../numbers.js";
 import { direction } from "./ghosts.js";
 
 // Tables of scores reach further down than up; their winners should not drown among them.
 const NEGATIVES = 3;
+const SIGNIFICANT = 4; // digits of what was multiplied
 const LARGEST = 6; // of a matrix's range: a single huge edit must not bleach all other cells
 
 // A matrix over the weights of the CRF layer: rows are "from" with START on top, columns are "to" with END at the
@@ -116,7 +117,7 @@ export function buildTable(model, name) {
       flag(element, { editable: Boolean(table.editable) });
       for (const { k, cells, element: row } of rows) {
         hide(row, !next.shown.has(k) || (table.kind === "change" && unchanged(table, k, next)));
-        cells.forEach((cell, t) => drawCell(next, table, cell, t, k));
+        cells.forEach((cell, t) => (next.sees(name, t) ? drawCell(next, table, cell, t, k) : cover(cell)));
       }
     },
   };
@@ -135,7 +136,17 @@ function drawCell(model, table, cell, t, k) {
   const here = ([word, tag]) => word === t && tag === k;
   const explained = model.panels.side === "cell" && model.reading.kind === name && here(model.cell);
   const lit = model.lit?.table === name && model.lit.t === t && model.lit.shares.get(k) >= 0.01; // goes into the number
-  flag(cell, { outlined: table.outlined?.[t] === k, chosen: explained || here(model.asked ?? []), lit });
+  const outlined = table.outlined?.[t] === k && model.sees(table.frames ?? name, t);
+  flag(cell, { outlined, chosen: explained || here(model.asked ?? []), lit });
+}
+
+// Takes away what the cell says.
+function cover(cell) {
+  if (!changed(cell, null)) return;
+  cell.replaceChildren();
+  for (const name of ["title", "aria-label", "aria-valuetext"]) mark(cell, name, null);
+  setProperty(cell, "--share", "0%");
+  flag(cell, { outlined: false, chosen: false, lit: false, edited: false, change: false, forbidden: false });
 }
 
 function buildCell(attributes) {
@@ -145,13 +156,18 @@ function buildCell(attributes) {
 function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kind = "score" }) {
   const editing = cell.hasAttribute("data-editing");
   if (!changed(cell, value, range, digits, trained, edited, editing)) return;
-  if (!editing) setText(cell, kind === "score" ? score(value, digits) : small(value, digits, kind));
+  if (!editing) setText(cell, cellText({ kind, digits }, value));
   shade(cell, value, Number.isFinite(value) ? Math.abs(value) / range : 0);
   const change = direction(value, trained, edited ? 6 : digits);
   flag(cell, { forbidden: value === -Infinity && kind === "score", edited, change });
   const full = value === -Infinity ? "forbidden" : String(Number(value.toPrecision(7)));
   describe(cell, `${name}: ${full}${Object.is(trained, value) ? "" : `, trained ${score(trained, 4)}`}`);
   set(cell, "aria-valuetext", full);
+}
+
+// A number as the cells of a table have it.
+export function cellText({ kind, digits }, value) {
+  return kind === "score" ? score(value, digits) : small(value, digits, kind);
 }
 
 // Filled by its share of what is largest here.
@@ -174,8 +190,22 @@ function small(value, digits, kind) {
     return value === 0 || value >= 0.0095 ? String(Number(value.toFixed(2))) : value.toExponential(0);
   if (kind === "change" || kind === "signed") return Math.abs(value) < least ? "·" : signed(value, digits);
   if (value === Infinity) return "∞"; // beyond 1.8e308: why one computes in logarithms
-  if (value >= 1e4 || (kind === "exponent" && value !== 0 && value < least)) return value.toExponential(0);
+  if (kind === "exponent") return significant(value, digits);
+  if (value >= 1e4) return value.toExponential(0);
   return value < least ? "·" : value.toFixed(digits);
+}
+
+// Four significant digits, and no fewer decimals than the others have.
+function significant(value, digits) {
+  if (value === 0) return "0";
+  if (value < 1e-4 || value >= 1e5)
+    return value
+      .toExponential(3)
+      .replace(/\.?0+e/, "e")
+      .replace("e+", "e");
+  const text = String(Number(value.toPrecision(SIGNIFICANT)));
+  const decimals = text.split(".")[1]?.length ?? 0;
+  return decimals < digits ? value.toFixed(digits) : text;
 }
 
 function largest({ chain }) {

@@ -1,12 +1,18 @@
-// The Viterbi lattice: a node per word and tag (its radius the marginal), the backpointer into every node,
-// and the paths drawn over them. Built once per shape; a redraw only sets attributes.
+// The lattice: a node per word and tag, the backpointer into every node or the sums that make it, and the paths drawn
+// over them. What a node says is its marginal, or what a walk is computing. Built once per shape; a redraw only sets
+// attributes, and takes columns away that are not to be seen.
 
-import { changed, fit, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
-import { probability, signed } from "../numbers.js";
+import { changed, fit, flag, hide, html, mark, set, setProperty, setText, svg } from "../dom.js";
+import { probability, score, signed } from "../numbers.js";
+import { logSumExp } from "../recursions.js";
+import { inputsOf, messageInto, sharesOf } from "../stage/inputs.js";
+import { cellText } from "./cells.js";
 
 const LARGEST_RADIUS = 14;
 const COMPACT_RADIUS = 8;
 const NOTED = 0.045; // marginals and changes from here on are written beside the node
+const LAYERS = ["pointers", "nodes", "nodes"]; // parts of a walk, as the columns are drawn
+const SUMMED = { alpha: true, beta: true };
 const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from the lowest to the uppermost
 
 // `onPoint` gets a word and a tag, or null twice, and the name of the pointer's event.
@@ -20,14 +26,16 @@ export function buildLattice(model, onPoint) {
   const edges = grid(T, K, (t) => (t === 0 ? null : svg("path.edge", { fill: "none" })));
   const lines = Object.fromEntries(LINES.map((name) => [name, svg(`path.line.${name}`, { fill: "none" })]));
   const nodes = grid(T, K, (t, k) => buildNode(model, t, k));
-  const [ties, moves] = [svg("g.ties"), svg("g.moves")];
+  const [ties, moves, sums] = ["ties", "moves", "sums"].map((name) => svg(`g.${name}`));
   const [groups, notes] = ["group", "note"].map((part) => grid(T, K, (t, k) => nodes[t][k][part]));
-  const columns = [edges, groups, notes].map((cells) => cells.map((column) => svg("g", column.filter(Boolean))));
-  const [below, ...above] = columns;
-  const layers = [guides, below, ties, moves, Object.values(lines), above].flat(2);
+  const columns = [edges, groups, notes].map((cells) =>
+    cells.map((column) => ({ group: svg("g"), inside: column.filter(Boolean) })),
+  );
+  const [below, ...above] = columns.map((layer) => layer.map(({ group }) => group));
+  const layers = [guides, below, sums, ties, moves, Object.values(lines), above].flat(2);
   const picture = svg("svg.lattice-picture", { role: "group", "aria-label": "Viterbi lattice" }, layers);
   listen(picture, onPoint);
-  const parts = { labels, foldLabel, guides, edges, lines, nodes, columns, ties, moves, picture };
+  const parts = { labels, foldLabel, guides, edges, lines, nodes, columns, ties, moves, sums, picture };
   return {
     element: html("div.lattice", html("div.label.lattice-labels", labels, foldLabel), picture),
     focus: (t, k) => nodes[t]?.[k]?.group.focus(),
@@ -86,60 +94,103 @@ function place(
 }
 
 function update(model, parts) {
-  const { results, revealed, ghost, inSight } = model;
-  const { lines, xy } = parts;
+  const { results, ghost, inSight, sees } = model;
+  const { lines, xy, columns } = parts;
   const { path } = results;
-  for (const groups of parts.columns) {
-    groups.forEach((group, t) => flag(group, { outOfSight: t < inSight.from || t >= inSight.to }));
-  }
+  columns.forEach((layer, i) => layer.forEach((column, t) => showColumn(column, t, sees(LAYERS[i], t), inSight)));
+  const numbers = numbersOf(model);
   for (let t = inSight.from; t < inSight.to; t++) {
     for (let k = 0; k < model.K; k++) {
-      drawNode(model, parts.nodes[t][k], t, k);
-      if (t > 0) drawEdge(model, parts, t, k);
+      if (sees("nodes", t)) drawNode(model, parts.nodes[t][k], t, k, numbers);
+      if (t > 0 && sees("pointers", t)) drawEdge(model, parts, t, k);
     }
   }
-  const row = (id) => model.rows.find((other) => other.id === id)?.tags;
+  const row = (id) => (sees(id) ? model.rows.find((other) => other.id === id)?.tags : null);
   const differs = (tags) => (t) => !path || tags[t] !== path[t] || tags[t - 1] !== path[t - 1];
   const differing = (tags) => along(tags, xy, differs(tags));
-  const known = (t) => t > revealed.from;
-  set(lines.best, "d", along(path, xy, known));
-  set(lines.ghost, "d", differing(ghost?.path));
-  set(lines.greedy, "d", revealed.from > 0 ? "" : differing(row(model.contrast)));
-  set(lines.gold, "d", differing(row("gold")));
+  set(lines.best, "d", sees("path") ? along(path, xy, (t) => sees("path", t - 1)) : "");
+  const compared = sees("path", 0); // where both paths are there from end to end
+  set(lines.ghost, "d", compared && !model.walking ? differing(ghost?.path) : "");
+  set(lines.greedy, "d", compared ? differing(row(model.contrast)) : "");
+  set(lines.gold, "d", compared ? differing(row("gold")) : "");
   drawTies(model, parts);
+  drawSums(model, parts);
   drawPile(model, parts);
 }
 
+// What is not to be seen is not there; what is scrolled away while something is dragged waits.
+function showColumn({ group, inside }, t, seen, inSight) {
+  if (seen !== group.hasChildNodes()) group.replaceChildren(...(seen ? inside : []));
+  flag(group, { outOfSight: t < inSight.from || t >= inSight.to });
+}
+
 // The backpointer into (t, k).
-function drawEdge({ K, results, revealed, survivor: prefix }, { edges, placing, folded, xy }, t, k) {
+function drawEdge({ K, results, survivor: prefix, sees }, { edges, placing, folded, xy }, t, k) {
   const { path, backpointers } = results;
   const edge = edges[t][k];
   const from = backpointers[t * K + k];
-  const best = Boolean(path) && path[t] === k && path[t - 1] === from;
+  const best = sees("path", t - 1) && Boolean(path) && path[t] === k && path[t - 1] === from;
   const survivor = prefix?.[t] === k;
-  const later = t >= revealed.columns;
-  if (!changed(edge, placing, from, best, survivor, later)) return;
+  if (!changed(edge, placing, from, best, survivor)) return;
   set(edge, "d", from >= 0 ? curve(xy, t, from, k) : "");
-  flag(edge, { edge: from >= 0 && `${t},${from},${k}`, folded: folded(k), later, best, survivor });
+  flag(edge, { edge: from >= 0 && `${t},${from},${k}`, folded: folded(k), best, survivor });
 }
 
-function drawNode(model, { group, dot, ring, note }, t, k) {
-  const { results, pile, ghost, revealed, pins, words, tags, lit } = model;
+// What the nodes say: null for their marginals, else the scores that are being computed, the largest of each word, and
+// how the numbers are written.
+function numbersOf(model) {
+  const { nodes, results, tables, messages, T, K } = model;
+  if (nodes === "marginals") return null;
+  const arriving = messages && nodes === "alpha";
+  const scores = arriving ? results.alpha.map((_, i) => messageInto(model, Math.floor(i / K), i % K)) : results[nodes];
+  const columns = Array.from({ length: T }, (_, t) => scores.subarray(t * K, (t + 1) * K));
+  const largest = columns.map((column) => Math.max(...column));
+  const { kind, digits } = tables.find(({ name }) => name === nodes) ?? { kind: "score", digits: 1 };
+  const sums = kind === "probability" ? columns.map(logSumExp) : null;
+  const text = (i) => {
+    if (kind === "score") return score(scores[i]);
+    return cellText({ kind, digits }, Math.exp(scores[i] - (sums?.[Math.floor(i / K)] ?? 0)));
+  };
+  return { name: nodes, scores, share: (i) => Math.exp(scores[i] - largest[Math.floor(i / K)]), text };
+}
+
+function drawNode(model, node, t, k, numbers) {
+  const { pins, words, tags, lit, results, sees } = model;
+  const best = sees("path", t) && results.path?.[t] === k;
+  const selected = model.cell[0] === t && model.cell[1] === k;
+  const lights = lit?.t === t && lit.shares.get(k) >= 0.01;
+  const pinned = pins.some(([at, tag]) => at === t && tag === tags[k]);
+  flag(node.group, { lit: lights, pinned, best });
+  set(node.group, "tabindex", selected ? 0 : -1);
+  const name = `${words[t]}: ${tags[k]}`;
+  if (numbers) drawScore(model, node, t * model.K + k, name, numbers);
+  else drawMarginal(model, node, t, k, name);
+}
+
+// As large as its share of the largest at its word.
+function drawScore({ panels }, { group, dot, ring, note }, i, name, numbers) {
+  const [value, text] = [numbers.scores[i], numbers.text(i)];
+  const radius = radiusOf(panels.compact ? COMPACT_RADIUS : LARGEST_RADIUS)(value === -Infinity ? 0 : numbers.share(i));
+  if (!changed(group, numbers.name, value, text, radius)) return;
+  mark(group, "data-marginal", null);
+  flag(group, { value: value === -Infinity ? "-inf" : value.toFixed(6) });
+  set(group, "aria-label", `${name}, ${numbers.name} ${score(value, 4)}`);
+  set(dot, "r", radius.toFixed(2));
+  hide(ring);
+  setText(note, text);
+  setAll(note, { "text-anchor": "start", x: (radius * 0.75 + 3).toFixed(1), y: (-radius * 0.55 - 3).toFixed(1) });
+}
+
+function drawMarginal(model, { group, dot, ring, note }, t, k, name) {
+  const { results, pile, ghost } = model;
   const i = t * model.K + k;
   const marginal = results.marginals[i];
   const sampled = pile?.drawn ? pile.uses[i] / pile.drawn : null; // the ring is the samples' where there are some
   const before = sampled ?? (ghost && !pile ? ghost.marginals[i] : marginal);
   const change = marginal - before;
-  const best = results.path?.[t] === k && t >= revealed.from;
-  const later = t >= revealed.columns;
-  const selected = model.cell[0] === t && model.cell[1] === k;
-  const lights = lit?.t === t && lit.shares.get(k) >= 0.01;
-  if (!changed(group, marginal, before, sampled, best, later, selected, lights, pins)) return;
-  const pinned = pins.some(([at, tag]) => at === t && tag === tags[k]);
-  flag(group, { lit: lights, pinned, best, later, marginal: marginal.toFixed(6) });
-  flag(note, { later });
-  set(group, "tabindex", selected ? 0 : -1);
-  set(group, "aria-label", `${words[t]}: ${tags[k]}, marginal ${marginal.toFixed(4)}`);
+  if (!changed(group, marginal, before, sampled)) return;
+  flag(group, { value: false, marginal: marginal.toFixed(6) });
+  set(group, "aria-label", `${name}, marginal ${marginal.toFixed(4)}`);
   const radius = radiusOf(model.panels.compact ? COMPACT_RADIUS : LARGEST_RADIUS);
   set(dot, "r", radius(marginal).toFixed(2));
   hide(ring, Math.abs(change) < 0.005);
@@ -151,6 +202,34 @@ function drawNode(model, { group, dot, ring, note }, t, k) {
   const atTheEdge = sampled !== null && t === model.T - 1; // two numbers are too wide for the last column
   const x = atTheEdge ? 24 : (radius(Math.max(marginal, before)) * 0.75 + 3).toFixed(1);
   setAll(note, { "text-anchor": atTheEdge ? "end" : "start", x, y: (-radius(marginal) * 0.55 - 3).toFixed(1) });
+}
+
+// The terms of the sums that make the column a walk has just come to: as wide as their share.
+function drawSums(model, { sums, xy, folded }) {
+  const { nodes, steps, K, order, cell, sees } = model;
+  const t = SUMMED[nodes] && steps && sees("sums") ? steps.column : null;
+  const terms = t === null ? [] : order.flatMap((k) => termsOf(model, nodes, t, k));
+  const drawn = terms.filter(({ from, to, share }) => share > 0 && !folded(from) && !folded(to));
+  fit(sums, drawn.length, () => svg("path.sum", { fill: "none" })).forEach((line, i) => {
+    const { step, from, to, share, k } = drawn[i];
+    set(line, "data-sum", `${step},${from},${to}`);
+    set(line, "d", curve(xy, step, from, to));
+    set(line, "stroke-width", (0.6 + 6 * share).toFixed(2));
+    flag(line, { chosen: cell[0] === t && cell[1] === k && K > 1 });
+  });
+}
+
+// Steps into a cell of α, or out of a cell of β, with their shares of its sum.
+function termsOf(model, kind, t, k) {
+  const inputs = inputsOf(model, kind, t, k).filter(({ tag }) => tag !== null);
+  const shares = sharesOf(
+    inputs.map(({ sum }) => sum),
+    1,
+  );
+  return inputs.map(({ tag }, i) => {
+    const ends = kind === "beta" ? { step: t + 1, from: k, to: tag } : { step: t, from: tag, to: k };
+    return { ...ends, share: shares[i], k };
+  });
 }
 
 // The samples so far: a line for every move that some of them make, as wide as their share; and the newest path.
@@ -167,7 +246,7 @@ function drawPile({ pile }, { moves, picture, lines, xy }) {
 
 // Backpointers that tie with the drawn one, as dashed doubles.
 function drawTies(model, parts) {
-  const drawn = (model.ties ?? []).filter(([, , to]) => !parts.folded(to));
+  const drawn = model.ties.filter(([, , to]) => !parts.folded(to));
   fit(parts.ties, drawn.length, () => svg("path.tie", { fill: "none" })).forEach((tie, i) => {
     set(tie, "data-tie", drawn[i].join());
     const [t, from, to] = drawn[i];

@@ -1,6 +1,6 @@
-// The panels around the word columns: how a word's tags rank, the controls under the matrix, the stepper.
+// The panels around the word columns: how a word's tags rank, and the controls under the matrix.
 
-import { button, changed, flag, hide, html, set, setProperty, setText } from "../dom.js";
+import { button, changed, flag, hide, html, present, set, setProperty, setText } from "../dom.js";
 import { marginalText, percent, probability } from "../numbers.js";
 import { direction, drawTick } from "./ghosts.js";
 
@@ -10,10 +10,12 @@ export function buildBars(model) {
   const bar = () => html("div.bar-row", html("span.bar-name"), html("span.bar"), html("span.bar-number"));
   const rows = model.tags.map(bar);
   const foot = html("div.side-note.formula", { title: "p = exp(α + β − log Z)" });
+  const content = html("div", title, rows, foot);
   return {
-    element: html("section.side-panel.bars", { "aria-live": "polite" }, title, rows, foot),
+    element: html("section.side-panel.bars", { "aria-live": "polite" }, content),
     update(next) {
       const [t, chosen] = next.cell;
+      present(content, next.sees("marginals", t));
       setText(foot, `p(${next.tags[chosen]}) = ${marginalText(next, t, chosen)}`);
       setText(title, `“${next.words[t]}”`);
       const ranked = next.tags.map((_, k) => ({ k, marginal: next.results.marginals[t * next.K + k] }));
@@ -77,27 +79,4 @@ export function buildControls({ strength, preset, constrained }) {
 // A tick on the slider, under the strength at which the best path flips.
 function flipMark([at, label]) {
   return html("span.flip-mark", { "data-flip": at, title: label, style: `--at:${at / 2}` });
-}
-
-// Walking through Viterbi: forward over the columns, then back along the backpointers.
-export function buildStepper(go) {
-  const text = html("div.step-text", { "aria-live": "polite" });
-  const buttons = [
-    button("|◀", () => go(-Infinity), { title: "to the start (Home)" }),
-    button("◀", () => go(-1), { title: "one step back (left arrow, PageUp)" }),
-    button("▶", () => go(1), { title: "one step on (right arrow, PageDown)" }),
-    button("▶|", () => go(Infinity), { title: "to the end (End)" }),
-  ];
-  const element = html("div.stepper", html("div.buttons", buttons), text);
-  return {
-    element,
-    update({ stepping }) {
-      const { at, of } = stepping;
-      setText(text, stepping.text);
-      set(element, "data-step", at);
-      buttons.forEach((each, i) => {
-        each.disabled = at === (i < 2 ? 1 : of);
-      });
-    },
-  };
 }

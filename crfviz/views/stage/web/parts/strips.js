@@ -27,20 +27,37 @@ export function buildStrips(model) {
 
 function buildRow(model, id) {
   const label = html("div.label");
-  const cells = model.words.map((_, t) => html("div.tag", { "data-row": id, "data-t": t }));
+  const cells = model.words.map((_, t) => html("div.tag", { "data-t": t }));
   return { id, label, cells, element: html("div.row.strip", { role: "row" }, label, cells) };
 }
 
 function drawRow(model, row, { label, cells, element }) {
-  if (row.columns) drawColumns(label, row.columns);
+  if (!model.sees(row.id)) cover(label);
+  else if (row.columns) drawColumns(label, row.columns);
   else drawLabel(label, row.value ? `${row.label}  ${row.value}` : row.label);
   flag(element, { strong: row.id === model.reference, plain: Boolean(row.texts) });
-  const reference = model.rows.find((other) => other.id === (row.against ?? model.reference))?.tags;
-  cells.forEach((cell, t) => drawTag(model, row, cell, t, reference?.[t]));
+  const against = row.against ?? model.reference;
+  const reference = model.rows.find((other) => other.id === against)?.tags;
+  cells.forEach((cell, t) => {
+    const seen = model.sees(row.id, t);
+    mark(cell, "data-row", seen && row.id);
+    if (seen) drawTag(model, row, cell, t, model.sees(against, t) ? reference?.[t] : undefined);
+    else cover(cell);
+  });
+}
+
+// Takes away what a cell or a label says.
+function cover(cell) {
+  if (!changed(cell, null)) return;
+  cell.replaceChildren();
+  mark(cell, "title", null);
+  flag(cell, { later: true, columns: false, plain: false, bar: false, differs: false, was: false, fault: false });
 }
 
 function drawLabel(label, text) {
+  if (!changed(label, text)) return;
   setText(label, text);
+  flag(label, { later: false });
   mark(label, "title", text.length > WIDE && text);
 }
 
@@ -53,7 +70,7 @@ function drawTag({ tags, colours }, row, cell, t, expected) {
   setText(cell, row.texts ? text : k === null ? "–" : tags[k]);
   setProperty(cell, "--tag", k === null ? "transparent" : colours[k]);
   const was = row.trained && k !== null && trained !== k ? tags[trained] : null;
-  flag(cell, { plain: Boolean(row.texts), bar: Boolean(row.shares), differs, was, fault });
+  flag(cell, { later: false, plain: Boolean(row.texts), bar: Boolean(row.shares), differs, was, fault });
   const long = k !== null && !row.texts && tags[k].length > SHORT ? tags[k] : null; // may not fit
   mark(cell, "title", title || [long, was && `trained: ${was}`].filter(Boolean).join(", ") || null);
   if (!row.shares) return;
@@ -65,5 +82,5 @@ function drawTag({ tags, colours }, row, cell, t, expected) {
 export function drawColumns(label, texts) {
   if (!changed(label, ...texts)) return;
   label.replaceChildren(...texts.map((text) => html("span", text)));
-  flag(label, { columns: true });
+  flag(label, { columns: true, later: false });
 }

@@ -2,20 +2,41 @@
 
 import { clamp } from "../numbers.js";
 import { stepWithin } from "./compose.js";
-import { asking, view } from "./events.js";
+import { switched } from "./covers.js";
+import { asking, stepEvent, view } from "./events.js";
 import { KINDS } from "./inputs.js";
 import { tagAt } from "./selection.js";
 
 const REST = 250; // milliseconds for which the focus rests on what is asked about
 const STEP_REST = 400; // milliseconds until the link follows the walk
 
-// Moves the walk through Viterbi; the link follows when the keys rest.
-export function go(stage, by) {
-  const { at, of } = stage.model.stepping;
-  const next = clamp(at + by, 1, of);
-  stage.refresh({ step: next === of ? 0 : next, cell: null });
-  if (next !== of) stage.frame.bringIntoSight(stage.model.cell[0], stage.sizes);
-  later(stage, "step", STEP_REST, () => stage.emit([{ kind: "step", value: stage.chosen.step }]));
+// Moves the walk; the link follows when the keys rest. Beyond its ends it `turns` to the page after or before.
+export function go(stage, by, turns = false) {
+  const { at, of } = stage.model.steps;
+  const next = clamp(at + by, 0, of);
+  if (next === at) return turns && turn(stage, by > 0 ? "next" : "previous");
+  stage.reselect({ step: next, cell: null });
+  const { column } = stage.model.steps;
+  if (column !== null) stage.frame.bringIntoSight(column, stage.sizes);
+  later(stage, "step", STEP_REST, () => stage.emit([stepEvent(stage.payload, next)]));
+}
+
+// What the nodes of the lattice say, where the walk leaves a choice.
+export function showOnNodes(stage, nodes) {
+  forget(stage, "step");
+  stage.emit([stepEvent(stage.payload, stage.chosen.step), view("nodes", nodes)], { nodes });
+}
+
+// Covers a part of the page, or uncovers it.
+export function switchPart(stage, part) {
+  const covered = switched(stage.chosen.covered, part);
+  stage.emit([{ kind: "cover", parts: covered }], { covered });
+}
+
+// The page before or after; a key pressed twice turns one page.
+function turn(stage, way) {
+  forget(stage, "step");
+  if (!stage.outbox.unanswered.some(({ kind }) => kind === "page")) stage.emit([{ kind: "page", value: way }]);
 }
 
 // Up and down through the tags of the current column.
@@ -68,7 +89,7 @@ export function pointAtNode(stage, t, k, kind) {
   const clicked = kind === "click";
   if (t === null) return stage.reselect({ survivor: null });
   if (clicked && asks) return ask(stage, t, k);
-  if (!clicked && panels.stepper) return stage.reselect({ survivor: [t, k] });
+  if (!clicked && panels.side === "cell") return stage.reselect({ survivor: [t, k] });
   if (clicked && panels.side === "matrix") stepInto(stage, t);
   return select(stage, t, k);
 }

@@ -3,13 +3,14 @@
 import { applyEdits, shownTags } from "../model.js";
 import { clamp } from "../numbers.js";
 import { solve } from "../recursions.js";
+import { allCovered } from "./covers.js";
 
 // Events that change numbers: those whose outcome is drawn before Python answers, and those that it alone can work out.
 const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);
 const PYTHONS = new Set(["undo", "redo", "constrained"]);
 
-// `events` are those that wait for an answer, `chosen` is the reader's { preview, message, unfolded, into }, where the
-// preview is an event under the hand; `before` holds the tags that were shown.
+// `events` are those that wait for an answer, `chosen` is the reader's { preview, message, unfolded, into, covered },
+// where the preview is an event under the hand; `before` holds the tags that were shown.
 export function compose(payload, { events, chosen, before }) {
   const unseen = [...events, chosen.preview].filter((event) => LIVE.has(event?.kind));
   const live = unseen.length > 0;
@@ -18,14 +19,17 @@ export function compose(payload, { events, chosen, before }) {
   model.waiting = live || events.some((event) => PYTHONS.has(event.kind));
   model.chain = payload.trained && applyEdits(payload, edits);
   if (live) Object.assign(model, resultsOf(payload, model.chain));
+  model.covered = allCovered(chosen.covered);
   model.shown = chosen.unfolded ? new Set(payload.tags.keys()) : shownTags(model, live ? before : undefined);
   model.order = [...model.shown].sort((a, b) => a - b);
+  model.payloadRows = model.rows;
+  model.rows = model.rows.filter(({ id }) => !model.covered.has(id));
   return model;
 }
 
 // What must be the same for a redraw to be enough; anything else builds the stage anew.
-export function shapeOf({ words, tags, panels, tables }) {
-  return JSON.stringify([words, tags, panels, tables.map((table) => [table.name, table.editable])]);
+export function shapeOf({ words, tags, panels, tables, walk }) {
+  return JSON.stringify([words, tags, panels, tables.map((table) => [table.name, table.editable]), Boolean(walk)]);
 }
 
 // The word into which the matrix shows the step, within the sentence.

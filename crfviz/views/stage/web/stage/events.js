@@ -8,6 +8,11 @@ export function view(name, value) {
   return { kind: "view", name, value };
 }
 
+// Where the walk stands; 0 where the page would open by itself.
+export function stepEvent({ walk }, step) {
+  return { kind: "step", value: step === walk.opens ? 0 : step || "start" };
+}
+
 // What the page shall speak of: word t as tag k.
 export function asking({ asks, tags }, t, k) {
   return asks === "right" ? { kind: "right", position: t, tag: tags[k] } : view(asks, `${t} ${tags[k]}`);

@@ -1,12 +1,13 @@
 // The stage's parts and where they stand: built once per shape, then written and drawn over and over.
 
-import { button, flag, hide, html, setText } from "../dom.js";
+import { button, flag, hide, html, present, setText } from "../dom.js";
 import { readWithArrows } from "../keyboard.js";
 import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
 import { buildLattice } from "../parts/lattice.js";
-import { buildBars, buildControls, buildStepper } from "../parts/panels.js";
+import { buildBars, buildControls } from "../parts/panels.js";
+import { buildCovers, buildStepper } from "../parts/stepper.js";
 import { buildStrips, drawColumns } from "../parts/strips.js";
 import { buildRuler, buildTerms } from "../parts/terms.js";
 import {
@@ -18,13 +19,17 @@ import {
   pointAtNode,
   readAs,
   setStrength,
+  showOnNodes,
   stepInto,
+  switchPart,
 } from "./actions.js";
 import { cellHooks } from "./events.js";
 import { buildInputs } from "./inputs.js";
 import { identityLine } from "./texts.js";
 
 const NOTE_MARGINS = 10; // pixels
+const NOTE_LINE = 20;
+const NOTE_LETTER = 8;
 
 export function buildFrame(stage) {
   const { model, root } = stage;
@@ -32,7 +37,10 @@ export function buildFrame(stage) {
   const heads = model.words.map((word) => html("div.word", { dir: "auto", title: word }, html("span", word)));
   const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
   const side = SIDES[panels.side]?.(stage) ?? [];
-  const stepper = panels.stepper ? [buildStepper((by) => go(stage, by))] : [];
+  const stepper = model.walk
+    ? [buildStepper({ go: (by) => go(stage, by), show: (nodes) => showOnNodes(stage, nodes) })]
+    : [];
+  const covers = buildCovers((part) => switchPart(stage, part));
   const identity = html("div.identity");
   const fold = button("", () => stage.refresh({ unfolded: !stage.chosen.unfolded }), { class: "fold" });
   const heading = html("div.label");
@@ -45,15 +53,16 @@ export function buildFrame(stage) {
     }
   }
   const scroller = html("div.scroller", { tabindex: "0", "aria-label": "The sentence, a column per word" }, columns);
-  const main = html("div.main", scroller, elements(stepper));
+  const main = html("div.main", scroller);
   const below = panels.side === "gradient"; // so far down that the note would be out of sight
   const beside = side.length
     ? html(below ? "div.side.below" : "div.side", below ? captioned(side) : elements(side))
     : [];
   const body = html("div.body", { "data-side": panels.side ?? "none" });
   body.append(...[panels.side === "matrix" ? [beside, main] : [main, beside]].flat(2));
-  const topline = html("div.topline", identity, fold);
-  root.replaceChildren(topline, ...(below ? [note, body] : [body, note]), legend);
+  const topline = html("div.topline", identity, fold, covers.element);
+  const picture = panels.main.length ? [body] : [];
+  root.replaceChildren(topline, ...elements(stepper), ...(below ? [note, ...picture] : [...picture, note]), legend);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper];
   return {
@@ -62,8 +71,10 @@ export function buildFrame(stage) {
       const folded = next.K - next.shown.size;
       const problem = panels.side === "matrix" ? null : next.message; // else it stands under the matrix
       setText(note, next.live ? "…" : next.note);
-      hide(note, !next.note);
+      present(note, Boolean(next.note) && next.sees("note"));
       setText(identity, next.title ?? identityLine(next));
+      const impossible = next.results.logPartition === -Infinity; // is said before any step
+      present(identity, next.title !== null || next.sees("score") || (impossible && !next.covered.has("score")));
       if (next.heading.length) drawColumns(heading, next.heading);
       hide(fold, folded === 0 && !stage.chosen.unfolded);
       setText(fold, stage.chosen.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
@@ -73,9 +84,14 @@ export function buildFrame(stage) {
     },
     update(next) {
       for (const part of parts) part.update(next);
+      covers.update(next);
     },
-    // In pixels; it has one line or more.
-    noteHeight: () => (note.hidden ? 0 : note.offsetHeight + NOTE_MARGINS),
+    // In pixels; it has one line or more. Where it is still to come its place is kept.
+    noteHeight() {
+      if (note.isConnected) return note.offsetHeight + NOTE_MARGINS;
+      if (!note.textContent || stage.model.covered.has("note")) return 0;
+      return NOTE_MARGINS + NOTE_LINE * (1 + Math.ceil(note.textContent.length / (root.clientWidth / NOTE_LETTER)));
+    },
     focusNode: (t, k) => rows.lattice?.focus(t, k),
     // The words that are not scrolled away: while something is being dragged, the others can wait.
     columnsInSight(T, { column }) {
@@ -106,9 +122,9 @@ const SIDES = {
   terms: ({ model }) => [buildTerms(model)],
   entity: (stage) => [buildEntity(stage.model, (span) => askEntity(stage, span))],
   bars: ({ model }) => [buildBars(model)],
-  gradient: (stage) => [matrixOf(stage), buildGradient(stage.model)],
+  gradient: (stage) => [matrixOf(stage), named("gradient", buildGradient(stage.model))],
   matrix: (stage) => [
-    matrixOf(stage),
+    named("weights", matrixOf(stage)),
     buildRuler(),
     buildControls({
       strength: (...how) => setStrength(stage, ...how),
@@ -117,6 +133,18 @@ const SIDES = {
     }),
   ],
 };
+
+// A panel that is a part of walks.
+function named(name, panel) {
+  const content = html("div", panel.element);
+  return {
+    element: content,
+    update(next) {
+      present(panel.element, next.sees(name));
+      panel.update(next);
+    },
+  };
+}
 
 function matrixOf(stage) {
   return buildMatrix(stage.model, (by) => stepInto(stage, stage.model.into + by));

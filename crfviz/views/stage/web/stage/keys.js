@@ -1,10 +1,33 @@
 // What the keys of a page do to its stage, beside those in cells that can be changed.
 
 import { ARROWS } from "../keyboard.js";
-import { ask, climb, go } from "./actions.js";
+import { ask, climb, go, switchPart } from "./actions.js";
+import { partOfKey } from "./covers.js";
 
-const STEPS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1, Home: -Infinity, End: Infinity };
+const PAGES = { PageDown: 1, PageUp: -1 };
+const STEPS = { ...PAGES, ArrowRight: 1, " ": 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role=combobox]";
+const OPEN = "[role=listbox], [role=menu], [role=dialog], :is([aria-haspopup], [role=combobox])[aria-expanded=true]";
+const OWN_ARROWS = "[type=range], [role=slider], canvas, [data-cell], [data-editable] [data-table], [data-node]";
+const READ = "[data-table], [data-weight]"; // cells that arrows go through, where one came by keys
+
+// Steps of a walk, before whatever has the focus: a clicker works wherever that is, except where a text is typed or a
+// list is open. `hands` is what listenToPage says of the reader.
+export function stepKeyOf(stage, event, { editing, pointed }) {
+  const { key } = event;
+  const inside = event.composedPath()[0];
+  if (!stage.payload?.walk || !(key in STEPS) || hasModifier(event)) return null;
+  if (editing || inside.matches?.("[data-editing]") || inside.closest?.(OPEN)) return null;
+  const turns = (key in PAGES || key === " ") && !event.repeat;
+  const step = () => go(stage, STEPS[key], turns);
+  if (key in PAGES) return step;
+  if (inside.matches?.(TYPING)) return null;
+  if (key !== " " && !stage.model.steps.of) return null; // a page of one step has other uses for arrows
+  const steps = stage.payload.panels.side === "cell"; // where arrows always walked
+  if (inside.closest?.(OWN_ARROWS) && !(steps && inside.dataset?.node)) return null;
+  if (pointed) return step;
+  return inside.matches?.(READ) || usesKey(inside, key, stage.root) ? null : step; // who came by keys goes on by keys
+}
 
 // What to do for a key, or nothing where it is not meant for this stage.
 export function keysOf(stage, event) {
@@ -16,10 +39,11 @@ export function keysOf(stage, event) {
   if (event.altKey || !stage.payload) return null;
   const { panels, asks } = stage.payload;
   const node = inside.dataset?.node?.split(",").map(Number);
-  if (panels.stepper && key in STEPS && !usesKey(inside, key, stage.root)) return () => go(stage, STEPS[key]);
-  if (panels.stepper && (key === "ArrowUp" || key === "ArrowDown")) return () => climb(stage, ARROWS[key][1]);
+  if (panels.side === "cell" && (key === "ArrowUp" || key === "ArrowDown")) return () => climb(stage, ARROWS[key][1]);
   if (node && asks && (key === "Enter" || key === " ")) return () => ask(stage, ...node);
-  return node && key in ARROWS && (() => focusBeside(stage, node, ARROWS[key]));
+  if (node && key in ARROWS) return () => focusBeside(stage, node, ARROWS[key]);
+  const part = partOfKey(stage.payload, key);
+  return part && (() => switchPart(stage, part));
 }
 
 function historyKey(stage, { key, shiftKey }) {
@@ -28,10 +52,14 @@ function historyKey(stage, { key, shiftKey }) {
   return () => stage.emit([{ kind: letter === "y" || shiftKey ? "redo" : "undo" }]);
 }
 
+function hasModifier({ altKey, ctrlKey, metaKey, shiftKey }) {
+  return altKey || ctrlKey || metaKey || shiftKey;
+}
+
 // Whether a control needs the key itself; our own buttons need the space bar only.
 function usesKey(control, key, root) {
   if (control.matches?.("button") && root.contains(control)) return key === " ";
-  return control.matches?.("button, a, [role=tab], input") ?? false;
+  return control.matches?.("button, a, summary, [role=tab], [role=radio], [role=switch], input") ?? false;
 }
 
 function focusBeside({ model, frame }, [t, k], [dx, dy]) {

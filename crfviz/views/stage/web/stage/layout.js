@@ -17,6 +17,7 @@ const MATRIX_SHARE = 0.47; // of the stage's width, at most
 const BELOW = { head: 70, row: 21 }; // matrices under the words
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
+const PRODUCT = 70; // a column of numbers such as 1.234e-10
 const NARROW = 64; // columns below this are written smaller
 const ROOMY = 100; // columns from here on have room for what a tag was
 const FEW_ROWS = 4; // lattices this low may be drawn larger
@@ -33,7 +34,8 @@ export function layout(model, { width, height, top, note }) {
   const panel = panelWidth(side, shown, matrix);
   const label = heading.length ? NUMBERS * heading.length : labelWidth(model.rows, side, tight);
   const room = width - panel - (panel ? GAP : 0) - label - 2;
-  const column = Math.floor(clamp(room / T, side ? 40 : 50, 150));
+  const products = model.tables.some(({ kind }) => kind === "exponent");
+  const column = Math.floor(clamp(room / T, products ? PRODUCT : side ? 40 : 50, 150));
   const [strip, plain] = panels.compact ? [26, 20] : [heading.length ? 25 : 31, 22];
   const strips = panels.main.includes("strips")
     ? model.rows.reduce((sum, row) => sum + (row.texts ? plain : strip), 0)
@@ -43,7 +45,7 @@ export function layout(model, { width, height, top, note }) {
     strips +
     note +
     tables * CAPTION +
-    (panels.stepper ? STEPPER : 0) +
+    (model.walk?.phases.length ? STEPPER : 0) +
     (model.legend ? LEGEND : 0) +
     (below ? BELOW.head + BELOW.row * (shown + 1) : 0);
   const free = height - top - PAGE_BELOW - AROUND - others;
@@ -80,7 +82,8 @@ function rowsOf({ panels, shown, order, K }, free, height, tables, below) {
   const lattice = panels.main.includes("lattice");
   const rows = shown.size + (lattice && shown.size < K ? 1 : 0);
   const twice = panels.compact && lattice;
-  const ideal = twice ? (height - TWICE) / 2 / rows : free / (lattice ? rows : shown.size * tables || 1);
+  const wanted = (lattice ? rows : 0) + shown.size * tables;
+  const ideal = twice ? (height - TWICE) / 2 / rows : free / (wanted || 1);
   const rowOf = Array.from({ length: K }, (_, k) => (shown.has(k) ? order.indexOf(k) : shown.size));
   return { row: Math.floor(clamp(ideal, ...limits(panels, lattice, shown.size, tables, below))), rows, rowOf };
 }

@@ -5,13 +5,14 @@
 // numbers when they arrive: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
 // "python" when Python has answered every change of numbers, else "live".
 
-import { flag, html, set, setProperty } from "../dom.js";
+import { flag, html, mark, set, setProperty } from "../dom.js";
 import { listenToPage } from "../keyboard.js";
 import { decode } from "../model.js";
 import { Outbox } from "../outbox.js";
+import { forget } from "./actions.js";
 import { compose, shapeOf } from "./compose.js";
 import { buildFrame } from "./frame.js";
-import { keysOf } from "./keys.js";
+import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
 import { selection } from "./selection.js";
 
@@ -31,11 +32,16 @@ export class Stage {
       survivor: null,
       into: 1, // the word into which the matrix shows the step, where each step has its own
       reading: null, // how the side panel reads the cell: { kind, temperature }
-      step: 0, // of the walk through Viterbi
+      step: 0, // of the walk
+      nodes: "", // what the nodes of the lattice say, where the walk leaves a choice
+      covered: [], // parts that are switched off
       preview: null, // the event under the hand right now, not sent yet
       message: null, // what is wrong with a score just typed
     };
-    this.stopKeys = listenToPage((event) => keysOf(this, event));
+    this.stopKeys = listenToPage(
+      (event) => keysOf(this, event),
+      (event, hands) => stepKeyOf(this, event, hands),
+    );
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(this.root);
   }
@@ -64,9 +70,13 @@ export class Stage {
     const another = !this.payload || shapeOf(payload) !== shapeOf(this.payload);
     this.payload = payload;
     outbox.acknowledge(payload.ack);
-    if (!this.timers.step && !outbox.unanswered.some((event) => event.kind === "step")) chosen.step = payload.step;
+    if (another) forget(this, "step"); // it was one of other words
+    const waits = (...kinds) => outbox.unanswered.some((event) => kinds.includes(event.kind));
+    if (!this.timers.step && !waits("step", "view"))
+      Object.assign(chosen, { step: payload.step, nodes: payload.nodes });
+    if (!waits("cover")) chosen.covered = payload.covered;
     if (another) Object.assign(chosen, { cell: null, survivor: null, preview: null, message: null });
-    chosen.reading ??= { kind: payload.panels.stepper ? "best" : "alpha", temperature: 1 };
+    chosen.reading ??= { kind: payload.walk?.phases[0]?.nodes[0] ?? "alpha", temperature: 1 };
     if (another) this.frame = null;
     this.refresh();
     // A page that takes no questions was opened at this word by a link.
@@ -98,7 +108,13 @@ export class Stage {
   reselect(changes) {
     Object.assign(this.chosen, changes);
     select(this.model, this.chosen);
+    this.frame.write(this.model);
     this.frame.update(this.model);
+    this.tell();
+  }
+
+  deliver() {
+    this.outbox.deliver();
   }
 
   emit(events, changes = {}) {
@@ -120,7 +136,15 @@ export class Stage {
     this.sizes = sizes;
     frame.update(model);
     set(root, "data-source", model.waiting ? "live" : "python");
+    this.tell();
     set(root, "data-rev", Number(root.dataset.rev) + 1);
+  }
+
+  // Where the walk stands, for those who look from outside.
+  tell() {
+    const { steps } = this.model;
+    mark(this.root, "data-step", steps && String(steps.at));
+    mark(this.root, "data-steps", steps && String(steps.of));
   }
 
   resize() {
@@ -135,5 +159,5 @@ export class Stage {
 // Adds to the model what follows from what is chosen; a walk takes the cell along.
 function select(model, chosen) {
   Object.assign(model, selection(model, chosen));
-  if (model.panels.stepper) chosen.cell = model.cell;
+  if (model.steps) chosen.cell = model.cell;
 }

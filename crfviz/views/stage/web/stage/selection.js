@@ -1,44 +1,50 @@
 // What is pointed at, where a walk stands, and what both of them light up. Pure functions of a model and of what the
-// reader chose: { cell: [word, tag] or null, survivor: the same, reading: { kind, temperature }, step }.
+// reader chose: { cell: [word, tag] or null, survivor: the same, reading: { kind, temperature }, step, nodes }.
 
 import { litOf, tiesOf } from "./inputs.js";
-import { stepText } from "./texts.js";
+import { sightOf } from "./steps.js";
 
-export function selection(model, { cell, survivor, reading, step }) {
-  const { T, K, panels, results } = model;
-  const path = results.path ?? model.rows[0]?.tags ?? [];
-  const second = Math.min(1, T - 1);
-  const found = {
-    revealed: { columns: T, from: 0 }, // columns computed so far; the path is known from that word on
-    cell: cell && cell[0] < T && cell[1] < K ? cell : [second, path[second] ?? 0],
-    survivor: survivor && survivorOf(model, ...survivor),
+const SWEPT = ["nodes", "alpha", "beta", "marginals"]; // what a cell is a part of
+
+export function selection(model, chosen) {
+  const { T, K, panels } = model;
+  const sight = sightOf(model, chosen);
+  const { steps, sees, nodes } = sight;
+  const walking = Boolean(steps) && steps.at < steps.of;
+  const seen = (t) => !walking || SWEPT.some((part) => sees(part, t));
+  const { cell, survivor } = chosen;
+  const given = cell && cell[0] < T && cell[1] < K && seen(cell[0]) ? cell : null;
+  const here = given ?? firstCell(model, steps, walking);
+  const reading = walking ? { kind: nodes, temperature: 1 } : chosen.reading;
+  return {
+    ...sight,
+    walking,
+    cell: here,
+    survivor: survivor && seen(survivor[0]) ? survivorOf(model, ...survivor) : null,
     reading,
-    ...(panels.stepper && walk(model, step, cell)),
+    ties: panels.side === "cell" && sees("pointers") ? tiesOf(model).filter(([t]) => sees("pointers", t)) : [],
+    lit: panels.side === "cell" && seen(here[0]) ? litOf(model, reading, ...here) : null,
   };
-  return { ...found, lit: panels.side === "cell" ? litOf(model, reading, ...found.cell) : null };
 }
 
 // The tag that word t has, or the best one by itself.
 export function tagAt({ results, K }, t) {
   if (results.path) return results.path[t];
-  const table = results.best ?? results.marginals;
+  return largestAt(results.best ?? results.marginals, K, t);
+}
+
+// Where nobody points: at the word that the walk has come to, with a tag that gives nothing away.
+function firstCell(model, steps, walking) {
+  const { T, K, results } = model;
+  if (walking) return [steps.column ?? 0, largestAt(results.best ?? results.marginals, K, steps.column ?? 0)];
+  const t = steps?.of ? T - 1 : Math.min(1, T - 1);
+  return [t, (results.path ?? model.rows[0]?.tags ?? [])[t] ?? 0];
+}
+
+function largestAt(table, K, t) {
   let best = 0;
   for (let k = 1; k < K; k++) if (table[t * K + k] > table[t * K + best]) best = k;
   return best;
-}
-
-// The step of Viterbi at which the walk stands: forward over the columns, then back along the backpointers.
-function walk(model, step, cell) {
-  const { T } = model;
-  const of = 2 * T;
-  const at = step > 0 && step < of ? step : of;
-  const column = at === of ? (cell?.[0] ?? T - 1) : at <= T ? at - 1 : of - at;
-  return {
-    cell: cell?.[0] === column ? cell : [column, tagAt(model, column)],
-    stepping: { at, of, text: stepText(model, at) },
-    revealed: { columns: Math.min(at, T), from: at <= T ? T : of - at },
-    ties: tiesOf(model),
-  };
 }
 
 // The tags on the best prefix that ends in (t, k).

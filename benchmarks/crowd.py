@@ -1,0 +1,216 @@
+"""What a crowd does to the app: all edit at once, a hundred go on editing, somebody uploads 5 MB.
+
+    python benchmarks/crowd.py [--out benchmarks/crowd.json]
+
+Viewers speak Streamlit's protocol without browsers: hundred browsers on one machine would measure
+the browsers. An edit is timed from the message to the data that acknowledges it; one that is not
+answered within 3 s is sent once more, as a browser does. While each of the large inputs is handled,
+ten others edit every two seconds, and the health route is asked without a pause.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from big_inputs import MEGABYTES, Input, inputs, silences
+from report import Figure, Machine, figure, machine, table
+from serving import App, running_app
+from viewers import SETTINGS, Viewer
+
+OUT = Path(__file__).with_name("crowd.json")
+VIEWERS, PAUSE, SECONDS = 100, 5.0, 60.0
+AT_ONCE, ROUNDS = 30, 5
+IDLE, EDITS = 400, 60
+BESIDE, BESIDE_PAUSE, WATCHED = 10, 2.0, 12.0
+MEMORY_EDITS, MEMORY_SESSIONS = 2000, 300
+STEP, CPU, RATE = 1000, 50, 18  # milliseconds, milliseconds, edits a second
+
+
+def main() -> None:
+    """Measure everything, print the table, write it as JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--only", choices=list(PARTS), help="measure one part, and print it alone")
+    options = parser.parse_args()
+    load_before = os.getloadavg()[0]
+    figures: list[Figure] = []
+    for name, part in PARTS.items():
+        if options.only in (None, name):
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                running_app(Path(folder) / "server.log", SETTINGS) as app,
+            ):
+                figures += asyncio.run(part(app))
+    where = machine("not used", load_before)
+    if options.only:
+        sys.stdout.write(table(where, figures))
+        return
+    report = {**asdict(where), "figures": [asdict(line) for line in figures]}
+    options.out.write_text(json.dumps(report, indent=2) + "\n")
+    sys.stdout.write(printed())
+
+
+async def at_once(app: App) -> list[Figure]:
+    """All edit in the same moment."""
+    async with crowd(app, AT_ONCE) as viewers:
+        for _ in range(ROUNDS + 1):
+            await asyncio.gather(*(viewer.edit() for viewer in viewers))
+        seconds = [each for viewer in viewers for each in viewer.seconds[1:]]
+    return [figure(f"edit → answer, {AT_ONCE} at once", "ms", _ms(seconds))]
+
+
+async def many(app: App) -> list[Figure]:
+    """A hundred go on editing."""
+    async with crowd(app, VIEWERS) as viewers:
+        before = app.cpu()
+        await together(viewers, PAUSE, SECONDS)
+        used = app.cpu() - before
+        seconds = [each for viewer in viewers for each in viewer.seconds]
+        resent = sum(viewer.resent for viewer in viewers)
+    n = len(seconds)
+    of = f"{VIEWERS} viewers, each edits every {PAUSE:.0f} s"
+    rate = n / SECONDS
+    return [
+        figure(f"edit → answer, {of}", "ms", _ms(seconds), STEP, STEP),
+        Figure(f"answered, {of}", "edits a second", n, rate, rate, f"≥ {RATE}", rate >= RATE),
+        figure(f"CPU of the server per edit, {of}", "ms", [1000 * used / n], CPU, n=n),
+        figure(f"sent once more, {of}", "edits", [resent], n=n),
+    ]
+
+
+async def idle(app: App) -> list[Figure]:
+    """One edits, alone and among sessions that do nothing."""
+    async with crowd(app, 1) as (viewer,):
+        alone = await _cpu_of_edits(app, viewer)
+        async with crowd(app, IDLE):
+            among = await _cpu_of_edits(app, viewer)
+    return [
+        figure("CPU of the server per edit, nobody else", "ms", [alone], CPU, n=EDITS),
+        figure(
+            f"CPU of the server per edit, {IDLE} idle sessions", "ms", [among], 1.1 * alone, n=EDITS
+        ),
+    ]
+
+
+async def memory(app: App) -> list[Figure]:
+    """What is left of many edits, and of sessions that come and go."""
+    async with crowd(app, 1) as (viewer,):
+        await _edits(viewer, MEMORY_EDITS // 10)
+        warm = _megabytes(app)
+        await _edits(viewer, MEMORY_EDITS)
+        after = _megabytes(app)
+        for _ in range(MEMORY_SESSIONS // 10):
+            async with crowd(app, 10):
+                pass
+        left = _megabytes(app)
+    return [
+        figure("memory of the server, warm", "MB", [warm], 600),
+        figure(f"the same after {MEMORY_EDITS:,} edits more", "MB", [after], n=MEMORY_EDITS),
+        figure(f"the same after {MEMORY_SESSIONS} sessions more", "MB", [left], n=MEMORY_SESSIONS),
+    ]
+
+
+async def large(app: App) -> list[Figure]:
+    """Somebody hands in 5 MB while others edit."""
+    figures = []
+    async with crowd(app, BESIDE) as others:
+        for each in inputs():
+            figures += await _large(app, each, others)
+            sys.stderr.write(table(machine("", 0.0), figures[-2:]).partition("---|\n")[2])
+    return figures
+
+
+async def _large(app: App, given: Input, others: Sequence[Viewer]) -> list[Figure]:
+    """As long as it takes, but no longer than `WATCHED`; then the visitor leaves."""
+    for other in others:
+        other.seconds.clear()
+    async with crowd(app, 1, given.page) as (viewer,):
+        with silences(app) as answers:
+            begin = time.perf_counter()
+            editing = asyncio.create_task(together(others, BESIDE_PAUSE, WATCHED))
+            working = asyncio.create_task(_hand_in(viewer, given))
+            await asyncio.wait([working], timeout=WATCHED)
+            taken = time.perf_counter() - begin
+            await editing
+        ended = working.done()
+        working.cancel()
+        await asyncio.wait([working])
+    beside = [each for other in others for each in other.seconds]
+    what = f"{MEGABYTES} MB into {given.what}"
+    lasts = f"takes {taken:.1f} s" if ended else f"goes on after {WATCHED:.0f} s"
+    return [
+        figure(f"{what} ({lasts}): longest silence", "ms", [1000 * max(answers)], STEP),
+        figure(f"{what}: edits of others", "ms", _ms(beside), STEP, STEP),
+    ]
+
+
+async def _hand_in(viewer: Viewer, given: Input) -> None:
+    if given.name:
+        await viewer.upload(given.label, given.name, given.content)
+    else:
+        await viewer.type(given.label, given.content.decode())
+
+
+PARTS = {"at_once": at_once, "many": many, "idle": idle, "memory": memory, "large": large}
+
+
+@asynccontextmanager
+async def crowd(app: App, number: int, page: str = "") -> AsyncIterator[list[Viewer]]:
+    """So many viewers of a page; ten open it at a time."""
+    viewers: list[Viewer] = []
+    for first in range(0, number, 10):
+        some = (Viewer(app.url, page).opened() for _ in range(min(10, number - first)))
+        viewers += await asyncio.gather(*some)
+    try:
+        yield viewers
+    finally:
+        await asyncio.gather(*(viewer.__aexit__(None, None, None) for viewer in viewers))
+
+
+async def together(viewers: Sequence[Viewer], pause: float, seconds: float) -> None:
+    """All go on editing for a while, each at that pace."""
+    end = time.perf_counter() + seconds
+    await asyncio.gather(*(viewer.every(pause, end) for viewer in viewers))
+
+
+async def _cpu_of_edits(app: App, viewer: Viewer) -> float:
+    """Milliseconds an edit."""
+    await _edits(viewer, EDITS // 3)
+    before = app.cpu()
+    await _edits(viewer, EDITS)
+    return 1000 * (app.cpu() - before) / EDITS
+
+
+async def _edits(viewer: Viewer, number: int) -> None:
+    for _ in range(number):
+        await viewer.edit()
+
+
+def _megabytes(app: App) -> float:
+    status = Path(f"/proc/{app.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def _ms(seconds: Sequence[float]) -> list[float]:
+    return [1000 * each for each in seconds]
+
+
+def printed() -> str:
+    """The last run, as a table."""
+    report = json.loads(OUT.read_text())
+    figures = [Figure(**line) for line in report.pop("figures")]
+    return table(Machine(**report), figures).rstrip()
+
+
+if __name__ == "__main__":
+    main()

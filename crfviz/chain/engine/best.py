@@ -1,0 +1,87 @@
+"""The best paths of a batch: maxima forward without a choice, then the choices along one path each.
+
+    best_t(k) = max_j [best_{t-1}(j) + w(j, k)] + e_t(k)
+
+The choice of a tag before costs as much as a maximum again, and is needed on the best paths alone,
+not for all tags. There the first maximum is taken, and where anything comes near it the sentence is
+walked again by the rule of ties of `crfviz.chain.recursions`.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from crfviz.chain.engine.arrays import Ids, take
+from crfviz.chain.engine.packed import Packed
+from crfviz.chain.recursions import TOLERANCE
+
+Scores = NDArray[np.float64]
+
+
+def best_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed: Packed) -> Scores:
+    """(N, K) score of the best prefix that ends in each tag at each row, nats."""
+    best = torch.empty_like(emissions)
+    torch.add(emissions[packed.first], start, out=best[packed.first])
+    leaving, moves = best.t().unsqueeze(2), transitions.unsqueeze(1)
+    candidates = emissions.new_empty((len(transitions), packed.first.stop, len(transitions)))
+    for before, here in pairwise(packed.columns):
+        size = here.stop - here.start
+        room, reached = candidates.narrow(1, 0, size), best[here]  # (K from, n, K to), (n, K)
+        torch.add(leaving.narrow(1, before.start, size), moves, out=room)
+        torch.amax(room, 0, out=reached)
+        reached += emissions[here]
+    return best.cpu().numpy()
+
+
+def walked_back(best: Scores, transitions: Scores, end: Scores, packed: Packed) -> tuple[Ids, Ids]:
+    """The best paths by the table of `best_prefixes`.
+
+    Returns:
+        (N,) tag of each row, and (B,) whether a path of each place is allowed.
+    """
+    reversed_best = take(best, packed.mirrored)
+    into = np.ascontiguousarray(transitions.T)
+    final = reversed_best[packed.first] + end
+    tags = _walked(reversed_best, into, final, packed, _first_best)
+    chosen = reversed_best[packed.later] + take(into, tags[packed.before])
+    if _rivals(final, tags[packed.first]) or _rivals(chosen, tags[packed.later]):
+        tags = _walked(reversed_best, into, final, packed, _lowest_best)
+    return tags[packed.mirrored], final.max(1) > -np.inf
+
+
+def _walked(
+    best: Scores, into: Scores, final: Scores, packed: Packed, choose: Callable[[Scores], Ids]
+) -> Ids:
+    """(N,) tags from the last words to the first, by rows in that order."""
+    tags = np.empty(len(best), np.int64)
+    chosen = tags[packed.first] = choose(final)
+    for here in packed.columns[1:]:
+        size = here.stop - here.start
+        chosen = tags[here] = choose(best[here] + take(into, chosen[:size]))
+    return tags
+
+
+def _first_best(scores: Scores) -> Ids:
+    return scores.argmax(1)
+
+
+def _lowest_best(scores: Scores) -> Ids:
+    """`crfviz.chain.recursions.lowest_best` of each row."""
+    return (scores >= _nearly(scores.max(1))[:, None]).argmax(1)
+
+
+def _nearly(best: Scores) -> Scores:
+    """From where on a score ties with the best one."""
+    return best - TOLERANCE * np.maximum(np.abs(best), 1.0)
+
+
+def _rivals(scores: Scores, chosen: Ids) -> bool:
+    """Whether any row (n, K) has a tag that ties with the chosen one."""
+    best = scores[np.arange(len(scores)), chosen]
+    with np.errstate(invalid="ignore"):  # where nothing is allowed
+        close = scores >= _nearly(best)[:, None]
+    return int(np.count_nonzero(close)) > len(scores)

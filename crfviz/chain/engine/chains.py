@@ -1,0 +1,55 @@
+"""Many chains with the same tags as one packed batch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.chain.engine.packed import Packed, pack
+from crfviz.chain.potentials import Array, Potentials
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """The scores of B chains by rows and places; see `Packed`."""
+
+    packed: Packed
+    emissions: Array  # (N, K)
+    steps: Array  # (K, K), or (N, K, K) the way to each row, zeros to the first words
+    start: Array  # (B, K)
+    end: Array  # (B, K)
+    words: NDArray[np.int64]  # (N,) the row of each word, chain after chain
+
+    def split(self, rows: NDArray[np.int64]) -> list[list[int]]:
+        """Whole numbers (N,) of rows as B lists, in the order in which the chains were given."""
+        lengths = np.empty_like(self.packed.lengths)
+        lengths[self.packed.order] = self.packed.lengths
+        parts = np.split(rows[self.words], lengths.cumsum()[:-1])
+        return [part.tolist() for part in parts]
+
+
+def together(chains: Sequence[Potentials]) -> Chains:
+    """One chain or more, packed."""
+    lengths = np.array([chain.num_tokens for chain in chains])
+    packed = pack(lengths, int(lengths.max()))
+    words = packed.cells.argsort()
+    rows = words.argsort()  # where the rows are, chain after chain
+    emissions, transitions, start, end = zip(*(chain.scores() for chain in chains), strict=True)
+    shared = chains[0].homogeneous and all(
+        np.array_equal(matrix, transitions[0]) for matrix in transitions[1:]
+    )
+    return Chains(
+        packed=packed,
+        emissions=np.concatenate(emissions)[rows],
+        steps=transitions[0] if shared else np.concatenate(_steps(chains))[rows],
+        start=np.stack(start)[packed.order],
+        end=np.stack(end)[packed.order],
+        words=words,
+    )
+
+
+def _steps(chains: Sequence[Potentials]) -> list[Array]:
+    """The ways to all words, chain after chain: none to a first word."""
+    none = np.zeros((1, chains[0].num_tags, chains[0].num_tags))
+    return [part for chain in chains for part in (none, chain.arrays()[1])]

@@ -1,0 +1,61 @@
+// The walk's buttons and what its step says; and what can be switched off, with the keys that do it.
+
+import { button, changed, flag, hide, html, set, setText } from "../dom.js";
+import { partsOf } from "../stage/covers.js";
+
+const NODES = { best: "best(t, k)", marginals: "marginals" };
+
+// `act`: { go(by), show(nodes) }.
+export function buildStepper({ go, show }) {
+  const text = html("div.step-text", { "aria-live": "polite" });
+  const count = html("span.step-count");
+  const back = [
+    button("|◀", () => go(-Infinity), { title: "to the start (Home)" }),
+    button("◀", () => go(-1), { title: "one step back (left arrow, PageUp)" }),
+  ];
+  const on = [
+    button("▶", () => go(1), { title: "one step on (right arrow, PageDown, space)" }),
+    button("▶|", () => go(Infinity), { title: "to the end (End)" }),
+  ];
+  const nodes = Object.entries(NODES).map(([name, label]) => button(label, () => show(name), { "data-nodes": name }));
+  const choice = html("div.buttons.choice", html("span", "nodes:"), nodes);
+  const element = html("div.stepper", html("div.buttons", back, count, on), text, choice);
+  return {
+    element,
+    update({ steps, nodes: shown }) {
+      hide(element, steps.of === 0);
+      setText(text, steps.text);
+      setText(count, `${steps.at} / ${steps.of}`);
+      set(element, "data-step", steps.at);
+      for (const each of back) each.disabled = steps.at === 0;
+      for (const each of on) each.disabled = steps.at === steps.of;
+      hide(choice, steps.choice.length < 2);
+      for (const each of nodes) set(each, "aria-pressed", each.dataset.nodes === shown);
+    },
+  };
+}
+
+// A list of the parts that can be switched off, closed until somebody asks for it.
+export function buildCovers(toggle) {
+  const list = html("div.covers-list", { role: "group", "aria-label": "What is shown" });
+  const open = button("show …", () => set(open, "aria-expanded", open.getAttribute("aria-expanded") !== "true"), {
+    "aria-expanded": "false",
+    class: "fold",
+    title: "switch rows, path, sentence and score line on and off",
+  });
+  const element = html("div.covers", open, list);
+  return {
+    element,
+    update({ payloadRows, ...next }) {
+      const parts = partsOf({ ...next, rows: payloadRows });
+      hide(element, parts.length === 0);
+      if (changed(list, JSON.stringify(parts))) list.replaceChildren(...parts.map((each) => switchOf(each, toggle)));
+      for (const each of list.children) set(each, "aria-pressed", !next.covered.has(each.dataset.part));
+      flag(open, { some: next.covered.size > 0 });
+    },
+  };
+}
+
+function switchOf({ part, key, name }, toggle) {
+  return button([name, html("kbd", key)], () => toggle(part), { "data-part": part, title: `key ${key}` });
+}

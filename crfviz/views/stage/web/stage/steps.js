@@ -1,0 +1,67 @@
+// Walks: what is to be seen at a step. Pure functions; crfviz/views/stage/steps.py says which steps a picture has.
+
+import { score } from "../numbers.js";
+
+// Where a walk stands, and what is to be seen there, beside what is covered:
+// `steps`: { at, of, text, column, first, nodes, choice }, null without a walk: the steps done and possible, what the
+// last one says, its word and whether the reader may choose what the nodes say.
+// `sees(part, t)`: whether a part may be drawn at word t, or at any word.
+export function sightOf(model, { step, nodes }) {
+  const { walk, T, covered } = model;
+  if (!walk) return { steps: null, nodes: "marginals", sees: (part) => !covered.has(part) };
+  const of = lengthOf(walk, T);
+  const at = Math.max(0, Math.min(step, of));
+  const begun = begunBy(walk, T, at);
+  const hidden = (part) => covered.has(part) || walk.never.includes(part);
+  const sees = (part, t) => {
+    if (hidden(part)) return false;
+    if (at === of) return true;
+    const phase = begun.findLast(({ parts }) => parts.includes(part));
+    if (!phase) return false;
+    return t === undefined || (t >= phase.from && t < phase.to);
+  };
+  const last = begun.at(-1);
+  const choice = begun.findLast((phase) => phase.nodes.length)?.nodes ?? walk.phases[0]?.nodes ?? [];
+  return {
+    sees,
+    nodes: choice.includes(nodes) ? nodes : (choice[0] ?? "marginals"),
+    steps: { at, of, choice, column: last?.column ?? null, text: last ? textOf(model, last) : walk.start },
+  };
+}
+
+// Steps of a walk over T words.
+export function lengthOf({ phases }, T) {
+  return phases.reduce((sum, { sweep }) => sum + (sweep ? T : 1), 0);
+}
+
+// The phases that have begun after `at` steps, each with the words that it has come to and the newest of them.
+function begunBy({ phases }, T, at) {
+  const begun = [];
+  let left = at;
+  for (const phase of phases) {
+    const length = phase.sweep ? T : 1;
+    if (left > 0) begun.push({ ...phase, ...reach(phase.sweep, Math.min(left, length), T) });
+    left -= length;
+  }
+  return begun;
+}
+
+function reach(sweep, done, T) {
+  if (!sweep) return { done, from: 0, to: T, column: null };
+  return sweep > 0 ? { done, from: 0, to: done, column: done - 1 } : { done, from: T - done, to: T, column: T - done };
+}
+
+// What the newest step says; in braces stand the words of this side: see steps.py.
+function textOf({ T, words, tags, results }, { text, first, last, sweep, done, column }) {
+  const template = (sweep && done === 1 && first) || (sweep && done === T && last) || text;
+  const tag = (t) => tags[results.path?.[t]] ?? "–";
+  const known = {
+    n: done,
+    T,
+    word: words[column],
+    tag: tag(column),
+    after: tag(column + 1),
+    z: score(results.logPartition, 4),
+  };
+  return template.replaceAll(/\{(\w+)\}/g, (_, name) => known[name]);
+}

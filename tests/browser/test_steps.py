@@ -1,0 +1,281 @@
+"""Steps: what each uncovers, that nothing else is on the page, and the clicker that moves them."""
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from crfviz.chain.demonstrations.log_space import forward_messages
+from tests.browser.screen import MODEL, SENTENCE, chain, grid, named
+
+SEEN = """() => {
+  const stage = crfviz.stage();
+  const nodes = [...stage.querySelectorAll("[data-node]")];
+  const columns = (found) =>
+    [...new Set(found.map((each) => Number(each.split(",")[0])))].sort((a, b) => a - b);
+  const tables = ["alpha", "beta", "emissions", "marginals"];
+  const filled = (name) => columns([...stage.querySelectorAll(`[data-table=${name}]`)]
+    .filter((cell) => cell.textContent).map((cell) => cell.dataset.t));
+  return {
+    step: Number(stage.dataset.step), steps: Number(stage.dataset.steps),
+    columns: columns(nodes.map((node) => node.dataset.node)),
+    values: Object.fromEntries(nodes.filter((node) => "value" in node.dataset)
+      .map((node) => [node.dataset.node, Number(node.dataset.value)])),
+    marginals: stage.querySelectorAll("[data-marginal]").length,
+    best: nodes.filter((node) => "best" in node.dataset).map((node) => node.dataset.node),
+    edges: stage.querySelectorAll("[data-edge]").length,
+    bestEdges: stage.querySelectorAll("[data-edge][data-best]").length,
+    path: stage.querySelector(".line.best")?.getAttribute("d") ?? "",
+    rows: crfviz.read().rows,
+    tables: Object.fromEntries(tables.map((name) => [name, filled(name)])),
+    sums: [...stage.querySelectorAll("[data-sum]")].map((line) => line.dataset.sum),
+    text: stage.innerText + [...stage.querySelectorAll("[title], [aria-label]")]
+      .map((each) => each.title + each.getAttribute("aria-label")).join(" "),
+    identity: crfviz.read().identity, note: crfviz.read().note,
+  };
+}"""
+WORDS = len(chain().words)
+
+
+def seen(screen):
+    return screen.page.evaluate(SEEN)
+
+
+def at_step(screen, step, of=2 * WORDS):
+    at = f"[data-stage][data-step='{step}'][data-steps='{of}']"
+    expect(screen.page.locator(at)).to_be_attached()
+
+
+def best_columns(columns):
+    table = grid(chain().analysis.best)
+    return {place: best for place, best in table.items() if int(place.split(",")[0]) < columns}
+
+
+def test_viterbi_gives_nothing_away_before_its_step(screen):
+    screen.open("viterbi", **{"v.twin": "1"})
+    expected = chain()
+    path = expected.analysis.viterbi.path
+    best = [f"{t},{k}" for t, k in enumerate(path)]
+    tags = named(path, expected.tags)
+    marginal = f"{expected.analysis.viterbi.probability:.2f}"
+    for step in range(2 * WORDS):
+        shown = seen(screen)
+        assert (shown["step"], shown["steps"]) == (step, 2 * WORDS)
+        columns, known = min(step, WORDS), max(0, step - WORDS)
+        assert shown["columns"] == list(range(columns))
+        assert shown["values"] == pytest.approx(best_columns(columns), abs=1e-6)
+        assert shown["edges"] == max(0, columns - 1) * len(expected.tags)
+        assert shown["marginals"] == 0
+        assert "marginal " not in shown["text"]
+        assert shown["best"] == best[WORDS - known :]
+        assert shown["bestEdges"] == max(0, known - 1)
+        assert (shown["path"] != "") == (known > 1)
+        assert shown["rows"] == ({"viterbi": tags[WORDS - known :]} if known else {})
+        assert (shown["identity"], shown["note"]) == ("", "")
+        assert f"p = {marginal}" not in shown["text"]
+        screen.press("PageDown")
+    shown = seen(screen)
+    assert shown["rows"] == {"viterbi": tags, "gold": tags}
+    assert f"p = {marginal}" in shown["identity"]
+    assert shown["marginals"] == 0
+    screen.expect_param("step", str(2 * WORDS))
+    expect(screen.page.locator("[data-testid=stDataFrame]").first).to_be_visible()
+
+    with screen.redraw():
+        screen.page.get_by_role("button", name="marginals").click()
+    assert seen(screen)["marginals"] == WORDS * len(expected.tags)
+    screen.expect_param("v.nodes", "marginals")
+    screen.press("Home")
+    assert seen(screen)["marginals"] == 0
+    expect(screen.page.locator("[data-testid=stDataFrame]")).to_have_count(0)
+
+
+def test_forward_backward_sums_left_to_right_and_back(screen):
+    screen.open("forward-backward", step="start")
+    expected = chain()
+    tables = expected.analysis.forward_backward
+    last = 2 * WORDS + 2
+    alpha, beta = grid(tables.log_alpha), grid(tables.log_beta)
+    log_z = f"{tables.log_partition:.4f}"
+    every = list(range(WORDS))
+    for step in range(last):
+        shown = seen(screen)
+        assert (shown["step"], shown["steps"]) == (step, last)
+        forward, back = min(step, WORDS), max(0, step - WORDS - 1)
+        swept = every[:forward] if not back else every[WORDS - back :]
+        assert shown["columns"] == swept
+        assert shown["tables"]["alpha"] == every[:forward]
+        assert shown["tables"]["beta"] == every[WORDS - back :]
+        table = beta if back else alpha
+        values = {place: table[place] for place in table if int(place.split(",")[0]) in swept}
+        assert shown["values"] == pytest.approx(values, abs=1e-6)
+        assert (shown["marginals"], shown["best"], shown["rows"]) == (0, [], {})
+        assert (log_z in shown["text"]) == (step == WORDS + 1)
+        into = {int(each.split(",")[0]) for each in shown["sums"]}
+        if 1 < step <= WORDS:
+            assert into == {step - 1}
+        elif back > 1:
+            assert into == {WORDS - back + 1}
+        else:
+            assert into == set()
+        screen.press("ArrowRight")
+    shown = seen(screen)
+    assert shown["marginals"] == WORDS * len(expected.tags)
+    assert shown["best"] == []
+    assert shown["rows"]["log_z"] == [log_z] * WORDS
+    assert f"{tables.log_partition:.9f}" in shown["note"]
+
+
+def test_the_clicker_lives_wherever_the_focus_is(screen):
+    screen.open("viterbi")
+    screen.press("PageDown")
+    at_step(screen, 1)
+    with screen.redraw():
+        screen.page.locator(".st-key-rows button", has_text="gold").click()
+    screen.press("PageDown", "PageDown", "PageUp", "ArrowRight", "End", "Home", "ArrowRight")
+    at_step(screen, 1)
+    screen.press(" ")
+    at_step(screen, 2)
+    assert (
+        "gold"
+        not in screen.page.locator(".st-key-rows button[aria-checked=true]").all_inner_texts()
+    )
+
+    screen.sentence.click()
+    screen.press("PageDown")
+    at_step(screen, 3)
+    screen.expect_param("step", "3")
+    screen.press("End")
+    screen.page.keyboard.type(" Home")
+    screen.press("PageDown", "ArrowLeft", "PageUp")
+    at_step(screen, 3)
+    with screen.redraw():
+        screen.press("Enter")
+    longer = 2 * len(chain(sentence=f"{SENTENCE} Home").words)
+    at_step(screen, 0, longer)
+    screen.press("PageDown")
+    at_step(screen, 1, longer)
+    screen.press("ArrowRight", "End", "Home", " ")  # inside of the text
+    at_step(screen, 1, longer)
+
+    screen.page.locator(".st-key-model button[aria-haspopup=listbox]").click()
+    screen.press("PageDown")
+    at_step(screen, 1, longer)
+    screen.press("Escape", "PageDown")
+    at_step(screen, 2, longer)
+
+
+def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
+    screen.open("", sentence=SENTENCE)
+    screen.press("PageDown")
+    at_step(screen, 0, WORDS + 1)
+    assert seen(screen)["tables"]["emissions"] == []
+    assert seen(screen)["rows"] == {}
+    screen.press("PageDown", " ", "PageDown")
+    shown = seen(screen)
+    assert shown["tables"]["emissions"] == [0, 1, 2]
+    assert shown["rows"] == {"greedy": named(chain().analysis.greedy, chain().tags)[:3]}
+    assert shown["note"] == ""
+    screen.expect_param("step", "3")
+    screen.press("PageUp", "PageUp", "PageUp", "PageUp")
+    screen.expect_title("Explore")
+
+
+def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
+    screen.open("")
+    before = seen(screen)
+    assert list(before["rows"]) == ["greedy", "left_to_right", "viterbi", "max_marginal", "gold"]
+    for key, row in (("w", "greedy"), ("l", "left_to_right"), ("m", "max_marginal"), ("g", "gold")):
+        screen.press(key)
+        assert row not in seen(screen)["rows"]
+        screen.press(key)
+        assert row in seen(screen)["rows"]
+    screen.press("p")
+    shown = seen(screen)
+    assert (shown["best"], shown["bestEdges"], shown["path"]) == ([], 0, "")
+    assert (shown["identity"], shown["note"]) == (before["identity"], before["note"])
+    screen.press("n")
+    assert seen(screen)["note"] == ""
+    screen.press("s")
+    assert seen(screen)["identity"] == ""
+    screen.expect_param("v.hide", "path.note.score")
+    screen.press("p", "n", "s", "l", "v", "m", "g")
+    screen.expect_param("v.rows", "greedy")
+    shown = seen(screen)
+    assert list(shown["rows"]) == ["greedy"]
+    assert (shown["best"], shown["bestEdges"], shown["path"]) == ([], 0, "")
+    assert "Viterbi" not in shown["text"].replace("Viterbi lattice", "").replace(legend(screen), "")
+    assert (shown["identity"], shown["note"]) == ("", "")
+    assert screen.page.locator("[data-differs]").count() == 0
+
+    screen.page.reload()
+    screen.wait({"name": 0, "rev": -1})
+    assert seen(screen)["rows"] == shown["rows"]
+    screen.follow("Viterbi")
+    at_step(screen, 0)
+    screen.press("End")
+    shown = seen(screen)
+    assert (shown["rows"], shown["best"], shown["identity"]) == ({}, [], "")
+    screen.page.get_by_role("button", name="show …").click()
+    screen.page.locator("[data-part=viterbi]").click()
+    assert list(seen(screen)["rows"]) == ["viterbi"]
+    screen.expect_param("v.rows", "greedy.viterbi")
+
+
+def legend(screen):
+    return screen.page.locator(".legend").inner_text()
+
+
+@pytest.mark.parametrize("path", ["marginals", "learn", "hmm-as-crf"])
+def test_every_story_has_steps_that_uncover_it(walk, path):
+    screen = walk(path, model=MODEL, sentence=SENTENCE)
+    whole = seen(screen)
+    assert whole["step"] == whole["steps"] > 2
+    screen.press("Home")
+    shown = seen(screen)
+    assert (shown["step"], shown["columns"], shown["rows"], shown["note"]) == (0, [], {}, "")
+    assert shown["tables"]["marginals"] == []
+    assert screen.page.locator("[data-weight]").count() == 0
+    assert (screen.page.locator("[data-cell]").count() > 0) == (path == "learn")
+    for _ in range(whole["steps"]):
+        screen.press("ArrowRight")
+    after = seen(screen)
+    assert (after["rows"], after["note"]) == (whole["rows"], whole["note"])
+    assert after["tables"] == whole["tables"]
+
+
+def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
+    """Under α as the message table, panel, lattice, check row and Log space say the same."""
+    model, days = "textbook/ice-cream", "2 3 3 1"
+    expected = chain(model, days).analysis
+    tag = chain(model, days).tags[0]
+    tables, emissions = expected.forward_backward, expected.potentials.emissions
+    messages = forward_messages(expected.potentials, tables)
+    screen.open("forward-backward", model=model, sentence=days, **{"v.alpha": "message"})
+    cells = screen.page.locator("[data-table=alpha]")
+    cells.nth(1).click()  # of the first tag, the second word
+    sent = f"{messages[1, 0]:.4f}".replace("-", "−")
+    expect(screen.page.locator(".side-title")).to_have_text(f"“3” to {tag} at “3”")
+    expect(screen.page.locator(".values")).to_contain_text(f"log Σ exp = {sent}")
+    expect(screen.page.locator(".strips .label").first).to_contain_text("α·e·β")
+    screen.press("Home", "ArrowRight", "ArrowRight")
+    at_step(screen, 2, 10)
+    arriving = {f"1,{k}": (tables.log_alpha - emissions)[1, k].item() for k in range(2)}
+    shown = seen(screen)["values"]
+    assert {place: shown[place] for place in arriving} == pytest.approx(arriving, abs=1e-6)
+
+    with screen.redraw():
+        screen.press("End")
+    with screen.redraw():
+        screen.page.get_by_role("radio", name="probability").click()
+    values = torch.exp(messages[:3, 0]).tolist()
+
+    def check():
+        texts = cells.all_inner_texts()[:3]
+        assert [float(text) for text in texts] == [float(f"{value:.4g}") for value in values]
+
+    screen.eventually(check)
+
+    screen.follow("Log space")
+    alpha = f"{tables.log_alpha[1, expected.viterbi.path[1]]:.4f}".replace("-", "−")
+    with_emission = screen.page.get_by_text("This sum is the message passed on to")
+    expect(with_emission).to_contain_text(f"= {alpha}.")

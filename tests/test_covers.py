@@ -1,0 +1,31 @@
+"""What is switched off, as page options: old links mean what they meant, new ones say the rest."""
+
+import pytest
+
+from crfviz.ui.state.covers import EVERY_ROW, OTHERS, PARTS, covered, wanted_rows, with_covered
+
+
+def test_nothing_is_covered_at_first():
+    assert covered({}) == []
+    assert wanted_rows(EVERY_ROW) == list(PARTS[: -len(OTHERS)])
+
+
+def test_rows_of_old_links_cover_the_others():
+    assert covered({"rows": "greedy.viterbi"}) == ["left_to_right", "max_marginal", "gold"]
+    assert covered({"rows": "none"}) == list(PARTS[: -len(OTHERS)])
+
+
+@pytest.mark.parametrize(
+    "parts", [[], ["gold"], ["path"], ["viterbi", "note", "score"], list(PARTS)], ids=str
+)
+def test_what_was_switched_off_is_read_again_and_other_options_stay(parts):
+    view = with_covered({"twin": "1", "rows": "gold", "hide": "note"}, parts)
+    assert covered(view) == parts
+    assert view["twin"] == "1"
+    assert set(view) == {"twin"} | ({"rows"} if set(parts) - set(OTHERS) else set()) | (
+        {"hide"} if set(parts) & set(OTHERS) else set()
+    )
+
+
+def test_what_is_no_part_is_left_out():
+    assert covered({"hide": "rubbish.path", "rows": EVERY_ROW}) == ["path"]

@@ -1,0 +1,21 @@
+"""Columns of long names leave room for the numbers beside them."""
+
+import pandas as pd
+
+from crfviz.ui.widgets import INDEX, LONGEST_NAME, NAMES_WIDTH, narrowed
+
+LONG = "x" * (LONGEST_NAME + 1)
+
+
+def test_only_columns_of_long_names_are_narrowed():
+    names = pd.DataFrame({"tag": ["O", LONG], "gold": [1, 2], "word": ["a", "b"]})
+    assert {name: each["width"] for name, each in narrowed(names).items()} == {"tag": NAMES_WIDTH}
+    assert narrowed(pd.DataFrame({"tag": [LONG[1:]]})) == {}
+
+
+def test_long_names_of_rows_and_heads_are_narrowed_and_heads_are_said_in_full():
+    frame = pd.DataFrame([[0.5, 0.5]], index=[LONG], columns=["word", f"{LONG}*"])
+    options = narrowed(frame)
+    assert set(options) == {INDEX, f"{LONG}*"}
+    assert options[f"{LONG}*"]["help"] == f"{LONG}\\*"
+    assert not options[INDEX].get("help")

@@ -1,0 +1,44 @@
+"""Walks as Python tells them: how many steps, and where a link stands."""
+
+import pytest
+
+from crfviz.views.stage.steps import (
+    ONE_PICTURE,
+    emission_walk,
+    forward_backward_walk,
+    hmm_walk,
+    learning_walk,
+    marginal_walk,
+    viterbi_walk,
+)
+
+
+@pytest.mark.parametrize(
+    ("walk", "steps"),
+    [
+        (viterbi_walk(possible=True), 10),
+        (forward_backward_walk(), 12),
+        (emission_walk("emissions"), 6),
+        (marginal_walk(["best_1"], ["sample_1"]), 7),
+        (learning_walk(), 4),
+        (hmm_walk("marginals"), 3),
+        (ONE_PICTURE, 0),
+    ],
+)
+def test_a_walk_has_a_step_for_each_word_of_each_sweep(walk, steps):
+    assert walk.steps(5) == steps
+    assert walk.at(steps + 100, 5) == steps
+    assert walk.at(-1, 5) == 0
+    assert walk.at(1, 5) == min(1, steps)
+
+
+def test_viterbi_opens_before_its_first_step_and_others_after_their_last():
+    assert viterbi_walk(possible=True).at(0, 5) == 0
+    assert forward_backward_walk().at(0, 5) == 12
+
+
+def test_where_no_path_is_allowed_nothing_is_traced_back():
+    *_, back = viterbi_walk(possible=False).phases
+    assert {back.text, back.first, back.last} == {
+        "No path is allowed, so there is nothing to trace back."
+    }
