@@ -11,6 +11,7 @@ from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.store import open_store
+from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.annotate import add, learning
 from crfviz.ui.annotate import store as annotation_store
@@ -368,9 +369,27 @@ def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store)
     assert store.documents() == []
 
 
+def test_who_teaches_while_another_does_sees_the_place_in_the_line(page, store, monkeypatch):
+    jobs = Jobs()
+    monkeypatch.setattr(Job, "begin", lambda _: None)  # both wait for ever
+    monkeypatch.setattr(learning, "_jobs", lambda: jobs)
+    monkeypatch.setattr(learning, "visitor", lambda: "me")
+    jobs.start("Teach first", [], visitor="other")
+    store.add("notes", read_items(b"Dogs run.", "notes").items)
+    finish(store, "notes", "anna")
+    open_part(page, "learn", "notes")
+    button(page, "Teach").click().run()
+    assert page.get("progress")[0].proto.text == (
+        f"Teach {MODEL}: waiting for another job of this server …"
+    )
+    assert button(page, "Teach").disabled
+    button(page, "Cancel").click().run()
+    assert [job.status.state for job in jobs.all] == ["cancelled", "waiting"]
+
+
 def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monkeypatch):
     taught = []
-    monkeypatch.setattr(learning, "start_teaching", lambda _, *what: taught.append(what))
+    monkeypatch.setattr(learning, "start_teaching", lambda _, *what, **_by: taught.append(what))
     store.add("notes", read_items(b"Dogs run.", "notes").items)
     finish(store, "notes", "anna")
     finish(store, "notes", "ben", [(0, "VERB")])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crfviz.annotations.mixing import tag_sets
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import StoreError, UnknownTagError
@@ -80,3 +81,24 @@ def test_entities_do_not_join_parts_of_speech_before_a_tag_set_is_known(store):
     with pytest.raises(UnknownTagError, match="tags such as 'PROPN', so 'B-ORG' is none of them"):
         store.merge("a", [said(item, ("B-ORG", "O"), "ner", "ben")])
     assert len(store.merge("a", [said(item, ("X", "O"), "other", "ben")]).new) == 1
+
+
+def test_documents_are_one_set_of_tags_where_nothing_speaks_against_it():
+    def pairs(*documents):
+        for name, tags, model in documents:
+            item = Item("Kim left", OFFSETS, document=name)
+            yield item, said(0, tags, model)
+
+    mixed = [("old", ("PROPN", "VERB"), "upos"), ("old", ("B-ORG", "O"), "ner")]
+    others = [("a", ("NOUN", "PROPN"), ""), ("b", ("O", "O"), ""), ("c", ("I-ORG", "O"), "ner")]
+    found = tag_sets(list(pairs(*mixed, *others)), {})
+    assert [each.documents for each in found] == [("old", "a"), ("old", "c")]
+    assert [each.tags for each in found] == [("NOUN", "PROPN", "VERB"), ("B-ORG", "I-ORG")]
+    begun = {"old": (*UPOS, *NER), "a": UPOS}
+    found = tag_sets(list(pairs(*mixed, *others)), begun)
+    assert [each.documents for each in found] == [("old", "c"), ("a",)]
+    assert [len(tag_sets(list(pairs(*some)), {})) for some in (mixed[:1], others[:2], [])] == [
+        1,
+        1,
+        0,
+    ]

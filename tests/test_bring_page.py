@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from crfviz.taggers import once
+from crfviz.taggers import once, user_models
+from crfviz.taggers.brought import archive, draft
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import FAMILIES
@@ -83,6 +84,27 @@ def test_a_server_may_take_no_files(script, monkeypatch):
     assert not app.exception
     assert any("takes no files" in caption.value for caption in app.caption)
     assert not app.get("file_uploader")
+
+
+@pytest.mark.usefixtures("own")
+def test_the_limits_are_said():
+    app = new_app()
+    open_at(app, "pages/bring.py")
+    said = app.file_uploader(key="bring.files").help
+    assert f"At most {draft.MOST_BYTES // 10**6} MB" in said
+    assert f"{draft.MOST_TAGS} tags, {draft.MOST_SCORES:,} scores" in said
+    document = Path(__file__).parents[1].joinpath("docs/bring-your-own.md").read_text("utf-8")
+    limits = [
+        f"at most {draft.MOST_BYTES // 10**6} MB ({draft.MOST_UNPACKED // 10**6} MB unpacked)",
+        f"{draft.MOST_SCORES:,} scores, {draft.MOST_SENTENCES:,} sentences",
+        f"{draft.MOST_TOKENS:,} words ({draft.MOST_WORDS:,} in a sentence",
+        f"{draft.LONGEST_WORD:,} characters in a word)",
+        f"{draft.MOST_TAGS} tags of {draft.LONGEST_TAG} characters",
+        f"a trained model {archive.MOST_MEMORY // 10**6} MB",
+        f"have {user_models.MOST_BYTES // 10**9} GB of disk",
+    ]
+    for limit in limits:
+        assert limit in " ".join(document.split())
 
 
 def test_every_box_for_files_asks_whether_they_are_taken():

@@ -5,6 +5,7 @@ import json
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -32,7 +33,7 @@ from crfviz.ui.state.link import Models, decode, encode
 from crfviz.ui.state.scenario import Scenario, for_tags
 from crfviz.views.frames.homework import compared, how_read, verdict
 from tests.fake_tagger import FakeTagger
-from tests.fuzz import LONGEST_MESSAGE, TRIES, fuzz
+from tests.fuzz import LONGEST_MESSAGE, MEASURED, TRIES, fuzz
 
 MOST_LINKS = 20_000
 TAGS = ("DET", "NOUN", "VERB")
@@ -335,3 +336,8 @@ def test_links():
 
     links = [urlencode(encode(scenario, KNOWN).params).encode() for scenario in SCENARIOS]
     fuzz("links", links, read, tries=min(TRIES, MOST_LINKS))
+
+
+def test_there_are_as_many_mutations_as_are_promised():
+    assert MEASURED or TRIES == 2000
+    assert "\nFUZZ ?= 50000\n" in Path(__file__).parents[1].joinpath("Makefile").read_text("utf-8")

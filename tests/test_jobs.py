@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crfviz.annotations.teaching.gains import taught_of
-from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.annotations.teaching.jobs import Jobs, Status
 from crfviz.annotations.teaching.learning import Lesson
 from crfviz.annotations.teaching.teach import start_teaching, teach
 from crfviz.exceptions import CrfvizError, FormatError
@@ -124,21 +124,42 @@ def test_bad_input_is_said_as_the_command_says_it(tiny):
 
 
 def test_an_unknown_command_is_a_message_too():
-    status = Job("nothing", ["no-such-command"]).wait(DEADLINE)
+    status = Jobs().start("nothing", ["no-such-command"]).wait(DEADLINE)
     assert status.state == "failed"
     assert "invalid choice: 'no-such-command'" in status.message
 
 
-def test_one_job_runs_at_a_time(tiny):
+def test_one_job_runs_at_a_time_and_the_others_wait_for_it(tiny):
     jobs = Jobs()
-    first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES)
-    with pytest.raises(CrfvizError, match="“Teach tiny” is running; wait until it is done"):
-        start_teaching(jobs, Lesson(tiny), SENTENCES)
+    first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
+    second = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
+    third = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="c")
+    assert [job.status.state for job in (first, second, third)] == ["running", "waiting", "waiting"]
+    assert [jobs.ahead(job) for job in (first, second, third)] == [0, 1, 2]
+    third.cancel()
+    assert third.wait(DEADLINE) == Status("cancelled", message="cancelled; nothing was saved")
     first.cancel()
     first.wait(DEADLINE)
-    second = start_teaching(jobs, Lesson(tiny), SENTENCES)
     assert second.wait(DEADLINE).state == "done"
-    assert jobs.all == [second, first]
+    assert jobs.all == [third, second, first]
+    assert [jobs.ahead(job) for job in jobs.all] == [0, 0, 0]
+
+
+def test_a_visitor_has_one_job(tiny):
+    jobs = Jobs()
+    first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
+    waits = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
+    for visitor in "ab":
+        with pytest.raises(CrfvizError, match="your “Teach tiny” is not over; wait until"):
+            start_teaching(jobs, Lesson(tiny), SENTENCES, visitor=visitor)
+    waits.cancel()
+    again = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
+    assert jobs.shown_to("a") is first
+    assert jobs.shown_to("b") is again
+    assert jobs.shown_to("somebody") is first
+    again.cancel()
+    first.cancel()
+    first.wait(DEADLINE)
 
 
 def test_sentences_that_cannot_be_handed_on_are_said_at_once(tiny):

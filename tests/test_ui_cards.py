@@ -54,3 +54,12 @@ def test_a_file_that_cannot_be_read_is_a_problem_in_words(folder, name, content)
     tiny = cards.cards()[0]
     assert tiny.problem
     assert cards.summary("tiny") == ""
+
+
+def test_figures_that_cannot_be_read_are_in_the_log_once(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(cards, "SHIPPED", tmp_path)
+    for _ in range(2):
+        assert cards.comparison() is None
+    assert [record.getMessage().rsplit("/", 1)[-1] for record in caplog.records] == [
+        "comparison.json cannot be read"
+    ]

@@ -92,25 +92,25 @@ def tag_sets(
         pairs: sentences of any documents with what was said about them.
         known: the tags that each document was begun with, None where nobody knows.
     """
-    parts: dict[tuple[str, bool], _Set] = {}
+    documents: dict[str, _Set] = {}
     for item, annotation in pairs:
         tags = known.get(item.document)
-        for kind in kinds(annotation.final) if tags is None else {True}:
-            new = _Set([item.document], set(), set(), None if tags is None else frozenset(tags))
-            part = parts.setdefault((item.document, kind), new)
-            part.models |= {annotation.model} - {""}
-            part.used |= {
-                tag for tag in annotation.final if tags is not None or kinds([tag]) == {kind}
-            }
-    sets: list[_Set] = []
-    for part in sorted(parts.values(), key=lambda each: each.tags is None):
-        there = next((each for each in sets if _belong(each, part)), None)
+        there = documents.get(item.document)
         if there is None:
+            whole = None if tags is None else frozenset(tags)
+            there = documents[item.document] = _Set([item.document], set(), set(), whole)
+        there.used.update(annotation.final)
+        there.models |= {annotation.model} - {""}
+    parts = [part for each in documents.values() for part in _of_one_kind(each)]
+    sets: list[_Set] = []
+    for part in sorted(parts, key=lambda each: each.tags is None):
+        fitting = next((each for each in sets if _belong(each, part)), None)
+        if fitting is None:
             sets.append(part)
         else:
-            there.documents += part.documents
-            there.used |= part.used
-            there.models |= part.models
+            fitting.documents += part.documents
+            fitting.used |= part.used
+            fitting.models |= part.models
     return [TagSet(tuple(each.documents), tuple(sorted(each.used))) for each in sets]
 
 
@@ -121,6 +121,21 @@ def in_words(sets: Sequence[TagSet]) -> str:
         documents = _listed([repr(name[:LONGEST]) for name in each.documents])
         told.append(f"{documents} ({_listed([tag[:LONGEST] for tag in each.tags])})")
     return "; ".join([*told, "…"] if len(sets) > MOST_SHOWN else told)
+
+
+def _of_one_kind(document: _Set) -> list[_Set]:
+    """A document, in two where it has tags of both kinds and none of its own say that it may."""
+    if document.tags is not None:
+        return [document]
+    return [
+        _Set(
+            [*document.documents],
+            {tag for tag in document.used if kinds([tag]) == {kind}},
+            set(document.models),
+            None,
+        )
+        for kind in sorted(kinds(document.used))
+    ]
 
 
 def _belong(there: _Set, part: _Set) -> bool:

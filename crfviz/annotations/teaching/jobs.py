@@ -1,7 +1,8 @@
 """Long work beside the app: a command of crfviz in a process of its own, watched and cancelled.
 
     jobs = Jobs()                       # one for the server, shared by all its sessions
-    job = jobs.start("Teach upos-en", ["teach", ...])
+    job = jobs.start("Teach upos-en", ["teach", ...], visitor="whoever asks")
+    jobs.ahead(job)                     # how many come before
     job.status                          # any session, any time: never blocks
     job.cancel()
 
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +26,7 @@ from crfviz.exceptions import CrfvizError
 
 MOST_KEPT = 20  # jobs that are over
 PATIENCE = 10.0  # seconds between the request to stop and the end by force
+CANCELLED = "cancelled; nothing was saved"
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -32,10 +34,15 @@ ROOT = Path(__file__).resolve().parents[3]
 class Status:
     """How far a job is."""
 
-    state: Literal["running", "done", "failed", "cancelled"] = "running"
+    state: Literal["waiting", "running", "done", "failed", "cancelled"] = "waiting"
     progress: float = 0.0  # in [0, 1]
     message: str = "starting"  # what it does now, or why it failed
     result: Mapping[str, Any] | None = None  # when it is done
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing comes any more."""
+        return self.state not in ("waiting", "running")
 
 
 def progress_line(share: float, message: str) -> str:
@@ -49,23 +56,49 @@ def result_line(result: Mapping[str, Any]) -> str:
 
 
 class Job:
-    """One command at work, by the arguments of `python -m crfviz` and its standard input."""
+    """One command, by the arguments of `python -m crfviz` and its standard input.
 
-    def __init__(self, title: str, arguments: Sequence[str], given: bytes = b"") -> None:
+    Args:
+        title: what it does, for people.
+        arguments: of the command.
+        given: its standard input.
+        visitor: whoever asked for it.
+        at_end: called once it is over.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        arguments: Sequence[str],
+        given: bytes = b"",
+        *,
+        visitor: str = "",
+        at_end: Callable[[], None] = lambda: None,
+    ) -> None:
         self.title = title
+        self.visitor = visitor
+        self._arguments, self._given, self._at_end = arguments, given, at_end
+        self._lock = threading.Lock()  # of the step from waiting to running, or to cancelled
         self._status = Status()
         self._cancelled = False
-        self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the process
-        known = os.environ.get("PYTHONPATH", "")
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "crfviz", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), known)))},
-        )
-        self._watcher = threading.Thread(target=self._watch, args=(given,), daemon=True)
-        self._watcher.start()
+        self._over = threading.Event()
+
+    def begin(self) -> None:
+        """Start its process, if it still waits."""
+        with self._lock:
+            if self._status.state != "waiting":
+                return
+            self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the process
+            known = os.environ.get("PYTHONPATH", "")
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "crfviz", *self._arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), known)))},
+            )
+            self._status = replace(self._status, state="running")
+        threading.Thread(target=self._watch, daemon=True).start()
 
     @property
     def status(self) -> Status:
@@ -74,15 +107,26 @@ class Job:
 
     def cancel(self) -> None:
         """Ask it to stop, and end it by force if it does not; one that is over stays as it is."""
-        if self._process.poll() is None:
+        with self._lock:
+            waited = self._status.state == "waiting"
+            if waited:
+                self._status = replace(self._status, state="cancelled", message=CANCELLED)
+        if waited:
+            self._end()
+        elif self._status.state == "running" and self._process.poll() is None:
             self._cancelled = True
             self._process.terminate()
             threading.Thread(target=self._end_by_force, daemon=True).start()
 
     def wait(self, seconds: float | None = None) -> Status:
         """How it ended, or how far it is after so many seconds."""
-        self._watcher.join(seconds)
+        self._over.wait(seconds)
         return self._status
+
+    def _end(self) -> None:
+        self._given = b""
+        self._over.set()
+        self._at_end()
 
     def _end_by_force(self) -> None:
         try:
@@ -90,25 +134,26 @@ class Job:
         except subprocess.TimeoutExpired:
             self._process.kill()
 
-    def _watch(self, given: bytes) -> None:
+    def _watch(self) -> None:
         """Whatever happens to the command, the errors that it wrote are closed and a status set."""
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
         with self._errors, process.stdout as lines:
             with contextlib.suppress(BrokenPipeError), process.stdin as pipe:  # it may be dead
-                pipe.write(given)
+                pipe.write(self._given)
             for line in lines:
                 with contextlib.suppress(ValueError, TypeError):  # a line that is not ours
                     self._status = replace(self._status, **json.loads(line))
             self._status = self._ended(process.wait())
+        self._end()
 
     def _ended(self, code: int) -> Status:
         """A result counts even where somebody cancelled too late: the model is there."""
         if code == 0 and self._status.result is not None:
             return replace(self._status, state="done", progress=1.0)
         if self._cancelled:
-            return replace(self._status, state="cancelled", message="cancelled; nothing was saved")
+            return replace(self._status, state="cancelled", message=CANCELLED)
         return replace(self._status, state="failed", message=self._reason(code))
 
     def _reason(self, code: int) -> str:
@@ -122,30 +167,59 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a server: one at a time runs, so that the pages still answer."""
+    """The jobs of a server: one at a time runs, so that the pages still answer; the others wait."""
 
     def __init__(self) -> None:
         self._jobs: list[Job] = []
         self._lock = threading.Lock()
 
-    def start(self, title: str, arguments: Sequence[str], given: bytes = b"") -> Job:
-        """Start a command; see `Job`.
+    def start(
+        self, title: str, arguments: Sequence[str], given: bytes = b"", *, visitor: str = ""
+    ) -> Job:
+        """Put a command into the line, or start it where nobody waits; see `Job`.
 
         Raises:
-            CrfvizError: another job is running.
+            CrfvizError: this visitor has a job already that is not over.
         """
         with self._lock:
             for job in self._jobs:
-                if job.status.state == "running":
+                if job.visitor == visitor and not job.status.over:
                     raise CrfvizError(
-                        f"“{job.title}” is running; wait until it is done, or cancel it"
+                        f"your “{job.title}” is not over; wait until it is done, or cancel it"
                     )
-            job = Job(title, arguments, given)
-            self._jobs = [job, *self._jobs[:MOST_KEPT]]
-            return job
+            job = Job(title, arguments, given, visitor=visitor, at_end=self._next)
+            over = [each for each in self._jobs if each.status.over]
+            waiting = [each for each in self._jobs if not each.status.over]
+            self._jobs = [job, *waiting, *over[:MOST_KEPT]]
+        self._next()
+        return job
+
+    def ahead(self, job: Job) -> int:
+        """How many others come before a job that waits; the one that runs counts, too."""
+        before = [each for each in self._line() if not each.status.over]
+        return before.index(job) if job in before else 0
 
     @property
     def all(self) -> list[Job]:
         """The newest first."""
         with self._lock:
             return list(self._jobs)
+
+    def shown_to(self, visitor: str) -> Job | None:
+        """The newest of this visitor; of another one where there is none, one that runs first."""
+        every = self.all
+        own = [job for job in every if job.visitor == visitor]
+        running = [job for job in every if job.status.state == "running"]
+        return next(iter([*own, *running, *every]), None)
+
+    def _line(self) -> list[Job]:
+        """The oldest first."""
+        return self.all[::-1]
+
+    def _next(self) -> None:
+        """Begin with the first that waits, if nothing runs."""
+        for job in self._line():
+            if job.status.state == "waiting":
+                job.begin()
+            if not job.status.over:
+                return

@@ -117,11 +117,13 @@ def hold_out(
     return held_out, [sentence for sentence in sentences if sentence.tokens not in drawn]
 
 
-def start_teaching(jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence]) -> Job:
+def start_teaching(
+    jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence], *, visitor: str = ""
+) -> Job:
     """Teach beside the app; `taught_of(job.status.result)` is what came of it.
 
     Raises:
-        CrfvizError: another job is running, or the sentences cannot be handed on.
+        CrfvizError: this visitor has another job, or the sentences cannot be handed on.
     """
     arguments = ["teach", STANDARD_INPUT, "--json-lines"]
     for name, value in asdict(lesson).items():
@@ -131,7 +133,7 @@ def start_teaching(jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence]) ->
         given = render_sentences(sentences, "jsonl").encode()
     except UnicodeEncodeError as error:
         raise FormatError(f"a sentence to learn from is no UTF-8 text ({error})") from error
-    return jobs.start(f"Teach {Path(lesson.model).name}", arguments, given)
+    return jobs.start(f"Teach {Path(lesson.model).name}", arguments, given, visitor=visitor)
 
 
 def _learning(report: Announce) -> Callable[[int, int], None]:

@@ -22,6 +22,7 @@ from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, one_of, scenario
 from crfviz.ui.session.kept import choice, of_server, refusals_said, say
 from crfviz.ui.session.permission import no_uploads, uploads_allowed
+from crfviz.ui.session.turns import visitor, waiting_for
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
@@ -47,9 +48,8 @@ def learning_panel(document: DocumentSummary) -> None:
         st.info(f"{plain(model)} cannot learn more here: choose a network with a CRF on the left.")
     else:
         _lesson(document, model)
-    jobs = _jobs().all
-    if jobs:
-        _watch(jobs[0])
+    if job := _jobs().shown_to(visitor()):
+        _watch(job)
 
 
 def _lesson(document: DocumentSummary, model: str) -> None:
@@ -64,7 +64,7 @@ def _lesson(document: DocumentSummary, model: str) -> None:
             f"{count(len(copies), 'finished sentence')}; one in five is held out to see whether "
             "others gain, too. The model stays as it is: a new one is written."
         )
-    busy = any(job.status.state == "running" for job in _jobs().all)
+    busy = any(job.visitor == visitor() and not job.status.over for job in _jobs().all)
     st.button("Teach", type="primary", disabled=busy or not copies, on_click=_start)
 
 
@@ -79,13 +79,13 @@ def _start() -> None:
                 say("Choose which copies are learnt from where annotators disagree.")
                 return
             lesson = Lesson(scenario().model, method, name)
-            start_teaching(_jobs(), lesson, finished(copies))
+            start_teaching(_jobs(), lesson, finished(copies), visitor=visitor())
 
 
 def _watch(job: Job) -> None:
     """A bar while it runs; the page is drawn anew once it is over, for the new model's sake."""
     status = job.status
-    if status.state == "running":
+    if not status.over:
         _bar(job)
     elif status.state == "done" and status.result is not None:
         _show(taught_of(status.result))
@@ -99,10 +99,12 @@ def _watch(job: Job) -> None:
 @guarded("The progress of learning")
 def _bar(job: Job) -> None:
     status = job.status
-    if status.state != "running":
+    if status.over:
         st.rerun()
+    ahead = _jobs().ahead(job)
+    said = f"{waiting_for(ahead)} …" if ahead else status.message
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(status.progress, f"{plain(job.title)}: {plain(status.message)}")
+        st.progress(status.progress, f"{plain(job.title)}: {plain(said)}")
         st.button("Cancel", on_click=job.cancel, key="teach.cancel")
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.folder import FolderTagger
+from crfviz.taggers.once import warn_once
 from crfviz.taggers.registry import SHIPPED, brought_models
 from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
 from crfviz.text.lines import outside
@@ -53,8 +54,8 @@ def comparison() -> pd.DataFrame | None:
     path = SHIPPED / COMPARISON_FILE
     try:
         return comparison_frame(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, StopIteration):
-        _log.warning("%s cannot be read", path, exc_info=True)
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        warn_once(_log, f"{path} cannot be read", error)
         return None
 
 

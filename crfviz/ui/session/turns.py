@@ -83,13 +83,18 @@ def visitor() -> str:
     return token.hex() if token else context.session_id if context else ""
 
 
+def waiting_for(ahead: int) -> str:
+    """The place in a line in words, where so many come before."""
+    jobs = "another job" if ahead == 1 else f"{ahead} other jobs"
+    return f"waiting for {jobs} of this server"
+
+
 @contextmanager
 def turn(wait: Callable[[str], object]) -> Iterator[None]:
     """The turn of this visitor; `wait` shows words while others come before."""
 
     def tell(ahead: int) -> None:
-        jobs = "another job" if ahead == 1 else f"{ahead} other jobs"
-        wait(f"Waiting for {jobs} of this server …")
+        wait(f"{waiting_for(ahead).capitalize()} …")
 
     with TURNS.taken(visitor(), tell):
         yield
