@@ -8,6 +8,7 @@ from crfviz.views.stage.parts import Cell, Picture
 from crfviz.views.stage.steps import forward_backward_walk
 from crfviz.views.strips.grids import (
     CONVENTIONS,
+    MESSAGE,
     SWEEP_DISPLAYS,
     alpha_grid,
     beta_grid,
@@ -30,10 +31,10 @@ grids = [
 ]
 picture = Picture(
     ["lattice", "alpha", "beta", "strips"],
-    consistency_rows(current.now),
+    consistency_rows(current.now, convention),
     grids,
-    side=Cell(),
-    note=consistency_note(current.now),
+    side=Cell(message=convention == MESSAGE),
+    note=consistency_note(current.now, convention),
     legend=LEGEND,
     walk=forward_backward_walk(),
 )

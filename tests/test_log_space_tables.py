@@ -9,6 +9,7 @@ from hypothesis import given
 from crfviz.chain.demonstrations.log_space import consistency, float32_products, forward_messages
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
+from crfviz.views.frames.log_space import alpha_line
 from tests import oracle
 from tests.strategies import chains, fewer_examples
 
@@ -104,3 +105,11 @@ def test_a_forbidden_tag_is_not_lost():
     products = float32_products(potentials, forward_backward(potentials))
     assert products.alpha[1, 0] == 0
     assert not products.lost.any()
+
+
+def test_the_sum_of_a_cell_is_told_apart_from_its_alpha():
+    line = alpha_line(11.93, -2.58, (3, "ADJ"))
+    assert line == (
+        "This sum is the message passed on to ADJ at word 3. With the emission there, "
+        "α(3, ADJ) = 11.9300 − 2.5800 = 9.3500."
+    )

@@ -11,7 +11,7 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.demonstrations.log_space import underflow
 from crfviz.chain.potentials import Potentials
 from crfviz.views.frames.log_space import underflow_frame
-from crfviz.views.strips.grids import consistency_note, consistency_rows
+from crfviz.views.strips.grids import CONVENTIONS, consistency_note, consistency_rows
 from tests import oracle
 from tests.strategies import chains, fewer_examples
 
@@ -86,3 +86,12 @@ def test_products_shrink_by_the_same_factor_and_are_lost_in_the_end():
 def test_a_negative_log_z_has_a_real_minus():
     (log_z,) = consistency_rows(analyse(Potentials([[-1.5]], [[0.0]])))
     assert log_z.texts == ["−1.5000"]
+
+
+def test_under_the_other_convention_the_row_and_the_note_say_what_is_left_out():
+    analysis = analyse(Potentials([[1.0, 0.5], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
+    (included,), (message,) = (consistency_rows(analysis, name) for name in CONVENTIONS)
+    assert (included.label, message.label) == ("log Σ α·β", "log Σ α·e·β")
+    assert included.texts == message.texts
+    assert "leaves the emission" in consistency_note(analysis, "message")
+    assert "leaves the emission" not in consistency_note(analysis, "included")

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from crfviz.views.numbers import (
+    added,
     count,
     per_cent,
     probability,
@@ -74,3 +75,7 @@ def test_cells_per_cent_rounding_and_counts():
     assert [rounding(0.0), rounding(2.3e-16)] == ["0", "2e-16"]
     assert [count(number, "edit") for number in (0, 1, 2)] == ["0 edits", "1 edit", "2 edits"]
     assert count(17500, "sentence") == "17,500 sentences"
+
+
+def test_a_negative_number_is_taken_away():
+    assert (added(1.5), added(-1.5, 1), added(0.0, 0)) == ("+ 1.50", "− 1.5", "+ 0")

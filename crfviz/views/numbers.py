@@ -26,6 +26,11 @@ def score(value: float, digits: int = 2) -> str:
     return text.removeprefix("-") if float(text) == 0 else minus(text)
 
 
+def added(value: float, digits: int = 2) -> str:
+    """A number added to what stands before it: "+ 1.5", "− 1.5"."""
+    return f"− {score(-value, digits)}" if value < 0 else f"+ {score(value, digits)}"
+
+
 def signed(value: float, digits: int = 2) -> str:
     """A change with its sign; "0" where there is none at all, "0.00" where it rounds to that."""
     text = score(value, digits) if value else "0"

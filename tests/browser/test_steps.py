@@ -1,8 +1,10 @@
 """Steps: what each uncovers, that nothing else is on the page, and the clicker that moves them."""
 
 import pytest
+import torch
 from playwright.sync_api import expect
 
+from crfviz.chain.demonstrations.log_space import forward_messages
 from tests.browser.screen import MODEL, SENTENCE, chain, grid, named
 
 SEEN = """() => {
@@ -239,3 +241,41 @@ def test_every_story_has_steps_that_uncover_it(walk, path):
     after = seen(screen)
     assert (after["rows"], after["note"]) == (whole["rows"], whole["note"])
     assert after["tables"] == whole["tables"]
+
+
+def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
+    """Under α as the message table, panel, lattice, check row and Log space say the same."""
+    model, days = "textbook/ice-cream", "2 3 3 1"
+    expected = chain(model, days).analysis
+    tag = chain(model, days).tags[0]
+    tables, emissions = expected.forward_backward, expected.potentials.emissions
+    messages = forward_messages(expected.potentials, tables)
+    screen.open("forward-backward", model=model, sentence=days, **{"v.alpha": "message"})
+    cells = screen.page.locator("[data-table=alpha]")
+    cells.nth(1).click()  # of the first tag, the second word
+    sent = f"{messages[1, 0]:.4f}".replace("-", "−")
+    expect(screen.page.locator(".side-title")).to_have_text(f"“3” to {tag} at “3”")
+    expect(screen.page.locator(".values")).to_contain_text(f"log Σ exp = {sent}")
+    expect(screen.page.locator(".strips .label").first).to_contain_text("α·e·β")
+    screen.press("Home", "ArrowRight", "ArrowRight")
+    at_step(screen, 2, 10)
+    arriving = {f"1,{k}": (tables.log_alpha - emissions)[1, k].item() for k in range(2)}
+    shown = seen(screen)["values"]
+    assert {place: shown[place] for place in arriving} == pytest.approx(arriving, abs=1e-6)
+
+    with screen.redraw():
+        screen.press("End")
+    with screen.redraw():
+        screen.page.get_by_role("radio", name="probability").click()
+    values = torch.exp(messages[:3, 0]).tolist()
+
+    def check():
+        texts = cells.all_inner_texts()[:3]
+        assert [float(text) for text in texts] == [float(f"{value:.4g}") for value in values]
+
+    screen.eventually(check)
+
+    screen.follow("Log space")
+    alpha = f"{tables.log_alpha[1, expected.viterbi.path[1]]:.4f}".replace("-", "−")
+    with_emission = screen.page.get_by_text("This sum is the message passed on to")
+    expect(with_emission).to_contain_text(f"= {alpha}.")

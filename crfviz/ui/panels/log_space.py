@@ -15,6 +15,7 @@ from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.widgets import narrowed
 from crfviz.ui.words import plain
 from crfviz.views.frames.log_space import (
+    alpha_line,
     batch_frame,
     batch_note,
     direct_line,
@@ -61,6 +62,9 @@ def sum_panel(scene: Scene) -> None:
     st.text(f"a = α({position}, j) + {summed}: {sum_line(summed_up)}")
     for precision in summed_up.direct:
         st.text(direct_line(summed_up, precision))
+    if position < T:
+        emission = chain.emissions[position, scene.tags.index(tag)].item()
+        st.text(alpha_line(summed_up.result - float(added), emission, (position + 1, tag)))
     frame = term_frame(summed_up, scene.tags)
     shown = frame.style.format(
         {

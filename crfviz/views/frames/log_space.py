@@ -11,7 +11,7 @@ from pandas.io.formats.style import Styler
 from crfviz.chain.demonstrations.log_space import LogSumExp, Underflow
 from crfviz.chain.demonstrations.padded_batch import PaddedBatch
 from crfviz.views.frames.naive import named_level
-from crfviz.views.numbers import count, rounding, score
+from crfviz.views.numbers import added, count, rounding, score
 from crfviz.views.phrases import columns
 
 SMALLEST = math.log(2.0**-149)  # of a float32, nats
@@ -44,6 +44,16 @@ def sum_line(summed: LogSumExp) -> str:
     return (
         f"max {largest} + log(Σ exp(a − max)) = {largest} + log {summed.total:.6f} = {largest} + "
         f"{math.log(summed.total):.6f} = {score(summed.result, 6)}"
+    )
+
+
+def alpha_line(message: float, emission: float, cell: tuple[int, str]) -> str:
+    """What the sum is in either convention for α, at a word by its number and a tag."""
+    position, tag = cell
+    return (
+        f"This sum is the message passed on to {tag} at word {position}. With the emission there, "
+        f"α({position}, {tag}) = {score(message, 4)} {added(emission, 4)} = "
+        f"{score(message + emission, 4)}."
     )
 
 

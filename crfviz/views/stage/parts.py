@@ -80,6 +80,8 @@ class Matrix:
 class Cell:
     """How the numbers of the cell that has the focus come about."""
 
+    message: bool = False  # whether α is what a word passes on to the next one
+
 
 @dataclass(frozen=True)
 class Bars:

@@ -84,6 +84,7 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
         "terms": asdict(side) if isinstance(side, Gap) else None,  # finite: both paths are allowed
         "ruler": None if matrix.ruler is None else _ruler(matrix.ruler),
         "marks": [[mark.at, mark.label] for mark in matrix.marks],
+        "messages": isinstance(side, Cell) and side.message,
         "entity": asdict(side) if isinstance(side, EntityPanel) else None,
         "heading": list(picture.heading),
         "pile": None if picture.pile is None else _pile(picture.pile),

@@ -28,8 +28,13 @@ EMISSION_DISPLAYS = {
     "softmax": "softmax",
     "rank": "rank",
 }
+LEFT_OUT = (
+    " The message leaves the emission of the word it arrives at out: e is that emission, and log Z "
+    "from α adds the last word's and END."
+)
 SWEEP_DISPLAYS = {"log": "log", "probability": "probability", "normalised": "per column"}
-CONVENTIONS = {"included": "α holds the emission at t", "message": "α is the message passed on"}
+MESSAGE = "message"
+CONVENTIONS = {"included": "α holds the emission at t", MESSAGE: "α is the message passed on"}
 
 
 def emission_grid(analysis: Analysis, display: str) -> Grid:
@@ -61,7 +66,7 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
 
 def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
     """The forward table α, by keys of `SWEEP_DISPLAYS` and `CONVENTIONS`."""
-    if convention == "message":
+    if convention == MESSAGE:
         passed_on = forward_messages(analysis.potentials, analysis.forward_backward)
         nothing = passed_on.new_full((1, passed_on.shape[1]), torch.nan)
         values = torch.cat([passed_on, nothing])
@@ -92,14 +97,15 @@ def best_grid(analysis: Analysis) -> Grid:
     return Grid("best", label, analysis.best, scale_of(analysis.best), outlined=path)
 
 
-def consistency_rows(analysis: Analysis) -> list[Row]:
-    """Log Z read at each word."""
+def consistency_rows(analysis: Analysis, convention: str = "included") -> list[Row]:
+    """Log Z read at each word, from what a key of `CONVENTIONS` calls α."""
     readings = consistency(analysis.potentials, analysis.forward_backward)
     totals = [score(z, 4) for z in readings.at_positions.tolist()]
-    return [Row("log_z", "log Σ α·β", None, texts=totals)]
+    label = "log Σ α·e·β" if convention == MESSAGE else "log Σ α·β"
+    return [Row("log_z", label, None, texts=totals)]
 
 
-def consistency_note(analysis: Analysis) -> str:
+def consistency_note(analysis: Analysis, convention: str = "included") -> str:
     """Z from alpha, from beta and at every word, and how far they lie apart."""
     readings = consistency(analysis.potentials, analysis.forward_backward)
     if analysis.forward_backward.log_partition == -math.inf:
@@ -108,6 +114,7 @@ def consistency_note(analysis: Analysis) -> str:
     return (
         f"log Z from α {alpha}, from β {beta}, and at each of the {analysis.potentials.num_tokens} "
         f"words: largest deviation {rounding(readings.largest_deviation)}."
+        + (LEFT_OUT if convention == MESSAGE else "")
     )
 
 

@@ -17,6 +17,11 @@ export function signed(value, digits = 2) {
   return (value > 0 ? "+" : "") + score(value, digits);
 }
 
+// A number added to what stands before it: " + 1.5", " − 1.5".
+export function added(value, digits = 2) {
+  return value < 0 ? ` − ${score(-value, digits)}` : ` + ${score(value, digits)}`;
+}
+
 // A share of 0 to 1 as CSS has it.
 export function percent(share, digits = 2) {
   return `${(100 * share).toFixed(digits)}%`;
@@ -32,7 +37,7 @@ export function probability(value) {
 export function marginalText({ results, K }, t, k) {
   const i = t * K + k;
   const [alpha, beta, logPartition] = [results.alpha[i], results.beta[i], results.logPartition];
-  const log = `${score(alpha, 4)} + ${score(beta, 4)} − ${score(logPartition, 4)}`;
+  const log = `${score(alpha, 4)}${added(beta, 4)}${added(-logPartition, 4)}`;
   return `exp(${log}) = ${results.marginals[i].toPrecision(6)}`;
 }
 

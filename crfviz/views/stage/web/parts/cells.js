@@ -7,6 +7,7 @@ import { direction } from "./ghosts.js";
 
 // Tables of scores reach further down than up; their winners should not drown among them.
 const NEGATIVES = 3;
+const SIGNIFICANT = 4; // digits of what was multiplied
 const LARGEST = 6; // of a matrix's range: a single huge edit must not bleach all other cells
 
 // A matrix over the weights of the CRF layer: rows are "from" with START on top, columns are "to" with END at the
@@ -189,8 +190,22 @@ function small(value, digits, kind) {
     return value === 0 || value >= 0.0095 ? String(Number(value.toFixed(2))) : value.toExponential(0);
   if (kind === "change" || kind === "signed") return Math.abs(value) < least ? "·" : signed(value, digits);
   if (value === Infinity) return "∞"; // beyond 1.8e308: why one computes in logarithms
-  if (value >= 1e4 || (kind === "exponent" && value !== 0 && value < least)) return value.toExponential(0);
+  if (kind === "exponent") return significant(value, digits);
+  if (value >= 1e4) return value.toExponential(0);
   return value < least ? "·" : value.toFixed(digits);
+}
+
+// Four significant digits, and no fewer decimals than the others have.
+function significant(value, digits) {
+  if (value === 0) return "0";
+  if (value < 1e-4 || value >= 1e5)
+    return value
+      .toExponential(3)
+      .replace(/\.?0+e/, "e")
+      .replace("e+", "e");
+  const text = String(Number(value.toPrecision(SIGNIFICANT)));
+  const decimals = text.split(".")[1]?.length ?? 0;
+  return decimals < digits ? value.toFixed(digits) : text;
 }
 
 function largest({ chain }) {

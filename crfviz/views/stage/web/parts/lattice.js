@@ -4,7 +4,8 @@
 
 import { changed, fit, flag, hide, html, mark, set, setProperty, setText, svg } from "../dom.js";
 import { probability, score, signed } from "../numbers.js";
-import { inputsOf, sharesOf } from "../stage/inputs.js";
+import { logSumExp } from "../recursions.js";
+import { inputsOf, messageInto, sharesOf } from "../stage/inputs.js";
 import { cellText } from "./cells.js";
 
 const LARGEST_RADIUS = 14;
@@ -137,12 +138,19 @@ function drawEdge({ K, results, survivor: prefix, sees }, { edges, placing, fold
 
 // What the nodes say: null for their marginals, else the scores that are being computed, the largest of each word, and
 // how the numbers are written.
-function numbersOf({ nodes, results, tables, T, K }) {
+function numbersOf(model) {
+  const { nodes, results, tables, messages, T, K } = model;
   if (nodes === "marginals") return null;
-  const scores = results[nodes];
-  const largest = Array.from({ length: T }, (_, t) => Math.max(...scores.subarray(t * K, (t + 1) * K)));
-  const table = tables.find(({ name }) => name === nodes);
-  const text = (i) => (table ? cellText(table, table.values[i]) : score(scores[i]));
+  const arriving = messages && nodes === "alpha";
+  const scores = arriving ? results.alpha.map((_, i) => messageInto(model, Math.floor(i / K), i % K)) : results[nodes];
+  const columns = Array.from({ length: T }, (_, t) => scores.subarray(t * K, (t + 1) * K));
+  const largest = columns.map((column) => Math.max(...column));
+  const { kind, digits } = tables.find(({ name }) => name === nodes) ?? { kind: "score", digits: 1 };
+  const sums = kind === "probability" ? columns.map(logSumExp) : null;
+  const text = (i) => {
+    if (kind === "score") return score(scores[i]);
+    return cellText({ kind, digits }, Math.exp(scores[i] - (sums?.[Math.floor(i / K)] ?? 0)));
+  };
   return { name: nodes, scores, share: (i) => Math.exp(scores[i] - largest[Math.floor(i / K)]), text };
 }
 

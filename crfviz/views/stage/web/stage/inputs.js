@@ -10,12 +10,14 @@ const HEADS = {
   alpha: ["from", "α before", "transition", "emission", "sum"],
   beta: ["to", "β after", "transition", "emission", "sum"],
   marginals: ["", "", "", "", "log"],
+  message: ["from", "α before", "emission", "transition", "sum"],
 };
 const FORMULAS = {
   best: "max over the tags before: best + transition + emission",
   alpha: "log Σ exp over the tags before: α + transition + emission",
   beta: "log Σ exp over the tags after: transition + emission + β",
   marginals: "p = exp(α + β − log Z)",
+  message: "log Σ exp over the tags of this word: α before + its emission + transition",
 };
 
 // Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest
@@ -23,6 +25,10 @@ const FORMULAS = {
 export function inputsOf(model, kind, t, k) {
   const { chain, results, T, K } = model;
   if (kind === "marginals") return [];
+  if (isMessage(model, kind)) {
+    if (t === T - 1) return []; // passes nothing on
+    return ranked(K, (j) => [messageInto(model, t, j), chain.emissions[t * K + j], transition(chain, t + 1, j, k)]);
+  }
   if (kind === "beta") {
     if (t === T - 1) return [{ tag: null, name: "END", parts: [null, chain.end[k], null], sum: chain.end[k] }];
     return ranked(K, (j) => {
@@ -36,6 +42,20 @@ export function inputsOf(model, kind, t, k) {
     return [{ tag: null, name: "START", parts: [null, chain.start[k], emission], sum }];
   }
   return ranked(K, (j) => [results[kind][(t - 1) * K + j], transition(chain, t, j, k), emission]);
+}
+
+// Whether α is what a word passes on to the next, the emission at that one left out.
+function isMessage({ messages }, kind) {
+  return messages && kind === "alpha";
+}
+
+// What arrives at word t as tag k, before its emission.
+export function messageInto({ chain, results, K }, t, k) {
+  const emission = chain.emissions[t * K + k];
+  if (t === 0) return chain.start[k];
+  if (emission > -Infinity) return results.alpha[t * K + k] - emission;
+  const before = Array.from({ length: K }, (_, j) => results.alpha[(t - 1) * K + j] + transition(chain, t, j, k));
+  return logSumExp(before);
 }
 
 function ranked(K, parts) {
@@ -114,14 +134,15 @@ export function buildInputs(model, read) {
       const inputs = inputsOf(next, kind, t, k);
       const sums = inputs.map((input) => input.sum);
       const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
-      setText(title, `${next.tags[k]} at “${next.words[t]}”`);
+      const form = isMessage(next, kind) ? "message" : kind;
+      setText(title, form === "message" ? messageTitle(next, t, k) : `${next.tags[k]} at “${next.words[t]}”`);
       for (const each of kinds) {
         set(each, "aria-pressed", each.dataset.kind === kind);
         each.disabled = next.walking && each.dataset.kind !== kind;
       }
-      setText(formula, FORMULAS[kind]);
+      setText(formula, FORMULAS[form]);
       hide(head, inputs.length === 0);
-      setTexts(head, HEADS[kind]);
+      setTexts(head, HEADS[form]);
       rows.forEach((row, i) => drawInput(next, row, inputs[i], shares[i]));
       hide(morph, kind === "best" || inputs.length < 2);
       if (slider.value !== String(temperature)) slider.value = temperature;
@@ -148,9 +169,14 @@ function setTexts(row, texts) {
   texts.forEach((text, i) => setText(row.children[i], text));
 }
 
+function messageTitle({ words, tags, T }, t, k) {
+  return t === T - 1 ? `“${words[t]}”` : `“${words[t]}” to ${tags[k]} at “${words[t + 1]}”`;
+}
+
 function valuesText(model, sums) {
   const { kind, temperature } = model.reading;
   const [t, k] = model.cell;
+  if (sums.length === 0 && isMessage(model, kind)) return "The last word passes nothing on: here Z is read.";
   if (kind === "marginals") return marginalText(model, t, k);
   if (kind === "best") return `best(${t + 1}) = ${score(model.results.best[t * model.K + k], 4)}`;
   const at = (warmth) => score(combine(sums, warmth), 4);
@@ -159,8 +185,8 @@ function valuesText(model, sums) {
 }
 
 // What the cell said before the edits.
-function trainedText({ ghost }, kind, i) {
-  const before = ghost?.[kind]?.[i];
+function trainedText(model, kind, i) {
+  const before = isMessage(model, kind) ? undefined : model.ghost?.[kind]?.[i];
   if (before === undefined) return "";
   return `\ntrained ${kind === "marginals" ? before.toPrecision(6) : score(before, 4)}`;
 }

@@ -17,6 +17,7 @@ const MATRIX_SHARE = 0.47; // of the stage's width, at most
 const BELOW = { head: 70, row: 21 }; // matrices under the words
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
+const PRODUCT = 70; // a column of numbers such as 1.234e-10
 const NARROW = 64; // columns below this are written smaller
 const ROOMY = 100; // columns from here on have room for what a tag was
 const FEW_ROWS = 4; // lattices this low may be drawn larger
@@ -33,7 +34,8 @@ export function layout(model, { width, height, top, note }) {
   const panel = panelWidth(side, shown, matrix);
   const label = heading.length ? NUMBERS * heading.length : labelWidth(model.rows, side, tight);
   const room = width - panel - (panel ? GAP : 0) - label - 2;
-  const column = Math.floor(clamp(room / T, side ? 40 : 50, 150));
+  const products = model.tables.some(({ kind }) => kind === "exponent");
+  const column = Math.floor(clamp(room / T, products ? PRODUCT : side ? 40 : 50, 150));
   const [strip, plain] = panels.compact ? [26, 20] : [heading.length ? 25 : 31, 22];
   const strips = panels.main.includes("strips")
     ? model.rows.reduce((sum, row) => sum + (row.texts ? plain : strip), 0)
