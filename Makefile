@@ -6,6 +6,7 @@ JOBS ?= auto
 FUZZ ?= 50000
 OPTIONS ?=
 LOCK ?= locks/linux-x86_64-cpu.txt
+TORCH ?= cpu
 TORCH_CPU = https://download.pytorch.org/whl/cpu
 COMPILE = uv pip compile -q --no-header --no-annotate --python-version 3.11 --generate-hashes
 export PYTHONDONTWRITEBYTECODE =  # tests start a hundred processes: none should compile it all anew
@@ -55,6 +56,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: requirements.txt | $(VENV)/bin/python
+ifeq ($(TORCH),cpu)
+	@echo "torch without CUDA, where $(TORCH_CPU) answers; TORCH=cuda takes that of PyPI"
+	$(BIN)/pip install --disable-pip-version-check -q --retries 0 --no-deps --extra-index-url $(TORCH_CPU) \
+	  $$(grep '^torch==' requirements.txt)
+endif
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt
 	touch $@
 

@@ -16,6 +16,7 @@ import annotating
 import finding
 import loading
 import model_errors
+import peers
 import perceptron
 import propagation
 import teaching
@@ -73,6 +74,7 @@ def measured() -> dict[str, str]:
         "finding": finding.text(json.loads(finding.OUT.read_text())),
         "models": models_table(),
         "loading": loading_table(),
+        "peers": peers.text(json.loads(peers.OUT.read_text())),
         "perceptron": perceptron_table(),
         "propagation": propagation_table(),
         "teaching": teaching_table(),

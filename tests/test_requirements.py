@@ -5,6 +5,7 @@ The locks beside them hold all packages with their hashes.
 
 import json
 import re
+import subprocess
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -61,6 +62,30 @@ def test_the_default_lock_brings_no_cuda():
     names = lock_of(ROOT / "locks/linux-x86_64-cpu.txt")
     assert names["torch"][0].endswith("+cpu")
     assert not [name for name in names if name.startswith(("nvidia-", "cuda-", "triton"))]
+
+
+def made(*options):
+    """The lines that `make` would run to set the app up anew."""
+    asked = ["make", "--dry-run", "--always-make", ".nowhere/installed", "VENV=.nowhere", *options]
+    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_torch_is_asked_for_without_cuda_before_what_would_bring_it():
+    first, _, rest = made().partition("-r requirements.txt")
+    assert "--no-deps --extra-index-url https://download.pytorch.org/whl/cpu" in first
+    assert "grep '^torch==' requirements.txt" in first
+    assert "pytorch.org" not in rest
+
+
+def test_the_documents_name_the_torch_that_is_pinned():
+    pins = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    (pin,) = (pin for pin in pins if pin.startswith("torch=="))
+    named = re.findall(r"torch==[0-9.]+", (ROOT / "docs/deployment.md").read_text("utf-8"))
+    assert named == [pin]
+
+
+def test_torch_with_cuda_can_be_chosen():
+    assert "pytorch.org" not in made("TORCH=cuda")
 
 
 @pytest.fixture
