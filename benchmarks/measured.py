@@ -17,6 +17,7 @@ import crowd
 import finding
 import loading
 import model_errors
+import peers
 import perceptron
 import propagation
 import teaching
@@ -74,6 +75,7 @@ def measured() -> dict[str, str]:
         "finding": finding.text(json.loads(finding.OUT.read_text())),
         "models": models_table(),
         "loading": loading_table(),
+        "peers": peers.text(json.loads(peers.OUT.read_text())),
         "perceptron": perceptron_table(),
         "propagation": propagation_table(),
         "teaching": teaching_table(),

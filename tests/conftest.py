@@ -22,7 +22,8 @@ from tests.postgres import Cluster
 HERE = Path(__file__).resolve().parent
 
 settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
+settings.register_profile("long", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 # Tensors of one sentence are so small that threads only wait, and several workers share the cores.

@@ -83,6 +83,16 @@
         message: texts(".message").join(" "),
       };
     },
+    // Whether the page is at rest and its messages are gone; closes those that are there.
+    swept: () => {
+      const messages = [...document.querySelectorAll("[data-testid=stToast] [slot=close]")];
+      for (const close of messages) close.click();
+      return !running() && !messages.length;
+    },
+    turnTo: (address) => {
+      history.pushState({}, "", address);
+      dispatchEvent(new PopStateEvent("popstate"));
+    },
     // What a person reads in the stage; the body's own text ends where the stage begins.
     text: () => stage()?.innerText ?? "",
     // The first element in sight that the function gives a reason for, as text: contrast, sizes.

@@ -22,7 +22,7 @@ PATIENCE = 45_000  # milliseconds; a busy machine is no bug
 expect.set_options(timeout=PATIENCE)
 PAUSE = 1000  # milliseconds between two looks
 TRIES = 10
-MODEL = "upos-en-contextfree"  # of an address without a model
+MODEL = "upos-en-contextfree"  # of an address that names something, but no model
 SENTENCE = "These look fine to me ."  # of an address without a sentence
 TITLES = {
     "": "Explore",
@@ -73,23 +73,48 @@ class Screen:
     # going somewhere
 
     def address(self, path="", **params):
-        return f"{self.app.url}/{path}" + (f"?{urlencode(params)}" if params else "")
+        """The lesson's model where nothing is named: its numbers are those of `chain()`."""
+        return f"{self.app.url}/{path}?{urlencode(params or {'model': MODEL})}"
 
     def open(self, path="", **params):
-        """Load an address of which the stage is a part, until Python's numbers are drawn."""
+        """Go to an address of which the stage is a part, until Python's numbers are drawn."""
         self.visit(path, **params)
         self.wait({"name": 0, "rev": -1})
         return self
 
     def visit(self, path="", **params):
-        """Load an address, until its page is there."""
-        self.page.goto(self.address(path, **params))
-        self.expect_title(TITLES[path])
+        """Go to an address, until its page is there."""
+        return self.go(path, self.address(path, **params))
+
+    def go(self, path, address):
+        """Go to an address of a page, until that is there.
+
+        Where the app is there already, as the browser's Back and Forward go: a third of the work of
+        loading it. On the way lies a page without a stage, so that what is seen afterwards is new,
+        and another sentence, with which go the edits that could be undone.
+        """
+        if self.page.url.startswith(self.app.url) and self.page.locator("h1").count():
+            way = "bring" if path != "bring" else "log-space"
+            self._turn_to(way, self.address(way, sentence="On the way ."))
+            self.page.wait_for_function("crfviz.swept()")
+            self._turn_to(path, address)
+        else:
+            self.page.goto(address)
+            self.expect_title(TITLES[path])
         return self
+
+    def _turn_to(self, path, address):
+        self.page.evaluate("(address) => crfviz.turnTo(address)", address)
+        self.expect_title(TITLES[path])
 
     def follow(self, title):
         """Go to another page by its link."""
-        self.page.locator(".st-key-pages a", has_text=title).click()
+        link = self.page.locator("a").filter(has_text=re.compile(rf"^{title}$"))
+        group = self.page.locator(".st-key-pages details").filter(has=link)
+        if not group.evaluate("(group) => group.open"):
+            group.locator("summary").click()
+        link = group.locator(link)
+        link.click()
         self.expect_title(title)
 
     def expect_title(self, title):

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 
+import pytest
 from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
@@ -11,12 +12,14 @@ from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.annotate.store import document_key
 from tests.browser.screen import PATIENCE
+from tests.forked_server import fork
 
 KEYS = "navb"
 ROUNDS = 3
 
 
-def test_nothing_confirmed_is_lost_when_the_server_dies(fresh, tmp_path):
+@pytest.mark.usefixtures("forks")
+def test_nothing_confirmed_is_lost_when_the_server_dies(shared, tmp_path):
     database = f"sqlite:///{tmp_path}/annotations.db"
     dice = random.Random(5)
     with open_store(database) as store:
@@ -25,8 +28,8 @@ def test_nothing_confirmed_is_lost_when_the_server_dies(fresh, tmp_path):
         document = document_key(*store.documents())
     for number in range(ROUNDS):
         log = tmp_path / f"server-{number}.log"
-        with running_app(log, {"CRFVIZ_DATABASE_URL": database}) as app:
-            page = fresh().new_page()
+        with running_app(log, {"CRFVIZ_DATABASE_URL": database}, fork) as app:
+            page = shared.new_page()
             page.goto(f"{app.url}/annotate?v.by=anna&v.doc={document}")
             labeller = page.locator("[data-labeller]")
             expect(labeller.locator(".chip").first).to_be_visible(timeout=PATIENCE)

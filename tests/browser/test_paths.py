@@ -49,8 +49,8 @@ def assert_pile(screen, n, seed):
     }
 
     def check():
-        shown = screen.read()
         assert shown_pile(screen) == counts
+        shown = screen.read()
         assert shown.rows["sample"] == named(samples.paths[-1].tolist(), expected.tags)
         gap = largest_gap(samples.frequencies, expected.analysis.forward_backward.marginals)[0]
         assert f"{gap:.4f}" in shown.note

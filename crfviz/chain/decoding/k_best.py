@@ -17,6 +17,7 @@ from heapq import heappop, heappush
 from itertools import count, islice
 
 import numpy as np
+import torch
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.engine.best_alone import leading, near_best
@@ -75,10 +76,11 @@ def _losses(potentials: Potentials, best: Array) -> Array:
     _, transitions, _, end = potentials.scores()
     final = np.broadcast_to(best[-1] + end, (1, len(end), len(end)))
     candidates = np.concatenate([final, leading(best, transitions)[::-1]])
+    best = torch.from_numpy(candidates).amax(-1, keepdim=True).numpy()
     with np.errstate(invalid="ignore"):  # where nothing is allowed, which no path comes to
-        gaps = candidates.max(-1, keepdims=True) - candidates
-    found: Array = np.where(near_best(candidates), 0.0, gaps)
-    return found
+        gaps: Array = best - candidates
+    gaps[near_best(candidates)] = 0.0
+    return gaps
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +127,8 @@ def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
 
 def _first_two(losses: Array) -> tuple[list[list[int]], Array]:
     """The best choice at each step from each tag, and what the second best loses, (T, K)."""
-    first = losses.argmin(-1)
+    first = (losses == 0.0).argmax(-1)
+    steps, tags = np.indices(first.shape, sparse=True)
     others = losses.copy()
-    np.put_along_axis(others, first[..., None], np.inf, -1)
-    return first.tolist(), others.min(-1)
+    others[steps, tags, first] = np.inf
+    return first.tolist(), torch.from_numpy(others).amin(-1).numpy()
