@@ -25,7 +25,7 @@ def best_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed:
     """(N, K) score of the best prefix that ends in each tag at each row, nats."""
     best = torch.empty_like(emissions)
     sizes = [here.stop - here.start for here in packed.columns]
-    words, tables = emissions.split(sizes), best.split(sizes)
+    words, tables = torch.split(emissions, sizes), torch.split(best, sizes)
     torch.add(words[0], start, out=tables[0])
     leaving, moves = best.t().unsqueeze(2), transitions.unsqueeze(1)
     room = emissions.new_empty((len(transitions), sizes[0], len(transitions)))
