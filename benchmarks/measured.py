@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import annotating
+import crowd
 import finding
 import loading
 import model_errors
@@ -81,6 +82,7 @@ def measured() -> dict[str, str]:
         "model-errors": model_errors_table(),
         "latency": latency_table(),
         "annotating": annotating.printed(),
+        "crowd": crowd.printed(),
     }
 
 

@@ -1,19 +1,25 @@
 """Log space and batching: what logarithms save, and how a padded batch is held still."""
 
 from crfviz.ui.panels.log_space import batch_panel, sum_panel, underflow_panel
+from crfviz.ui.pictures import show_steps
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
+from crfviz.views.stage.steps import ONE_PICTURE, log_sum_walk
 
+SUM = "sum"
 PARTS = {
-    "sum": ("log-sum-exp of one cell", sum_panel),
-    "underflow": ("α that underflows", underflow_panel),
-    "batch": ("a padded batch", batch_panel),
+    SUM: "log-sum-exp of one cell",
+    "underflow": "α that underflows",
+    "batch": "a padded batch",
 }
+OTHERS = {"underflow": underflow_panel, "batch": batch_panel}
 
 _, choice = header("Log space", 1, 3)
 current = scene()
-part = bound_tabs(
-    "Part", "log_space", {name: label for name, (label, _) in PARTS.items()}, "sum", at=choice
-)
-PARTS[part][1](current)
+part = bound_tabs("Part", "log_space", PARTS, SUM, at=choice)
+done = show_steps(current, log_sum_walk() if part == SUM else ONE_PICTURE, key="log-space")
+if part == SUM:
+    sum_panel(current, done)
+else:
+    OTHERS[part](current)

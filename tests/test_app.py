@@ -5,7 +5,11 @@ import logging
 
 import pytest
 
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.taggers.registry import load_tagger
 from crfviz.ui import cached, scene
+from crfviz.ui.shell.contents import ENTRIES
 from crfviz.ui.shell.frame import PAGES
 from tests.app_pages import open_at
 
@@ -18,7 +22,7 @@ ON_A_SENTENCE = [
     if script
     not in ("pages/models.py", "pages/model-errors.py", "pages/bring.py", "pages/annotate.py")
 ]
-WITH_SENTENCE = [script for script in SCRIPTS if script != "pages/annotate.py"]  # in the sidebar
+WITH_SENTENCE = [entry.script for entry in ENTRIES if entry.sentence]  # in the sidebar
 CONTEXT_FREE, FULL = "upos-en-contextfree", "upos-en"
 IMAGE = "![x](http://tracker.example/x.png)"
 
@@ -53,11 +57,35 @@ def test_every_page_runs_from_a_cold_start(app, script):
     assert app.title[0].value == {path: title for path, title, _ in PAGES}[script]
 
 
-def test_the_first_screen_shows_the_context_free_model_on_its_first_example(app):
+def test_the_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(app):
+    app.run()
+    assert app.selectbox(key="model").value == FULL
+    sentence = app.text_input(key="sentence").value
+    assert app.query_params == {}
+    tagger = load_tagger(FULL)
+    example = next(example for example in tagger.examples() if example.text == sentence)
+    potentials = tagger.potentials(example.tokens)
+    path = [tagger.tags[k] for k in viterbi(potentials).path]
+    assert path == list(example.gold)
+    assert path != [tagger.tags[k] for k in greedy(potentials)]
+
+
+def test_a_link_that_names_something_but_no_model_means_the_model_it_always_meant(app):
+    app.query_params["k"] = "0.5"
     app.run()
     assert app.selectbox(key="model").value == CONTEXT_FREE
     assert app.text_input(key="sentence").value == "These look fine to me ."
-    assert app.query_params == {}
+    assert app.query_params == {"k": "0.5"}
+    app.button(key="reset").click().run()
+    assert app.query_params == {"model": CONTEXT_FREE}
+
+
+def test_the_picker_says_which_model_is_for_lessons_and_why(app):
+    picker = app.run().selectbox(key="model")
+    label = next(option for option in picker.options if option.startswith(CONTEXT_FREE))
+    assert "for lessons: no word sees its neighbours" in label
+    picker.set_value(CONTEXT_FREE).run()
+    assert app.selectbox(key="model").value == CONTEXT_FREE
 
 
 @pytest.mark.parametrize("script", WITH_SENTENCE)
@@ -74,10 +102,10 @@ def test_a_typed_sentence_is_kept_over_pages_and_goes_into_the_address(app):
     app.run()
     for sentence in ("He runs .", "She ran .", "They run ."):
         app.text_input(key="sentence").set_value(sentence).run()
-        assert app.query_params == {"sentence": sentence}
+        assert app.query_params == {"sentence": sentence, "model": FULL}
     app.switch_page("pages/marginals.py").run()
     assert app.text_input(key="sentence").value == "They run ."
-    assert app.query_params == {"sentence": "They run ."}
+    assert app.query_params == {"sentence": "They run .", "model": FULL}
 
 
 def test_the_model_picker_keeps_the_sentence(app):
@@ -98,19 +126,17 @@ def test_another_tag_set_drops_edits_with_a_message(app):
 def test_the_gallery_sets_sentence_and_model(app):
     app.run()
     gallery = app.selectbox(key="example")
-    assert gallery.value == gallery.options[0]
-    chosen = next(label for label in gallery.options if label.startswith(f"{FULL}: "))
+    assert gallery.value is None  # it is a list to choose from: the caption says what is shown
+    chosen = next(label for label in gallery.options if label.startswith(f"{CONTEXT_FREE}: "))
     gallery.select(chosen).run()
     assert_sound(app)
-    assert app.selectbox(key="model").value == FULL
-    texts = [example.text for example in cached.examples(FULL)]
-    assert app.text_input(key="sentence").value in texts
-    assert app.selectbox(key="example").value == chosen.removeprefix(f"{FULL}: ")
-
-
-def test_an_own_sentence_is_no_example(app):
-    app.run().text_input(key="sentence").set_value("He runs .").run()
-    assert app.selectbox(key="example").value == "your own sentence"
+    assert app.selectbox(key="model").value == CONTEXT_FREE
+    example = cached.examples(CONTEXT_FREE)[0]
+    assert app.text_input(key="sentence").value == example.text
+    assert chosen.startswith(f"{CONTEXT_FREE}: {example.text} – ")
+    assert app.selectbox(key="example").value is None
+    claim = chosen.partition(" – ")[2]
+    assert claim in [caption.value.replace("\\", "") for caption in app.caption]
 
 
 def test_edits_are_counted_undone_redone_and_reset(app):
@@ -121,22 +147,22 @@ def test_edits_are_counted_undone_redone_and_reset(app):
     assert "CRF strength 0.5" in captions
     assert app.button(key="undo").disabled
     app.button(key="reset").click().run()
-    assert app.query_params == {}
+    assert app.query_params == {"model": CONTEXT_FREE}
     app.button(key="undo").click().run()
     assert app.query_params == {"t": "DET.NOUN:-2,PRON.VERB:1", "k": "0.5"}
     app.button(key="redo").click().run()
-    assert app.query_params == {}
+    assert app.query_params == {"model": CONTEXT_FREE}
     assert app.button(key="reset").disabled
 
 
 def test_the_rows_chosen_are_kept_over_pages_and_in_the_address(app):
     app.run().button_group(key="rows").set_value(["gold", "viterbi"]).run()
-    assert app.query_params == {"v.rows": "viterbi.gold"}
+    assert app.query_params == {"model": FULL, "v.rows": "viterbi.gold"}
     app.switch_page("pages/transitions.py").run()
     assert app.button_group(key="rows").value == ["viterbi", "gold"]
     app.button_group(key="rows").set_value([]).run()
     assert_sound(app)
-    assert app.query_params == {"v.rows": "none"}
+    assert app.query_params == {"model": FULL, "v.rows": "none"}
 
 
 def test_a_hand_edited_address_is_answered_in_words(app):
@@ -219,7 +245,7 @@ def test_a_model_folder_that_disappears_is_explained(app, broken_model, monkeypa
 def test_the_models_page_explains_a_broken_model_beside_the_others(app, broken_model):
     open_at(app, "pages/models.py")
     assert not app.exception
-    assert [tab.label for tab in app.tabs][:1] == [CONTEXT_FREE]
+    assert [tab.label for tab in app.tabs][:2] == [FULL, CONTEXT_FREE]
     assert broken_model in [tab.label for tab in app.tabs]
     assert "config.json" in app.error[0].value
 

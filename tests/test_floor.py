@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 import pytest
 from streamlit.runtime import Runtime
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import script_runner
+from streamlit.runtime.scriptrunner import RerunData, script_runner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
@@ -245,6 +245,32 @@ def test_scripts_of_streamlit_run_one_at_a_time(runners):
         runner.join()
     counted = sys.modules["counted"]
     assert (counted.runs, counted.inside, counted.most) == (5, 0, 1)
+
+
+@pytest.mark.usefixtures("streamlit_asks")
+def test_what_is_asked_for_while_a_script_waits_is_one_run(runners):
+    scripts.one_script_at_a_time()
+    scripts.FLOOR.take()
+    runner = runners()
+    until(lambda: waiting(scripts.FLOOR) == 1)
+    for _ in range(3):
+        assert runner.request_rerun(RerunData())
+    scripts.FLOOR.give()
+    runner.join()
+    assert sys.modules["counted"].runs == 1
+
+
+@pytest.mark.usefixtures("streamlit_asks")
+def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(runners):
+    scripts.one_script_at_a_time()
+    scripts.FLOOR.take()
+    gone = runners()
+    until(lambda: waiting(scripts.FLOOR) == 1)
+    gone.request_stop()
+    scripts.FLOOR.give()
+    gone.join()
+    runners().join()
+    assert sys.modules["counted"].runs == 1
 
 
 @pytest.mark.usefixtures("streamlit_asks")

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from crfviz.chain import recursions
 from crfviz.chain.decoding.viterbi import viterbi
-from crfviz.chain.forward_backward import forward_backward, log_partition, normalise
+from crfviz.chain.forward_backward import (
+    forward_backward,
+    log_partition,
+    normalise,
+    posteriors,
+)
 from crfviz.chain.potentials import Potentials
 from tests import oracle
 from tests.icecream import ice_cream
@@ -155,6 +160,24 @@ def test_an_hmm_gets_the_numbers_of_hmmlearn(seed):
     best = viterbi(potentials)
     assert best.score == pytest.approx(score, abs=1e-9)
     assert best.path == path.tolist()
+
+
+@fewer_examples
+@given(st.lists(chains(), min_size=1, max_size=4), st.booleans())
+def test_many_chains_at_once_are_as_each_alone(several, shared):
+    first = several[0]
+    alike = [chain for chain in several if chain.num_tags == first.num_tags]
+    if shared and first.homogeneous:
+        alike = [
+            Potentials(chain.emissions, first.transitions, chain.start, chain.end)
+            for chain in alike
+        ]
+    for chain, found in zip(alike, posteriors(alike), strict=True):
+        alone = Potentials(chain.emissions, chain.transitions, chain.start, chain.end)
+        tables = forward_backward(alone)
+        torch.testing.assert_close(found.marginals, tables.marginals, rtol=0, atol=1e-9)
+        assert found.log_partition == pytest.approx(tables.log_partition, abs=1e-9)
+        assert log_partition(chain) == found.log_partition
 
 
 def test_ice_cream_diary():

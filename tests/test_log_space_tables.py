@@ -6,7 +6,12 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.demonstrations.log_space import consistency, float32_products, forward_messages
+from crfviz.chain.demonstrations.log_space import (
+    consistency,
+    float32_products,
+    forward_messages,
+    telling_position,
+)
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.views.frames.log_space import alpha_line
@@ -113,3 +118,11 @@ def test_the_sum_of_a_cell_is_told_apart_from_its_alpha():
         "This sum is the message passed on to ADJ at word 3. With the emission there, "
         "α(3, ADJ) = 11.9300 − 2.5800 = 9.3500."
     )
+
+
+def test_a_sum_of_several_terms_is_found():
+    """Into word 2 one term counts, into word 3 both do."""
+    potentials = Potentials([[9.0, -9.0], [0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]])
+    assert telling_position(potentials, forward_backward(potentials), [0, 0, 0]) == 2
+    alone = Potentials([[0.0]], [[0.0]])
+    assert telling_position(alone, forward_backward(alone), [0]) == 1

@@ -22,6 +22,7 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.ui.panels.bring import EXAMPLE
+from crfviz.ui.shell.contents import GROUPS
 from crfviz.ui.shell.frame import PAGES
 from tests.brought import understand
 
@@ -109,6 +110,15 @@ def test_every_page_is_in_the_readme():
     for _script, title, path in PAGES:
         assert f"| {title} | `/{path}` |" in readme
     assert len(re.findall(r"^\| [^|]+ \| `/[\w-]*` \|", readme, re.MULTILINE)) == len(PAGES)
+
+
+def test_the_readme_has_the_groups_of_the_sidebar():
+    table = TEXTS["README.md"].partition("## Pages")[2].partition("## ")[0]
+    rows = re.findall(r"^\| (?:\*\*(.+)\*\* \| \||([^|*]+) \| `/)", table, re.MULTILINE)
+    groups = [[heading, *(entry.title for entry in group)] for heading, group in GROUPS.items()]
+    assert [heading or title for heading, title in rows] == [
+        name for group in groups for name in group
+    ]
 
 
 def test_every_command_of_the_documents_is_one(capsys):

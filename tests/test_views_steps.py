@@ -9,6 +9,8 @@ from crfviz.views.stage.steps import (
     hmm_walk,
     learning_walk,
     marginal_walk,
+    naive_walk,
+    paths_at,
     viterbi_walk,
 )
 
@@ -42,3 +44,11 @@ def test_where_no_path_is_allowed_nothing_is_traced_back():
     assert {back.text, back.first, back.last} == {
         "No path is allowed, so there is nothing to trace back."
     }
+
+
+def test_the_naive_way_lists_more_and_more_paths():
+    assert [paths_at(step, 16) for step in range(naive_walk(16).steps(4) + 1)] == [
+        *[0, 1, 2, 3, 10, 16],
+        16,
+    ]
+    assert [paths_at(step, 2) for step in range(naive_walk(2).steps(1) + 1)] == [0, 1, 2, 2]

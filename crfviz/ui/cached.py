@@ -33,9 +33,10 @@ from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.stage.parts import Ruler
 from crfviz.views.stage.ruler import ruler as draw_ruler
 
-PREFERRED_MODEL = (
-    "upos-en-contextfree"  # no token sees its neighbours: every decoder shows its character
-)
+OPENING_MODEL = "upos-en"  # of the bare address
+# The one for lessons, as no word sees its neighbours: every decoder shows its character. An address
+# that names something, but no model, means this one.
+PREFERRED_MODEL = "upos-en-contextfree"
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
 
@@ -50,9 +51,9 @@ _log = logging.getLogger(__name__)
 
 
 def models() -> list[str]:
-    """Names of all models there are, the lesson's default first."""
-    names = list_taggers()
-    return sorted(names, key=lambda name: name != PREFERRED_MODEL)
+    """Names of all models there are: that of the bare address, the lesson's, and the others."""
+    first = (OPENING_MODEL, PREFERRED_MODEL)
+    return sorted(list_taggers(), key=lambda name: [name != each for each in first])
 
 
 def ready_models() -> list[str]:
@@ -65,7 +66,12 @@ def ready_models() -> list[str]:
 
 
 def default_model() -> str:
-    """The model of an address without one."""
+    """The model of an address that names none, but something else."""
+    return PREFERRED_MODEL if PREFERRED_MODEL in models() else opening_model()
+
+
+def opening_model() -> str:
+    """The model of an address that names nothing."""
     return next(iter(models()), PREFERRED_MODEL)
 
 

@@ -111,8 +111,18 @@ def walking(scene: Scene, walk: Walk | None) -> bool:
     """Whether steps are left, and what the whole picture tells is not to be seen yet."""
     if walk is None:
         return False
-    words = len(scene.words)
-    return walk.at(scene.scenario.step, words) < walk.steps(words)
+    return steps_done(scene, walk) < walk.steps(len(scene.words))
+
+
+def steps_done(scene: Scene, walk: Walk) -> int:
+    """Where a walk stands, for what the page itself draws."""
+    return walk.at(scene.scenario.step, len(scene.words))
+
+
+def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
+    """Draw the buttons of a walk whose picture is not on a stage; gives the steps done."""
+    show_stage(scene, Picture([], walk=walk, title="", changeable=False), key=key)
+    return steps_done(scene, walk)
 
 
 def _save_lattice(scene: Scene) -> None:

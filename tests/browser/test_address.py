@@ -73,7 +73,7 @@ def test_page_change_keeps_the_scenario(screen):
         if shown.edges:
             assert_lattice(shown, expected)
         screen.expect_edits(3)
-        assert screen.page.url.startswith(screen.address(path))
+        assert screen.page.url.startswith(screen.address(path, sentence=WORDS))
     assert screen.params() == {"sentence": WORDS, "t": "DET.NOUN:-4", "e": "1.ADJ:6", "k": "1.5"}
 
 
@@ -119,7 +119,8 @@ def test_an_example_of_the_gallery_is_drawn_with_its_claim(screen):
     sentence = screen.sentence.input_value()
     assert sentence != SENTENCE
     assert_lattice(screen.read(), chain(sentence=sentence))
-    assert label in screen.text()
+    assert label == f"{sentence} – {label.partition(' – ')[2]}"
+    assert label.partition(" – ")[2] in screen.text()
 
 
 def test_two_sessions_do_not_influence_each_other(watch, fresh, screen):

@@ -34,10 +34,14 @@ def test_page_draws_cold_by_its_address(screen, path):
     assert screen.params().keys() <= {"model", "sentence"}
 
 
-def test_home_page_draws_an_example_where_the_decoders_differ(screen):
-    rows = screen.open().read().rows
-    assert rows["viterbi"] == rows["gold"]
-    assert rows["greedy"] != rows["viterbi"] != rows["left_to_right"]
+def test_the_bare_address_draws_an_example_where_the_decoders_differ(screen):
+    screen.page.goto(screen.app.url)
+    screen.wait({"name": 0, "rev": -1})
+    shown = screen.read()
+    assert_rows(shown, chain("upos-en", " ".join(shown.words)))
+    assert shown.rows["viterbi"] == shown.rows["gold"]
+    assert shown.rows["greedy"] != shown.rows["viterbi"]
+    assert screen.params() == {}
 
 
 @pytest.mark.parametrize("edits", [None, EDITS], ids=["trained", "edited"])

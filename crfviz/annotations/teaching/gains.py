@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from crfviz.annotations.teaching.learning import WHAT, Lesson
-from crfviz.chain.decoding.viterbi import best_path
-from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.decoding.viterbi import best_paths
+from crfviz.chain.forward_backward import posteriors
 from crfviz.corpus.metrics import Rate, accuracy, entity_scores
 from crfviz.corpus.table import markdown
 from crfviz.corpus.tables.report import BEGIN, END
@@ -138,10 +138,10 @@ def _tagged(
     tagger: Tagger, sentences: Sequence[Sentence], gold: list[list[str]]
 ) -> tuple[list[list[str]], Score]:
     chains = tagger.potentials_batch([sentence.tokens for sentence in sentences])
-    guess = [[tagger.tags[tag] for tag in best_path(chain)] for chain in chains]
+    guess = [[tagger.tags[tag] for tag in path] for path in best_paths(chains)]
     log_likelihood = sum(
-        chain.score(tags) - forward_backward(chain).log_partition
-        for chain, tags in zip(chains, gold, strict=True)
+        chain.score(tags) - posterior.log_partition
+        for chain, tags, posterior in zip(chains, gold, posteriors(chains), strict=True)
     )
     rates, dice = accuracy(gold, guess), np.random.default_rng(SEED)
     return guess, Score(

@@ -65,7 +65,8 @@ def beams(chains: Sequence[Potentials], width: int) -> list[list[int]]:
         choice = np.where(np.isneginf(reached).all(1, keepdims=True), 0, candidates.argmax(1))
         pointers[here] = _rows(kept, choice)  # where nothing may follow: from the best prefix
         scores[here] = _alive(reached, emissions[here])
-    return batch.split(_walked_back(scores, pointers, batch.packed))
+    tags = _walked_back(scores, pointers, batch.packed)
+    return [path.tolist() for path in batch.split(tags)]
 
 
 def _walked_back(scores: Array, pointers: NDArray[np.intp], packed: Packed) -> NDArray[np.int64]:

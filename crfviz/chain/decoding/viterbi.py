@@ -97,7 +97,7 @@ def best_paths(chains: Sequence[Potentials]) -> list[list[int]]:
         best_path(
             chains[batch.packed.order[~allowed].min()]
         )  # says where the last prefix breaks off
-    return batch.split(tags)
+    return [path.tolist() for path in batch.split(tags)]
 
 
 def best_through(potentials: Potentials) -> Tensor:

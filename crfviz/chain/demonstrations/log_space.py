@@ -13,6 +13,7 @@ becomes 0 below -103.97 or -745.13; with the maximum taken out the largest term 
 Letters: `T` tokens, `K` tags.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,6 +124,24 @@ def cell_inputs(potentials: Potentials, tables: ForwardBackward, position: int, 
     if position == potentials.num_tokens:
         return (before + potentials.end.detach()).numpy()
     return (before + potentials.step(position - 1).detach()[:, tag]).numpy()
+
+
+def telling_position(
+    potentials: Potentials, tables: ForwardBackward, path: Sequence[int], least: float = 0.01
+) -> int:
+    """The first position whose sum, for the path's tag there, is more than one term.
+
+    Position 1 to T, as in `cell_inputs`; more than one term is there where all but the largest
+    have at least a share `least` of the sum. Where none has it is the position that comes nearest.
+    """
+    rest = []
+    for position in range(1, potentials.num_tokens + 1):
+        tag = path[min(position, potentials.num_tokens - 1)]
+        terms = torch.as_tensor(cell_inputs(potentials, tables, position, tag))
+        rest.append(1.0 - torch.softmax(terms, -1).max().nan_to_num(1.0).item())
+        if rest[-1] >= least:
+            return position
+    return 1 + rest.index(max(rest))
 
 
 @dataclass(frozen=True, eq=False)

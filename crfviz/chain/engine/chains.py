@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,15 @@ class Chains:
     end: Array  # (B, K)
     words: NDArray[np.int64]  # (N,) the row of each word, chain after chain
 
-    def split(self, rows: NDArray[np.int64]) -> list[list[int]]:
-        """Whole numbers (N,) of rows as B lists, in the order in which the chains were given."""
-        lengths = np.empty_like(self.packed.lengths)
-        lengths[self.packed.order] = self.packed.lengths
-        parts = np.split(rows[self.words], lengths.cumsum()[:-1])
-        return [part.tolist() for part in parts]
+    def split(self, rows: NDArray[Any]) -> list[NDArray[Any]]:
+        """What is known of the rows, (N, ...), as B tables, in the order of the chains."""
+        return np.split(rows[self.words], self.given(self.packed.lengths).cumsum()[:-1])
+
+    def given(self, places: NDArray[Any]) -> NDArray[Any]:
+        """What is known of the places, (B,), in the order of the chains."""
+        found = np.empty_like(places)
+        found[self.packed.order] = places
+        return found
 
 
 def together(chains: Sequence[Potentials]) -> Chains:

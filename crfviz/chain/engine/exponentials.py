@@ -39,8 +39,8 @@ class Exponentials:
 
     emissions: Array  # (N, K)
     transitions: Array  # (K, K), or (T-1, K, K) for one sentence
-    start: Array  # (K,)
-    end: Array  # (K,)
+    start: Array  # (K,), or (B, K) for the places of a batch
+    end: Array  # (K,), or (B, K)
     best_emissions: Array  # (N,) nats; 0 where every tag is forbidden
     best_move: float  # nats, of transitions, starts and ends
     stride: int  # n: a row is to be divided by its sum after so many steps
@@ -55,7 +55,8 @@ def exponentials(
     best = largest(emissions)
     best = xp.where(best > -math.inf, best, 0.0)
     words = emissions - best[:, None]
-    moves = xp.concatenate([transitions.reshape(-1, num_tags), start[None], end[None]])
+    parts = [scores.reshape(-1, num_tags) for scores in (transitions, start, end)]
+    moves = xp.concatenate(parts)
     best_move = max(float(xp.amax(moves)), -1e300)
     moves = moves - best_move
     lowest_word, forbidden_word = lowest_finite(words)
@@ -66,9 +67,9 @@ def exponentials(
     moves = xp.exp(moves)
     return Exponentials(
         emissions=xp.exp(words),
-        transitions=moves[:-2].reshape(transitions.shape),
-        start=moves[-2],
-        end=moves[-1],
+        transitions=moves[: len(parts[0])].reshape(transitions.shape),
+        start=moves[len(parts[0]) : -len(parts[2])].reshape(start.shape),
+        end=moves[-len(parts[2]) :].reshape(end.shape),
         best_emissions=best,
         best_move=best_move,
         stride=int(HALF / max(-lowest_move, math.log(num_tags), 1e-6)),

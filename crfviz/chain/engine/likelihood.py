@@ -45,7 +45,7 @@ def gradient(sums: Sums, tags: Ids, weights: Array, expected: Array) -> Scores:
         expected: (B,) the same, for what the chain expects: 0 where the likelihood is -inf.
     """
     p, xp = sums.packed, library(weights)
-    num_tags = len(sums.scores.start)
+    num_tags = len(sums.scores.transitions)
     emissions = sums.marginals(-expected)
     add_to(emissions, tags, weights[p.places])
     used = tags[p.before] * num_tags + tags[p.later]

@@ -38,7 +38,7 @@ class Sweeps:
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps:
     """Prefixes and suffixes of all words, each direction in the order in which it reads."""
     alone = packed.first.stop == 1 and isinstance(e.emissions, np.ndarray)
-    layout = _Side if alone or len(e.start) <= FEW_TAGS else _Stacked
+    layout = _Side if alone or e.emissions.shape[1] <= FEW_TAGS else _Stacked
     emissions, arriving, reached = (layout.room(e.emissions) for _ in range(3))
     emissions[0], emissions[1] = e.emissions, take(e.emissions, packed.mirrored)
     arriving[0, packed.first], arriving[1, packed.first] = e.start, e.end

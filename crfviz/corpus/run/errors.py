@@ -78,16 +78,12 @@ def find_errors(
     best: Sequence[int],
     gold: Sequence[int],
     sentence: int = 0,
-    tables: ForwardBackward | None = None,
 ) -> list[Error]:
-    """The errors of the best path of a sentence, first word first, each with its number.
-
-    `tables` are those of the chain, where somebody has them already.
-    """
-    runs = wrong_runs(best, gold)
-    if runs and tables is None:
-        tables = forward_backward(potentials)
-    return [_error(potentials, tables, best, gold, run, sentence) for run in runs if tables]
+    """The errors of the best path of a sentence, first word first, each with its number."""
+    if not (runs := wrong_runs(best, gold)):
+        return []
+    tables = forward_backward(potentials)
+    return [_error(potentials, tables, best, gold, run, sentence) for run in runs]
 
 
 def judge_entities(

@@ -32,7 +32,7 @@ from crfviz.chain.decoding.greedy import greedy
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.decoding.max_marginal import likeliest
 from crfviz.chain.decoding.viterbi import best_paths
-from crfviz.chain.forward_backward import ForwardBackward, forward_backward
+from crfviz.chain.forward_backward import Posterior, posteriors
 from crfviz.chain.paths import probability, terms
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.run.errors import EntitySuspect, find_errors, judge_entities
@@ -150,12 +150,12 @@ class _Collected:
             with self._clock(name):
                 paths[name] = decode(trained if name in AS_TRAINED else chains)
         with self._clock("max_marginal"):
-            tables = [forward_backward(chain) for chain in chains]
-            paths["max_marginal"] = [likeliest(table.marginals) for table in tables]
-        for index, (chain, table) in enumerate(zip(chains, tables, strict=True)):
+            found = posteriors(chains)
+            paths["max_marginal"] = [likeliest(posterior.marginals) for posterior in found]
+        for index, (chain, posterior) in enumerate(zip(chains, found, strict=True)):
             tried = {name: of_batch[index] for name, of_batch in paths.items()}
             self._keep(sentences[index], tried, gold[index])
-            self._judge(sentences[index], chain, table, tried, gold[index])
+            self._judge(sentences[index], chain, posterior, tried, gold[index])
             self.lengths.append(len(gold[index]))
         self.batches.append(len(sentences))
 
@@ -171,13 +171,13 @@ class _Collected:
         self,
         sentence: Sentence,
         chain: Potentials,
-        table: ForwardBackward,
+        posterior: Posterior,
         paths: Mapping[str, list[int]],
         gold: list[int],
     ) -> None:
         """Errors, probabilities and search errors of one sentence."""
         number, best = len(self.lengths), paths["viterbi"]
-        errors, suspects = find_errors(chain, best, gold, number, table), list[EntitySuspect]()
+        errors, suspects = find_errors(chain, best, gold, number), list[EntitySuspect]()
         kept = self.probabilities
         if is_bio(self.tagger.tags):
             judged = judge_entities(chain, best, gold, number)
@@ -185,11 +185,11 @@ class _Collected:
             self.words["entity right"].extend(right for _, right in judged.predicted)
             suspects = judged.suspects
         self.log.add(sentence, errors, suspects)
-        marginals, score = table.marginals.numpy(), terms(chain, best).score
+        marginals, score = posterior.marginals.numpy(), terms(chain, best).score
         kept["token"].extend(marginals.max(axis=1).tolist())
         kept["gold"].extend(marginals[np.arange(len(gold)), gold].tolist())
-        kept["path"].append(probability(score, table.log_partition))
-        kept["log gold"].append(min(0.0, terms(chain, gold).score - table.log_partition))
+        kept["path"].append(probability(score, posterior.log_partition))
+        kept["log gold"].append(min(0.0, terms(chain, gold).score - posterior.log_partition))
         self.gold_rank.append(_rank(chain, gold, best))
         for name, path in paths.items():
             if path != best and terms(chain, path).score < score - SEARCH_SLACK:

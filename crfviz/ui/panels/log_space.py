@@ -1,10 +1,16 @@
 """The three parts of the page Log space: one sum, products that underflow, a padded batch."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
-from crfviz.chain.demonstrations.log_space import cell_inputs, log_sum_exp, underflow
+from crfviz.chain.demonstrations.log_space import (
+    cell_inputs,
+    log_sum_exp,
+    telling_position,
+    underflow,
+)
 from crfviz.chain.demonstrations.padded_batch import padded_batch
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
@@ -32,17 +38,27 @@ SHIFTS = ("0", "100", "-120", "800", "-800")  # nats
 TIMES = ("1", "2", "5", "20")
 MOST_SENTENCES = 8
 LONGEST = 40  # words of a sentence in the batch
+LOG_SUM_STEPS = {"result": 4, "direct": 5}  # of `log_sum_walk`, from which on it is there
+TERM_FORMATS = {
+    "score a": "{:.4f}",
+    "a − max": "{:.4f}",
+    "exp(a − max)": "{:.6g}",
+    "exp(a), float32": "{:.4g}",
+    "exp(a), float64": "{:.4g}",
+}
+TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # one after the other, before what goes wrong
 _BATCH = "batch"  # draft: the sentences, one a line
 _ROW_HEIGHT = 26
 
 
-def sum_panel(scene: Scene) -> None:
-    """The log-sum-exp of one cell of α, or of Z."""
+def sum_panel(scene: Scene, done: int) -> None:
+    """The log-sum-exp of one cell of α, or of Z, after so many steps of `log_sum_walk`."""
     T = len(scene.words)
     word, to, shift = st.columns([2, 2, 4])
     places = {**scene.numbered(1), T: "Z, after the last word"}
-    position = bound_place("α at word", "lse_word", places, 1, at=word)
     best = scene.now.paths["viterbi"] or scene.now.greedy
+    first = telling_position(scene.now.potentials, scene.now.forward_backward, best)
+    position = bound_place("α at word", "lse_word", places, first, at=word)
     with to:
         default = scene.tags[best[min(position, T - 1)]]
         tag = bound_select("of tag", "lse_tag", scene.tags, default, disabled=position == T)
@@ -59,22 +75,20 @@ def sum_panel(scene: Scene) -> None:
     inputs = cell_inputs(chain, tables, position, scene.tags.index(tag)) + float(added)
     summed_up = log_sum_exp(inputs)
     summed = "end(j)" if position == T else f"w(j, {tag})"
-    st.text(f"a = α({position}, j) + {summed}: {sum_line(summed_up)}")
-    for precision in summed_up.direct:
+    steps = LOG_SUM_STEPS
+    if done >= steps["result"]:
+        st.text(f"a = α({position}, j) + {summed}: {sum_line(summed_up)}")
+    for precision in summed_up.direct if done >= steps["direct"] else ():
         st.text(direct_line(summed_up, precision))
-    if position < T:
+    if position < T and done >= steps["result"]:
         emission = chain.emissions[position, scene.tags.index(tag)].item()
         st.text(alpha_line(summed_up.result - float(added), emission, (position + 1, tag)))
     frame = term_frame(summed_up, scene.tags)
-    shown = frame.style.format(
-        {
-            "score a": "{:.4f}",
-            "a − max": "{:.4f}",
-            "exp(a − max)": "{:.6g}",
-            "exp(a), float32": "{:.4g}",
-            "exp(a), float64": "{:.4g}",
-        }
-    )
+    if done < steps["direct"]:
+        frame = frame[TERM_COLUMNS[: done + 1]]
+    if done == 0:
+        return
+    shown = frame.style.format(dict[Any, Any](TERM_FORMATS), subset=list(frame.columns[1:]))
     height = _ROW_HEIGHT * (min(len(frame), 13) + 1) + 12
     st.dataframe(shown, hide_index=True, row_height=_ROW_HEIGHT, height=height)
 

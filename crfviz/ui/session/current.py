@@ -220,6 +220,8 @@ def _handle(event: Event) -> None:
 
 def _from_address() -> Scenario:
     params, models = st.query_params.to_dict(), _models()
+    if params:  # snapshots are read apart, and what is left then may be nothing
+        models = replace(models, opening="")
     keep_shelf(shelf().with_linked(linked_snapshots(params, models)))
     decoded = decode(without_snapshots(params), models)
     for message in decoded.ignored:
@@ -228,7 +230,8 @@ def _from_address() -> Scenario:
 
 
 def _models() -> Models:
-    return Models(cached.models(), cached.default_model(), cached.first_sentence)
+    opening = cached.opening_model()
+    return Models(cached.models(), cached.default_model(), cached.first_sentence, opening)
 
 
 def _go_to(after: Scenario) -> None:

@@ -1,6 +1,7 @@
 """What surrounds every page: its links, its look, and the last resort when one fails."""
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Literal
 
@@ -8,34 +9,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.pages_manager import PagesManager
 
+from crfviz.ui.shell.contents import ENTRIES, titled
+from crfviz.ui.shell.glossary import button
 from crfviz.ui.widgets import guarded
 
-PAGES = (
-    ("pages/explore.py", "Explore", ""),
-    ("pages/emissions.py", "Emissions", "emissions"),
-    ("pages/transitions.py", "Transitions", "transitions"),
-    ("pages/forward-backward.py", "Forward–backward", "forward-backward"),
-    ("pages/viterbi.py", "Viterbi", "viterbi"),
-    ("pages/marginals.py", "Marginals", "marginals"),
-    ("pages/why.py", "Why this tag", "why"),
-    ("pages/hmm-as-crf.py", "HMM as CRF", "hmm-as-crf"),
-    ("pages/what-if.py", "What if", "what-if"),
-    ("pages/entities.py", "Entities", "entities"),
-    ("pages/compare.py", "Compare", "compare"),
-    ("pages/paths.py", "Paths", "paths"),
-    ("pages/learn.py", "Learn", "learn"),
-    ("pages/naive.py", "Naive way", "naive"),
-    ("pages/log-space.py", "Log space", "log-space"),
-    ("pages/homework.py", "Homework", "homework"),
-    ("pages/annotate.py", "Annotate", "annotate"),
-    ("pages/model-errors.py", "Model errors", "model-errors"),
-    ("pages/models.py", "Models", "models"),
-    ("pages/bring.py", "Bring your own", "bring"),
-)  # script, title, path in the address; the first is the home page
+PAGES = tuple((entry.script, entry.title, entry.path) for entry in ENTRIES)
 
 Columns = list[DeltaGenerator]
 
-SIDEBAR_WIDTH = 250  # pixels
+SIDEBAR_WIDTH = 300  # pixels
 
 _STYLE_SHEET = Path(__file__).with_name("frame.css")
 
@@ -54,7 +36,7 @@ def pages() -> list[st.Page]:
 
 
 def header(title: str, *widths: float, align: Literal["top", "center"] = "center") -> Columns:
-    """Draw the title of a page, the first thing that each of them does.
+    """Draw the title of a page, the first thing that each of them does, with what it answers.
 
     The widths are those of the columns in its line, that of the title first; none if it stands
     alone.
@@ -63,12 +45,22 @@ def header(title: str, *widths: float, align: Literal["top", "center"] = "center
         The columns, the title already in the first of them.
     """
     _need_frame()
-    if not widths:
-        st.title(title)
-        return []
-    columns = st.columns(widths, vertical_alignment=align)
-    columns[0].title(title)
+    with st.container(key="head"):
+        columns = st.columns(widths, vertical_alignment=align) if widths else []
+        at = columns[0] if columns else st.container()
+        at.title(title, anchor=False)
+        _answers(title)
     return columns
+
+
+def _answers(title: str) -> None:
+    """The line that says what a page answers, with the words of the glossary that it needs."""
+    entry = titled(title)
+    buttons = " ".join(button(term, place) for place, term in enumerate(entry.terms))
+    st.html(
+        f'<div class="crfviz-answers"><span>{escape(entry.answers)}</span> '
+        f'<span class="crfviz-terms" role="toolbar" aria-label="Glossary">{buttons}</span></div>'
+    )
 
 
 def _need_frame() -> None:

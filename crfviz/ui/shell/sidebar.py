@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 import streamlit as st
 
 from crfviz.ui import cached
 from crfviz.ui.panels.cards import summary
+from crfviz.ui.scene import example_of
 from crfviz.ui.session.annotator import NOBODY
-from crfviz.ui.session.bound import bound, bound_text, bound_to
+from crfviz.ui.session.bound import bound, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.current import (
     change,
     history,
@@ -21,17 +23,22 @@ from crfviz.ui.session.current import (
 )
 from crfviz.ui.session.kept import forget, messages
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
+from crfviz.ui.shell.contents import GROUPS, Entry, at_path
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.covers import EVERY_ROW, NO_ROW, ROWS, wanted_rows
 from crfviz.ui.state.link import Link
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
+from crfviz.views.stage.component import component
 from crfviz.views.strips.decoders import LABELS
 
 ANNOTATE = "annotate"  # the page with sentences of its own
 _CODE = re.compile(r"`([^`]+)`")  # how claims mark words; the gallery shows no markdown
-_OWN_SENTENCE = "your own sentence"
+NOTES = {
+    cached.PREFERRED_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
+}  # what the picker says of a model
+THEMES = ("system", "light", "dark")
 _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
 
@@ -45,12 +52,15 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
         with st.container(key="brand", horizontal=True, vertical_alignment="center"):
             st.html('<div class="crfviz-name">crfviz</div>', width="content")
             snapshot_panel()
-        _links(pages, link)
+        page = at_path(path)
+        _links(pages, link, page)
         _model()
         if path == ANNOTATE:
             annotator_box()
-        else:
+        elif page.sentence:
             _sentence()
+        if page.rows:
+            _rows()
         _status(link)
     _messages()
 
@@ -66,11 +76,18 @@ def _messages() -> None:
     forget(said)
 
 
-def _links(pages: Sequence[st.Page], link: Link) -> None:
-    """Links that carry the scenario, so that a page opened in another tab shows the same."""
+def _links(pages: Sequence[st.Page], link: Link, here: Entry) -> None:
+    """Links that carry the scenario, so that a page opened in another tab shows the same.
+
+    The group of the page that is open is unfolded.
+    """
+    following = iter(pages)
     with st.container(key="pages"):
-        for page in pages:
-            st.page_link(page, query_params=link.params)
+        for heading, group in GROUPS.items():
+            is_open = here in group
+            with st.expander(heading, expanded=is_open, key=f"group.{heading}.{is_open}"):
+                for page in islice(following, len(group)):
+                    st.page_link(page, query_params=link.params)
 
 
 def _model() -> None:
@@ -80,7 +97,11 @@ def _model() -> None:
         return
     current = scenario().model
     options = names if current in names else [*names, current]  # a folder may have gone meanwhile
-    bound(st.selectbox, "Model", "model", options=options)
+
+    def label(name: str) -> str:
+        return name if name == current else f"{name}{NOTES.get(name, '')}"
+
+    bound(st.selectbox, "Model", "model", options=options, format_func=label)
     if description := summary(current):
         with st.container(key="summary"):
             st.caption(plain(description))
@@ -90,25 +111,29 @@ def _sentence() -> None:
     bound(st.text_input, "Sentence", "sentence", placeholder="Type a sentence, press Enter")
     _examples()
     _edits()
-    _rows()
 
 
 def _examples() -> None:
-    """The gallery; it has no state of its own, but shows the example that the sentence is."""
+    """The gallery, and what the sentence is to show if it is one of them."""
     now = scenario()
     gallery = _gallery(now.model)
-    here = Scenario(now.model, now.sentence)
-    showing = next((label for label, example in gallery.items() if example == here), None)
 
-    def choose(label: str) -> None:
+    def choose(label: str | None) -> None:
         if label in gallery:
             change(model=gallery[label].model, sentence=gallery[label].sentence)
 
-    options = list(gallery) if showing else [_OWN_SENTENCE, *gallery]
-    value = showing or _OWN_SENTENCE
-    bound_to(st.selectbox, "Try one with a point", "example", value, choose, options=options)
-    if showing:
-        st.caption(plain(showing))
+    bound_to(
+        st.selectbox,
+        "Examples",
+        "example",
+        None,
+        choose,
+        options=list(gallery),
+        placeholder="Examples with a point",
+        label_visibility="collapsed",
+    )
+    if example := example_of(now):
+        st.caption(plain(_words(example.claim)))
 
 
 def _gallery(model: str) -> dict[str, Scenario]:
@@ -121,11 +146,14 @@ def _gallery(model: str) -> dict[str, Scenario]:
     others = [name for name in cached.ready_models() if name != model]
     for name in [model, *others] if model in cached.models() else others:
         for example in cached.examples(name)[: None if name == model else 1]:
-            claim = _CODE.sub(r"“\1”", example.claim)
-            label = claim if name == model else f"{name}: {claim}"
-            label = f"{label} ({example.text})" if label in gallery else label
-            gallery[label] = Scenario(name, example.text)
+            label = f"{example.text} – {_words(example.claim)}"
+            gallery[label if name == model else f"{name}: {label}"] = Scenario(name, example.text)
     return gallery
+
+
+def _words(claim: str) -> str:
+    """A claim without markdown: the gallery shows none."""
+    return _CODE.sub(r"“\1”", claim)
 
 
 def _edits() -> None:
@@ -154,11 +182,14 @@ def _rows() -> None:
         options=list(LABELS),
         format_func=LABELS.__getitem__,
         selection_mode="multi",
+        label_visibility="collapsed",
     )
 
 
 def _status(link: Link) -> None:
-    """What it runs on, and how to keep what is on the screen."""
+    """The colours, what it runs on, and how to keep what is on the screen."""
+    theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=st.container(key="theme"))
+    component("frame", "ui/shell/web", ["frame"])(key="frame", data={"theme": theme})
     if link.complete:
         hint = "the address is the link"
     else:

@@ -7,7 +7,9 @@
 the tagger's constraints, `p` pins, `r` tags marked as right, `step` the steps done of the page's
 walk (`start`: none), `v.*` page options. Whatever is at its default is left out. Inside a tag name
 everything but letters, digits, "-" and "_" is percent-encoded once more, so that ".", ":" and ","
-always separate. Scores are written with all their digits.
+always separate. Scores are written with all their digits. An address that names nothing at all
+opens the app as it is shown first; one that names something, but no model, means the model that
+such links always meant.
 
 Reading is forgiving: people edit addresses by hand. The good parts count, the rest is reported.
 """
@@ -58,8 +60,9 @@ class Models:
     """The models there are, and what an address means that leaves something out."""
 
     names: Sequence[str]
-    default: str  # the model of an address without one
+    default: str  # the model of an address that names none, but something else
     first_sentence: Callable[[str], str]  # by model, the sentence of an address without one
+    opening: str = ""  # the model of an address that names nothing; empty: the default
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,11 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
     }
     default = {"sentence": models.first_sentence(scenario.model) if models else ""}
     parts = {name: value for name, value in parts.items() if value != default.get(name, "")}
+    if models and models.opening:
+        if parts == {"model": models.opening}:
+            parts = {}
+        elif parts.keys() <= {"step"}:  # which links to other pages do not carry
+            parts = {"model": scenario.model, **parts}
     params: dict[str, str] = {}
     for name, value in parts.items():
         if len(urlencode({**params, name: value})) <= LONGEST_LINK:
@@ -184,11 +192,12 @@ class _Reader:
         self.ignored.append(f"Ignored {what} in the address: expected {expected}.")
 
     def model(self, models: Models) -> str:
-        name = self.left.pop("model", models.default)
-        if name in models.names or name == models.default:
+        default = models.default if self.left else models.opening or models.default
+        name = self.left.pop("model", default)
+        if name in models.names or name == default:
             return name
         self.ignore(f"the model {quote(name)}", f"one of {', '.join(models.names)}")
-        return models.default
+        return default
 
     def sentence(self, default: str) -> str:
         text = clean(self.left.pop("sentence", default))

@@ -39,14 +39,21 @@ def path_frame(enumeration: Enumeration, tags: Sequence[str]) -> pd.DataFrame:
     )
 
 
-def running_chart(enumeration: Enumeration) -> alt.LayerChart | alt.FacetChart:
-    """The running sum of exp(score), best path first, as a share of the Z of the recursion."""
+def running_chart(
+    enumeration: Enumeration, most: int | None = None
+) -> alt.LayerChart | alt.FacetChart:
+    """The running sum of exp(score), best path first, as a share of the Z of the recursion.
+
+    It ends after the `most` first paths, where that is given.
+    """
     scale = 0.0
     if enumeration.log_partition > -math.inf:
         scale = math.exp(enumeration.log_sum - enumeration.log_partition)
     data = pd.DataFrame(
         {"paths": enumeration.curve.ranks, "share": enumeration.curve.running * scale}
     )
+    if most is not None:
+        data = data[data["paths"] <= most]
     x = alt.X("paths:Q", title="paths summed, best first", scale=alt.Scale(type="log"))
     y = alt.Y("share:Q", title="running sum / Z", scale=alt.Scale(domain=[0, 1.05]))
     tooltip = [alt.Tooltip("paths:Q", format=","), alt.Tooltip("share:Q", format=".6f")]

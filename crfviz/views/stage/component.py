@@ -6,12 +6,13 @@ such files through the manifest of an installed package; registering the same ma
 app run from a plain checkout as well.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
+from streamlit.components.v2.types import ComponentRenderer
 
 NAMES = ("stage", "labeller")  # each has NAME.js and NAME.css
 WEB = "views/stage/web"
@@ -35,11 +36,7 @@ def mount(
             each is a dict with an increasing `seq` and a `kind`. The same event may come twice;
             `data["ack"]` says what has been applied.
     """
-    manager = get_bidi_component_manager()
-    if manager.get_component_asset_root(f"crfviz.{name}") is None:
-        configs = [ComponentConfig(each, WEB) for each in NAMES]
-        manager.register_from_manifest(ComponentManifest("crfviz", "0", configs), PACKAGE)
-    element = st.components.v2.component(f"crfviz.{name}", js=f"{name}.js", css=f"{name}.css")
+    element = component(name)
 
     def forward() -> None:
         state = st.session_state.to_dict().get(key)  # any other look-up may end the callback
@@ -48,3 +45,12 @@ def mount(
             on_events([dict(event) for event in events if isinstance(event, Mapping)])
 
     element(key=key, data=dict(data), on_events_change=forward)
+
+
+def component(name: str, web: str = WEB, names: Sequence[str] = NAMES) -> ComponentRenderer:
+    """A component as an element; a folder of the package has NAME.js and NAME.css of all names."""
+    manager = get_bidi_component_manager()
+    if manager.get_component_asset_root(f"crfviz.{name}") is None:
+        configs = [ComponentConfig(each, web) for each in names]
+        manager.register_from_manifest(ComponentManifest("crfviz", "0", configs), PACKAGE)
+    return st.components.v2.component(f"crfviz.{name}", js=f"{name}.js", css=f"{name}.css")

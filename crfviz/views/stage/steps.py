@@ -159,3 +159,39 @@ def hmm_walk(table: str) -> Walk:
             Phase("Divided by Z they are probabilities again.", [table, "max_marginal"]),
         ]
     )
+
+
+FIRST_PATHS = (1, 2, 3, 10)  # of a sum over all paths, before the rest at once
+
+
+def naive_walk(num_paths: int) -> Walk:
+    """The first paths of the sum, all of them, and the recursion."""
+    first = [n for n in FIRST_PATHS if n < num_paths]
+    return Walk(
+        [
+            *[
+                Phase(f"exp of the score of the best {n:,} of {num_paths:,} paths.", ())
+                for n in first
+            ],
+            Phase(f"All {num_paths:,} paths: their sum is Z.", ()),
+            Phase("The recursion comes to the same Z without ever listing a path.", ()),
+        ]
+    )
+
+
+def paths_at(step: int, num_paths: int) -> int:
+    """How many paths of the sum are listed after so many steps of `naive_walk`."""
+    return [0, *[n for n in FIRST_PATHS if n < num_paths], num_paths, num_paths][step]
+
+
+def log_sum_walk() -> Walk:
+    """One log-sum-exp, a column of its table after the other."""
+    return Walk(
+        [
+            Phase("The scores to be summed: one for each tag before.", ()),
+            Phase("The largest is taken out: what is left is 0 or less.", ()),
+            Phase("exp of what is left: never more than 1, so nothing overflows.", ()),
+            Phase("The logarithm of their sum, and the largest added again.", ()),
+            Phase("Without the trick: what float32 and float64 make of the same sum.", ()),
+        ]
+    )

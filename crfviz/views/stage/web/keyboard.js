@@ -9,7 +9,7 @@ const hands = { field: null, pointed: false };
 
 // `answer` gets each event and returns what to do; nothing where the key is not ours. `first` is asked before whatever
 // has the focus, and gets beside the event { editing, pointed }. Returns how to stop.
-export function listenToPage(answer, first) {
+export function listenToPage(answer, first = () => null) {
   const early = (event) => {
     const own = first(event, { editing: hands.field === source(event), pointed: hands.pointed });
     if (!own) return;

@@ -18,7 +18,8 @@ export function go(stage, by, turns = false) {
   stage.reselect({ step: next, cell: null });
   const { column } = stage.model.steps;
   if (column !== null) stage.frame.bringIntoSight(column, stage.sizes);
-  later(stage, "step", STEP_REST, () => stage.emit([stepEvent(stage.payload, next)]));
+  const rest = stage.payload.panels.main.length ? STEP_REST : 0; // without a picture it is the page that steps
+  later(stage, "step", rest, () => stage.emit([stepEvent(stage.payload, next)]));
 }
 
 // What the nodes of the lattice say, where the walk leaves a choice.

@@ -76,7 +76,7 @@ export function buildFrame(stage) {
       const impossible = next.results.logPartition === -Infinity; // is said before any step
       present(identity, next.title !== null || next.sees("score") || (impossible && !next.covered.has("score")));
       if (next.heading.length) drawColumns(heading, next.heading);
-      hide(fold, folded === 0 && !stage.chosen.unfolded);
+      hide(fold, (folded === 0 && !stage.chosen.unfolded) || panels.main.length === 0);
       setText(fold, stage.chosen.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
       setText(legend, problem ?? next.legend);
       flag(legend, { problem: Boolean(problem) });

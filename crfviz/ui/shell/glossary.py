@@ -1,0 +1,188 @@
+"""The words and symbols that a newcomer cannot know: two sentences and a formula each.
+
+Pure: no Streamlit. The letters are those of docs/pages.md: `e[t, k]` emissions, `A[j, k]` from j
+to k, T words, K tags.
+"""
+
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Term:
+    """One entry."""
+
+    text: str  # two sentences
+    formula: str
+
+
+GLOSSARY: dict[str, Term] = {
+    "tag": Term(
+        "The label of one word, such as NOUN or B-PER. A model has K of them and gives every "
+        "word one.",
+        "y_t ∈ {1, …, K}",
+    ),
+    "path": Term(
+        "One tag for every word of the sentence, from the first to the last. There are K^T of "
+        "them, and the decoders choose one.",
+        "y = (y_1, …, y_T)",
+    ),
+    "emission": Term(
+        "How well a tag fits a word, whatever its neighbours are. It comes from a network, from "
+        "counts or from a file, and is one number for every word and tag.",
+        "e[t, k]",
+    ),
+    "transition": Term(
+        "How well one tag follows another. It is one number for every pair of tags, and the row "
+        "is where the step comes from.",
+        "A[j, k], from j to k",
+    ),
+    "START, END": Term(
+        "The places before the first word and after the last. Their transitions say which tags "
+        "like to begin and to end a sentence.",
+        "A[START, k] and A[k, END]",
+    ),
+    "score": Term(
+        "The sum of all emissions and transitions that a path passes. A larger one is better, "
+        "and it is no probability yet.",
+        "s(y) = Σ_t e[t, y_t] + A[y_t−1, y_t]",
+    ),
+    "nats": Term(
+        "The unit of scores: natural logarithms. One nat more makes a path e = 2.72 times as "
+        "probable against the others.",
+        "s = ln w, and w = exp(s)",
+    ),
+    "−inf": Term(
+        "The score of what is forbidden. No path with it counts, however good the rest of the "
+        "path is.",
+        "exp(−inf) = 0",
+    ),
+    "Z": Term(
+        "The sum over all paths, each with the exponential of its score. Dividing by it turns "
+        "scores into probabilities.",
+        "Z = Σ_y exp(s(y))",
+    ),
+    "p": Term(
+        "The probability of a whole path: its share of Z. The p of all paths sum to 1.",
+        "p(y) = exp(s(y) − log Z)",
+    ),
+    "α": Term(
+        "The sum over all paths that reach a tag at a word, with this word's emission. It is "
+        "worked out from left to right, one column from the one before.",
+        "α[t, k] = e[t, k] + log Σ_j exp(α[t−1, j] + A[j, k])",
+    ),
+    "β": Term(
+        "The sum over all ways to go on from a tag to the end of the sentence, without this "
+        "word's emission. It is worked out from right to left.",
+        "β[t, j] = log Σ_k exp(A[j, k] + e[t+1, k] + β[t+1, k])",
+    ),
+    "marginal": Term(
+        "The probability that a word has a tag, over all paths. Those of one word sum to 1.",
+        "p(y_t = k) = exp(α[t, k] + β[t, k] − log Z)",
+    ),
+    "mass": Term(
+        "The probability that paths of one kind have together. Without mass means that it is "
+        "smaller than the picture can show.",
+        "Σ p(y) over these paths",
+    ),
+    "folded": Term(
+        "Tags that are improbable at every word and on no path shown share one row, so that the "
+        "others have room. The link above the picture shows them all.",
+        "p(y_t = k) < 0.01 for every t",
+    ),
+    "word alone": Term(
+        "The decoder that gives each word the tag with the best emission. It does not look at "
+        "the neighbours at all.",
+        "y_t = argmax_k e[t, k]",
+    ),
+    "left to right": Term(
+        "The decoder that decides one word after the other and never takes a decision back. It "
+        "sees the tag before, and not what follows.",
+        "y_t = argmax_k e[t, k] + A[y_t−1, k]",
+    ),
+    "Viterbi": Term(
+        "The decoder that finds the path with the highest score of all. It needs no more than "
+        "the best score that reaches each tag of each word.",
+        "best[t, k] = e[t, k] + max_j (best[t−1, j] + A[j, k])",
+    ),
+    "max-marginal": Term(
+        "The decoder that gives each word its most probable tag. Its tags need not make one "
+        "likely path together.",
+        "y_t = argmax_k p(y_t = k)",
+    ),
+    "gold": Term(
+        "The right tags, as somebody tagged the sentence. They are there for examples and for "
+        "files that hold them.",
+        "y*",
+    ),
+    "backpointer": Term(
+        "Where the best way into a tag comes from. The best path is read along them, from the "
+        "last word back to the first.",
+        "argmax_j (best[t−1, j] + A[j, k])",
+    ),
+    "pin": Term(
+        "A word whose tag is held fixed. Paths with another tag there do not count any more.",
+        "p(y | y_t = k)",
+    ),
+    "red dashes": Term(
+        "What is not the same as in the path it is compared with. The line below the picture "
+        "names that path.",
+        "y_t ≠ y′_t",
+    ),
+    "softmax": Term(
+        "Scores of one word as shares that sum to 1. It is what the word alone would say.",
+        "exp(e[t, k]) / Σ_j exp(e[t, j])",
+    ),
+    "strength": Term(
+        "How much the transitions count. At 0 every word is alone, at 1 the model is as it was "
+        "trained.",
+        "s(y) = Σ_t e[t, y_t] + strength · A[y_t−1, y_t]",
+    ),
+    "entropy": Term(
+        "How undecided the model is: 0 where one tag has everything. Over K tags of equal share "
+        "it is log K.",
+        "H = −Σ p log p",
+    ),
+    "sample": Term(
+        "A path drawn by its probability. Among many, a path appears as often as its p says.",
+        "y ~ p(y)",
+    ),
+    "log-sum-exp": Term(
+        "The logarithm of a sum of exponentials. The largest term is taken out first, so that "
+        "nothing overflows.",
+        "log Σ exp(x) = m + log Σ exp(x − m), m = max x",
+    ),
+    "log-likelihood": Term(
+        "The logarithm of the probability of the right path. Training makes it larger.",
+        "log p(y*) = s(y*) − log Z",
+    ),
+    "gradient": Term(
+        "How the log-likelihood changes with each weight. It is what the right tags count minus "
+        "what the model expects.",
+        "∂ log p(y*) / ∂A[j, k] = observed − expected",
+    ),
+    "HMM": Term(
+        "A model that tells how tags and then words come about, by probabilities. Their "
+        "logarithms are the scores of a CRF.",
+        "p(x, y) = Π_t p(y_t | y_t−1) p(x_t | y_t)",
+    ),
+    "BIO": Term(
+        "Tags for spans: B begins one, I goes on inside, O is outside. I may only follow B or I "
+        "of the same kind.",
+        "A[O, I-PER] = −inf",
+    ),
+}
+
+
+def button(term: str, place: int) -> str:
+    """An entry as HTML: a button that opens what the term means, without a run of the page.
+
+    `place` tells the entries of a page apart.
+    """
+    entry, panel = GLOSSARY[term], f"crfviz-term-{place}"
+    name = escape(f"Glossary: {term}")
+    return (
+        f'<button type="button" aria-label="{name}" popovertarget="{panel}">{escape(term)}</button>'
+        f'<div id="{panel}" popover aria-label="{name}"><b>{escape(term)}</b>'
+        f"<p>{escape(entry.text)}</p><p><i>{escape(entry.formula)}</i></p></div>"
+    )

@@ -1,0 +1,43 @@
+// What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
+// that take one stop of the Tab key, the mark of the open page, and the colours that the reader wants.
+
+import { settle, walk } from "./roving.js";
+import { use } from "./scheme.js";
+
+const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .crfviz-terms";
+const WATCHED = { attributeFilter: ["disabled", "inert", "open", "tabindex"], childList: true, subtree: true };
+
+let waiting = 0;
+function settleAll() {
+  cancelAnimationFrame(waiting);
+  waiting = requestAnimationFrame(() => {
+    for (const link of document.querySelectorAll(".st-key-pages a")) {
+      if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    for (const group of document.querySelectorAll(GROUPS)) settle(group);
+  });
+}
+
+function watch() {
+  new MutationObserver(settleAll).observe(document.body, WATCHED);
+  document.addEventListener("focusin", ({ target }) => {
+    const group = target.closest?.(GROUPS);
+    if (group) group.crfvizLast = target;
+  });
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      const group = event.target.closest?.(GROUPS);
+      if (group) walk(event, group);
+    },
+    { capture: true },
+  );
+}
+
+watch();
+
+export default ({ data }) => {
+  use(data.theme);
+  settleAll();
+};
