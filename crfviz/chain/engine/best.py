@@ -8,7 +8,6 @@ walked again by the rule of ties of `crfviz.chain.recursions`.
 """
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -25,15 +24,19 @@ Scores = NDArray[np.float64]
 def best_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed: Packed) -> Scores:
     """(N, K) score of the best prefix that ends in each tag at each row, nats."""
     best = torch.empty_like(emissions)
-    torch.add(emissions[packed.first], start, out=best[packed.first])
+    sizes = [here.stop - here.start for here in packed.columns]
+    words, tables = torch.split(emissions, sizes), torch.split(best, sizes)
+    torch.add(words[0], start, out=tables[0])
     leaving, moves = best.t().unsqueeze(2), transitions.unsqueeze(1)
-    candidates = emissions.new_empty((len(transitions), packed.first.stop, len(transitions)))
-    for before, here in pairwise(packed.columns):
-        size = here.stop - here.start
-        room, reached = candidates.narrow(1, 0, size), best[here]  # (K from, n, K to), (n, K)
+    room = emissions.new_empty((len(transitions), sizes[0], len(transitions)))
+    for before, size, word, reached in zip(
+        packed.columns[:-1], sizes[1:], words[1:], tables[1:], strict=True
+    ):
+        if size < room.shape[1]:
+            room = room.narrow(1, 0, size)  # (K from, n, K to)
         torch.add(leaving.narrow(1, before.start, size), moves, out=room)
         torch.amax(room, 0, out=reached)
-        reached += emissions[here]
+        reached.add_(word)
     return best.cpu().numpy()
 
 
