@@ -327,9 +327,9 @@ def test_without_a_document_the_list_is_shown(page, store):
     assert "Choose a document" in texts(page)
     assert "1 done, 0 begun" in texts(page)
     assert MODEL in texts(page)
-    assert not page.get("bidi_component")
+    assert not page.main.get("bidi_component")
     button(page, "cats and more").click().run()
-    assert page.get("bidi_component")
+    assert page.main.get("bidi_component")
     assert page.button_group(key="view.part").value == "label"
 
 
