@@ -9,7 +9,7 @@ LOCK ?= locks/linux-x86_64-cpu.txt
 TORCH ?= cpu
 TORCH_CPU = https://download.pytorch.org/whl/cpu
 COMPILE = uv pip compile -q --no-header --no-annotate --python-version 3.11 --generate-hashes
-export PYTHONDONTWRITEBYTECODE =  # tests start a hundred processes: none should compile it all anew
+export PYTHONDONTWRITEBYTECODE =  # what is imported is compiled once, by whoever imports it first
 PYTEST = $(BIN)/pytest -n $(JOBS) --maxprocesses 3 --dist worksteal
 
 run: $(VENV)/installed
@@ -42,7 +42,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/latency.py
 
 locked: | $(VENV)/bin/python
-	$(BIN)/pip install --disable-pip-version-check -q --require-hashes --extra-index-url $(TORCH_CPU) -r $(LOCK)
+	$(BIN)/pip install --disable-pip-version-check -q --no-compile --require-hashes --extra-index-url $(TORCH_CPU) -r $(LOCK)
 
 lock:
 	$(COMPILE) --universal -o locks/any-platform.txt requirements.txt
@@ -58,12 +58,12 @@ $(VENV)/bin/python:
 $(VENV)/installed: requirements.txt | $(VENV)/bin/python
 ifeq ($(TORCH),cpu)
 	@echo "torch without CUDA, where $(TORCH_CPU) answers; TORCH=cuda takes that of PyPI"
-	$(BIN)/pip install --disable-pip-version-check -q --retries 0 --no-deps --extra-index-url $(TORCH_CPU) \
+	$(BIN)/pip install --disable-pip-version-check -q --no-compile --retries 0 --no-deps --extra-index-url $(TORCH_CPU) \
 	  $$(grep '^torch==' requirements.txt)
 endif
-	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt
+	$(BIN)/pip install --disable-pip-version-check -q --no-compile -r requirements.txt
 	touch $@
 
 $(VENV)/installed-dev: requirements-dev.txt pyproject.toml $(VENV)/installed
-	$(BIN)/pip install --disable-pip-version-check -q -c requirements.txt -c requirements-dev.txt -e ".[dev]"
+	$(BIN)/pip install --disable-pip-version-check -q --no-compile -c requirements.txt -c requirements-dev.txt -e ".[dev]"
 	touch $@

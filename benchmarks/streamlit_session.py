@@ -116,6 +116,8 @@ class Session:
             self.query = message.page_info_changed.query_string
         elif kind == "delta" and message.delta.new_element.HasField("bidi_component"):
             component = message.delta.new_element.bidi_component
-            self._component, self._fragment = component.id, message.delta.fragment_id
-            self.data = json.loads(component.json)
+            data = json.loads(component.json)
+            if "ack" in data:  # another one keeps the frame of the page
+                self._component, self._fragment = component.id, message.delta.fragment_id
+                self.data = data
         return kind == "script_finished" and message.script_finished != RERUNS

@@ -1,8 +1,7 @@
 """Check my homework: somebody's table beside the right one, and the bug that made it."""
 
-from crfviz.chain.homework.check import check
 from crfviz.chain.homework.programs import ALPHA
-from crfviz.ui.panels.homework import show_checked, table_box
+from crfviz.ui.panels.homework import ordered, show_checked, table_box
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
@@ -13,5 +12,4 @@ current = scene()
 kind = bound_tabs("Table of", "kind", KIND_NAMES, ALPHA, at=choice)
 table = table_box(current, kind)
 if table is not None:
-    checked = check(current.now.potentials, kind, table.values)
-    show_checked(current, kind, checked)
+    show_checked(current, kind, ordered(current, kind, table))

@@ -16,6 +16,8 @@ from tests import oracle
 from tests.fake_tagger import FakeTagger
 from tests.strategies import chains
 
+pytestmark = pytest.mark.slow
+
 PATH = Path(__file__).resolve().parents[1] / "benchmarks" / "propagation.py"
 
 

@@ -12,6 +12,8 @@ from crfviz.annotations.teaching.learning import METHODS
 from crfviz.text.sentences import Sentence
 from tests.tiny_tagger import save_tiny
 
+pytestmark = pytest.mark.slow
+
 PATH = Path(__file__).resolve().parents[1] / "benchmarks" / "teaching.py"
 SENTENCES = [
     Sentence(("He", "runs", "to", "Paris"), ("NOUN", "VERB", "X", "NOUN")),

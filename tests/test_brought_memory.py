@@ -10,6 +10,8 @@ import pytest
 from tests.app_pages import ROOT
 from tests.brought_bombs import ALONE, ROOM, WITH_CRFSUITE
 
+pytestmark = pytest.mark.slow
+
 KEPT = {"shared_matrix", "shared_probabilities", "many_numbers", "long_example"}
 
 

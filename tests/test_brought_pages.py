@@ -98,7 +98,7 @@ def test_a_changed_sentence_of_the_file_is_shown_and_others_are_said():
     chain = load_tagger(name).potentials(SENTENCES[0])
     assert shown(app)["rows"][0]["tags"] == viterbi(chain).path
     app.button(key="open_words").click().run()
-    assert app.selectbox(key="model").value == "upos-en-contextfree"
+    assert app.selectbox(key="model").value == "upos-en"
     assert app.text_input(key="sentence").value == "The dog barks"
     assert not app.info
 

@@ -35,6 +35,8 @@ from crfviz.views.frames.homework import compared, how_read, verdict
 from tests.fake_tagger import FakeTagger
 from tests.fuzz import LONGEST_MESSAGE, MEASURED, TRIES, fuzz
 
+pytestmark = pytest.mark.slow
+
 MOST_LINKS = 20_000
 TAGS = ("DET", "NOUN", "VERB")
 WORDS = ("The", "dog", "barks")

@@ -7,6 +7,7 @@ import pytest
 
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.taggers.registry import load_tagger
+from crfviz.views.frames.homework import template
 from tests.app_pages import open_at
 from tests.test_app import assert_sound, button
 
@@ -38,6 +39,36 @@ def lines(table):
 def test_an_empty_box_asks_for_a_table(page):
     assert_sound(page)
     assert "4 words by 2 tags" in page.info[0].value
+
+
+def test_without_a_table_the_page_shows_what_is_wanted(page):
+    assert page.text[0].value == "The tags, in this order: C H"
+    example = page.code[0].value.splitlines()
+    assert example[0].split("\t") == ["word", "C", "H"]
+    assert [line.split("\t")[0] for line in example[1:]] == ["1", "2", "3"]
+    paste(page, page.code[0].value)
+    assert not page.exception
+    empty = template(DAYS.split(), ["C", "H"])
+    assert empty == "word,C,H\n1 2,,\n2 3,,\n3 3,,\n4 1,,\n"
+    paste(page, empty.replace(",,", ",0,0"))
+    assert "first wrong cell" in page.error[0].value
+
+
+@pytest.mark.parametrize("labels", ["", "H C\n"])
+@pytest.mark.parametrize("flipped", [False, True])
+def test_tags_in_another_order_are_told_and_put_in_order(page, labels, flipped):
+    swapped = log_alpha()[:, ::-1]
+    if flipped:
+        rows = lines(swapped.T).split("\n")
+        named = [f"{name} {row}" for name, row in zip("HC", rows, strict=True)]
+        paste(page, "\n".join(["tag 2 3 3 1", *named] if labels else rows))
+    else:
+        paste(page, labels + lines(swapped))
+    assert not page.exception
+    assert "Your tags stand in another order: H, C." in page.warning[0].value
+    button(page, "Put the tags in the model's order").click().run()
+    assert page.success[0].value.startswith("Right: all 8 cells")
+    assert not page.warning
 
 
 @pytest.mark.parametrize("decimals", [3, 12])

@@ -142,7 +142,7 @@ def test_a_pin_that_contradicts_the_right_tags_is_said(app):
 
 
 def test_gold_is_right_where_it_is_known(app):
-    learn(app)
+    learn(app, model=MODEL)
     trained = load_tagger(MODEL)
     example = trained.examples()[0]
     chain = trained.potentials(example.text.split())

@@ -15,6 +15,8 @@ from crfviz.annotations.teaching.teach import finished, start_teaching
 from crfviz.taggers.registry import list_taggers
 from tests.tiny_tagger import save_tiny
 
+pytestmark = pytest.mark.slow
+
 OFFSETS = ((0, 2), (3, 7))
 SAID = {  # final tags of "He runs" and "He Runs" by annotator
     "anna": [("NOUN", "VERB"), ("NOUN", "VERB")],

@@ -14,6 +14,8 @@ from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import read_sentences
 from crfviz.text.tokenizer import tokenize
 
+pytestmark = pytest.mark.slow
+
 LIMITS = {"upos-en": 5_000_000, "upos-en-contextfree": 4_000_000, "ner-en": 5_000_000}  # bytes
 NAMES = sorted(LIMITS)
 SMALL = ("upos-en-hmm", "upos-en-perceptron", "upos-en-perceptron-greedy")

@@ -28,6 +28,8 @@ from tests import oracle
 from tests.fake_tagger import FakeTagger
 from tests.tiny_tagger import save_tiny
 
+pytestmark = pytest.mark.slow
+
 SENTENCES = [
     Sentence(("He", "runs", "to", "Paris"), ("NOUN", "VERB", "X", "NOUN")),
     Sentence(("Run", "!"), ("VERB", "X")),

@@ -5,6 +5,8 @@ from threading import Event, Thread
 
 import pytest
 
+from crfviz.ui.session import turns as module
+from crfviz.ui.session.floor import Floor
 from crfviz.ui.session.turns import Turns
 
 DEADLINE = 60.0  # seconds; far more than any of these steps takes
@@ -96,3 +98,24 @@ def test_work_that_fails_gives_its_turn_back():
         raise ValueError("broken")
     with turns.taken("b", pytest.fail):
         pass
+
+
+def test_who_waits_in_line_leaves_the_floor_to_others(monkeypatch):
+    floor = Floor(lambda: 0.0, lambda: 0.0)  # nobody is ever passed by
+    monkeypatch.setattr(module, "FLOOR", floor)
+    turns, in_line, done = Turns(), Event(), Event()
+
+    def script():
+        floor.take()
+        with turns.taken("b", lambda _: in_line.set()):
+            done.set()
+        floor.give()
+
+    with turns.taken("a", pytest.fail):
+        thread = Thread(target=script, daemon=True)
+        thread.start()
+        assert in_line.wait(DEADLINE)
+        floor.take()
+        floor.give()
+    assert done.wait(DEADLINE)
+    thread.join(DEADLINE)

@@ -80,10 +80,8 @@ class Potentials:
         tags: Sequence[str] | None = None,
         tokens: Sequence[str] | None = None,
     ) -> None:
-        for name, given in (("tokens", tokens), ("tags", tags)):
-            if isinstance(given, str):  # which would be split into letters
-                what = "words" if name == "tokens" else "names"
-                raise ShapeError(f"{name} must be a list of {what}, got the text {shown(given)}")
+        if isinstance(tokens, str):  # a text of tags is one letter each, and has to be K long
+            raise ShapeError(f"tokens must be a list of words, got the text {shown(tokens)}")
         scores = as_numbers("emissions", emissions)
         if scores.dim() > 0 and scores.shape[0] == 0:
             raise EmptySentenceError("expected a sentence of at least one word, got none")

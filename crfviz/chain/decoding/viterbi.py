@@ -18,7 +18,7 @@ from crfviz.chain.engine.chains import together
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import probability, require_path
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.recursions import TOLERANCE, maximum
+from crfviz.chain.recursions import maximum
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ def viterbi(potentials: Potentials) -> Viterbi:
     require_path(best, torch.from_numpy(last))
     near, near_last = engine.near_best(candidates), engine.near_best(last)
     pointers = near.argmax(-1)
-    path = recursions.follow(int(near_last.argmax()), reversed(pointers.tolist()))[::-1]
+    path = _walked_back(near_last, pointers)
     ways = near[np.arange(len(near)), path[1:]]  # where one could as well come from
     score = float(last[path[-1]])
     return Viterbi(
@@ -81,8 +81,7 @@ def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array)
     best, candidates, last = _prefixes(emissions, transitions, start, end)
     if not last.max() > -np.inf:
         require_path(torch.from_numpy(best), torch.from_numpy(last))
-    path = engine.path_without_ties(candidates, last)
-    return recursions.walk_back(last, candidates, _lowest_best) if path is None else path
+    return _walked_back(engine.near_best(last), engine.near_best(candidates).argmax(-1))
 
 
 def best_paths(chains: Sequence[Potentials]) -> list[list[int]]:
@@ -116,10 +115,9 @@ def best_through(potentials: Potentials) -> Tensor:
     return torch.from_numpy(best + recursions.backward(emissions, steps, end, reduce=maximum))
 
 
-def _lowest_best(scores: Array) -> int:
-    """`crfviz.chain.recursions.lowest_best` of one row."""
-    best = scores.max()
-    return int((scores >= best - TOLERANCE * max(abs(best), 1.0)).argmax())
+def _walked_back(last: NDArray[np.bool_], pointers: NDArray[np.int64]) -> list[int]:
+    """The path to the lowest of the best last tags, along backpointers (T-1, K)."""
+    return recursions.follow(int(last.argmax()), reversed(pointers.tolist()))[::-1]
 
 
 def _prefixes(

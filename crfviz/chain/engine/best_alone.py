@@ -39,19 +39,3 @@ def near_best(candidates: Scores) -> Choices:
     best = torch.from_numpy(candidates).amax(-1, keepdim=True).numpy()
     found: Choices = candidates >= best - TOLERANCE * np.maximum(np.abs(best), 1.0)
     return found
-
-
-def path_without_ties(candidates: Scores, final: Scores) -> list[int] | None:
-    """The best path, or None where another tag along it would do as well.
-
-    Args:
-        candidates: from `leading`.
-        final: (K,) the last row of the best prefixes, with the end scores added.
-    """
-    path = [int(final.argmax())]
-    for rows in candidates[::-1]:
-        path.append(int(rows[path[-1]].argmax()))
-    path.reverse()
-    chosen = candidates[np.arange(len(candidates)), path[1:]]
-    ways = int(np.count_nonzero(near_best(chosen))) + int(np.count_nonzero(near_best(final)))
-    return path if ways == len(path) else None

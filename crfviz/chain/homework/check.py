@@ -11,13 +11,14 @@ Letters: `T` tokens, `K` tags, `R` rows of the table as given.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.homework.arithmetic import arithmetic
 from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
+from crfviz.chain.homework.order import assigned
 from crfviz.chain.homework.programs import BACKPOINTERS, BETA, KINDS, Program, right_program
 from crfviz.chain.homework.readings import (
     LOG,
@@ -61,6 +62,7 @@ class Checked:
     expected: Array  # (T, K) the right one in the same space and convention
     right: NDArray[np.bool_]  # (T, K) which cells are
     first_wrong: WrongCell | None  # None if the table is right
+    order: tuple[int, ...] = ()  # K tag ids, of the columns of `given`, if they would make it right
 
 
 def check_table(potentials: Potentials, kind: str, table: ArrayLike) -> WrongCell | None:
@@ -104,6 +106,9 @@ def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
     solved = next((one for one in tries if one.solved), None)
     if solved is not None:
         return solved.checked(None)
+    for one in tries:
+        if order := one.order():
+            return replace(one.checked(one.first_wrong(potentials, None)), order=order)
     best, bug = _diagnosed(kind, tries, right)
     return best.checked(best.first_wrong(potentials, bug))
 
@@ -211,6 +216,24 @@ class Trial:
     def _tolerance(self, table: Array) -> Array:
         steps = np.arange(len(table))[:: -1 if self.kind == BETA else 1]
         return tolerance(self.rounding, table, steps, products=self.reading.space != LOG)
+
+    def order(self) -> tuple[int, ...]:
+        """The K tag ids of the columns, if they are the right ones in another order; else empty.
+
+        Backpointers name tags in their cells, too, and are not looked at.
+        """
+        if self.choices is not None or len(self.given) != self.num_tokens:
+            return ()
+        allowed = self._tolerance(self.expected)
+        columns = [
+            np.flatnonzero(
+                fits(
+                    np.broadcast_to(column[:, None], self.expected.shape), self.expected, allowed
+                ).all(axis=0)
+            ).tolist()
+            for column in self.given.T
+        ]
+        return assigned(columns)
 
     def closeness(self) -> tuple[int, float]:
         """To choose the likeliest reading of a table that no bug explains: more is better."""

@@ -1,22 +1,32 @@
 """Where somebody's table comes from: pasted, out of a file, or an example."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from crfviz.chain.homework.bugs import example_table, known_bugs
-from crfviz.chain.homework.check import Checked
+from crfviz.chain.homework.check import Checked, check
 from crfviz.exceptions import CrfvizError
 from crfviz.text.number_tables import MOST_BYTES, NumberTable, parse_number_table, read_number_table
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_select, bound_to
 from crfviz.ui.session.current import one_of
 from crfviz.ui.session.kept import draft, refusals_said, set_draft
-from crfviz.ui.widgets import narrowed, upload
+from crfviz.ui.widgets import download, narrowed, upload
 from crfviz.ui.words import plain
-from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
+from crfviz.views.frames.homework import (
+    as_text,
+    compared,
+    how_read,
+    likely_bug,
+    order_note,
+    template,
+    verdict,
+)
 
 RIGHT = "the right table"
 _BOX, _FILE = "homework", "homework.file"  # drafts: the text, and the file it came from
+EXAMPLE_ROWS = 3  # of the table that shows what is wanted
 _BOX_HEIGHT = 122  # pixels
 _ROW_HEIGHT = 24
 
@@ -43,13 +53,42 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
     if problem:
         st.error(plain(problem))
     if not text.strip():
-        T, K = len(scene.words), len(scene.tags)
-        st.info(
-            f"Paste your table of {T} words by {K} tags: logarithms or probabilities, rounded as "
-            "you like, labels allowed. Or fill in an example."
-        )
+        _nothing_yet(scene, kind)
         return None
     return parse_number_table(text, names=scene.tags, words=scene.words, prefer=kind)
+
+
+def _nothing_yet(scene: Scene, kind: str) -> None:
+    """What is wanted: the order of the tags, a file to fill in, and how such a table looks."""
+    T, K = len(scene.words), len(scene.tags)
+    st.info(
+        f"Paste your table of {T} words by {K} tags: logarithms or probabilities, rounded as "
+        "you like, labels allowed. Or fill in an example."
+    )
+    st.text(f"The tags, in this order: {' '.join(scene.tags)}")
+    empty = template(scene.words, scene.tags)
+    download("Template to fill in (CSV)", lambda: empty, f"{kind}.csv", "text/csv")
+    st.caption("Such a table, of the first words, with a likely mistake in it:")
+    bug = known_bugs(kind)[0].name
+    table = example_table(scene.now.potentials, kind, bug)[:EXAMPLE_ROWS]
+    st.code(as_text(table, scene.tags), language=None)
+
+
+def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
+    """Check a table; where its tags stand in another order, say so and offer the right one."""
+    checked = check(scene.now.potentials, kind, table.values)
+    order = checked.order
+    names = table.labels if checked.reading.flipped else table.header
+    if checked.first_wrong is not None and names is not None and set(names) == set(scene.tags):
+        order = tuple(scene.tags.index(name) for name in names)
+    if order and order != tuple(range(len(order))):
+        st.warning(plain(order_note(order, scene.tags)))
+        right = checked.given[:, np.argsort(order)]
+        st.button(
+            "Put the tags in the model's order",
+            on_click=lambda: set_draft(_BOX, as_text(right, scene.tags)),
+        )
+    return checked
 
 
 def show_checked(scene: Scene, kind: str, checked: Checked) -> None:

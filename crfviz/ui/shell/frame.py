@@ -47,8 +47,8 @@ def header(title: str, *widths: float, align: Literal["top", "center"] = "center
     _need_frame()
     with st.container(key="head"):
         columns = st.columns(widths, vertical_alignment=align) if widths else []
-        at = columns[0] if columns else st.container()
-        at.title(title, anchor=False)
+        with columns[0] if columns else st.container():
+            st.title(title)
         _answers(title)
     return columns
 

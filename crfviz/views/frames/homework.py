@@ -1,5 +1,7 @@
 """A checked table in words, and beside the right one."""
 
+import csv
+import io
 import math
 from collections.abc import Sequence
 
@@ -112,6 +114,24 @@ def as_text(table: Array, tags: Sequence[str]) -> str:
     for t, row in enumerate(table.tolist(), start=1):
         lines.append("\t".join([str(t), *(_written(value) for value in row)]))
     return "\n".join(lines)
+
+
+def template(words: Sequence[str], tags: Sequence[str]) -> str:
+    """A CSV to fill in: a row per word, a column per tag in the order that is checked."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["word", *tags])
+    writer.writerows([[f"{t} {word}", *("" for _ in tags)] for t, word in enumerate(words, 1)])
+    return text.getvalue()
+
+
+def order_note(order: Sequence[int], tags: Sequence[str]) -> str:
+    """That the columns of a table are these tags, in K ids, and where they should stand."""
+    found = ", ".join(tags[k] for k in order)
+    return (
+        f"Your tags stand in another order: {found}. The order here is {', '.join(tags)}: the "
+        "numbers are compared in that one."
+    )
 
 
 def _marked(
