@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.compare import choose_sides, show_figures
+from crfviz.ui.panels.compare import choose_sides, show_figures, suggestions
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene, scene_of
 from crfviz.ui.session.bound import bound_tabs
@@ -39,6 +39,8 @@ if both is not None:
 else:
     words = incomparable_note((a.model, a.tags), (b.model, b.tags), same_words=a.words == b.words)
 show_figures(a, b, words)
+if first.scenario == second.scenario:
+    suggestions()
 if both is not None and view == "tags":
     grid = change_grid(both)
     picture = Picture(

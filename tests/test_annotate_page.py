@@ -402,3 +402,18 @@ def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monk
     ((lesson, sentences),) = taught
     assert (lesson.name, lesson.method) == ("mine", "crf")
     assert [sentence.tags[0] for sentence in sentences] == ["VERB"]
+
+
+def test_one_click_opens_ten_real_tweets_under_a_model_of_entities(page, store):
+    assert page.caption
+    page.button(key="annotate.tweets").click().run()
+    assert not page.exception
+    (document,) = store.documents()
+    assert document.sentences == 10
+    assert page.button_group(key="view.part").value == "label"
+    assert page.selectbox(key="model").value == "ner-en"
+    assert page.main.get("bidi_component")
+    open_part(page, "add").button(key="annotate.tweets").click().run()
+    assert not page.exception
+    assert len(store.documents()) == 1  # the same sentences are not stored twice
+    assert page.button_group(key="view.part").value == "label"

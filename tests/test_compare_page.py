@@ -175,3 +175,17 @@ def test_scores_that_are_no_probabilities_are_called_so(page):
         pytest.skip("every model here gives probabilities")
     app = page(**{"v.b": f"model {names[0]}"})
     assert f"{names[0]} was not trained to give probabilities" in said(app)
+
+
+def test_where_both_sides_are_the_same_two_things_worth_comparing_are_offered(page):
+    app = page()
+    label = "upos-en-contextfree, as trained"
+    next(each for each in app.button if each.label == label).click().run()
+    sound(app)
+    assert app.query_params["v.b"] == "model upos-en-contextfree"
+    assert not [each for each in app.button if each.key == "suggested.alone"]
+    app.selectbox(key="view.b").set_value("now").run()
+    app.button(key="suggested.alone").click().run()
+    sound(app)
+    assert app.query_params["k"] == "0"
+    assert "the same on this sentence" not in said(app)

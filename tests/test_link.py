@@ -1,6 +1,7 @@
 """The address of a scenario: what is written is read back, and anything else does no harm."""
 
 import math
+from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -190,3 +191,20 @@ def test_changes_alone_can_be_read_back(scenario):
 
 def test_no_changes_are_an_empty_text():
     assert url.encode_changes(Scenario("tiny", "Run !", step=3, view={"rows": "gold"})) == {}
+
+
+def test_the_bare_address_is_the_opening_model_alone_and_other_links_mean_what_they_meant():
+    models = url.Models(
+        ["best", "lesson"], "lesson", {"best": "A b .", "lesson": "C d ."}.get, "best"
+    )
+    bare, lesson = Scenario("best", "A b ."), Scenario("lesson", "C d .")
+    assert url.decode({}, models).scenario == bare
+    assert url.encode(bare, models).params == {}
+    assert url.decode({"step": "2"}, models).scenario == Scenario("lesson", "C d .", step=2)
+    assert url.decode({"k": "0.5"}, models).scenario.model == "lesson"
+    assert url.encode(lesson, models).params == {"model": "lesson"}
+    for state in (bare, lesson):
+        for step in (0, 2):
+            link = url.encode(replace(state, step=step), models)
+            assert url.decode(link.params, models).scenario == replace(state, step=step)
+            assert url.decode(link.elsewhere.params, models).scenario == state

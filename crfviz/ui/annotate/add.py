@@ -1,8 +1,9 @@
 """Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
+from itertools import islice
 
 import pandas as pd
 import streamlit as st
@@ -16,12 +17,13 @@ from crfviz.annotations.files.merging import (
     planned,
 )
 from crfviz.annotations.mixing import TagRules
+from crfviz.corpus.excerpts import EXCERPTS, read_excerpt
 from crfviz.ui import cached
 from crfviz.ui.annotate.mapping import choose_names, chosen_names
 from crfviz.ui.annotate.store import document_key, go_to_document, store
 from crfviz.ui.session.annotator import annotator
 from crfviz.ui.session.bound import bound_buttons, bound_draft
-from crfviz.ui.session.current import scenario, set_view_option
+from crfviz.ui.session.current import change, scenario, set_view_option
 from crfviz.ui.session.floor import FLOOR
 from crfviz.ui.session.kept import of_session, set_draft
 from crfviz.ui.session.permission import login_asked, no_uploads, uploads_allowed
@@ -31,6 +33,9 @@ from crfviz.views.numbers import count
 
 PASTE = "annotate.paste"
 PASTE_NAME = "pasted"
+TWEETS, TWEETS_NAME = "excerpts/btc-dev.conll", "ten tweets.txt"
+TWEETS_MODEL = "ner-en"
+MOST_WORDS = 20  # of such a tweet
 SHOWN = 5  # sentences of the preview
 MOST_PROBLEMS = 20
 JOINED = {
@@ -64,6 +69,10 @@ def add_panel() -> None:
     if not uploads_allowed():
         st.info(f"{no_uploads('sentences')} `python -m crfviz annotations import` adds them.")
         return
+    if added.wanted == _digest(tweets().encode()):
+        _preview(TWEETS_NAME, tweets().encode())
+        return
+    _offer_tweets(added)
     left, right = st.columns(2)
     pasted = bound_draft(
         st.text_area,
@@ -85,10 +94,35 @@ def add_panel() -> None:
         _preview(PASTE_NAME, pasted.encode())
 
 
+@cache
+def tweets() -> str:
+    """Ten tweets that name somebody or something, without their tags, one a line."""
+    named = (each for each in read_excerpt(TWEETS) if {*(each.tags or ())} - {"O"})
+    short = (each for each in named if len(each.tokens) <= MOST_WORDS)
+    return "\n".join(" ".join(each.tokens) for each in islice(short, 10))
+
+
+def _offer_tweets(added: Added) -> None:
+    """One click to sentences for who has none: stored, and opened under a model of entities."""
+
+    def begin() -> None:
+        if TWEETS_MODEL in cached.models():
+            change(model=TWEETS_MODEL)
+        added.wanted = _digest(tweets().encode())
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Label ten real tweets", on_click=begin, key="annotate.tweets")
+        st.caption(f"of the {EXCERPTS[TWEETS].partition(' of the ')[2]}, or add your own:")
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
 def _preview(name: str, content: bytes) -> None:
-    digest, added = sha256(content).hexdigest(), of_session("added", Added)
+    digest, added = _digest(content), of_session("added", Added)
     wanted, added.wanted = added.wanted, ""
-    if digest == added.digest:
+    if digest == added.digest and wanted != digest:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
     model = scenario().model

@@ -5,7 +5,7 @@ snapshot. The other side brings its model, its transitions and its strength; wha
 single words of another sentence is left out, and a note says so.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_select
-from crfviz.ui.session.current import scenario, view_option
+from crfviz.ui.session.current import change, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import shelf
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
 from crfviz.ui.words import plain
@@ -60,6 +60,31 @@ def label(option: str) -> str:
     if option.startswith(_MODEL):
         return f"{option.removeprefix(_MODEL)}, as trained"
     return f"“{option.removeprefix(_SNAPSHOT)}”"
+
+
+def suggestions() -> None:
+    """Two things worth comparing, for who sees twice the same: one click sets the second side."""
+    now = scenario()
+    with st.container(horizontal=True, vertical_alignment="center", key="suggested"):
+        st.caption("Worth comparing on this sentence:", width="content")
+        if (other := _partner(now.model)) is not None:
+            option = _MODEL + other
+            st.button(label(option), on_click=set_view_option, args=("b", option, NOW))
+        st.button(
+            "without transitions",
+            on_click=lambda: change(edits=replace(scenario().edits, strength=0.0)),
+            key="suggested.alone",
+        )
+
+
+def _partner(model: str) -> str | None:
+    """The first other model with the same tags; None where there is none."""
+    known = cached.known_tagger(model)
+    for name in cached.ready_models():
+        other = cached.known_tagger(name)
+        if name != model and known is not None and other is not None and other.tags == known.tags:
+            return name
+    return None
 
 
 def both_sides(first: str, second: str) -> tuple[Side, Side]:

@@ -107,7 +107,7 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
     }
     default = {"sentence": models.first_sentence(scenario.model) if models else ""}
     parts = {name: value for name, value in parts.items() if value != default.get(name, "")}
-    if models and models.opening:
+    if models and models.opening not in ("", models.default):
         if parts == {"model": models.opening}:
             parts = {}
         elif parts.keys() <= {"step"}:  # which links to other pages do not carry
