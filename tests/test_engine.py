@@ -1,6 +1,7 @@
 """The engine is never wrong where it is fast: against log space, 80 bits, and known traps."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -227,6 +228,17 @@ def test_best_paths_of_random_chains_are_best():
                 parts = (transitions, start, end, torch.tensor(rows), mask[there])
                 found = recursions.path_score(scores[there], *parts)
                 torch.testing.assert_close(found, expected[there], **CLOSE)
+
+
+def test_a_batch_is_decoded_alike_after_any_other_and_in_any_mode():
+    generator = torch.Generator().manual_seed(0)
+    crf = layer(torch.randn(4, 4, generator=generator))
+    batches = [torch.randn(B, T, 4, generator=generator) for B, T in ((2, 3), (9, 30), (1, 5))]
+    with torch.inference_mode():
+        expected = [crf.decode(batch) for batch in batches]
+    assert [crf.decode(batch) for batch in batches] == expected
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(crf.decode, batches * 20)) == expected * 20
 
 
 def test_alone_and_in_a_batch_are_one():

@@ -193,6 +193,14 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
 ENTRIES = tuple(entry for group in GROUPS.values() for entry in group)
 
 
+def beside(path: str, steps: int) -> str | None:
+    """The path of the page so many places after another of its group; None where that ends."""
+    group = next(group for group in GROUPS.values() if path in [entry.path for entry in group])
+    paths = [entry.path for entry in group]
+    at = paths.index(path) + steps
+    return paths[at] if 0 <= at < len(paths) else None
+
+
 def titled(title: str) -> Entry:
     """The page of a title."""
     return next(entry for entry in ENTRIES if entry.title == title)

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.pages_manager import PagesManager
 
-from crfviz.ui.shell.contents import ENTRIES, titled
+from crfviz.ui.shell.contents import ENTRIES, beside, titled
 from crfviz.ui.shell.glossary import button
 from crfviz.ui.widgets import guarded
 
@@ -76,11 +76,10 @@ def _need_frame() -> None:
 
 
 def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
-    """Go to the page after this one, or before it; nothing happens at the ends."""
-    if way is not None:
-        at = [each.url_path for each in pages].index(page.url_path) + (1 if way == "next" else -1)
-        if 0 <= at < len(pages):
-            st.switch_page(pages[at])
+    """Go to the page after this one in its group, or before it; nothing happens at the ends."""
+    target = None if way is None else beside(page.url_path, 1 if way == "next" else -1)
+    if target is not None:
+        st.switch_page(next(each for each in pages if each.url_path == target))
 
 
 def run(page: st.Page) -> None:

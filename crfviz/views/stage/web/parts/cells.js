@@ -205,7 +205,7 @@ function significant(value, digits) {
       .replace("e+", "e");
   const text = String(Number(value.toPrecision(SIGNIFICANT)));
   const decimals = text.split(".")[1]?.length ?? 0;
-  return decimals < digits ? value.toFixed(digits) : text;
+  return decimals < digits && value < 1 ? value.toFixed(digits) : text;
 }
 
 function largest({ chain }) {

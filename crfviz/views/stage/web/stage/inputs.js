@@ -11,6 +11,7 @@ const HEADS = {
   beta: ["to", "β after", "transition", "emission", "sum"],
   marginals: ["", "", "", "", "log"],
   message: ["from", "α before", "emission", "transition", "sum"],
+  z: ["tag", "α at the end", "END", "", "sum"],
 };
 const FORMULAS = {
   best: "max over the tags before: best + transition + emission",
@@ -18,6 +19,7 @@ const FORMULAS = {
   beta: "log Σ exp over the tags after: transition + emission + β",
   marginals: "p = exp(α + β − log Z)",
   message: "log Σ exp over the tags of this word: α before + its emission + transition",
+  z: "log Z = log Σ exp over the last tags: α + END",
 };
 
 // Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest
@@ -25,6 +27,7 @@ const FORMULAS = {
 export function inputsOf(model, kind, t, k) {
   const { chain, results, T, K } = model;
   if (kind === "marginals") return [];
+  if (kind === "z") return ranked(K, (j) => [results.alpha[(T - 1) * K + j], chain.end[j], null]);
   if (isMessage(model, kind)) {
     if (t === T - 1) return []; // passes nothing on
     return ranked(K, (j) => [messageInto(model, t, j), chain.emissions[t * K + j], transition(chain, t + 1, j, k)]);
@@ -84,7 +87,7 @@ export function sharesOf(sums, temperature) {
 // The neighbours that light up for a cell: { t, shares by tag }, or null.
 export function litOf(model, { kind, temperature }, t, k) {
   const inputs = inputsOf(model, kind, t, k);
-  if (inputs.length === 0 || inputs[0].tag === null) return null;
+  if (kind === "z" || inputs.length === 0 || inputs[0].tag === null) return null;
   const sums = inputs.map((input) => input.sum);
   const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
   const byTag = new Map(inputs.map((input, i) => [input.tag, shares[i]]));
@@ -128,14 +131,14 @@ export function buildInputs(model, read) {
   return {
     element: html("section.side-panel.candidates", { "aria-live": "polite" }, content),
     update(next) {
-      present(content, !next.walking || next.steps.column !== null);
+      present(content, !next.walking || next.steps.at > 0);
       const [t, k] = next.cell;
       const { kind, temperature } = next.reading;
       const inputs = inputsOf(next, kind, t, k);
       const sums = inputs.map((input) => input.sum);
       const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
       const form = isMessage(next, kind) ? "message" : kind;
-      setText(title, form === "message" ? messageTitle(next, t, k) : `${next.tags[k]} at “${next.words[t]}”`);
+      setText(title, titleOf(next, form));
       for (const each of kinds) {
         set(each, "aria-pressed", each.dataset.kind === kind);
         each.disabled = next.walking && each.dataset.kind !== kind;
@@ -169,7 +172,9 @@ function setTexts(row, texts) {
   texts.forEach((text, i) => setText(row.children[i], text));
 }
 
-function messageTitle({ words, tags, T }, t, k) {
+function titleOf({ words, tags, T, cell: [t, k] }, form) {
+  if (form === "z") return "Z";
+  if (form !== "message") return `${tags[k]} at “${words[t]}”`;
   return t === T - 1 ? `“${words[t]}”` : `“${words[t]}” to ${tags[k]} at “${words[t + 1]}”`;
 }
 

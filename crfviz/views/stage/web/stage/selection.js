@@ -15,7 +15,8 @@ export function selection(model, chosen) {
   const { cell, survivor } = chosen;
   const given = cell && cell[0] < T && cell[1] < K && seen(cell[0]) ? cell : null;
   const here = given ?? firstCell(model, steps, walking);
-  const reading = walking ? { kind: nodes, temperature: 1 } : chosen.reading;
+  const summed = steps?.column === null && sees("z"); // one sum of the whole last column
+  const reading = walking ? { kind: summed ? "z" : nodes, temperature: 1 } : chosen.reading;
   return {
     ...sight,
     walking,
