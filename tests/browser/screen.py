@@ -212,11 +212,15 @@ class Screen:
         self.pick(self.page.locator(f".st-key-{key} button[aria-haspopup=listbox]"), option)
 
     def pick(self, box, option):
-        """Pick an option of a select box; a redraw that comes late closes its list again."""
+        """Pick an option of a select box; a redraw that comes late closes its list again.
+
+        The picker of models adds to some names, behind a dash, what they are for.
+        """
+        name = re.compile(rf"^{re.escape(option)}( – .*)?$")
         for _ in range(TRIES):
             box.click()
             with suppress(Timeout):
-                chosen = self.page.get_by_role("option", name=option, exact=True)
+                chosen = self.page.get_by_role("option", name=name)
                 return chosen.click(timeout=5 * PAUSE)
             self.press("Escape")
         pytest.fail(f"the list has no {option}")
