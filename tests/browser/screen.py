@@ -3,7 +3,7 @@
 import math
 import re
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -216,12 +216,12 @@ class Screen:
 
         The picker of models adds to some names, behind a dash, what they are for.
         """
-        name = re.compile(rf"^{re.escape(option)}( – .*)?$")
+        options = partial(self.page.get_by_role, "option")
+        wanted = options(name=option, exact=True).or_(options(name=f"{option} – "))
         for _ in range(TRIES):
             box.click()
             with suppress(Timeout):
-                chosen = self.page.get_by_role("option", name=name)
-                return chosen.click(timeout=5 * PAUSE)
+                return wanted.click(timeout=5 * PAUSE)
             self.press("Escape")
         pytest.fail(f"the list has no {option}")
 
