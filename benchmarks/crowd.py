@@ -31,7 +31,7 @@ OUT = Path(__file__).with_name("crowd.json")
 VIEWERS, PAUSE, SECONDS = 100, 5.0, 40.0
 AT_ONCE, ROUNDS = 30, 5
 IDLE, EDITS = 400, 60
-BESIDE, BESIDE_PAUSE, WATCHED = 10, 2.0, 8.0
+BESIDE, BESIDE_PAUSE, WATCHED = 10, 2.0, 5.0
 MEMORY_EDITS, MEMORY_SESSIONS = 1000, 200
 STEP, CPU, RATE = 1000, 50, 18  # milliseconds, milliseconds, edits a second
 
@@ -92,7 +92,11 @@ async def idle(app: App) -> list[Figure]:
     return [
         figure("CPU of the server per edit, nobody else", "ms", [alone], CPU, n=EDITS),
         figure(
-            f"CPU of the server per edit, {IDLE} idle sessions", "ms", [among], 1.1 * alone, n=EDITS
+            f"CPU of the server per edit, {IDLE} idle sessions",
+            "ms",
+            [among],
+            round(1.1 * alone, 1),
+            n=EDITS,
         ),
     ]
 
