@@ -68,7 +68,7 @@ def test_every_page_stands():
     for script in PAGES:
         app.switch_page(f"pages/{script}").run()
         assert not app.exception, script
-        assert not app.error, script
+        assert not app.error, (script, [one.value for one in app.error])
 
 
 def test_bio_is_told_from_the_tags_and_its_entities_are_asked_about():

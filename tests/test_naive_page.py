@@ -85,6 +85,7 @@ def test_the_page_counts_and_lists(app):
 
 @pytest.mark.app
 def test_a_long_sentence_is_refused_and_its_beginning_shown(app):
+    app.query_params.update({"model": "upos-en", "sentence": "These look fine to me ."})
     open_at(app, PAGE)
     assert_sound(app)
     assert "17^6 = 24,137,569 paths" in app.info[0].value.replace("\\", "")

@@ -1,5 +1,7 @@
 """Where somebody's table comes from: pasted, out of a file, or an example."""
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -68,10 +70,18 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
     st.text(f"The tags, in this order: {' '.join(scene.tags)}")
     empty = template(scene.words, scene.tags)
     download("Template to fill in (CSV)", lambda: empty, f"{kind}.csv", "text/csv")
-    st.caption("Such a table, of the first words, with a likely mistake in it:")
-    bug = known_bugs(kind)[0].name
-    table = example_table(scene.now.potentials, kind, bug)[:EXAMPLE_ROWS]
-    st.code(as_text(table, scene.tags), language=None)
+    wrong = _with_a_mistake(scene, kind)
+    if wrong is not None:
+        st.caption("Such a table, of the first words, with a likely mistake in it:")
+        st.code(as_text(wrong[:EXAMPLE_ROWS], scene.tags), language=None)
+
+
+def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
+    """What the first of the known bugs makes that changes anything here, None where none does."""
+    for bug in known_bugs(kind):
+        with suppress(CrfvizError):
+            return example_table(scene.now.potentials, kind, bug.name)
+    return None
 
 
 def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:

@@ -11,10 +11,10 @@ export function buildStepper({ go, show }) {
   const count = html("span.step-count");
   const back = [
     button("|◀", () => go(-Infinity), { title: "to the start (Home)" }),
-    button("◀", () => go(-1), { title: "one step back (left arrow, PageUp)" }),
+    button("◀", () => go(-1), { title: "previous step (left arrow, PageUp)" }),
   ];
   const on = [
-    button("▶", () => go(1), { title: "one step on (right arrow, PageDown, space)" }),
+    button("▶", () => go(1), { title: "next step (right arrow, PageDown, space)" }),
     button("▶|", () => go(Infinity), { title: "to the end (End)" }),
   ];
   const nodes = Object.entries(NODES).map(([name, label]) => button(label, () => show(name), { "data-nodes": name }));
@@ -23,7 +23,6 @@ export function buildStepper({ go, show }) {
   return {
     element,
     update({ steps, nodes: shown }) {
-      hide(element, steps.of === 0);
       setText(text, steps.text);
       setText(count, `${steps.at} / ${steps.of}`);
       set(element, "data-step", steps.at);

@@ -29,7 +29,13 @@ export function compose(payload, { events, chosen, before }) {
 
 // What must be the same for a redraw to be enough; anything else builds the stage anew.
 export function shapeOf({ words, tags, panels, tables, walk }) {
-  return JSON.stringify([words, tags, panels, tables.map((table) => [table.name, table.editable]), Boolean(walk)]);
+  return JSON.stringify([
+    words,
+    tags,
+    panels,
+    tables.map((table) => [table.name, table.editable]),
+    Boolean(walk?.phases.length),
+  ]);
 }
 
 // The word into which the matrix shows the step, within the sentence.

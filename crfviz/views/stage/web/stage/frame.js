@@ -37,7 +37,7 @@ export function buildFrame(stage) {
   const heads = model.words.map((word) => html("div.word", { dir: "auto", title: word }, html("span", word)));
   const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
   const side = SIDES[panels.side]?.(stage) ?? [];
-  const stepper = model.walk
+  const stepper = model.walk?.phases.length
     ? [buildStepper({ go: (by) => go(stage, by), show: (nodes) => showOnNodes(stage, nodes) })]
     : [];
   const covers = buildCovers((part) => switchPart(stage, part));
