@@ -27,6 +27,10 @@ LOOK = """(selector) => {
   return { ring: style.outlineStyle, bar: style.boxShadow };
 }"""
 
+BELOW_TITLE = """() => document.querySelector(".crfviz-answers").getBoundingClientRect().top
+  - document.querySelector("h1").getBoundingClientRect().top"""
+LETTERS = 28  # pixels of the title's line that letters take
+
 
 def stops(screen):
     """What Tab reaches before it enters the page."""
@@ -94,6 +98,8 @@ def test_every_page_says_what_it_answers_and_explains_its_words(screen):
             screen.follow(entry.title)
         line = screen.page.locator(".crfviz-answers > span").first
         expect(line).to_have_text(entry.answers)
+        assert screen.page.evaluate(BELOW_TITLE) >= LETTERS, entry.title
+        expect(screen.page.locator(".st-key-pages a[aria-current]")).to_have_text(entry.title)
         names = [f"Glossary: {term}" for term in entry.terms]
         buttons = screen.page.locator(".crfviz-terms button")
         assert buttons.evaluate_all("(all) => all.map((one) => one.ariaLabel)") == names

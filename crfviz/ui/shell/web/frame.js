@@ -7,12 +7,20 @@ import { use } from "./scheme.js";
 const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .crfviz-terms";
 const WATCHED = { attributeFilter: ["disabled", "inert", "open", "tabindex"], childList: true, subtree: true };
 
+const trimmed = (path) => path.replace(/\/$/, "");
+
+// The link to the first page has a query alone, which a browser would add to the page that is open.
+function target(link) {
+  const first = /^(\?|$)/.test(link.getAttribute("href"));
+  return trimmed(first ? new URL(".", location.href).pathname : link.pathname);
+}
+
 let waiting = 0;
 function settleAll() {
   cancelAnimationFrame(waiting);
   waiting = requestAnimationFrame(() => {
     for (const link of document.querySelectorAll(".st-key-pages a")) {
-      if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+      if (target(link) === trimmed(location.pathname)) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
     for (const group of document.querySelectorAll(GROUPS)) settle(group);
