@@ -8,8 +8,7 @@ const PAGES = { PageDown: 1, PageUp: -1 };
 const STEPS = { ...PAGES, ArrowRight: 1, " ": 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role=combobox]";
 const OPEN = "[role=listbox], [role=menu], [role=dialog], :is([aria-haspopup], [role=combobox])[aria-expanded=true]";
-const OWN_ARROWS = "[type=range], [role=slider], canvas, [data-cell], [data-editable] [data-table], [data-node]";
-const READ = "[data-table], [data-weight]"; // cells that arrows go through, where one came by keys
+const OWN_ARROWS = "[type=range], [role=slider], canvas, [data-cell], [data-table], [data-weight], [data-node]";
 
 // Steps of a walk, before whatever has the focus: a clicker works wherever that is, except where a text is typed or a
 // list is open. `hands` is what listenToPage says of the reader.
@@ -25,8 +24,7 @@ export function stepKeyOf(stage, event, { editing, pointed }) {
   if (key !== " " && !stage.model.steps.of) return null; // a page of one step has other uses for arrows
   const steps = stage.payload.panels.side === "cell"; // where arrows always walked
   if (inside.closest?.(OWN_ARROWS) && !(steps && inside.dataset?.node)) return null;
-  if (pointed) return step;
-  return inside.matches?.(READ) || usesKey(inside, key, stage.root) ? null : step; // who came by keys goes on by keys
+  return !pointed && usesKey(inside, key, stage.root) ? null : step; // who came by keys goes on by keys
 }
 
 // What to do for a key, or nothing where it is not meant for this stage.
