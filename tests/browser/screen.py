@@ -113,8 +113,8 @@ class Screen:
         group = self.page.locator(".st-key-pages details").filter(has=link)
         if not group.evaluate("(group) => group.open"):
             group.locator("summary").click()
-        link = group.locator(link)
-        link.click()
+        # Wherever it is: while a page is drawn, groups fold and the links below them move.
+        group.locator(link).evaluate("(link) => link.click()")
         self.expect_title(title)
 
     def expect_title(self, title):

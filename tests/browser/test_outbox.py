@@ -21,7 +21,8 @@ BEGIN = """async (code) => {
 def outbox(fresh):
     """Calls a method of an outbox, waits so many milliseconds, and returns all that it has told."""
     page = fresh().new_page()
-    page.clock.install()
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)  # from now on time passes by `wait` alone
     page.evaluate(BEGIN, b64encode((WEB / "outbox.js").read_bytes()).decode())
 
     def call(method, *arguments, wait=0):
