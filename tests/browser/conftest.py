@@ -132,29 +132,9 @@ def watch(app, fresh):  # noqa: ARG001 - contexts close after what is in them
 
 
 @pytest.fixture
-def new_screen(watch, shared):
-    """A page of its own session in the shared context."""
+def screen(watch, shared):
+    """A page of its own session in the shared context; within a test it goes on as `Screen.go` says."""
     return watch(shared)
-
-
-@pytest.fixture(scope="session")
-def kept(app):
-    """The page that `screen` hands from test to test."""
-    watch = Watch(app)
-    yield watch
-    watch.close()
-
-
-@pytest.fixture
-def screen(kept, shared, request):
-    """A page on the app, and in its session, that the tests before may have used."""
-    failed = request.session.testsfailed
-    yield kept.screens[0] if kept.screens else kept.open(shared)
-    try:
-        kept.assert_quiet()
-    finally:
-        if request.session.testsfailed > failed:
-            kept.close()
 
 
 @pytest.fixture(scope="session")

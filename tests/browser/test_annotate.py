@@ -75,8 +75,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(new_screen):
-    return Desk(new_screen)
+def desk(screen):
+    return Desk(screen)
 
 
 def name(request):

@@ -43,49 +43,49 @@ def stops(screen):
         reached.append(focus["text"])
 
 
-def test_the_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(new_screen):
-    new_screen.open("", **LONGEST)
-    link = new_screen.page.locator(".st-key-pages a[aria-current=page]")
+def test_the_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(screen):
+    screen.open("", **LONGEST)
+    link = screen.page.locator(".st-key-pages a[aria-current=page]")
     expect(link).to_have_text("Explore")
-    reached = stops(new_screen)
+    reached = stops(screen)
     assert reached[0] == "Skip to main content"
     assert len(reached) <= 8 + 1, reached  # the one more is for edits, which a first visit has not
     assert sum(text in TITLES.values() for text in reached) == 1
 
     link.focus()
-    new_screen.press("ArrowDown", "ArrowUp")
-    current = new_screen.page.evaluate(LOOK, ".st-key-pages a[aria-current=page]")
+    screen.press("ArrowDown", "ArrowUp")
+    current = screen.page.evaluate(LOOK, ".st-key-pages a[aria-current=page]")
     assert current["ring"] == "solid"
     assert current["bar"] != "none"
-    new_screen.press("ArrowDown")
-    other = new_screen.page.evaluate(LOOK, ".st-key-pages a:focus")
+    screen.press("ArrowDown")
+    other = screen.page.evaluate(LOOK, ".st-key-pages a:focus")
     assert other["ring"] == "solid"
     assert other["bar"] == "none"
 
-    new_screen.press(*["ArrowDown"] * 5)
-    heading = new_screen.page.locator(".st-key-pages summary", has_text="Ask the model")
+    screen.press(*["ArrowDown"] * 5)
+    heading = screen.page.locator(".st-key-pages summary", has_text="Ask the model")
     expect(heading).to_be_focused()
-    why = new_screen.page.locator(".st-key-pages a", has_text="Why this tag")
+    why = screen.page.locator(".st-key-pages a", has_text="Why this tag")
     expect(why).not_to_be_visible()
-    new_screen.press("Enter")
+    screen.press("Enter")
     expect(why).to_be_visible()
-    new_screen.press("Enter")
+    screen.press("Enter")
     expect(why).not_to_be_visible()
-    new_screen.press("Enter", "ArrowDown")
+    screen.press("Enter", "ArrowDown")
     expect(why).to_be_focused()
-    with new_screen.redraw():
-        new_screen.press("Enter")
-    new_screen.expect_title("Why this tag")
-    assert new_screen.params()["t"] == LONGEST["t"]
-    opened = new_screen.page.locator(".st-key-pages details[open] summary")
+    with screen.redraw():
+        screen.press("Enter")
+    screen.expect_title("Why this tag")
+    assert screen.params()["t"] == LONGEST["t"]
+    opened = screen.page.locator(".st-key-pages details[open] summary")
     expect(opened).to_have_count(1)
     expect(opened).to_contain_text("Ask the model")
 
 
-def test_the_first_visit_reaches_the_page_with_eight_steps(new_screen):
-    new_screen.page.goto(new_screen.app.url)
-    new_screen.wait({"name": 0, "rev": -1})
-    reached = stops(new_screen)
+def test_the_first_visit_reaches_the_page_with_eight_steps(screen):
+    screen.page.goto(screen.app.url)
+    screen.wait({"name": 0, "rev": -1})
+    reached = stops(screen)
     assert reached[0] == "Skip to main content"
     assert len(reached) <= 8, reached
 
@@ -146,24 +146,24 @@ def test_the_colours_are_chosen_in_the_app_and_are_in_the_link(watch, fresh, sys
     assert screen.params() == {"model": MODEL}
 
 
-def test_without_the_sidebar_the_title_stays_free_and_the_picture_is_wider(new_screen):
-    new_screen.open("", sentence="The committee will present its report to the board on Monday .")
+def test_without_the_sidebar_the_title_stays_free_and_the_picture_is_wider(screen):
+    screen.open("", sentence="The committee will present its report to the board on Monday .")
     measure = """() => ({
       width: crfviz.stage().getBoundingClientRect().width,
       word: [...crfviz.stage().querySelectorAll(".word")].at(-1).getBoundingClientRect().right,
       title: document.querySelector("h1").getBoundingClientRect().left
              + parseFloat(getComputedStyle(document.querySelector("h1")).paddingLeft),
     })"""
-    before = new_screen.page.evaluate(measure)
-    new_screen.page.locator("[data-testid=stSidebar]").hover()
-    new_screen.page.locator("[data-testid=stSidebarCollapseButton] button").click()
-    button = new_screen.page.locator("[data-testid=stExpandSidebarButton]")
+    before = screen.page.evaluate(measure)
+    screen.page.locator("[data-testid=stSidebar]").hover()
+    screen.page.locator("[data-testid=stSidebarCollapseButton] button").click()
+    button = screen.page.locator("[data-testid=stExpandSidebarButton]")
     expect(button).to_be_visible()
-    new_screen.page.wait_for_function(
+    screen.page.wait_for_function(
         "(before) => crfviz.stage().getBoundingClientRect().width > before + 250",
         arg=before["width"],
     )
-    after = new_screen.page.evaluate(measure)
+    after = screen.page.evaluate(measure)
     box = button.bounding_box()
     assert after["title"] >= box["x"] + box["width"]
     assert after["word"] > 1200
