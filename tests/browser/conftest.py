@@ -133,7 +133,7 @@ def watch(app, fresh):  # noqa: ARG001 - contexts close after what is in them
 
 @pytest.fixture
 def screen(watch, shared):
-    """A page of its own session in the shared context; within a test it goes on as `Screen.go` says."""
+    """A page of its own session; within a test it goes on as `Screen.go` says."""
     return watch(shared)
 
 
