@@ -146,7 +146,8 @@ def test_the_colours_are_chosen_in_the_app_and_are_in_the_link(watch, fresh, sys
     assert screen.params() == {"model": MODEL}
 
 
-def test_without_the_sidebar_the_title_stays_free_and_the_picture_is_wider(screen):
+def test_without_the_sidebar_the_title_stays_free_and_the_picture_is_wider(watch, fresh):
+    screen = watch(fresh())  # the browser remembers that the sidebar is hidden
     screen.open("", sentence="The committee will present its report to the board on Monday .")
     measure = """() => ({
       width: crfviz.stage().getBoundingClientRect().width,
