@@ -255,6 +255,25 @@ def test_undo_redo_and_reset_are_events_too():
 
 
 @pytest.mark.usefixtures("begun")
+def test_what_was_under_way_about_a_place_does_not_reach_the_next_sentence():
+    session.change(sentence="They run")
+    places = [
+        {"kind": "step", "value": 1},
+        {"kind": "emission", "position": 1, "tag": "DET", "score": 1.0},
+        {"kind": "right", "position": 1, "tag": "DET"},
+        {"kind": "view", "name": "at", "value": "1 DET"},
+    ]
+    events = [{**transition(1, 1.0), "sentence": "Run !"}]
+    events += [{"seq": n, "sentence": "Run !", **each} for n, each in enumerate(places, 2)]
+    session.handle_events("stage", events)
+    assert session.scenario() == Scenario("tiny", "They run", Edits({("DET", "NOUN"): 1.0}))
+    assert last_event("stage") == 5
+    session.handle_events("stage", [{"seq": 6, "sentence": "They run", **places[0]}])
+    assert session.scenario().step == 1
+    assert take_messages() == []
+
+
+@pytest.mark.usefixtures("begun")
 def test_a_refused_event_keeps_the_others_and_says_why():
     events = [transition(1, 1.0), transition(2, 1.0, target="XYZ"), transition(3, None, START)]
     session.handle_events("stage", events)

@@ -13,7 +13,7 @@ from crfviz.chain.edits import Edits
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.session.current import handle_events, view_option
+from crfviz.ui.session.current import handle_events, scenario, view_option
 from crfviz.ui.session.kept import last_event
 from crfviz.ui.state.covers import covered
 from crfviz.ui.widgets import download, narrowed
@@ -66,7 +66,7 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
 def draw(subject: Subject, picture: Picture, *, key: str) -> None:
     """Draw any chain on a stage whose events go to the scenario."""
     name = f"stage.{key}"
-    data = payload(subject, picture, last_event(name))
+    data = payload(subject, picture, last_event(name)) | {"sentence": scenario().sentence}
     mount("stage", data, key=name, on_events=partial(handle_events, name))
 
 

@@ -27,7 +27,7 @@ from crfviz.ui.session.kept import (
     say,
     shelf,
 )
-from crfviz.ui.state.events import Event, apply_event
+from crfviz.ui.state.events import Event, apply_event, is_of_another
 from crfviz.ui.state.link import Link, Models, decode, encode
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
@@ -192,10 +192,12 @@ def handle_events(stage: str, events: object) -> None:
     """Apply what a live stage, by its key, asks for and did not before; call it in its callback.
 
     The events are a list of mappings `{"seq": int, "kind": str, ...}`, as `crfviz.ui.state.events`
-    describes them. Anything else is refused with a message and changes nothing.
+    describes them. Anything else is refused with a message and changes nothing; what is about
+    places of another sentence is dropped.
     """
     for event in fresh_events(stage, events):
-        _handle(event)
+        if not is_of_another(event, scenario().sentence):
+            _handle(event)
 
 
 def take_up(state: Scenario) -> None:

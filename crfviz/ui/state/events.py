@@ -14,6 +14,9 @@ described is refused with a message for people, and the scenario stays as it was
     {"kind": "cover", "parts": ["viterbi", "note"]}  # these are switched off, no others
     {"kind": "view", "name": "...", "value": "..."}
 
+Each may say of which "sentence" it speaks: what was under way when another one was typed is not
+meant for that one's words.
+
 Undo, redo and reset concern the history, and {"kind": "page", "value": "next"}, or "previous", the
 pages: they are handled where these are kept.
 """
@@ -33,6 +36,7 @@ from crfviz.ui.state.scenario import (
     MAX_STEP,
     MAX_STRENGTH,
     MAX_WORDS,
+    OF_POSITIONS,
     Scenario,
 )
 from crfviz.ui.words import quote
@@ -62,6 +66,14 @@ def new_events(events: object, *, after: int) -> list[tuple[int, Event]]:
         if _whole(event.get("seq"), _LARGEST) and event["seq"] > after
     }
     return sorted(fresh.items())
+
+
+def is_of_another(event: Event, sentence: str) -> bool:
+    """Whether an event is about places, and those are of another sentence than this one."""
+    about_places = (
+        event.get("kind") == "step" or "position" in event or event.get("name") in OF_POSITIONS
+    )
+    return about_places and event.get("sentence", sentence) != sentence
 
 
 def apply_event(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:

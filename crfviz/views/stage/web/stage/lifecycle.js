@@ -117,8 +117,10 @@ export class Stage {
     this.outbox.deliver();
   }
 
+  // Each event says of which sentence it speaks: another one may be on its way here.
   emit(events, changes = {}) {
-    this.outbox.post(...events);
+    const sentence = this.payload?.sentence;
+    this.outbox.post(...events.map((event) => ({ sentence, ...event })));
     if (this.payload) this.refresh(changes);
   }
 
