@@ -15,6 +15,7 @@ pytestmark = pytest.mark.app
 
 PAGE = "pages/homework.py"
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
+MOST_LETTERS = 105  # of a line in 930 pixels
 
 
 @pytest.fixture
@@ -52,6 +53,14 @@ def test_without_a_table_the_page_shows_what_is_wanted(page):
     assert empty == "word,C,H\n1 2,,\n2 3,,\n3 3,,\n4 1,,\n"
     paste(page, empty.replace(",,", ",0,0"))
     assert "first wrong cell" in page.error[0].value
+
+
+def test_the_example_of_a_model_with_many_tags_is_no_wider_than_the_page(app):
+    app.query_params.update({"model": "upos-en-contextfree", "sentence": "These look fine to me ."})
+    open_at(app, PAGE)
+    example = app.code[0].value.splitlines()
+    assert example[0].split("\t")[:2] == ["word", app.text[0].value.split(": ")[1].split()[0]]
+    assert max(len(line.expandtabs(8)) for line in example) <= MOST_LETTERS
 
 
 @pytest.mark.parametrize("labels", ["", "H C\n"])

@@ -28,7 +28,7 @@ from crfviz.views.frames.homework import (
 
 RIGHT = "the right table"
 _BOX, _FILE = "homework", "homework.file"  # drafts: the text, and the file it came from
-EXAMPLE_ROWS = 3  # of the table that shows what is wanted
+EXAMPLE_ROWS, EXAMPLE_TAGS = 3, 5  # of the table that shows what is wanted
 _BOX_HEIGHT = 122  # pixels
 _ROW_HEIGHT = 24
 
@@ -72,8 +72,10 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
     download("Template to fill in (CSV)", lambda: empty, f"{kind}.csv", "text/csv")
     wrong = _with_a_mistake(scene, kind)
     if wrong is not None:
-        st.caption("Such a table, of the first words, with a likely mistake in it:")
-        st.code(as_text(wrong[:EXAMPLE_ROWS], scene.tags), language=None)
+        more = " and tags" if K > EXAMPLE_TAGS else ""
+        st.caption(f"Such a table, of the first words{more}, with a likely mistake in it:")
+        shown = wrong[:EXAMPLE_ROWS, :EXAMPLE_TAGS]
+        st.code(as_text(shown, scene.tags[:EXAMPLE_TAGS]), language=None)
 
 
 def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
