@@ -9,8 +9,10 @@ from crfviz.chain.decoding.greedy import greedy
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui import cached, scene
+from crfviz.ui.session.kept import KEPT
 from crfviz.ui.shell.contents import ENTRIES
 from crfviz.ui.shell.frame import PAGES
+from crfviz.ui.state.scenario import BEFORE_FIRST
 from tests.app_pages import open_at
 
 pytestmark = pytest.mark.app
@@ -277,6 +279,16 @@ def test_an_unexpected_error_becomes_words_and_the_sidebar_stays(app, monkeypatc
     monkeypatch.undo()
     app.text_input(key="sentence").set_value("He runs .").run()
     assert_sound(app)
+
+
+@pytest.mark.parametrize(("script", "step"), [("marginals", 0), ("forward-backward", BEFORE_FIRST)])
+def test_a_page_begins_at_its_first_step_only_where_the_key_turned_to_it(app, script, step):
+    app.switch_page(f"pages/{script}.py").run()
+    app.session_state[KEPT]["turn"] = "next"  # as the stage asks, after the last step
+    app.run()
+    app.switch_page("pages/viterbi.py").run()
+    assert_sound(app)
+    assert app.session_state[KEPT]["scenario"].step == step
 
 
 def test_each_page_link_carries_the_scenario(app):
