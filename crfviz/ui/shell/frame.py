@@ -14,8 +14,6 @@ from crfviz.ui.shell.contents import ENTRIES, beside, titled
 from crfviz.ui.shell.glossary import button
 from crfviz.ui.widgets import guarded
 
-PAGES = tuple((entry.script, entry.title, entry.path) for entry in ENTRIES)
-
 Columns = list[DeltaGenerator]
 
 SIDEBAR_WIDTH = 300  # pixels
@@ -31,8 +29,8 @@ def style() -> None:
 def pages() -> list[st.Page]:
     """The pages in the order of their links."""
     return [
-        st.Page(script, title=title, url_path=path or None, default=not path)
-        for script, title, path in PAGES
+        st.Page(each.script, title=each.title, url_path=each.path or None, default=not each.path)
+        for each in ENTRIES
     ]
 
 
