@@ -212,7 +212,7 @@ def streamlit_asks(monkeypatch):
 
 
 @pytest.fixture
-def runners(streamlit_asks, tmp_path, monkeypatch):
+def runners(streamlit_asks, tmp_path, monkeypatch):  # noqa: ARG001 - scripts take turns
     """Starts sessions of a script that counts how many of it run."""
     (tmp_path / "counted.py").write_text("inside = most = runs = 0\n")
     script = tmp_path / "script.py"
