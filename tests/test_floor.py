@@ -264,6 +264,14 @@ def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(wait
     assert sys.modules["counted"].runs == 1
 
 
+def test_a_script_lets_others_go_first_when_it_draws(runners, monkeypatch):
+    asked = []
+    monkeypatch.setattr(scripts.FLOOR, "let_others", lambda: asked.append(1))
+    scripts.one_script_at_a_time()
+    runners().join()
+    assert asked
+
+
 def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch):
     collected = []
     monkeypatch.setattr(gc, "collect", lambda *_: collected.append(1))
