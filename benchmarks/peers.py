@@ -111,7 +111,7 @@ class Batch:
         emissions = self.emissions.clone().requires_grad_()
         layer.zero_grad()
         value = loss(emissions, self.tags, self.mask).sum()
-        value.backward()  # type: ignore[no-untyped-call]
+        value.backward()
         return [value, emissions.grad, *(parameter.grad for parameter in layer.parameters())]
 
     def for_hmm(self) -> tuple[Table, Table, list[Table]]:

@@ -26,7 +26,7 @@ LATTICE_LEGEND = (
 )
 VIEWS = {"tags": "tags and marginals", "lattices": "both lattices"}
 
-_, left, right, choice = header("Compare", 1.1, 2, 2, 1.9)
+_, left, right, choice = header("Compare", 1.1, 1.8, 1.8, 2.2)
 current = scene()
 first, second = choose_sides(left, right)
 view = bound_tabs("Show", "pair", VIEWS, "tags", at=choice)

@@ -9,13 +9,14 @@ from crfviz.chain.decoding.greedy import greedy
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui import cached, scene
+from crfviz.ui.session.kept import KEPT
 from crfviz.ui.shell.contents import ENTRIES
-from crfviz.ui.shell.frame import PAGES
+from crfviz.ui.state.scenario import BEFORE_FIRST
 from tests.app_pages import open_at
 
 pytestmark = pytest.mark.app
 
-SCRIPTS = [script for script, _, _ in PAGES]
+SCRIPTS = [entry.script for entry in ENTRIES]
 ON_A_SENTENCE = [
     script
     for script in SCRIPTS
@@ -54,7 +55,7 @@ def assert_sound(app):
 def test_every_page_runs_from_a_cold_start(app, script):
     open_at(app, script)
     assert_sound(app)
-    assert app.title[0].value == {path: title for path, title, _ in PAGES}[script]
+    assert app.title[0].value == {entry.script: entry.title for entry in ENTRIES}[script]
 
 
 def test_the_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(app):
@@ -279,11 +280,21 @@ def test_an_unexpected_error_becomes_words_and_the_sidebar_stays(app, monkeypatc
     assert_sound(app)
 
 
+@pytest.mark.parametrize(("script", "step"), [("marginals", 0), ("forward-backward", BEFORE_FIRST)])
+def test_a_page_begins_at_its_first_step_only_where_the_key_turned_to_it(app, script, step):
+    app.switch_page(f"pages/{script}.py").run()
+    app.session_state[KEPT]["turn"] = "next"  # as the stage asks, after the last step
+    app.run()
+    app.switch_page("pages/viterbi.py").run()
+    assert_sound(app)
+    assert app.session_state[KEPT]["scenario"].step == step
+
+
 def test_each_page_link_carries_the_scenario(app):
     app.query_params["sentence"] = "He runs ."
     app.run()
     links = [link.proto for link in app.get("page_link")]
-    assert [link.page for link in links] == [path for _, _, path in PAGES]
+    assert [link.page for link in links] == [entry.path for entry in ENTRIES]
     assert {link.query_string for link in links} == {"sentence=He+runs+."}
 
 

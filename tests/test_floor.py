@@ -17,7 +17,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from crfviz.ui.annotate import add
 from crfviz.ui.session.floor import AT_LEAST, PATIENCE, SLICE, Floor
 from crfviz.ui.shell import scripts
-from tests.test_turns import DEADLINE, Event
+from tests.test_turns import DEADLINE, Event, end
 
 SCRIPT = """
 import time
@@ -102,14 +102,6 @@ def script(floor):
 
     start.spoken = spoken
     return start
-
-
-def end(*each):
-    for thread in each:
-        thread.go.set()
-    for thread in each:
-        thread.join(DEADLINE)
-        assert not thread.is_alive()
 
 
 def test_one_speaks_at_a_time_in_the_order_they_came(script):
@@ -220,8 +212,8 @@ def streamlit_asks(monkeypatch):
 
 
 @pytest.fixture
-def runners(tmp_path, monkeypatch):
-    """Five sessions of a script that counts how many of it run."""
+def runners(streamlit_asks, tmp_path, monkeypatch):  # noqa: ARG001 - scripts take turns
+    """Starts sessions of a script that counts how many of it run."""
     (tmp_path / "counted.py").write_text("inside = most = runs = 0\n")
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
@@ -238,7 +230,6 @@ def runners(tmp_path, monkeypatch):
     return start
 
 
-@pytest.mark.usefixtures("streamlit_asks")
 def test_scripts_of_streamlit_run_one_at_a_time(runners):
     assert scripts.one_script_at_a_time()
     for runner in [runners() for _ in range(5)]:
@@ -247,33 +238,40 @@ def test_scripts_of_streamlit_run_one_at_a_time(runners):
     assert (counted.runs, counted.inside, counted.most) == (5, 0, 1)
 
 
-@pytest.mark.usefixtures("streamlit_asks")
-def test_what_is_asked_for_while_a_script_waits_is_one_run(runners):
+@pytest.fixture
+def waits(runners):
+    """A session whose script waits for the floor, which the test has."""
     scripts.one_script_at_a_time()
     scripts.FLOOR.take()
     runner = runners()
     until(lambda: waiting(scripts.FLOOR) == 1)
+    return runner
+
+
+def test_what_is_asked_for_while_a_script_waits_is_one_run(waits):
     for _ in range(3):
-        assert runner.request_rerun(RerunData())
+        assert waits.request_rerun(RerunData())
     scripts.FLOOR.give()
-    runner.join()
+    waits.join()
     assert sys.modules["counted"].runs == 1
 
 
-@pytest.mark.usefixtures("streamlit_asks")
-def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(runners):
-    scripts.one_script_at_a_time()
-    scripts.FLOOR.take()
-    gone = runners()
-    until(lambda: waiting(scripts.FLOOR) == 1)
-    gone.request_stop()
+def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(waits, runners):
+    waits.request_stop()
     scripts.FLOOR.give()
-    gone.join()
+    waits.join()
     runners().join()
     assert sys.modules["counted"].runs == 1
 
 
-@pytest.mark.usefixtures("streamlit_asks")
+def test_a_script_lets_others_go_first_when_it_draws(runners, monkeypatch):
+    asked = []
+    monkeypatch.setattr(scripts.FLOOR, "let_others", lambda: asked.append(1))
+    scripts.one_script_at_a_time()
+    runners().join()
+    assert asked
+
+
 def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch):
     collected = []
     monkeypatch.setattr(gc, "collect", lambda *_: collected.append(1))

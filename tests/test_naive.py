@@ -6,12 +6,15 @@ import pytest
 import torch
 from hypothesis import given
 
+from crfviz.chain import recursions
 from crfviz.chain.demonstrations.naive import (
+    REPEATS,
     enumerate_paths,
     num_paths,
     words_that_fit,
     written_count,
 )
+from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from tests import oracle
@@ -85,6 +88,18 @@ def test_a_million_paths_are_enumerated():
     assert found.num_paths == 1_000_000
     assert found.log_sum == pytest.approx(6 * math.log(10), abs=1e-9)
     assert found.seconds > found.recursion_seconds > 0
+
+
+def test_what_is_timed_is_worked_out_each_time(monkeypatch):
+    potentials = Potentials(torch.zeros(3, 2), torch.zeros(2, 2))
+    log_partition(potentials)  # which the chain keeps
+    calls = []
+    right = recursions.log_partition
+    monkeypatch.setattr(
+        recursions, "log_partition", lambda *given: calls.append(given) or right(*given)
+    )
+    enumerate_paths(potentials)
+    assert len(calls) == REPEATS
 
 
 def test_one_tag_has_one_path_however_long():

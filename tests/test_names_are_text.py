@@ -15,7 +15,7 @@ from crfviz.annotations.store.store import open_store
 from crfviz.ui import cached
 from crfviz.ui.annotate import store as annotation_store
 from crfviz.ui.annotate.store import document_key
-from crfviz.ui.shell.frame import PAGES
+from crfviz.ui.shell.contents import ENTRIES
 from crfviz.ui.words import plain
 from tests.app_pages import new_app, open_at
 from tests.marked_names import ANNOTATORS, CORPUS, FILE, MARK, TAGS, WORDS, marked_places
@@ -91,7 +91,7 @@ VIEWS = {
     ],
     "pages/entities.py": [{"model": "marked-bio"}, {}],
 }
-OPENED = [(script, view) for script, *_ in PAGES for view in VIEWS.get(script, [{}])]
+OPENED = [(entry.script, view) for entry in ENTRIES for view in VIEWS.get(entry.script, [{}])]
 
 
 @pytest.mark.usefixtures("served")

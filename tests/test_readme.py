@@ -22,8 +22,7 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.ui.panels.bring import EXAMPLE
-from crfviz.ui.shell.contents import GROUPS
-from crfviz.ui.shell.frame import PAGES
+from crfviz.ui.shell.contents import ENTRIES, GROUPS
 from tests.brought import understand
 
 ROOT = Path(__file__).parents[1]
@@ -107,9 +106,9 @@ def test_the_model_that_the_document_brings_tags_its_sentence(tmp_path, monkeypa
 
 def test_every_page_is_in_the_readme():
     readme = TEXTS["README.md"]
-    for _script, title, path in PAGES:
-        assert f"| {title} | `/{path}` |" in readme
-    assert len(re.findall(r"^\| [^|]+ \| `/[\w-]*` \|", readme, re.MULTILINE)) == len(PAGES)
+    for entry in ENTRIES:
+        assert f"| {entry.title} | `/{entry.path}` |" in readme
+    assert len(re.findall(r"^\| [^|]+ \| `/[\w-]*` \|", readme, re.MULTILINE)) == len(ENTRIES)
 
 
 def test_the_readme_has_the_groups_of_the_sidebar():

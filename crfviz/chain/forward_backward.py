@@ -61,7 +61,7 @@ class Posterior(NamedTuple):
 
 
 def posteriors(chains: Sequence[Potentials]) -> list[Posterior]:
-    """Those of one chain or more with the same tags, in a tenth of the time for many."""
+    """Those of one chain or more with the same tags, all of them at once."""
     batch = together(chains)
     found = None
     if batch.steps.ndim == 2:

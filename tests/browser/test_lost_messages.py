@@ -10,14 +10,19 @@ from tests.browser.test_edits import assert_edited, with_cell
 
 
 class Line:
-    """The way from the browser to the server; what it is told while it is cut never arrives."""
+    """The way from the browser to the server; cut, it loses what is told and opens no more."""
 
     def __init__(self):
         self.cut = False
-        self.lost = 0
+        self.lost = 0  # messages
+        self.open = []
 
     def between(self, browser):
+        if self.cut:
+            browser.close()
+            return
         server = browser.connect_to_server()
+        self.open.append(browser)
 
         def forward(message):
             if self.cut:
@@ -40,15 +45,33 @@ def screen(watch, fresh, line):
     return watch(context)
 
 
-def test_an_edit_is_told_again(screen, line):
+@pytest.fixture
+def unheard(screen, line):
+    """The screen after an edit that the server was not told."""
     screen.open("transitions")
     line.cut = True
     screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
     expect(screen.page.locator("[data-stage]")).to_have_attribute("data-source", "live")
+    return screen
+
+
+def test_an_edit_is_told_again(unheard, line):
     assert line.lost
     line.cut = False
-    screen.eventually(lambda: _is(screen.read().source, "python"))
-    assert_edited(screen, with_cell("DET", "NOUN", -3.25))
+    unheard.eventually(lambda: _is(unheard.read().source, "python"))
+    assert_edited(unheard, with_cell("DET", "NOUN", -3.25))
+
+
+def test_an_edit_is_told_when_a_lost_line_is_back(unheard, line):
+    unheard.eventually(lambda: _is(line.lost, 2))  # the second time as well
+    for browser in line.open:
+        browser.close()
+    app = unheard.page.locator("[data-testid=stApp]")
+    expect(app).not_to_have_attribute("data-test-connection-state", "CONNECTED")
+    line.cut = False
+    expect(app).to_have_attribute("data-test-connection-state", "CONNECTED")
+    expect(unheard.page.locator("[data-stage]")).to_have_attribute("data-source", "python")
+    assert_edited(unheard, with_cell("DET", "NOUN", -3.25))
 
 
 def test_a_correction_is_told_again(screen, line):

@@ -1,12 +1,9 @@
-"""How often the browser says a thing: once, once more if not answered, and after a lost line."""
+"""How often the browser says a thing: once, and once more if not answered."""
 
-import re
 from base64 import b64encode
 
 import pytest
-from playwright.sync_api import expect
 
-from tests.browser.test_edits import assert_edited, with_cell
 from tests.test_views_web import WEB
 
 AN_HOUR = 3_600_000  # milliseconds
@@ -63,51 +60,3 @@ def test_what_python_cannot_take_up_yet_is_asked_again_after_ever_longer_waits(o
 def test_a_closed_outbox_tells_nothing(outbox):
     outbox("post", {})
     assert outbox("close", wait=AN_HOUR) == [[1]]
-
-
-class Line:
-    """The way from the browser to the server; while it is cut nothing passes, until it is lost."""
-
-    def __init__(self):
-        self.cut = False
-        self.lost = 0  # messages
-        self.open = []
-
-    def between(self, browser):
-        if self.cut:
-            browser.close()
-            return
-        server = browser.connect_to_server()
-        self.open.append(browser)
-
-        def forward(message):
-            if self.cut:
-                self.lost += 1
-            else:
-                server.send(message)
-
-        browser.on_message(forward)
-
-
-def test_an_edit_is_told_when_a_lost_line_is_back(watch, fresh):
-    line = Line()
-    context = fresh()
-    context.route_web_socket(re.compile("_stcore/stream"), line.between)
-    screen = watch(context)
-    screen.open("transitions")
-    line.cut = True
-    screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
-    expect(screen.page.locator("[data-stage]")).to_have_attribute("data-source", "live")
-    screen.eventually(lambda: _is(line.lost, 2))  # the second time as well
-    for browser in line.open:
-        browser.close()
-    app = screen.page.locator("[data-testid=stApp]")
-    expect(app).not_to_have_attribute("data-test-connection-state", "CONNECTED")
-    line.cut = False
-    expect(app).to_have_attribute("data-test-connection-state", "CONNECTED")
-    expect(screen.page.locator("[data-stage]")).to_have_attribute("data-source", "python")
-    assert_edited(screen, with_cell("DET", "NOUN", -3.25))
-
-
-def _is(found, expected):
-    assert found == expected

@@ -70,6 +70,10 @@ def test_viterbi_gives_nothing_away_before_its_step(screen):
         assert shown["bestEdges"] == max(0, known - 1)
         assert (shown["path"] != "") == (known > 1)
         assert shown["rows"] == ({"viterbi": tags[WORDS - known :]} if known else {})
+        if known:
+            here = WORDS - known
+            title = f"{tags[here]} at “{expected.words[here]}”"
+            expect(screen.page.locator(".side-title")).to_have_text(title)
         assert (shown["identity"], shown["note"]) == ("", "")
         assert f"p = {marginal}" not in shown["text"]
         screen.press("PageDown")

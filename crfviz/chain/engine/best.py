@@ -16,9 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import Ids, take
+from crfviz.chain.engine.arrays import Ids, take, tie_bound
 from crfviz.chain.engine.packed import Packed
-from crfviz.chain.recursions import TOLERANCE
 
 Scores = NDArray[np.float64]
 LARGEST = 1 << 20  # numbers that a thread keeps memory for, 8 MB
@@ -94,17 +93,13 @@ def _first_best(scores: Scores) -> Ids:
 
 def _lowest_best(scores: Scores) -> Ids:
     """`crfviz.chain.recursions.lowest_best` of each row."""
-    return (scores >= _nearly(scores.max(1))[:, None]).argmax(1)
-
-
-def _nearly(best: Scores) -> Scores:
-    """From where on a score ties with the best one."""
-    return best - TOLERANCE * np.maximum(np.abs(best), 1.0)
+    ties: Ids = scores >= tie_bound(scores.max(1))[:, None]
+    return ties.argmax(1)
 
 
 def _rivals(scores: Scores, chosen: Ids) -> bool:
     """Whether any row (n, K) has a tag that ties with the chosen one."""
     best = scores[np.arange(len(scores)), chosen]
     with np.errstate(invalid="ignore"):  # where nothing is allowed
-        close = scores >= _nearly(best)[:, None]
+        close = scores >= tie_bound(best)[:, None]
     return int(np.count_nonzero(close)) > len(scores)

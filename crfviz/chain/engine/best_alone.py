@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from crfviz.chain.recursions import TOLERANCE
+from crfviz.chain.engine.arrays import tie_bound
 
 Scores = NDArray[np.float64]
 Choices = NDArray[np.bool_]
@@ -35,7 +35,7 @@ def leading(best: Scores, transitions: Scores) -> Scores:
 
 
 def near_best(candidates: Scores) -> Choices:
-    """Where a number in a row ties with the largest of the row; see `crfviz.chain.recursions`."""
+    """Where a number in a row ties with the largest of the row."""
     best = torch.from_numpy(candidates).amax(-1, keepdim=True).numpy()
-    found: Choices = candidates >= best - TOLERANCE * np.maximum(np.abs(best), 1.0)
+    found: Choices = candidates >= tie_bound(best)
     return found

@@ -74,7 +74,7 @@ def _column_by_column(
 def _word_by_word(
     e: Exponentials, packed: Packed, steps: Sequence[Array], factors: list[Array], found: Sweeps
 ) -> None:
-    """The same for one sentence, with vectors: half the time of a step."""
+    """The same for one sentence, with vectors, which cost less a step."""
     x, a, r = factors
     for begin in range(0, len(packed.columns), e.stride):
         rows = slice(max(begin, 1), begin + e.stride)

@@ -74,10 +74,7 @@ class JudgedEntities:
 
 
 def find_errors(
-    potentials: Potentials,
-    best: Sequence[int],
-    gold: Sequence[int],
-    sentence: int = 0,
+    potentials: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
 ) -> list[Error]:
     """The errors of the best path of a sentence, first word first, each with its number."""
     if not (runs := wrong_runs(best, gold)):

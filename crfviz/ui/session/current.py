@@ -134,14 +134,19 @@ def reset() -> None:
 
 
 def turned() -> str | None:
-    """Which page the reader asked for by a key: "next", "previous" or none; said once.
-
-    The page that is opened then begins at its first step, or at its last.
-    """
+    """Which page the reader asked for by a key: "next", "previous" or none; said once."""
     way: str | None = found(_TURN)
     keep(_TURN, None)
-    keep(_ARRIVING, ARRIVES.get(way or "", 0))
     return way
+
+
+def arrive(way: str) -> None:
+    """Have the page that is opened now begin before its first step, or at its last.
+
+    Args:
+        way: how it follows the one on the screen, "next" or "previous".
+    """
+    keep(_ARRIVING, ARRIVES[way])
 
 
 def view_option(name: str, default: str = "") -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 class Entry:
     """One page."""
 
-    script: str  # from the root of the app
     title: str
     path: str  # in the address; empty for the home page
     answers: str  # the question that it answers, in one plain line
@@ -18,11 +17,15 @@ class Entry:
     sentence: bool = True  # whether it is about the sentence in the sidebar
     rows: bool = False  # whether the choice of decoder rows acts on it
 
+    @property
+    def script(self) -> str:
+        """Its file, from the root of the app."""
+        return f"pages/{self.path or 'explore'}.py"
+
 
 GROUPS: dict[str, tuple[Entry, ...]] = {
     "Follow the chain": (
         Entry(
-            "pages/explore.py",
             "Explore",
             "",
             "Which tag does each way of deciding give every word, and why do they differ?",
@@ -40,14 +43,12 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             rows=True,
         ),
         Entry(
-            "pages/emissions.py",
             "Emissions",
             "emissions",
             "What does each word say about its own tag?",
             ("emission", "nats", "softmax", "−inf", "word alone"),
         ),
         Entry(
-            "pages/transitions.py",
             "Transitions",
             "transitions",
             "Which tags like to follow which, and what moves when a score changes?",
@@ -55,21 +56,18 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             rows=True,
         ),
         Entry(
-            "pages/forward-backward.py",
             "Forward–backward",
             "forward-backward",
             "How are all paths summed without listing them?",
             ("α", "β", "Z", "marginal", "nats"),
         ),
         Entry(
-            "pages/viterbi.py",
             "Viterbi",
             "viterbi",
             "How is the best path found, one word after the other?",
             ("Viterbi", "backpointer", "path", "score", "folded"),
         ),
         Entry(
-            "pages/marginals.py",
             "Marginals",
             "marginals",
             "How probable is each tag of each word, and each whole path?",
@@ -78,21 +76,18 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Ask the model": (
         Entry(
-            "pages/why.py",
             "Why this tag",
             "why",
             "Why this tag and not that one, and what would it take to change it?",
             ("score", "pin", "emission", "transition", "entropy", "red dashes"),
         ),
         Entry(
-            "pages/what-if.py",
             "What if",
             "what-if",
             "Which tags change when the sentence is written another way?",
             ("emission", "p", "nats", "red dashes"),
         ),
         Entry(
-            "pages/entities.py",
             "Entities",
             "entities",
             "Which words are an entity, how sure is that, and what do the BIO rules do?",
@@ -100,14 +95,12 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             rows=True,
         ),
         Entry(
-            "pages/paths.py",
             "Paths",
             "paths",
             "Which whole paths are likely, and how far does one change reach?",
             ("path", "p", "sample", "entropy", "pin", "red dashes"),
         ),
         Entry(
-            "pages/compare.py",
             "Compare",
             "compare",
             "What differs between two models, or two states of one, on the same words?",
@@ -117,35 +110,30 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Understand": (
         Entry(
-            "pages/naive.py",
             "Naive way",
             "naive",
             "What does it cost to list every path?",
             ("path", "Z", "p"),
         ),
         Entry(
-            "pages/log-space.py",
             "Log space",
             "log-space",
             "Why does everybody compute with logarithms, and how does a batch stay right?",
             ("nats", "α", "Z", "log-sum-exp", "−inf"),
         ),
         Entry(
-            "pages/hmm-as-crf.py",
             "HMM as CRF",
             "hmm-as-crf",
             "What does a CRF let go of that an HMM has to keep?",
             ("HMM", "transition", "Z", "nats"),
         ),
         Entry(
-            "pages/learn.py",
             "Learn",
             "learn",
             "What would the model change if these tags were right?",
             ("gradient", "transition", "log-likelihood", "marginal"),
         ),
         Entry(
-            "pages/homework.py",
             "Homework",
             "homework",
             "Is my table right, and if not, which mistake made it?",
@@ -154,7 +142,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Work": (
         Entry(
-            "pages/annotate.py",
             "Annotate",
             "annotate",
             "How do I tag my own sentences quickly, with the model's help?",
@@ -162,7 +149,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             sentence=False,
         ),
         Entry(
-            "pages/model-errors.py",
             "Model errors",
             "model-errors",
             "Where, how often and how surely is the model wrong?",
@@ -172,7 +158,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Models": (
         Entry(
-            "pages/models.py",
             "Models",
             "models",
             "Which models are there, and how good is each?",
@@ -180,7 +165,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             sentence=False,
         ),
         Entry(
-            "pages/bring.py",
             "Bring your own",
             "bring",
             "How do I see a model of mine here?",

@@ -9,11 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.pages_manager import PagesManager
 
+from crfviz.ui.session.current import arrive
 from crfviz.ui.shell.contents import ENTRIES, beside, titled
 from crfviz.ui.shell.glossary import button
 from crfviz.ui.widgets import guarded
-
-PAGES = tuple((entry.script, entry.title, entry.path) for entry in ENTRIES)
 
 Columns = list[DeltaGenerator]
 
@@ -30,8 +29,8 @@ def style() -> None:
 def pages() -> list[st.Page]:
     """The pages in the order of their links."""
     return [
-        st.Page(script, title=title, url_path=path or None, default=not path)
-        for script, title, path in PAGES
+        st.Page(each.script, title=each.title, url_path=each.path or None, default=not each.path)
+        for each in ENTRIES
     ]
 
 
@@ -77,8 +76,11 @@ def _need_frame() -> None:
 
 def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
     """Go to the page after this one in its group, or before it; nothing happens at the ends."""
-    target = None if way is None else beside(page.url_path, 1 if way == "next" else -1)
+    if way is None:
+        return
+    target = beside(page.url_path, 1 if way == "next" else -1)
     if target is not None:
+        arrive(way)
         st.switch_page(next(each for each in pages if each.url_path == target))
 
 

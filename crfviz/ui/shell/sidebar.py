@@ -25,7 +25,7 @@ from crfviz.ui.session.kept import forget, messages
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.contents import GROUPS, Entry, at_path
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
-from crfviz.ui.state.covers import EVERY_ROW, NO_ROW, ROWS, wanted_rows
+from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
 from crfviz.ui.state.link import Link
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.words import plain
@@ -170,8 +170,7 @@ def _edits() -> None:
 
 def _rows() -> None:
     def choose(rows: Sequence[str]) -> None:
-        kept = ".".join(row for row in LABELS if row in rows)
-        set_view_option(ROWS, kept or NO_ROW, EVERY_ROW)
+        set_view_option(ROWS, rows_option(rows), EVERY_ROW)
 
     bound_to(
         st.pills,

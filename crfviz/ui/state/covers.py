@@ -1,10 +1,10 @@
 """What the reader switched off: decoder rows, the best path, the sentence in words, the score line.
 
-Both are page options: `rows` names the decoder rows wanted, as links always did, and `hide` the
+They are two page options: `rows` names the decoder rows wanted, as links always did, and `hide` the
 other parts that are not.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from crfviz.views.strips.decoders import LABELS
 
@@ -21,6 +21,11 @@ def wanted_rows(chosen: str) -> list[str]:
     return [row for row in LABELS if row in wanted]
 
 
+def rows_option(wanted: Collection[str]) -> str:
+    """The option `rows` that names these decoder rows: what `wanted_rows` reads."""
+    return ".".join(row for row in LABELS if row in wanted) or NO_ROW
+
+
 def covered(view: Mapping[str, str]) -> list[str]:
     """The parts that are switched off, in the order of `PARTS`."""
     rows, others = wanted_rows(view.get(ROWS, EVERY_ROW)), view.get(HIDE, "").split(".")
@@ -29,14 +34,11 @@ def covered(view: Mapping[str, str]) -> list[str]:
 
 def with_covered(view: Mapping[str, str], parts: Collection[str]) -> dict[str, str]:
     """The page options after exactly these parts were switched off."""
-    rows = [row for row in LABELS if row not in parts]
-    options = {
-        ROWS: "" if len(rows) == len(LABELS) else _joined(rows) or NO_ROW,
-        HIDE: _joined([part for part in OTHERS if part in parts]),
-    }
-    kept = {name: value for name, value in view.items() if name not in options}
-    return kept | {name: value for name, value in options.items() if value}
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return ".".join(parts)
+    rows = rows_option([row for row in LABELS if row not in parts])
+    hidden = ".".join(part for part in OTHERS if part in parts)
+    options = {name: value for name, value in view.items() if name not in (ROWS, HIDE)}
+    if rows != EVERY_ROW:
+        options[ROWS] = rows
+    if hidden:
+        options[HIDE] = hidden
+    return options

@@ -5,27 +5,32 @@
 
 `t` transitions, `m` many of them packed, `e` scores of single words, `k` strength, `c=0` without
 the tagger's constraints, `p` pins, `r` tags marked as right, `step` the steps done of the page's
-walk (`start`: none), `v.*` page options. Whatever is at its default is left out. Inside a tag name
-everything but letters, digits, "-" and "_" is percent-encoded once more, so that ".", ":" and ","
-always separate. Scores are written with all their digits. An address that names nothing at all
-opens the app as it is shown first; one that names something, but no model, means the model that
-such links always meant.
+walk (`start`: none), `v.*` page options. Whatever is at its default is left out. An address that
+names nothing at all opens the app as it is shown first; one that names something, but no model,
+means the model that such links always meant.
 
 Reading is forgiving: people edit addresses by hand. The good parts count, the rest is reported.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
-from urllib.parse import quote as percent_encode
-from urllib.parse import unquote, urlencode
+from urllib.parse import urlencode
 
 from crfviz.chain.edits import Edits
-from crfviz.chain.weights import END, START
+from crfviz.ui.state.link_items import (
+    moves_text,
+    number_text,
+    places_text,
+    read_move,
+    read_number,
+    read_place,
+    read_score,
+    scores_text,
+)
 from crfviz.ui.state.link_matrix import pack, unpack
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
@@ -45,8 +50,7 @@ LONGEST_OPTION = 64  # characters of a page option
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-_NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", re.ASCII)
-_STEP, _POSITION = re.compile(r"\d{1,5}", re.ASCII), re.compile(r"\d{1,4}", re.ASCII)
+_STEP = re.compile(r"\d{1,5}", re.ASCII)
 _OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _OF_POSITIONS = ("e", "p", "r", "step")  # mean nothing without their sentence
 _START = "start"  # before the first step
@@ -101,7 +105,7 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
         "sentence": scenario.sentence,
         "model": "" if models and scenario.model == models.default else scenario.model,
         **encode_changes(scenario),
-        "r": _places(scenario.right),
+        "r": places_text(scenario.right),
         "step": _step_text(scenario.step),
         **{_OPTION + name: value for name, value in scenario.view.items()},
     }
@@ -140,22 +144,14 @@ def home_address(link: Link) -> str:
 def encode_changes(scenario: Scenario) -> dict[str, str]:
     """The part of an address that changes numbers: edits and pins."""
     edits = scenario.edits
-    packed = pack(edits.transitions, _name)
+    packed = pack(edits.transitions)
     parts = {
-        "k": "" if edits.strength == 1.0 else _written(edits.strength),
+        "k": "" if edits.strength == 1.0 else number_text(edits.strength),
         "c": "" if edits.constrained else "0",
         "m": packed,
-        "t": ""
-        if packed
-        else ",".join(
-            f"{_name(source)}.{_name(target)}:{_written(score)}"
-            for (source, target), score in edits.transitions.items()
-        ),
-        "e": ",".join(
-            f"{position}.{_name(tag)}:{_written(score)}"
-            for (position, tag), score in edits.emissions.items()
-        ),
-        "p": _places(scenario.pins),
+        "t": "" if packed else moves_text(edits.transitions),
+        "e": scores_text(edits.emissions),
+        "p": places_text(scenario.pins),
     }
     return {name: value for name, value in parts.items() if value}
 
@@ -172,8 +168,8 @@ def decode(params: Mapping[str, str], models: Models) -> Decoded:
         model=model,
         sentence=reader.sentence(models.first_sentence(model)),
         edits=reader.edits(),
-        pins=dict(reader.items("p", _pin)),
-        right=dict(reader.items("r", _pin)),
+        pins=dict(reader.items("p", read_place)),
+        right=dict(reader.items("r", read_place)),
         view=reader.view(),
         step=reader.step(),
     )
@@ -207,8 +203,8 @@ class _Reader:
 
     def edits(self) -> Edits:
         return Edits(
-            transitions={**self.packed(), **dict(self.items("t", _transition))},
-            emissions=dict(self.items("e", _emission)),
+            transitions={**self.packed(), **dict(self.items("t", read_move))},
+            emissions=dict(self.items("e", read_score)),
             strength=self.strength(),
             constrained=self.constrained(),
         )
@@ -222,7 +218,7 @@ class _Reader:
 
     def strength(self) -> float:
         text = self.left.pop("k", "1")
-        value = _read(text)
+        value = read_number(text)
         if value is None or not 0 <= value <= MAX_STRENGTH:
             self.ignore(f"the strength {quote(text)}", f"a number from 0 to {MAX_STRENGTH:g}")
             return 1.0
@@ -292,49 +288,3 @@ def is_option(name: str, value: str) -> bool:
         and 0 < len(value) <= LONGEST_OPTION
         and clean(value) == value
     )
-
-
-def _transition(text: str) -> tuple[tuple[str, str], float] | None:
-    tags, _, number = text.partition(":")
-    score = _score(number)
-    names = [unquote(tag) for tag in tags.split(".")]
-    if score is None or len(names) != 2 or not all(names) or names == [START, END]:
-        return None
-    return (names[0], names[1]), score
-
-
-def _emission(text: str) -> tuple[tuple[int, str], float] | None:
-    place, _, number = text.partition(":")
-    score, pin = _score(number), _pin(place)
-    return None if score is None or pin is None else (pin, score)
-
-
-def _pin(text: str) -> tuple[int, str] | None:
-    position, _, tag = text.partition(".")
-    if not _POSITION.fullmatch(position) or int(position) >= MAX_WORDS:
-        return None
-    return (int(position), unquote(tag)) if tag and "." not in tag else None
-
-
-def _score(text: str) -> float | None:
-    if text == "-inf":
-        return -math.inf
-    value = _read(text)
-    return None if value is None or abs(value) > MAX_SCORE else value
-
-
-def _read(text: str) -> float | None:
-    return float(text) if _NUMBER.fullmatch(text) else None
-
-
-def _places(tags: Mapping[int, str]) -> str:
-    return ",".join(f"{position}.{_name(tag)}" for position, tag in tags.items())
-
-
-def _written(value: float) -> str:
-    """All digits that make the number, without a useless ".0"."""
-    return repr(float(value)).removesuffix(".0")
-
-
-def _name(tag: str) -> str:
-    return percent_encode(tag, safe="").replace(".", "%2E").replace("~", "%7E")

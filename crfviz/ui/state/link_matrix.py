@@ -11,12 +11,13 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from urllib.parse import unquote
 
 import numpy as np
 
 from crfviz.chain.weights import END, START, Move
+from crfviz.ui.state.link_items import tag_text
 
 FEW = 30  # edits are written one by one, to be read and changed by hand
 
@@ -27,11 +28,8 @@ _MOST_NAMES = 200
 _TEXT = re.compile(r"[A-Za-z0-9_-]*")
 
 
-def pack(transitions: Mapping[Move, float], write_name: Callable[[str], str]) -> str:
-    """Many edits as one text; empty where they are few or have more than six decimals.
-
-    `write_name` writes a tag name without "." and ":".
-    """
+def pack(transitions: Mapping[Move, float]) -> str:
+    """Many edits as one text; empty where they are few or have more than six decimals."""
     if len(transitions) <= FEW:
         return ""
     names = _names(transitions)
@@ -42,7 +40,7 @@ def pack(transitions: Mapping[Move, float], write_name: Callable[[str], str]) ->
         if number is None:
             return ""
         cells[sources.index(source), targets.index(target)] = number
-    written = ".".join(write_name(name) for name in names)
+    written = ".".join(tag_text(name) for name in names)
     return f"{written}:{base64.urlsafe_b64encode(cells.tobytes()).decode().rstrip('=')}"
 
 

@@ -3,10 +3,10 @@
 
 const CONTROLS = "a[href], button, summary";
 
-export const usable = (control) =>
+const usable = (control) =>
   !control.disabled && !control.closest("[inert]") && control.checkVisibility({ visibilityProperty: true });
 
-export const controls = (group) => [...group.querySelectorAll(CONTROLS)].filter(usable);
+const controls = (group) => [...group.querySelectorAll(CONTROLS)].filter(usable);
 
 // The one that Tab reaches: where the focus was last, else the page that is open, else the first.
 export function settle(group) {

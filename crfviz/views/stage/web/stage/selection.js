@@ -14,7 +14,7 @@ export function selection(model, chosen) {
   const seen = (t) => !walking || SWEPT.some((part) => sees(part, t));
   const { cell, survivor } = chosen;
   const given = cell && cell[0] < T && cell[1] < K && seen(cell[0]) ? cell : null;
-  const here = given ?? firstCell(model, steps, walking);
+  const here = given ?? firstCell(model, sight, walking);
   const summed = steps?.column === null && sees("z"); // one sum of the whole last column
   const reading = walking ? { kind: summed ? "z" : nodes, temperature: 1 } : chosen.reading;
   return {
@@ -34,10 +34,14 @@ export function tagAt({ results, K }, t) {
   return largestAt(results.best ?? results.marginals, K, t);
 }
 
-// Where nobody points: at the word that the walk has come to, with a tag that gives nothing away.
-function firstCell(model, steps, walking) {
+// Where nobody points: at the word that the walk has come to, at the best path once it is there, else at a tag that
+// gives nothing away.
+function firstCell(model, { steps, sees }, walking) {
   const { T, K, results } = model;
-  if (walking) return [steps.column ?? 0, largestAt(results.best ?? results.marginals, K, steps.column ?? 0)];
+  if (walking) {
+    const t = steps.column ?? 0;
+    return [t, sees("path", t) ? tagAt(model, t) : largestAt(results.best ?? results.marginals, K, t)];
+  }
   const t = steps?.of ? T - 1 : Math.min(1, T - 1);
   return [t, (results.path ?? model.rows[0]?.tags ?? [])[t] ?? 0];
 }

@@ -1,0 +1,87 @@
+"""The items of the lists in an address, as text and back: `DET.NOUN:1.25`, `3.NOUN:2`, `0.DET`.
+
+Inside a tag name everything but letters, digits, "-" and "_" is percent-encoded once more, so that
+".", ":" and "," always separate. Scores, in nats, are written with all their digits.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from urllib.parse import quote as percent_encode
+from urllib.parse import unquote
+
+from crfviz.chain.weights import END, START, Move
+from crfviz.ui.state.scenario import MAX_SCORE, MAX_WORDS
+
+Place = tuple[int, str]  # position of a word from 0, and a tag
+
+_NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", re.ASCII)
+_POSITION = re.compile(r"\d{1,4}", re.ASCII)
+
+
+def moves_text(scores: Mapping[Move, float]) -> str:
+    """Scores of transitions, such as `DET.NOUN:1.25,START.PRON:-inf`."""
+    return ",".join(
+        f"{tag_text(source)}.{tag_text(target)}:{number_text(score)}"
+        for (source, target), score in scores.items()
+    )
+
+
+def scores_text(scores: Mapping[Place, float]) -> str:
+    """Scores of single words, such as `3.NOUN:2`."""
+    return ",".join(
+        f"{position}.{tag_text(tag)}:{number_text(score)}"
+        for (position, tag), score in scores.items()
+    )
+
+
+def places_text(tags: Mapping[int, str]) -> str:
+    """Tags of single words, such as `0.DET,2.VERB`."""
+    return ",".join(f"{position}.{tag_text(tag)}" for position, tag in tags.items())
+
+
+def tag_text(tag: str) -> str:
+    """A tag name without what separates."""
+    return percent_encode(tag, safe="").replace(".", "%2E").replace("~", "%7E")
+
+
+def number_text(value: float) -> str:
+    """All digits that make the number, without a useless ".0"."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def read_move(text: str) -> tuple[Move, float] | None:
+    """One item of `moves_text`; None where it is something else."""
+    tags, _, number = text.partition(":")
+    score = _score(number)
+    names = [unquote(tag) for tag in tags.split(".")]
+    if score is None or len(names) != 2 or not all(names) or names == [START, END]:
+        return None
+    return (names[0], names[1]), score
+
+
+def read_score(text: str) -> tuple[Place, float] | None:
+    """One item of `scores_text`; None where it is something else."""
+    place_text, _, number = text.partition(":")
+    score, place = _score(number), read_place(place_text)
+    return None if score is None or place is None else (place, score)
+
+
+def read_place(text: str) -> Place | None:
+    """One item of `places_text`; None where it is something else."""
+    position, _, tag = text.partition(".")
+    if not _POSITION.fullmatch(position) or int(position) >= MAX_WORDS:
+        return None
+    return (int(position), unquote(tag)) if tag and "." not in tag else None
+
+
+def read_number(text: str) -> float | None:
+    """A number as people write it, infinite if it is too large; None where it is something else."""
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _score(text: str) -> float | None:
+    if text == "-inf":
+        return -math.inf
+    value = read_number(text)
+    return None if value is None or abs(value) > MAX_SCORE else value
