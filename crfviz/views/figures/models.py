@@ -123,8 +123,8 @@ def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
     """One panel for each model and file: every decoder's share with its 95 % interval.
 
     All panels share one axis, so that models can be compared, too; each draws it, for the last one
-    may be out of sight. Rows of `evaluation_frame` without the measure, a key of `MEASURES`, are left out, and the chart
-    is empty where nothing was measured.
+    may be out of sight. Rows of `evaluation_frame` without the measure, a key of `MEASURES`, are
+    left out, and the chart is empty where nothing was measured.
     """
     shown = frame.dropna(subset=[measure])
     data = pd.DataFrame(
