@@ -31,7 +31,8 @@ LOOK = """(selector) => {
 SCHEMES = """
   globalThis.schemes = new Set();
   const look = () => {
-    for (const element of [document.documentElement, document.querySelector("[data-testid=stApp]")]) {
+    const app = document.querySelector("[data-testid=stApp]");
+    for (const element of [document.documentElement, app]) {
       if (element) schemes.add(getComputedStyle(element).colorScheme);
     }
     requestAnimationFrame(look);

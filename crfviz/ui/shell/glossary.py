@@ -96,8 +96,8 @@ GLOSSARY: dict[str, Term] = {
         "y_t = argmax_k e[t, k]",
     ),
     "left to right": Term(
-        "The greedy decoder that decides one word after the other and never takes a decision back. It "
-        "sees the tag before, and not what follows.",
+        "The greedy decoder that decides one word after the other and never takes a decision back. "
+        "It sees the tag before, and not what follows.",
         "y_t = argmax_k e[t, k] + A[y_t−1, k]",
     ),
     "Viterbi": Term(
