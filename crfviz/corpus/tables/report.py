@@ -204,7 +204,8 @@ def _notes(record: Record) -> list[str]:
     )
     return [
         "In brackets: 95 % intervals (bootstrap over sentences; of words and sentences: Wilson).",
-        "The greedy decoders work on the scores as trained, the other two with the rules of BIO.",
+        "Word alone and left to right work on the scores as trained, the other two with the "
+        "rules of BIO.",
         f"Viterbi F1 by type: {by_type or 'no entity'}. Words right: {words} %, "
         f"sentences right: {sentences} %.",
         *notes,
