@@ -27,6 +27,19 @@ LOOK = """(selector) => {
   return { ring: style.outlineStyle, bar: style.boxShadow };
 }"""
 
+# Of all frames, the colours of the empty page and of the app that is drawn on it.
+SCHEMES = """
+  globalThis.schemes = new Set();
+  const look = () => {
+    const app = document.querySelector("[data-testid=stApp]");
+    for (const element of [document.documentElement, app]) {
+      if (element) schemes.add(getComputedStyle(element).colorScheme);
+    }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+"""
+
 BELOW_TITLE = """() => document.querySelector(".crfviz-answers").getBoundingClientRect().top
   - document.querySelector("h1").getBoundingClientRect().top"""
 LETTERS = 28  # pixels of the title's line that letters take
@@ -105,6 +118,7 @@ def test_every_page_says_what_it_answers_and_explains_its_words(screen):
         assert buttons.evaluate_all("(all) => all.map((one) => one.ariaLabel)") == names
         expect(screen.page.locator(".st-key-rows")).to_have_count(int(entry.rows))
         expect(screen.sentence).to_have_count(int(entry.sentence))
+        expect(screen.page.locator(".st-key-model")).to_have_count(int(entry.model))
         screen.page.wait_for_function(FITS)
     shown = screen.page.locator(".st-key-pages summary").all_inner_texts()
     assert [text.split("\n")[-1] for text in shown] == list(GROUPS)
@@ -144,6 +158,14 @@ def test_the_colours_are_chosen_in_the_app_and_are_in_the_link(watch, fresh, sys
     screen.page.get_by_role("radio", name="system").click()
     expect(app).to_have_css("color-scheme", system)
     assert screen.params() == {"model": MODEL}
+
+
+def test_a_link_with_colours_never_shows_those_of_the_system(watch, fresh):
+    context = fresh(color_scheme="light")
+    context.add_init_script(SCHEMES)
+    screen = watch(context)
+    screen.open("", model=MODEL, **{"v.theme": "dark"})
+    assert screen.page.evaluate("[...schemes]") == ["dark"]
 
 
 def test_without_the_sidebar_the_title_stays_free_and_the_picture_is_wider(watch, fresh):
