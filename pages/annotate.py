@@ -20,7 +20,7 @@ PARTS = {
     "add": "Add sentences",
     "export": "Export",
     "agreement": "Agreement",
-    "learn": "Learn",
+    "learn": "Teach",
 }
 
 _, parts, documents, orders = header("Annotate", 1.1, 3.4, 1.6, 1.2)

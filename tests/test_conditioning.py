@@ -142,6 +142,20 @@ def test_unknown_words_and_tags_are_refused():
             ask(COIN, {}, [("x", "A")])
 
 
+@pytest.mark.parametrize("pins", ["A", "", None, 0, [0, 1], [(0, "A")]])
+def test_pins_that_map_nothing_are_refused(pins):
+    for ask in (pin_probability, condition, Potentials.pin):
+        with pytest.raises(ShapeError, match=r"pins must map positions to tags, .* \{0: 'A'\}"):
+            ask(COIN, pins)
+
+
+@pytest.mark.parametrize("cells", ["A", None, 0, [0], ["0A"], [("A",)]])
+def test_forbidden_cells_are_pairs(cells):
+    for ask in (pin_probability, condition):
+        with pytest.raises(ShapeError, match="forbidden must be pairs of position and tag"):
+            ask(COIN, {}, cells)
+
+
 @given(chains(max_tokens=5, max_tags=4), st.data())
 def test_tags_in_a_row_are_as_probable_by_the_tables_as_by_a_pinned_chain(potentials, data):
     assume(oracle.allowed(potentials))

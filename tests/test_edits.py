@@ -95,6 +95,13 @@ def test_unknown_tags_are_named():
 def test_bad_scores_are_named(score):
     with pytest.raises(ScoreError, match=r"the score of \('DET', 'NOUN'\)"):
         Edits().with_transition("DET", "NOUN", score)
+    with pytest.raises(ScoreError, match=r"the score of \('DET', 'NOUN'\) .* got '1'"):
+        Edits({("DET", "NOUN"): "1"})
+    for odd in ("NOUN", None, [("DET", "NOUN")]):
+        with pytest.raises(ShapeError, match="emissions must map cells to scores, got"):
+            Edits(emissions=odd)
+    with pytest.raises(ScoreError, match="strength must be finite and not negative, got None"):
+        Edits(strength=None)
     with pytest.raises(ScoreError, match=r"the score of \(0, 'DET'\)"):
         Edits(emissions={(0, "DET"): score})
 

@@ -206,8 +206,8 @@ def test_the_printed_table_is_aligned():
     assert lines[0] == "fake on letters: 4 sentences, 9 words"
     header, *rows = lines[2:7]
     assert [row.split("  ")[0] for row in rows] == [
-        "independent greedy",
-        "left-to-right greedy",
+        "word alone",
+        "left to right",
         "Viterbi",
         "max-marginal",
     ]

@@ -137,6 +137,33 @@ def test_the_command_writes_a_tagger(tmp_path):
     assert json.loads((out / "training.json").read_text())["dev"] == 1.0
 
 
+def test_figures_of_another_model_do_not_stay_in_its_folder(tmp_path, capsys):
+    out, small, large = tmp_path / "mine", tmp_path / "small.conll", tmp_path / "large.conll"
+    small.write_text("The\tD\ndog\tN\n", encoding="utf-8")
+    large.write_text("The\tD\ndog\tN\nruns\tV\n", encoding="utf-8")
+
+    def train(file):
+        options = ["--family", "hmm", "--train", str(file), "--dev", str(file), "--out", str(out)]
+        assert main(["train", *options]) == 0
+        return capsys.readouterr().err
+
+    train(small)
+    (out / "README.md").write_text("# Mine\n\nA text.\n", encoding="utf-8")
+    assert main(["evaluate", str(small), "--model", str(out), "--card", "--label", "few"]) == 0
+    capsys.readouterr()
+    assert "another model" not in train(small)  # it is the same once more
+    assert (out / "evaluation.json").exists()
+    said = train(large)
+    assert f"{out}: there was another model; its figures are removed (`evaluate --card`" in said
+    assert "the text of README.md is the old one: read it again" in said
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("# Mine\n\nA text.\n")
+    assert "On few" not in card
+    assert not (out / "evaluation.json").exists()
+    assert main(["evaluate", str(large), "--model", str(out), "--card", "--label", "all"]) == 0
+    assert "On all" in (out / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("file", "change", "message"),
     [

@@ -8,7 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.potentials import LARGEST, Potentials, require_number
+from crfviz.chain.questions.flips import smallest_flips
+from crfviz.chain.sampling import sample
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -277,10 +280,40 @@ def test_finite_numbers_pass(value):
     assert require_number("size", value) == 2.0
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "2", None, [2.0]])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "2", None, [2.0], 10**400])
 def test_anything_else_is_no_number(value):
     with pytest.raises(CrfvizError, match="size must be a finite number, got"):
         require_number("size", value)
+
+
+@pytest.mark.parametrize("value", ["2", None, 1.5, 2.0, [2], 0, -1])
+def test_anything_else_is_no_count(value):
+    generator = torch.Generator()
+    with pytest.raises(CrfvizError, match="k must be at least 1, got"):
+        k_best(THREE_WORDS, value)
+    with pytest.raises(CrfvizError, match="limit must be at least 1, got"):
+        smallest_flips(THREE_WORDS, value)
+    if value != 0:
+        with pytest.raises(CrfvizError, match="n must be at least 0, got"):
+            sample(THREE_WORDS, value, generator)
+
+
+def test_a_count_has_an_end():
+    with pytest.raises(CrfvizError, match="k must be at most 2,147,483,647, got 1000"):
+        k_best(THREE_WORDS, 10**400)
+
+
+@pytest.mark.parametrize("names", [5, 1.5, object()])
+def test_names_are_lists(names):
+    for which in ("tags", "tokens"):
+        with pytest.raises(ShapeError, match=f"{which} must be a list of names, got"):
+            Potentials([[0.0]], [[0.0]], **{which: names})
+
+
+@pytest.mark.parametrize("path", [5, None, 1.5])
+def test_a_path_is_tags(path):
+    with pytest.raises(ShapeError, match="path must be 3 tags, got"):
+        THREE_WORDS.score(path)
 
 
 def test_a_bound_is_in_the_message():

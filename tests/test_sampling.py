@@ -67,7 +67,7 @@ def test_one_word_and_one_tag():
 
 def test_no_samples():
     assert sample(Potentials(torch.zeros(2, 2), torch.zeros(2, 2)), 0, seeded()) == []
-    with pytest.raises(CrfvizError, match="n must be 0 or more, got -1"):
+    with pytest.raises(CrfvizError, match="n must be at least 0, got -1"):
         sample(Potentials(torch.zeros(2, 2), torch.zeros(2, 2)), -1, seeded())
 
 

@@ -54,7 +54,7 @@ def ask(kind, path, headers, received=(), method="GET"):
     async def send(message):
         sent.append(message)
 
-    ((guard, _, options),) = server.middleware()
+    (guard, _, options), *_ = server.middleware()
     asyncio.run(guard(inner, **options)(scope, receive, send))
     return sent
 

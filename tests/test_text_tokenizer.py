@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crfviz.exceptions import FormatError
 from crfviz.text.formats import read_sentences
 from crfviz.text.tokenizer import LONGEST, Token, tokenize
 
@@ -119,3 +120,9 @@ def test_ten_thousand_characters_without_a_blank_take_no_time(part):
 def test_a_long_address_stays_one_word():
     address = "https://example.org/" + "a/" * LONGEST
     assert words(f"see {address} now") == ["see", address, "now"]
+
+
+@pytest.mark.parametrize("text", [["Kim", "left"], None, b"Kim left", 5])
+def test_what_is_no_text_is_refused(text):
+    with pytest.raises(FormatError, match="text must be one text, got"):
+        tokenize(text)

@@ -41,6 +41,11 @@ def test_panels_and_decoders_keep_their_order():
         assert layer["encoding"]["y"]["scale"]["domain"] == list(TITLES.values())
 
 
+def test_all_panels_share_one_axis_that_each_draws():
+    resolved = decoder_chart(FRAME, "token_accuracy").to_dict()["resolve"]
+    assert resolved == {"scale": {"x": "shared"}, "axis": {"x": "independent"}}
+
+
 @pytest.mark.parametrize("frame", [FRAME, evaluation_frame({})], ids=["without F1", "empty"])
 def test_nothing_measured_gives_an_empty_valid_chart(frame):
     chart = decoder_chart(frame, "entity_f1")

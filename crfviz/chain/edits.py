@@ -4,12 +4,15 @@ Edits are few cells against a whole model, so a link that carries them stays sho
 edits, and before and after are always both there.
 """
 
+import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from crfviz.chain.potentials import LARGEST, Potentials
 from crfviz.chain.weights import END, START, Cell, Move, weight_matrix, weight_of, with_weight
 from crfviz.exceptions import ScoreError, ShapeError
+from crfviz.text.lines import shown_value
 
 DECIMALS = 6  # of scores that nobody typed
 
@@ -31,11 +34,16 @@ class Edits:
     constrained: bool = True  # False: without the hard constraints of the tagger
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.strength < float("inf"):
-            raise ScoreError(f"strength must be finite and not negative, got {self.strength}")
-        for cell, score in [*self.transitions.items(), *self.emissions.items()]:
-            if not (abs(score) <= LARGEST or score == -float("inf")):
-                raise ScoreError(f"the score of {cell} must be -inf or finite, got {score}")
+        if not 0.0 <= _number(self.strength) < math.inf:
+            got = shown_value(self.strength)
+            raise ScoreError(f"strength must be finite and not negative, got {got}")
+        for name, cells in (("transitions", self.transitions), ("emissions", self.emissions)):
+            if not isinstance(cells, Mapping):
+                raise ShapeError(f"{name} must map cells to scores, got {shown_value(cells)}")
+            for cell, score in cells.items():
+                if not (abs(number := _number(score)) <= LARGEST or number == -math.inf):
+                    got = f"of {shown_value(cell)} must be -inf or finite, got {shown_value(score)}"
+                    raise ScoreError(f"the score {got}")
 
     def __len__(self) -> int:
         """How many things differ from the trained model."""
@@ -98,3 +106,10 @@ class Edits:
             if position < edited.num_tokens:
                 edited = edited.with_emission(position, tag, score)
         return edited
+
+
+def _number(value: object) -> float:
+    """A score as a float; NaN where it is no number."""
+    with suppress(TypeError, ValueError, OverflowError):
+        return math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+    return math.nan

@@ -5,7 +5,7 @@ end[y_T], in nats. Transitions are [from, to]. -inf means forbidden, and nothing
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,6 +28,7 @@ from crfviz.exceptions import (
 )
 from crfviz.text.lines import shown, shown_value
 
+MOST = 2**31 - 1  # of whatever is asked for a number of times
 LARGEST = 1e100  # of a finite score: sums over a sentence must not overflow to -inf
 
 Array = NDArray[np.float64]
@@ -94,8 +95,8 @@ class Potentials:
             "transitions": as_numbers("transitions", transitions),
             "start": zeros if start is None else as_numbers("start", start),
             "end": zeros if end is None else as_numbers("end", end),
-            "tags": None if tags is None else tuple(tags),
-            "tokens": None if tokens is None else tuple(tokens),
+            "tags": None if tags is None else _names("tags", tags),
+            "tokens": None if tokens is None else _names("tokens", tokens),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -209,6 +210,11 @@ class Potentials:
 
     def pin(self, pins: Mapping[int, Tag]) -> "Potentials":
         """The same, conditioned on tags: every other tag at the pinned positions is forbidden."""
+        if not isinstance(pins, Mapping):
+            raise ShapeError(
+                f"pins must map positions to tags, such as {{0: {self.tag_names[0]!r}}}, "
+                f"got {shown_value(pins)}"
+            )
         emissions = self.emissions.clone()
         for position, tag in pins.items():
             others = torch.arange(self.num_tags) != self.tag_id(tag)
@@ -238,6 +244,8 @@ class Potentials:
 
     def path(self, path: Sequence[Tag]) -> list[int]:
         """The ids of a path of T tags, by id or by name."""
+        if not isinstance(path, Sized):
+            raise ShapeError(f"path must be {self.num_tokens} tags, got {shown_value(path)}")
         if len(path) != self.num_tokens:
             raise ShapeError(f"path must have {self.num_tokens} tags, got {len(path)}")
         return [self.tag_id(tag) for tag in path]
@@ -297,11 +305,34 @@ def require_number(name: str, value: object, at_least: float = -math.inf) -> flo
     Raises:
         CrfvizError: it is no number, NaN, infinite, or less than `at_least`.
     """
-    number = float(value) if isinstance(value, Real) else math.nan  # a text is no number
+    number = math.nan
+    with suppress(OverflowError):  # of an integer that no float can hold
+        number = float(value) if isinstance(value, Real) else math.nan  # a text is no number
     if math.isfinite(number) and number >= at_least:
         return number
     bound = "" if at_least == -math.inf else f" of at least {at_least:g}"
-    raise CrfvizError(f"{name} must be a finite number{bound}, got {value!r}")
+    raise CrfvizError(f"{name} must be a finite number{bound}, got {shown_value(value)}")
+
+
+def require_count(name: str, value: object, at_least: int = 1) -> int:
+    """A whole number as a plain integer.
+
+    Raises:
+        CrfvizError: it is no whole number, less than `at_least`, or more than `MOST`.
+    """
+    with suppress(TypeError):
+        number = index(value)  # type: ignore[arg-type]  # what is no number fails here
+        if at_least <= number <= MOST:
+            return number
+        if number > MOST:
+            raise CrfvizError(f"{name} must be at most {MOST:,}, got {shown_value(value)}")
+    raise CrfvizError(f"{name} must be at least {at_least}, got {shown_value(value)}")
+
+
+def _names(name: str, values: Iterable[str]) -> tuple[str, ...]:
+    if not isinstance(values, Iterable):
+        raise ShapeError(f"{name} must be a list of names, got {shown_value(values)}")
+    return tuple(values)
 
 
 def as_numbers(name: str, values: ArrayLike) -> Tensor:

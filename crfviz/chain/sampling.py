@@ -18,7 +18,7 @@ from torch import Tensor
 from crfviz.chain import recursions
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import Path, probability, require_path
-from crfviz.chain.potentials import Potentials
+from crfviz.chain.potentials import Potentials, require_count
 from crfviz.exceptions import CrfvizError
 
 
@@ -43,15 +43,14 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
     is proportional to exp(α_t(y_t) + w(y_t, y_{t+1})). The generator is one of the CPU.
 
     Raises:
-        CrfvizError: `n` is negative.
+        CrfvizError: `n` is negative or no whole number.
 
     Example:
         >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
         >>> [f"{path.probability:.3f}" for path in sample(coin, 2, torch.Generator())]
         ['0.125', '0.125']
     """
-    if n < 0:
-        raise CrfvizError(f"n must be 0 or more, got {n}")
+    n = require_count("n", n, at_least=0)
 
     def draw(chances: Tensor) -> Tensor:
         return torch.multinomial(chances.expand(n, -1), 1, generator=generator).squeeze(-1)

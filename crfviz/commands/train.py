@@ -9,18 +9,21 @@ written, with a temperature fitted on dev.
 """
 
 import argparse
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from crfviz.commands.names import mapped_types
+from crfviz.corpus.tables.report import forget_evaluations
 from crfviz.corpus.training.hmm import HmmRecipe, train_hmm
 from crfviz.corpus.training.labelled import Sources, files_of
 from crfviz.corpus.training.neural import CHECKPOINT_FILE, train_neural
 from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
 from crfviz.corpus.training.recipe import RECIPES
 from crfviz.exceptions import CrfvizError
+from crfviz.taggers.folder import CARD_FILE, version_at
 from crfviz.taggers.perceptron.tagger import UPDATES
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 
@@ -54,11 +57,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Train as the options say; 0 when the model is written.
 
+    A folder that has a model already keeps the text of its card, but no figures of other weights.
+
     Raises:
         CrfvizError: a file, an option or a checkpoint is of no use; the message says why.
     """
+    before = version_at(args.out) if args.out.exists() else None
+    _train(args)
+    if before is not None and version_at(args.out) != before:
+        _tell_of_the_card(args.out)
+    return 0
+
+
+def _tell_of_the_card(folder: Path) -> None:
+    """Take the figures of the model before out of the folder, and say what is left of it."""
+    told = []
+    if forget_evaluations(folder):
+        told.append("its figures are removed (`evaluate --card` writes new ones)")
+    if (folder / CARD_FILE).is_file():
+        told.append(f"the text of {CARD_FILE} is the old one: read it again")
+    if told:
+        sys.stderr.write(f"{folder}: there was another model; {', and '.join(told)}\n")
+
+
+def _train(args: argparse.Namespace) -> None:
     if args.family != CRF:
-        return _train_other(args)
+        _train_other(args)
+        return
     recipe = replace(RECIPES[args.architecture], seed=args.seed)
     if args.epochs is not None:
         recipe = replace(recipe, epochs=args.epochs)
@@ -74,7 +99,6 @@ def main(args: argparse.Namespace) -> int:
     if args.fresh:
         (folder / CHECKPOINT_FILE).unlink(missing_ok=True)
     train_neural(recipe, sources, folder, args.out)
-    return 0
 
 
 def _sources(args: argparse.Namespace) -> Sources:
@@ -83,17 +107,16 @@ def _sources(args: argparse.Namespace) -> Sources:
     return replace(sources, types=types)
 
 
-def _train_other(args: argparse.Namespace) -> int:
+def _train_other(args: argparse.Namespace) -> None:
     """Train a perceptron or an HMM."""
     if args.aux_xpos is not None:
         raise CrfvizError("--aux-xpos is for the family crf alone")
     if args.family == HMM:
         train_hmm(HmmRecipe(), _sources(args), args.out)
-        return 0
+        return
     recipe = PerceptronRecipe(updates=args.updates, seed=args.seed)
     if args.epochs is not None:
         recipe = replace(recipe, epochs=args.epochs)
     if recipe.epochs < 1 or recipe.seed < 0:
         raise CrfvizError("--epochs must be at least 1, and --seed at least 0")
     train_perceptron(recipe, _sources(args), args.out)
-    return 0

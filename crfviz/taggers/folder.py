@@ -98,7 +98,11 @@ def version_of(tagger: Tagger) -> str:
     Raises:
         ModelError: a file cannot be read.
     """
-    place = tagger.folder
+    return version_at(tagger.folder)
+
+
+def version_at(place: Path) -> str:
+    """The same of a place that is no tagger yet: a folder, or a file."""
     content = sha256()
     try:
         for path in sorted(place.iterdir()) if place.is_dir() else [place]:

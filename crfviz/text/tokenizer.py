@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from crfviz.text.lines import SURROGATES
+from crfviz.exceptions import FormatError
+from crfviz.text.lines import SURROGATES, shown_value
 
 if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
@@ -66,7 +67,12 @@ def tokenize(text: str) -> list[Token]:
 
     >>> [token.text for token in tokenize("They don't e-mail me!!!")]
     ['They', 'do', "n't", 'e-mail', 'me', '!!!']
+
+    Raises:
+        FormatError: it is no text, but a list of words, for example.
     """
+    if not isinstance(text, str):
+        raise FormatError(f"text must be one text, got {shown_value(text)}")
     return list(tokens(text))
 
 

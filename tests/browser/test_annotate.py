@@ -75,8 +75,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(screen):
-    return Desk(screen)
+def desk(new_screen):
+    return Desk(new_screen)
 
 
 def name(request):
@@ -296,7 +296,7 @@ def test_what_was_labelled_is_taught_and_the_new_model_is_used(desk, who):
     desk.key("b")
     desk.page.keyboard.press("Enter")
     expect(desk.page.get_by_text("are done")).to_be_visible()
-    desk.page.get_by_role("radio", name="Learn").click()
+    desk.page.get_by_role("radio", name="Teach").click()
     desk.page.get_by_placeholder(f"{MODEL}-taught").fill(who)
     desk.page.get_by_placeholder(f"{MODEL}-taught").press("Enter")
     desk.page.get_by_role("button", name="Teach").click()
@@ -316,7 +316,7 @@ def test_teaching_can_be_cancelled(desk, who):
     for _ in range(12):
         desk.page.keyboard.press("Enter")
     expect(desk.page.get_by_text("are done")).to_be_visible()
-    desk.page.get_by_role("radio", name="Learn").click()
+    desk.page.get_by_role("radio", name="Teach").click()
     desk.page.get_by_role("button", name="Teach").click()
     desk.page.get_by_role("button", name="Cancel").click()
     expect(desk.page.get_by_text("cancelled; nothing was saved")).to_be_visible()

@@ -27,6 +27,19 @@ LOOK = """(selector) => {
   return { ring: style.outlineStyle, bar: style.boxShadow };
 }"""
 
+# Of all frames, the colours of the empty page and of the app that is drawn on it.
+SCHEMES = """
+  globalThis.schemes = new Set();
+  const look = () => {
+    const app = document.querySelector("[data-testid=stApp]");
+    for (const element of [document.documentElement, app]) {
+      if (element) schemes.add(getComputedStyle(element).colorScheme);
+    }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+"""
+
 BELOW_TITLE = """() => document.querySelector(".crfviz-answers").getBoundingClientRect().top
   - document.querySelector("h1").getBoundingClientRect().top"""
 LETTERS = 28  # pixels of the title's line that letters take
@@ -43,49 +56,49 @@ def stops(screen):
         reached.append(focus["text"])
 
 
-def test_the_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(screen):
-    screen.open("", **LONGEST)
-    link = screen.page.locator(".st-key-pages a[aria-current=page]")
+def test_the_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(new_screen):
+    new_screen.open("", **LONGEST)
+    link = new_screen.page.locator(".st-key-pages a[aria-current=page]")
     expect(link).to_have_text("Explore")
-    reached = stops(screen)
+    reached = stops(new_screen)
     assert reached[0] == "Skip to main content"
     assert len(reached) <= 8 + 1, reached  # the one more is for edits, which a first visit has not
     assert sum(text in TITLES.values() for text in reached) == 1
 
     link.focus()
-    screen.press("ArrowDown", "ArrowUp")
-    current = screen.page.evaluate(LOOK, ".st-key-pages a[aria-current=page]")
+    new_screen.press("ArrowDown", "ArrowUp")
+    current = new_screen.page.evaluate(LOOK, ".st-key-pages a[aria-current=page]")
     assert current["ring"] == "solid"
     assert current["bar"] != "none"
-    screen.press("ArrowDown")
-    other = screen.page.evaluate(LOOK, ".st-key-pages a:focus")
+    new_screen.press("ArrowDown")
+    other = new_screen.page.evaluate(LOOK, ".st-key-pages a:focus")
     assert other["ring"] == "solid"
     assert other["bar"] == "none"
 
-    screen.press(*["ArrowDown"] * 5)
-    heading = screen.page.locator(".st-key-pages summary", has_text="Ask the model")
+    new_screen.press(*["ArrowDown"] * 5)
+    heading = new_screen.page.locator(".st-key-pages summary", has_text="Ask the model")
     expect(heading).to_be_focused()
-    why = screen.page.locator(".st-key-pages a", has_text="Why this tag")
+    why = new_screen.page.locator(".st-key-pages a", has_text="Why this tag")
     expect(why).not_to_be_visible()
-    screen.press("Enter")
+    new_screen.press("Enter")
     expect(why).to_be_visible()
-    screen.press("Enter")
+    new_screen.press("Enter")
     expect(why).not_to_be_visible()
-    screen.press("Enter", "ArrowDown")
+    new_screen.press("Enter", "ArrowDown")
     expect(why).to_be_focused()
-    with screen.redraw():
-        screen.press("Enter")
-    screen.expect_title("Why this tag")
-    assert screen.params()["t"] == LONGEST["t"]
-    opened = screen.page.locator(".st-key-pages details[open] summary")
+    with new_screen.redraw():
+        new_screen.press("Enter")
+    new_screen.expect_title("Why this tag")
+    assert new_screen.params()["t"] == LONGEST["t"]
+    opened = new_screen.page.locator(".st-key-pages details[open] summary")
     expect(opened).to_have_count(1)
     expect(opened).to_contain_text("Ask the model")
 
 
-def test_the_first_visit_reaches_the_page_with_eight_steps(screen):
-    screen.page.goto(screen.app.url)
-    screen.wait({"name": 0, "rev": -1})
-    reached = stops(screen)
+def test_the_first_visit_reaches_the_page_with_eight_steps(new_screen):
+    new_screen.page.goto(new_screen.app.url)
+    new_screen.wait({"name": 0, "rev": -1})
+    reached = stops(new_screen)
     assert reached[0] == "Skip to main content"
     assert len(reached) <= 8, reached
 
@@ -105,6 +118,7 @@ def test_every_page_says_what_it_answers_and_explains_its_words(screen):
         assert buttons.evaluate_all("(all) => all.map((one) => one.ariaLabel)") == names
         expect(screen.page.locator(".st-key-rows")).to_have_count(int(entry.rows))
         expect(screen.sentence).to_have_count(int(entry.sentence))
+        expect(screen.page.locator(".st-key-model")).to_have_count(int(entry.model))
         screen.page.wait_for_function(FITS)
     shown = screen.page.locator(".st-key-pages summary").all_inner_texts()
     assert [text.split("\n")[-1] for text in shown] == list(GROUPS)
@@ -144,6 +158,14 @@ def test_the_colours_are_chosen_in_the_app_and_are_in_the_link(watch, fresh, sys
     screen.page.get_by_role("radio", name="system").click()
     expect(app).to_have_css("color-scheme", system)
     assert screen.params() == {"model": MODEL}
+
+
+def test_a_link_with_colours_never_shows_those_of_the_system(watch, fresh):
+    context = fresh(color_scheme="light")
+    context.add_init_script(SCHEMES)
+    screen = watch(context)
+    screen.open("", model=MODEL, **{"v.theme": "dark"})
+    assert screen.page.evaluate("[...schemes]") == ["dark"]
 
 
 def test_without_the_sidebar_the_title_stays_free_and_the_picture_is_wider(watch, fresh):

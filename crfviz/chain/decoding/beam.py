@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from crfviz.chain.engine.chains import together
 from crfviz.chain.engine.packed import Packed
-from crfviz.chain.potentials import Array, Potentials
-from crfviz.exceptions import CrfvizError
+from crfviz.chain.potentials import Array, Potentials, require_count
 
 
 def beam(potentials: Potentials, width: int) -> list[int]:
@@ -46,8 +45,7 @@ def beams(chains: Sequence[Potentials], width: int) -> list[list[int]]:
     Raises:
         CrfvizError: `width` is less than 1.
     """
-    if width < 1:
-        raise CrfvizError(f"width must be at least 1, got {width}")
+    width = require_count("width", width)
     batch = together(chains)
     emissions, columns = batch.emissions, batch.packed.columns
     gains = emissions.copy()

@@ -23,9 +23,9 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.engine.best_alone import leading, near_best
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import Path, probability
-from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.potentials import Array, Potentials, require_count
 from crfviz.chain.recursions import follow
-from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.exceptions import NoPathError
 
 
 def k_best(potentials: Potentials, k: int) -> list[Path]:
@@ -34,15 +34,14 @@ def k_best(potentials: Potentials, k: int) -> list[Path]:
     The first is the path of `viterbi`. There are fewer than k if fewer are allowed.
 
     Raises:
-        CrfvizError: `k` is less than 1.
+        CrfvizError: `k` is less than 1 or no whole number.
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
         >>> [(path.tags, path.score) for path in k_best(potentials, 3)]
         [([0, 0], 1.0), ([0, 1], 0.5), ([1, 1], 0.5)]
     """
-    if k < 1:
-        raise CrfvizError(f"k must be at least 1, got {k}")
+    k = require_count("k", k)
     best = viterbi(potentials)
     total = log_partition(potentials)
     losses = _losses(potentials, best.best.numpy())

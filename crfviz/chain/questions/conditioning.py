@@ -14,6 +14,7 @@ Information Extraction" (2004): constrained Viterbi and constrained forward.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +23,8 @@ from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import ForwardBackward, log_partition
 from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials, Tag
-from crfviz.exceptions import NoPathError
+from crfviz.exceptions import NoPathError, ShapeError
+from crfviz.text.lines import shown_value
 
 Pins = Mapping[int, Tag]  # the tags of some positions
 Cells = Iterable[tuple[int, Tag]]  # tags that no path may have at a position
@@ -44,7 +46,7 @@ def condition(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Cond
     Raises:
         NoPathError: no allowed path agrees with the pins; the message says which one is at fault.
     """
-    cells = list(forbidden)
+    cells = _cells(forbidden)
     pinned = restrict(potentials, pins, cells)
     best = best_path(potentials)
     loss = lead(potentials, best, best_with(potentials, pins, cells)).total
@@ -54,7 +56,7 @@ def condition(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Cond
 
 def best_with(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> list[int]:
     """The best path that agrees with the pins; raises as `condition` does."""
-    cells = list(forbidden)
+    cells = _cells(forbidden)
     try:
         return best_path(restrict(potentials, pins, cells))
     except NoPathError:
@@ -95,9 +97,21 @@ def run_probability(
 def restrict(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Potentials:
     """The chain that `condition` weighs, without the weighing; it may have no path left."""
     emissions = potentials.pin(pins).emissions
-    for position, tag in forbidden:
+    for position, tag in _cells(forbidden):
         emissions[potentials.position(position), potentials.tag_id(tag)] = -torch.inf
     return replace(potentials, emissions=emissions)
+
+
+def _cells(forbidden: object) -> list[tuple[int, Tag]]:
+    """The `Cells`, or a ShapeError for what is none."""
+    cells: list[Any] = list(forbidden) if isinstance(forbidden, Iterable) else [forbidden]
+    for cell in cells:
+        if not (isinstance(cell, Sequence) and not isinstance(cell, str) and len(cell) == 2):
+            raise ShapeError(
+                f"forbidden must be pairs of position and tag, such as [(0, 'DET')], "
+                f"got {shown_value(cell)}"
+            )
+    return cells
 
 
 def _fault(potentials: Potentials, pins: Pins, forbidden: Cells) -> str:

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from crfviz.chain.decoding.viterbi import best_path, best_through
 from crfviz.chain.paths import lead, terms
-from crfviz.chain.potentials import Array, Potentials, Tag
+from crfviz.chain.potentials import Array, Potentials, Tag, require_count
 from crfviz.chain.questions.conditioning import restrict
 from crfviz.chain.questions.tipping import best_by_value
 from crfviz.chain.recursions import TOLERANCE, Changed, Ids, best_with_change
@@ -84,7 +84,8 @@ def smallest_flips(potentials: Potentials, limit: int) -> list[Flip]:
     and the intervals of `limit` weights.
 
     Raises:
-        CrfvizError: `limit` is less than 1, or the transitions differ from step to step.
+        CrfvizError: `limit` is less than 1 or no whole number, or the transitions differ from step
+            to step.
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
@@ -94,8 +95,7 @@ def smallest_flips(potentials: Potentials, limit: int) -> list[Flip]:
         ('transition', 0, 1) 0.5 [0, 1] [1]
         ('transition', 1, 1) 0.5 [1, 1] [0, 1]
     """
-    if limit < 1:
-        raise CrfvizError(f"limit must be at least 1, got {limit}")
+    limit = require_count("limit", limit)
     potentials = _with_one_matrix(potentials)
     best = best_path(potentials)
     candidates = sorted(gaps(potentials, best))

@@ -23,8 +23,8 @@ from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.text.schemes import is_bio
 
 TITLES = {
-    "independent": "independent greedy",
-    "left_to_right": "left-to-right greedy",
+    "independent": "word alone",
+    "left_to_right": "left to right",
     "viterbi": "Viterbi",
     "max_marginal": "max-marginal",
 }

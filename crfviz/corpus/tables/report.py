@@ -115,6 +115,25 @@ def record_evaluation(folder: Path, label: str, record: Record) -> None:
         raise ModelError(f"{path}: cannot be read or written ({error})") from error
 
 
+def forget_evaluations(folder: Path) -> bool:
+    """Remove evaluation.json and the figures of the card, whose text stays; False without any.
+
+    Raises:
+        ModelError: a file of the folder cannot be read or written, or its markers are broken.
+    """
+    path, evaluations = folder / CARD_FILE, folder / EVALUATION_FILE
+    try:
+        card = path.read_text(encoding="utf-8") if path.exists() else ""
+        there = BEGIN in card or END in card
+        if there:
+            path.write_text(_with_figures(path, card, {}), encoding="utf-8")
+        there = there or evaluations.exists()
+        evaluations.unlink(missing_ok=True)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: cannot be read or written ({error})") from error
+    return there
+
+
 def _decoder_record(scores: DecoderScores) -> dict[str, Any]:
     entities = scores.entities
     rates: dict[str, Rate | None] = {
@@ -185,7 +204,8 @@ def _notes(record: Record) -> list[str]:
     )
     return [
         "In brackets: 95 % intervals (bootstrap over sentences; of words and sentences: Wilson).",
-        "The greedy decoders work on the scores as trained, the other two with the rules of BIO.",
+        "Word alone and left to right work on the scores as trained, the other two with the "
+        "rules of BIO.",
         f"Viterbi F1 by type: {by_type or 'no entity'}. Words right: {words} %, "
         f"sentences right: {sentences} %.",
         *notes,

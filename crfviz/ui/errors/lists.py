@@ -22,8 +22,8 @@ LAZY_FROM = 1000  # rows; more are sent as they come into sight
 Links = Mapping[str, Sequence[str | None]]  # by the name of their column
 ANY = "any"
 ABOUT_KINDS = (
-    "An error is a run of wrong words. *emission*: the words speak for the wrong tags, the steps "
-    "for gold · *transition*: the other way round · *both* · *near tie*: a gap below "
+    "An error is a run of wrong words. *emission*: the emissions speak for the wrong tags, the "
+    "transitions for gold · *transition*: the other way round · *both* · *near tie*: a gap below "
     f"{NEAR_TIE} nats · *constraint*: gold is forbidden. The smallest change: every score of that "
     "kind moved by so much makes gold win here, and less does not."
 )

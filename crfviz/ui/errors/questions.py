@@ -57,8 +57,9 @@ def what_it_buys(analysis: Analysed) -> None:
     with left:
         _chart(analysis, "decoders", decoders_chart)
         st.caption(
-            "Search error: the path scores less than the best. The greedy ones work on scores as "
-            "trained, the others with the model's rules. p: McNemar's exact test against Viterbi."
+            "Search error: the path scores less than the best. Word alone and left to right work "
+            "on scores as trained, the others with the model's rules. p: McNemar's exact test "
+            "against Viterbi."
         )
     with right:
         show_table("oracle", analysis.tables["oracle"])

@@ -16,6 +16,7 @@ class Entry:
     terms: tuple[str, ...]  # the glossary's entries that it needs
     sentence: bool = True  # whether it is about the sentence in the sidebar
     rows: bool = False  # whether the choice of decoder rows acts on it
+    model: bool = True  # whether the model chosen in the sidebar does
 
     @property
     def script(self) -> str:
@@ -170,6 +171,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "How do I see a model of mine here?",
             ("tag", "emission", "transition", "START, END", "−inf"),
             sentence=False,
+            model=False,
         ),
     ),
 }  # the first page of all is the home page

@@ -91,13 +91,13 @@ GLOSSARY: dict[str, Term] = {
         "p(y_t = k) < 0.01 for every t",
     ),
     "word alone": Term(
-        "The decoder that gives each word the tag with the best emission. It does not look at "
-        "the neighbours at all.",
+        "The greedy decoder that gives each word the tag with the best emission. It does not "
+        "look at the neighbours at all.",
         "y_t = argmax_k e[t, k]",
     ),
     "left to right": Term(
-        "The decoder that decides one word after the other and never takes a decision back. It "
-        "sees the tag before, and not what follows.",
+        "The greedy decoder that decides one word after the other and never takes a decision back. "
+        "It sees the tag before, and not what follows.",
         "y_t = argmax_k e[t, k] + A[y_t−1, k]",
     ),
     "Viterbi": Term(

@@ -27,6 +27,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from crfviz.ui.session.permission import LoginError, login_asked, uploads_allowed
+from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
 from crfviz.ui.shell.scripts import one_script_at_a_time
 
 CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
@@ -71,18 +72,19 @@ def middleware() -> list[Middleware]:
         login_asked()
     except LoginError as error:
         raise SystemExit(f"crfviz does not start: {error}") from error
-    return [Middleware(Guard, policy=content_security_policy())]
+    return [Middleware(Guard, policy=content_security_policy()), Middleware(FirstPaint)]
 
 
 def content_security_policy() -> str:
     """What pages may load: files of this server, and nothing from elsewhere.
 
-    Streamlit's own page holds one inline script, allowed by its hash, and styles that its
+    The page holds Streamlit's inline script and ours, allowed by their hashes, and styles that
     components write as they are drawn. `eval` stays: programs that drive a browser wait by it, and
     no page hands it what somebody typed.
     """
     page = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
-    scripts = [b64encode(sha256(script.encode()).digest()) for script in _INLINE.findall(page)]
+    inline = [*_INLINE.findall(page), SCRIPT]
+    scripts = [b64encode(sha256(script.encode()).digest()) for script in inline]
     hashes = " ".join(f"'sha256-{script.decode()}'" for script in scripts)
     return "; ".join(
         (

@@ -54,7 +54,8 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
             snapshot_panel()
         page = at_path(path)
         _links(pages, link, page)
-        _model()
+        if page.model:
+            _model()
         if path == ANNOTATE:
             annotator_box()
         elif page.sentence:

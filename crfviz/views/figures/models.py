@@ -122,9 +122,9 @@ def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
 def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
     """One panel for each model and file: every decoder's share with its 95 % interval.
 
-    The panels have scales of their own: compare decoders within a panel; models differ in task.
-    Rows of `evaluation_frame` without the measure, a key of `MEASURES`, are left out, and the chart
-    is empty where nothing was measured.
+    All panels share one axis, so that models can be compared, too; each draws it, for the last one
+    may be out of sight. Rows of `evaluation_frame` without the measure, a key of `MEASURES`, are
+    left out, and the chart is empty where nothing was measured.
     """
     shown = frame.dropna(subset=[measure])
     data = pd.DataFrame(
@@ -167,6 +167,7 @@ def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
         alt.layer(interval, value, number)
         .properties(width=PANEL_WIDTH, height=ROW_HEIGHT * len(TITLES))
         .facet(facet=alt.Facet("panel:N", sort=panels, header=header), columns=2)
-        .resolve_scale(x="independent")
+        .resolve_scale(x="shared")
+        .resolve_axis(x="independent")
     )
     return chart

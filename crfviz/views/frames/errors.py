@@ -31,10 +31,10 @@ SHARES = {  # in [0, 1] in the rows, in per cent for people
 }
 TITLES = {
     "gap": "gap, nats",
-    "emission_gap": "by words",
-    "transition_gap": "by steps",
-    "emission_change": "smallest change of words",
-    "transition_change": "of steps",
+    "emission_gap": "by emissions",
+    "transition_gap": "by transitions",
+    "emission_change": "smallest change of emissions",
+    "transition_change": "of transitions",
     "p_gold": "p(gold)",
     "p_predicted": "p(predicted)",
     "least_marginal": "least marginal",
@@ -49,7 +49,7 @@ TITLES = {
     "only_this": "only this right",
     "only_viterbi": "only Viterbi right",
     "p": "p (McNemar)",
-    "step_gap": "step's gap, nats",
+    "step_gap": "transition's gap, nats",
     "near tie": "near tie",
 }
 SMALL = (
@@ -72,7 +72,7 @@ ABOUT = {
     "slices": "Parts of the corpus, the largest win first",
     "kinds": "Errors by what is to blame",
     "tag_pairs": "Wrong words by pair of tags",
-    "transitions": "Errors by the step behind them, chosen and gold",
+    "transitions": "Errors by the transition behind them, chosen and gold",
     "weights": "Transition weights too strong",
     "errors": "Every error",
     "suspects": "Gold to be looked at, least probable first",

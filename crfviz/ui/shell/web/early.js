@@ -1,0 +1,21 @@
+// Runs in the page's head, before Streamlit: light or dark as the link says from the first paint on, whatever the system
+// says. Streamlit asks the browser for the system's colours; ./scheme.js tells it when the reader wants others.
+
+(() => {
+  const scheme = { wanted: new URLSearchParams(location.search).get("v.theme") ?? "system" };
+  const asked = () => ["light", "dark"].includes(scheme.wanted);
+  const system = window.matchMedia.bind(window);
+  window.matchMedia = (media) => {
+    const list = system(media);
+    if (media.includes("prefers-color-scheme")) {
+      const matches = () => (asked() ? media.includes(scheme.wanted) : system(media).matches);
+      Object.defineProperty(list, "matches", { get: matches });
+    }
+    return list;
+  };
+  scheme.paint = () => {
+    document.documentElement.style.colorScheme = asked() ? scheme.wanted : ""; // of the empty page
+  };
+  scheme.paint();
+  window.crfvizScheme = scheme;
+})();
