@@ -316,6 +316,20 @@ def test_a_document_with_tags_of_two_kinds_is_said_with_its_lines():
         assert (allowed.dropped, len(allowed.items)) == (0, 4)
 
 
+def test_xpos_beside_upos_is_said_with_its_lines():
+    upos, xpos = "Kim\tPROPN\nleft\tVERB\n,\t,\n", "Bo\tNNP\nleft\tVBD\n,\t,\n"
+    read = read_items(f"{upos}\n{xpos}\n{upos}\nthe\tDET\ndog\tNN\n".encode(), "f")
+    told = "expected tags of one kind in a document, got"
+    assert [problem.message for problem in read.problems] == [
+        f"f, line 5: {told} 'NNP' beside tags such as 'DET'",
+        f"f, line 13: {told} 'NN' beside tags such as 'DET'",
+    ]
+    assert [item.tokens[0] for item in read.items] == ["Kim", "Kim"]
+    assert read_items(f"{xpos}\n{xpos}\n{upos}".encode(), "f").items[0].tokens[0] == "Bo"
+    both = "the\tDET\n5\tSYM\n\nx\tMINE\n"  # nobody can tell that these are of two sets
+    assert read_items(both.encode(), "f").problems == ()
+
+
 def test_tags_of_other_programs_for_entities_are_one_kind():
     lines = "\n".join(f"x\t{tag}" for tag in ("O", "B-X", "I-X", "E-X", "S-X", "L-X", "U-X"))
     assert read_items(lines.encode(), "f").problems == ()

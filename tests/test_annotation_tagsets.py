@@ -83,6 +83,17 @@ def test_entities_do_not_join_parts_of_speech_before_a_tag_set_is_known(store):
     assert len(store.merge("a", [said(item, ("X", "O"), "other", "ben")]).new) == 1
 
 
+def test_xpos_does_not_join_upos_before_a_tag_set_is_known(store):
+    store.add("a", [Item("Kim left", OFFSETS)], labelled=[said(0, ("PROPN", "VERB"))])
+    (item,) = store.item_ids("a")
+    with pytest.raises(UnknownTagError, match="tags such as 'PROPN', so 'NNP' is none of them"):
+        store.merge("a", [said(item, ("NNP", "VBD"), "xpos", "ben")])
+    two = [(item, ("PROPN", "SYM")), (item, ("NNP", "SYM"))]
+    pairs = [(Item("Kim left", OFFSETS, document="a"), said(*each)) for each in two]
+    found = tag_sets(pairs, {})
+    assert [each.tags for each in found] == [("PROPN", "SYM"), ("NNP",)]
+
+
 def test_documents_are_one_set_of_tags_where_nothing_speaks_against_it():
     def pairs(*documents):
         for name, tags, model in documents:

@@ -1,17 +1,27 @@
 """Tags that do not belong together, in one document or in one file of several documents.
 
-Entities and parts of speech never do. Of documents that were begun with a model more is known: each
-keeps the tags of its model, and only the same tags are one set.
+Entities and parts of speech never do, and neither do the parts of speech of Universal Dependencies
+and those of the Penn Treebank, UPOS and XPOS of English CoNLL-U. Of documents that were begun with
+a model more is known: each keeps the tags of its model, and only the same tags are one set.
 """
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from crfviz.annotations.records import Annotation, Item
-from crfviz.text.schemes import OUTSIDE, split_tag
+from crfviz.text.schemes import OUTSIDE, PENN, UPOS, split_tag
 
+Kind = Literal["entity", "UPOS", "Penn", "other"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 ENTITY = re.compile(r"[BIESLU]-")  # BIO, and the BIOES and BILOU of other programs
+OF_ONE = {"UPOS": frozenset(UPOS) - {*PENN, "X"}, "Penn": frozenset(PENN) - {*UPOS}}
+WORDS: frozenset[Kind] = frozenset({"UPOS", "Penn", "other"})
+SIDES: tuple[tuple[frozenset[Kind], frozenset[Kind]], ...] = (  # what is never in one document
+    (WORDS, frozenset({"entity"})),
+    (frozenset({"UPOS"}), frozenset({"Penn"})),
+)
 MOST_SHOWN = 3  # documents or tags of a set, in a message
 LONGEST = 60  # characters of a name
 
@@ -41,13 +51,34 @@ class _Set:
     tags: frozenset[str] | None  # all there are; None where no model is known
 
 
-def kinds(tags: Collection[str]) -> set[bool]:
-    """Whether there are entities (True) and other tags (False); `O` is among both.
+def kinds(tags: Collection[str]) -> set[Kind]:
+    """Which kinds of tags there are; `O` may be among all, and tags such as `SYM` are "other".
 
-    >>> kinds(["O", "B-PER"]), kinds(["NOUN"]), kinds(["O"])
-    ({True}, {False}, set())
+    >>> kinds(["O", "B-PER"]), kinds(["NOUN"]), kinds(["NNS", "NN"]), kinds(["mine"]), kinds(["O"])
+    ({'entity'}, {'UPOS'}, {'Penn'}, {'other'}, set())
     """
-    return {ENTITY.match(tag) is not None for tag in tags if tag != OUTSIDE}
+    return {_kind(tag) for tag in tags if tag != OUTSIDE}
+
+
+def _kind(tag: str) -> Kind:
+    if ENTITY.match(tag):
+        return "entity"
+    if tag in OF_ONE["UPOS"]:
+        return "UPOS"
+    return "Penn" if tag in OF_ONE["Penn"] else "other"
+
+
+def apart(some: Collection[Kind], others: Collection[Kind]) -> bool:
+    """Whether two sets of kinds have none that may stand beside each other; "other" is any word's.
+
+    >>> apart({"UPOS"}, {"Penn", "other"}), apart({"other"}, {"Penn"}), apart({"entity"}, {"other"})
+    (True, False, True)
+    """
+    telling, told = ({*each} - {"other"} or {*each} for each in (some, others))
+    pairs = [{one, other} for one in telling for other in told]
+    return bool(pairs) and all(
+        any(pair & one and pair & other for one, other in SIDES) for pair in pairs
+    )
 
 
 def example(tags: Collection[str]) -> str:
@@ -64,20 +95,24 @@ def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
     Returns:
         By the number of the sentence: what is wrong with it, in words.
     """
-    if len(kinds(set[str]().union(*rows))) < 2:
-        return {}
-    found = [kinds(row) for row in rows]
-    usual = found.count({True}) > found.count({False})
-    there = example([tag for row in rows for tag in row if kinds([tag]) == {usual}])
-    odd = {
-        number: example([tag for tag in row if kinds([tag]) == {not usual}])
-        for number, row in enumerate(rows)
-        if found[number] - {usual}
-    }
-    return {
-        number: f"expected tags of one kind in a document, got {tag} beside tags such as {there}"
-        for number, tag in odd.items()
-    }
+    found = dict(enumerate(map(kinds, rows)))
+    told: dict[int, str] = {}
+    for one, other in SIDES:
+        of_one = sum(bool(each & one and not each & other) for each in found.values())
+        of_other = sum(bool(each & other and not each & one) for each in found.values())
+        usual, odd = (other, one) if of_other > of_one else (one, other)
+        strange = [number for number, each in found.items() if each & odd]
+        there = [tag for number in found for tag in rows[number] if kinds([tag]) & usual]
+        if not there:
+            continue
+        for number in strange:
+            got = example([tag for tag in rows[number] if kinds([tag]) & odd])
+            told[number] = (
+                f"expected tags of one kind in a document, got {got} beside tags such as "
+                f"{example(there)}"
+            )
+            del found[number]
+    return told
 
 
 def tag_sets(
@@ -124,17 +159,16 @@ def in_words(sets: Sequence[TagSet]) -> str:
 
 
 def _of_one_kind(document: _Set) -> list[_Set]:
-    """A document, in two where it has tags of both kinds and none of its own say that it may."""
+    """A document, in parts where it has tags of several kinds and none of its own say so."""
     if document.tags is not None:
         return [document]
+    used = {kind: {tag for tag in document.used if _kind(tag) == kind} for kind in KINDS}
+    used["UPOS" if used["UPOS"] else "Penn"] |= used["other"]  # may stand beside both
+    parts = [used["UPOS"], used["Penn"], used["entity"]]
     return [
-        _Set(
-            [*document.documents],
-            {tag for tag in document.used if kinds([tag]) == {kind}},
-            set(document.models),
-            None,
-        )
-        for kind in sorted(kinds(document.used))
+        _Set([*document.documents], part - {OUTSIDE}, set(document.models), None)
+        for part in parts
+        if part - {OUTSIDE}
     ]
 
 
@@ -143,7 +177,7 @@ def _belong(there: _Set, part: _Set) -> bool:
         return part.tags == there.tags
     if there.tags is not None:
         return part.used <= there.tags
-    if kinds(part.used) != kinds(there.used):
+    if apart(kinds(part.used), kinds(there.used)):
         return False
     return bool(part.models & there.models or _types(part.used) & _types(there.used))
 

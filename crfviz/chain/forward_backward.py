@@ -69,7 +69,7 @@ def posteriors(chains: Sequence[Potentials]) -> list[Posterior]:
     if found is None:
         tables = map(forward_backward, chains)
         return [Posterior(table.marginals, table.log_partition) for table in tables]
-    marginals = map(torch.from_numpy, batch.split(found.marginals()))
+    marginals = map(torch.from_numpy, batch.split(found.marginals(found.ahead())))
     totals = batch.given(found.log_partition()).tolist()
     _LOG_PARTITIONS.update(zip(chains, totals, strict=True))
     return list(map(Posterior, marginals, totals))
@@ -97,7 +97,8 @@ def _by_products(potentials: Potentials, found: Sums) -> ForwardBackward:
     alpha, beta = log_tables(found)
     emissions, _, start, end = potentials.scores()
     alpha[0], beta[-1] = start + emissions[0], end  # as they are, to the last bit
-    marginals, pairs = found.marginals(), edges(found)
+    ahead = found.ahead()
+    marginals, pairs = found.marginals(ahead), edges(found, ahead)
     return ForwardBackward(
         log_alpha=torch.from_numpy(alpha),
         log_beta=torch.from_numpy(beta),

@@ -13,6 +13,18 @@ from dataclasses import dataclass
 
 BIO = "BIO"  # the name of the scheme, in config.json and in links
 OUTSIDE = "O"
+# Universal Dependencies, in the order of their colours: tags one meets together lie apart.
+UPOS = (
+    "NOUN", "VERB", "ADJ", "DET", "X", "PROPN", "PUNCT", "INTJ", "PRON", "ADV", "ADP", "AUX", "SYM",
+    "CCONJ", "PART", "NUM", "SCONJ",
+)  # fmt: skip
+# The Penn Treebank, with what the English Web Treebank adds.
+PENN = (
+    "CC", "CD", "DT", "EX", "FW", "IN", "JJ", "JJR", "JJS", "LS", "MD", "NN", "NNS", "NNP", "NNPS",
+    "PDT", "POS", "PRP", "PRP$", "RB", "RBR", "RBS", "RP", "SYM", "TO", "UH", "VB", "VBD", "VBG",
+    "VBN", "VBP", "VBZ", "WDT", "WP", "WP$", "WRB", "ADD", "AFX", "GW", "HYPH", "NFP", "-LRB-",
+    "-RRB-",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

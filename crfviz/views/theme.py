@@ -9,7 +9,7 @@ text, so that they work in light and dark. They never carry meaning alone.
 from collections.abc import Sequence
 from itertools import cycle
 
-from crfviz.text.schemes import OUTSIDE, split_tag
+from crfviz.text.schemes import OUTSIDE, UPOS, split_tag
 
 GREY = "#8C8C8C"
 INK = "#7A7F87"  # of lines and numbers in charts: readable on white and on black
@@ -35,8 +35,7 @@ PALETTE = (
 )
 
 # Universal POS tags keep their colour in every model; tags one meets together lie apart.
-UPOS = "NOUN VERB ADJ DET X PROPN PUNCT INTJ PRON ADV ADP AUX SYM CCONJ PART NUM SCONJ"
-UPOS_COLOURS = dict(zip(UPOS.split(), PALETTE, strict=True))
+UPOS_COLOURS = dict(zip(UPOS, PALETTE, strict=True))
 
 POSITIVE = "#0072B2"  # scores above zero
 NEGATIVE = "#D55E00"  # scores below zero

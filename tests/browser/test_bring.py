@@ -127,14 +127,19 @@ def test_long_names_of_tags_end_in_dots_and_are_said_in_full(screen):
     zeros = [[0.0] * 5] * 5
     bring(screen, as_json({"tags": LONG, "transitions": zeros, **dog_of(LONG)}))
     screen.wait_for_text("These are BIO tags")
-    use(screen, "long")
+    model = "-".join(["long"] * 8)
+    use(screen, model)
     for path in ("entities", "transitions"):
-        screen.open(path, model="long", sentence=SENTENCE)
+        screen.open(path, model=model, sentence=SENTENCE)
         for names in NAMES:
             assert screen.page.locator(names).evaluate_all(SPILLED) == [], names
     first = screen.page.locator(".tag", has_text="B-person").first
     assert first.get_attribute("title") in LONG
-    remove(screen, "long")
+    box = screen.page.get_by_test_id("stSelectbox").locator("input").first
+    assert box.input_value() == model
+    assert box.evaluate("(box) => box.scrollWidth > box.clientWidth")
+    assert box.evaluate("(box) => getComputedStyle(box).textOverflow") == "ellipsis"
+    remove(screen, model)
 
 
 def dog_of(tags):

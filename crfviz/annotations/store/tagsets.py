@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from sqlalchemy import Connection, RowMapping, select, update
 
-from crfviz.annotations.mixing import example, kinds
+from crfviz.annotations.mixing import apart, example, kinds
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.store.cells import tags_of
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
@@ -59,15 +59,14 @@ def check_tags(document: RowMapping, tags: Collection[str]) -> None:
 
 
 def check_kind(connection: Connection, document: RowMapping, tags: Collection[str]) -> None:
-    """Refuse entities among parts of speech, and the reverse, where no tag set is known yet.
+    """Refuse tags of another kind than those that are there, where no tag set is known yet.
 
     Raises:
         UnknownTagError: names a tag that came and one that is there.
     """
     if tags_of(document) is None:
         there = _stored_tags(connection, document)
-        here, came = kinds(there), kinds(tags)
-        if here and came and not here & came:
+        if apart(kinds(there), kinds(tags)):
             raise UnknownTagError(
                 f"{document['name'][:80]!r} has tags such as {example(there)}, so "
                 f"{example(tags)} is none of them; nothing was stored"

@@ -25,6 +25,11 @@ def empty(shape: tuple[int, ...], like: Array) -> Array:
     return np.empty(shape)
 
 
+def copied(table: Array) -> Array:
+    """The same numbers side by side, in memory of their own."""
+    return table.clone() if isinstance(table, Tensor) else table.copy()
+
+
 def chosen(table: Array, ids: Ids) -> Array:
     """One number of each row: (N, K) and ids (N,) to (N,)."""
     if isinstance(table, Tensor):

@@ -18,15 +18,13 @@ def log_tables(sums: Sums) -> tuple[Table, Table]:
         prefixes, suffixes = sums.swept.divided
         ahead_of += prefixes
         behind_of[:-1] += suffixes[-2::-1]  # what arrives was divided up to the word before
-    alpha = log(sums.swept.reached[0]) + ahead_of[:, None]
-    beta = log(sums.suffixes) + behind_of[:, None]
+    alpha = log(sums.swept.prefixes) + ahead_of[:, None]
+    beta = log(sums.swept.arriving) + behind_of[:, None]
     return alpha, beta
 
 
-def edges(sums: Sums) -> Table:
+def edges(sums: Sums, ahead: Table) -> Table:
     """p(y_t = j, y_{t+1} = k) of one sentence, (T-1, K, K); zeros if no path is allowed."""
-    ahead = sums.swept.reached[0][:-1] * sums.shares()[:-1, None]
-    behind = sums.swept.reached[1][-2::-1]
-    found: Table = ahead[:, :, None] * sums.scores.transitions
-    found *= behind[:, None, :]
+    found: Table = ahead[:-1, :, None] * sums.scores.transitions
+    found *= sums.swept.suffixes[1:, None, :]
     return found

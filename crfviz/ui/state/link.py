@@ -199,10 +199,10 @@ class _Reader:
         return default
 
     def sentence(self, default: str) -> str:
-        text = clean(self.left.pop("sentence", default))
+        text = self.left.pop("sentence", default)
         if len(text) > MAX_CHARACTERS:
             self.ignore("the end of the sentence", f"at most {MAX_CHARACTERS} characters")
-        return text[:MAX_CHARACTERS]
+        return clean(text[:MAX_CHARACTERS])
 
     def edits(self) -> Edits:
         return Edits(

@@ -103,7 +103,7 @@ def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
     Transition edits stay. Edits of single words, pins, right tags, the step and what was asked
     about a word go: positions no longer mean the same.
     """
-    sentence = clean(sentence)[:MAX_CHARACTERS]
+    sentence = clean(sentence[:MAX_CHARACTERS])
     if sentence == scenario.sentence:
         return scenario
     view = {name: value for name, value in scenario.view.items() if name not in OF_POSITIONS}

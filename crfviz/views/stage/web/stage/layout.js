@@ -19,6 +19,7 @@ const BELOW = { head: 70, row: 21 }; // matrices under the words
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
 const PRODUCT = 70; // a column of numbers such as 1.234e-10
+const STACKED = 640; // stages narrower than this have their panel under the words
 const NARROW = 64; // columns below this are written smaller
 const ROOMY = 100; // columns from here on have room for what a tag was
 const FEW_ROWS = 4; // lattices this low may be drawn larger
@@ -28,7 +29,8 @@ export function layout(model, { width, height, top, note }) {
   const { T, panels, heading } = model;
   const shown = model.shown.size;
   const below = panels.side === "gradient";
-  const side = below ? null : panels.side;
+  const stacked = width < STACKED;
+  const side = below || stacked ? null : panels.side; // what takes room from the words
   const tight = Boolean(side) && (width - 500) / T < NARROW;
   const matrix = matrixCell(width, shown, below, tight);
   const panel = panelWidth(side, shown, matrix);
@@ -54,9 +56,9 @@ export function layout(model, { width, height, top, note }) {
   return {
     ...rows,
     column,
-    lengths: { label, column, row: rows.row, strip, plain, matrix, side: panel, tall },
+    lengths: { label, column, row: rows.row, strip, plain, matrix, side: stacked ? width : panel, tall },
     longest: Math.max(...model.words.map((word) => word.length)),
-    flags: { narrow: column < NARROW, compact: Boolean(panels.compact), roomy: column >= ROOMY },
+    flags: { narrow: column < NARROW, compact: Boolean(panels.compact), roomy: column >= ROOMY, stacked },
   };
 }
 

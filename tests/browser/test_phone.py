@@ -1,0 +1,35 @@
+"""Every page on a phone: nothing scrolls sideways but what is meant to, panels stand below."""
+
+from tests.browser.screen import TITLES
+
+PHONE = {"width": 390, "height": 844}
+BESIDE = ("viterbi", "forward-backward", "marginals", "why")  # on a projector the panel is there
+
+ROOM = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  const box = (name) => crfviz.stage()?.querySelector(name)?.getBoundingClientRect();
+  const [words, side] = [box(".main"), box(".side")];
+  return {
+    wider: Math.max(document.documentElement.scrollWidth, main.scrollWidth) - innerWidth,
+    stacked: Boolean(side) && side.top >= words.bottom && side.right <= innerWidth,
+  };
+}"""
+CHARTS_DRAWN = """() => [...document.querySelectorAll("[data-testid=stVegaLiteChart]")]
+  .every((chart) => chart.querySelector("svg, canvas"))"""
+
+
+def test_no_page_scrolls_sideways_and_panels_stand_under_the_words(watch, fresh):
+    phone = watch(fresh(viewport=PHONE))
+    state = {"model": "ner-en", "sentence": "These look fine to me , said Ann in Paris ."}
+    phone.open(**state)
+    rooms = {}
+    for path, title in TITLES.items():
+        phone.page.evaluate("(to) => crfviz.turnTo(to)", phone.address(path, **state))
+        phone.expect_title(title)
+        phone.page.wait_for_function("crfviz.swept()")
+        phone.page.wait_for_function(CHARTS_DRAWN)
+        if path in BESIDE:
+            phone.wait({"name": 0, "rev": -1})
+        rooms[path] = phone.page.evaluate(ROOM)
+    assert {path: room["wider"] for path, room in rooms.items() if room["wider"] > 0} == {}
+    assert [path for path in BESIDE if not rooms[path]["stacked"]] == []
