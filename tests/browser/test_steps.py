@@ -258,7 +258,7 @@ def test_nothing_beside_the_picture_tells_what_a_step_has_not_come_to(screen):
 
 
 def test_the_link_is_the_screen(watch, fresh):
-    """The cell that is explained and how, folded tags, the sidebar; the picture is scrolled there."""
+    """The cell that is explained and how, folded tags, the sidebar; the picture scrolls there."""
     screen = watch(fresh())  # the browser remembers that the sidebar is hidden
     screen.open("forward-backward", model=MODEL, sentence=" ".join([SENTENCE] * 6))
     screen.page.get_by_role("button", name="folded: show").click()
