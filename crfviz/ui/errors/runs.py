@@ -93,7 +93,7 @@ def links_of(results: Results) -> dict[str, list[str | None]]:
         for name, errors in (("errors", log.first), ("suspects", log.suspects))
     }
     by_table["entity_suspects"] = [
-        links.to(suspect.sentence, suspect.span.start) for suspect in log.entity_suspects
+        links.to(suspect.sentence, suspect.wrong) for suspect in log.entity_suspects
     ]
     return by_table
 

@@ -19,7 +19,8 @@ MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
 BEFORE_FIRST = -1  # as a step: none is done, where the page would open with some
 MAX_HISTORY = 50  # undo steps
-OF_POSITIONS = ("at", "cell", "entity", "nudge")  # page options of one sentence only
+# page options of one sentence only
+OF_POSITIONS = ("at", "cell", "entity", "nudge", "list", "place")
 
 
 @dataclass(frozen=True)
