@@ -30,7 +30,7 @@ fix: $(VENV)/installed-dev
 	$(BIN)/biome check --write ; $(BIN)/dprint fmt
 
 fast: $(VENV)/installed-dev
-	$(PYTEST) -q -m "not slow and not app and not browser"
+	HYPOTHESIS_PROFILE=fast $(PYTEST) -q -m "not slow and not app and not browser"
 
 fuzz: $(VENV)/installed-dev
 	CRFVIZ_FUZZ=$(FUZZ) $(BIN)/pytest -q -s --timeout 0 tests/test_fuzz.py tests/test_brought_fuzz.py

@@ -132,9 +132,33 @@ def watch(app, fresh):  # noqa: ARG001 - contexts close after what is in them
 
 
 @pytest.fixture
-def screen(watch, shared):
+def new_screen(watch, shared):
     """A page of its own session; within a test it goes on as `Screen.go` says."""
     return watch(shared)
+
+
+@pytest.fixture(scope="session")
+def kept(app):
+    """The page that `screen` hands from test to test."""
+    watch = Watch(app)
+    yield watch
+    watch.close()
+
+
+@pytest.fixture
+def screen(kept, shared, request):
+    """A page on the app that tests before may have used, in its session: most of a visit is saved.
+
+    A test that leaves the frame of the page changed is the last one to use it.
+    """
+    failed = request.session.testsfailed
+    screen = kept.screens[0] if kept.screens else kept.open(shared)
+    yield screen
+    try:
+        kept.assert_quiet()
+    finally:
+        if request.session.testsfailed > failed or not screen.as_it_was():
+            kept.close()
 
 
 @pytest.fixture(scope="session")

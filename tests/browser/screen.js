@@ -89,6 +89,20 @@
       for (const close of messages) close.click();
       return !running() && !messages.length;
     },
+    // Whether the frame of the page, of which the browser remembers a part, is as a first visit finds it.
+    untouched: () => {
+      const same =
+        innerWidth === 1280 &&
+        innerHeight === 720 &&
+        !matchMedia("(prefers-color-scheme: dark), (prefers-reduced-motion), (forced-colors: active), print").matches &&
+        document.querySelector("[data-testid=stSidebar]")?.dataset.collapsed === "false" &&
+        !document.querySelector("[role=dialog], [data-testid=stPopoverBody]") &&
+        Object.entries(localStorage).every(
+          ([name, value]) => !name.startsWith("stActiveTheme") || /System/.test(value),
+        );
+      if (!same) localStorage.clear();
+      return same;
+    },
     turnTo: (address) => {
       history.pushState({}, "", address);
       dispatchEvent(new PopStateEvent("popstate"));

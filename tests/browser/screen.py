@@ -120,6 +120,13 @@ class Screen:
     def expect_title(self, title):
         expect(self.page.locator("h1", has_text=title)).to_be_visible(timeout=PATIENCE)
 
+    def as_it_was(self):
+        """Whether no test sees that another one was here: the frame of the page is as it begins."""
+        self.page.unroute_all()
+        self.page.mouse.move(0, 0)
+        self.page.evaluate("document.activeElement?.blur()")
+        return self.page.url.startswith(self.app.url) and self.page.evaluate("crfviz.untouched()")
+
     # waiting
 
     @contextmanager

@@ -75,8 +75,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(screen):
-    return Desk(screen)
+def desk(new_screen):
+    return Desk(new_screen)
 
 
 def name(request):

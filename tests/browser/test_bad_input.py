@@ -200,11 +200,11 @@ def test_every_parameter_survives_nonsense(screen, value):
         assert_rows(screen.read(), chain())
 
 
-def test_an_unknown_page_leads_home(screen):
-    screen.page.goto(f"{screen.app.url}/no-such-page")
-    screen.expect_title("Explore")
-    screen.wait({"name": 0, "rev": -1})
-    assert_rows(screen.read(), chain("upos-en", first_sentence("upos-en")))
+def test_an_unknown_page_leads_home(new_screen):
+    new_screen.page.goto(f"{new_screen.app.url}/no-such-page")
+    new_screen.expect_title("Explore")
+    new_screen.wait({"name": 0, "rev": -1})
+    assert_rows(new_screen.read(), chain("upos-en", first_sentence("upos-en")))
 
 
 @pytest.mark.parametrize("path", STAGES)

@@ -56,49 +56,49 @@ def stops(screen):
         reached.append(focus["text"])
 
 
-def test_the_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(screen):
-    screen.open("", **LONGEST)
-    link = screen.page.locator(".st-key-pages a[aria-current=page]")
+def test_the_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(new_screen):
+    new_screen.open("", **LONGEST)
+    link = new_screen.page.locator(".st-key-pages a[aria-current=page]")
     expect(link).to_have_text("Explore")
-    reached = stops(screen)
+    reached = stops(new_screen)
     assert reached[0] == "Skip to main content"
     assert len(reached) <= 8 + 1, reached  # the one more is for edits, which a first visit has not
     assert sum(text in TITLES.values() for text in reached) == 1
 
     link.focus()
-    screen.press("ArrowDown", "ArrowUp")
-    current = screen.page.evaluate(LOOK, ".st-key-pages a[aria-current=page]")
+    new_screen.press("ArrowDown", "ArrowUp")
+    current = new_screen.page.evaluate(LOOK, ".st-key-pages a[aria-current=page]")
     assert current["ring"] == "solid"
     assert current["bar"] != "none"
-    screen.press("ArrowDown")
-    other = screen.page.evaluate(LOOK, ".st-key-pages a:focus")
+    new_screen.press("ArrowDown")
+    other = new_screen.page.evaluate(LOOK, ".st-key-pages a:focus")
     assert other["ring"] == "solid"
     assert other["bar"] == "none"
 
-    screen.press(*["ArrowDown"] * 5)
-    heading = screen.page.locator(".st-key-pages summary", has_text="Ask the model")
+    new_screen.press(*["ArrowDown"] * 5)
+    heading = new_screen.page.locator(".st-key-pages summary", has_text="Ask the model")
     expect(heading).to_be_focused()
-    why = screen.page.locator(".st-key-pages a", has_text="Why this tag")
+    why = new_screen.page.locator(".st-key-pages a", has_text="Why this tag")
     expect(why).not_to_be_visible()
-    screen.press("Enter")
+    new_screen.press("Enter")
     expect(why).to_be_visible()
-    screen.press("Enter")
+    new_screen.press("Enter")
     expect(why).not_to_be_visible()
-    screen.press("Enter", "ArrowDown")
+    new_screen.press("Enter", "ArrowDown")
     expect(why).to_be_focused()
-    with screen.redraw():
-        screen.press("Enter")
-    screen.expect_title("Why this tag")
-    assert screen.params()["t"] == LONGEST["t"]
-    opened = screen.page.locator(".st-key-pages details[open] summary")
+    with new_screen.redraw():
+        new_screen.press("Enter")
+    new_screen.expect_title("Why this tag")
+    assert new_screen.params()["t"] == LONGEST["t"]
+    opened = new_screen.page.locator(".st-key-pages details[open] summary")
     expect(opened).to_have_count(1)
     expect(opened).to_contain_text("Ask the model")
 
 
-def test_the_first_visit_reaches_the_page_with_eight_steps(screen):
-    screen.page.goto(screen.app.url)
-    screen.wait({"name": 0, "rev": -1})
-    reached = stops(screen)
+def test_the_first_visit_reaches_the_page_with_eight_steps(new_screen):
+    new_screen.page.goto(new_screen.app.url)
+    new_screen.wait({"name": 0, "rev": -1})
+    reached = stops(new_screen)
     assert reached[0] == "Skip to main content"
     assert len(reached) <= 8, reached
 
