@@ -1,14 +1,13 @@
 """The left side of every page: its links, the model, the sentence and its edits, or who labels."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 import streamlit as st
 
 from crfviz.ui import cached
 from crfviz.ui.panels.cards import summary
-from crfviz.ui.scene import example_of
+from crfviz.ui.scene import claim_text, keep_point
 from crfviz.ui.session.annotator import NOBODY
 from crfviz.ui.session.bound import bound, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.current import (
@@ -18,12 +17,14 @@ from crfviz.ui.session.current import (
     reset,
     scenario,
     set_view_option,
+    take_typed,
     undo,
     view_option,
 )
-from crfviz.ui.session.kept import forget, messages
+from crfviz.ui.session.kept import choice, forget, messages
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.contents import GROUPS, Entry, at_path
+from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
 from crfviz.ui.state.link import Link
@@ -34,7 +35,6 @@ from crfviz.views.stage.component import component
 from crfviz.views.strips.decoders import LABELS
 
 ANNOTATE = "annotate"  # the page with sentences of its own
-_CODE = re.compile(r"`([^`]+)`")  # how claims mark words; the gallery shows no markdown
 NOTES = {
     cached.PREFERRED_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
 }  # what the picker says of a model
@@ -109,13 +109,15 @@ def _model() -> None:
 
 
 def _sentence() -> None:
-    bound(st.text_input, "Sentence", "sentence", placeholder="Type a sentence, press Enter")
+    hint = "Type a sentence, press Enter"
+    typed = scenario().sentence
+    bound_to(st.text_input, "Sentence", "sentence", typed, take_typed, placeholder=hint)
     _examples()
     _edits()
 
 
 def _examples() -> None:
-    """The gallery, and what the sentence is to show if it is one of them."""
+    """The gallery, and room for what the sentence is to show if it is one of them."""
     now = scenario()
     gallery = _gallery(now.model)
 
@@ -133,8 +135,7 @@ def _examples() -> None:
         placeholder="Examples with a point",
         label_visibility="collapsed",
     )
-    if example := example_of(now):
-        st.caption(plain(_words(example.claim)))
+    keep_point(now)
 
 
 def _gallery(model: str) -> dict[str, Scenario]:
@@ -147,14 +148,9 @@ def _gallery(model: str) -> dict[str, Scenario]:
     others = [name for name in cached.ready_models() if name != model]
     for name in [model, *others] if model in cached.models() else others:
         for example in cached.examples(name)[: None if name == model else 1]:
-            label = f"{example.text} – {_words(example.claim)}"
+            label = f"{example.text} – {claim_text(example.claim)}"
             gallery[label if name == model else f"{name}: {label}"] = Scenario(name, example.text)
     return gallery
-
-
-def _words(claim: str) -> str:
-    """A claim without markdown: the gallery shows none."""
-    return _CODE.sub(r"“\1”", claim)
 
 
 def _edits() -> None:
@@ -189,7 +185,8 @@ def _rows() -> None:
 def _status(link: Link) -> None:
     """The colours, what it runs on, and how to keep what is on the screen."""
     theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=st.container(key="theme"))
-    component("frame", "ui/shell/web", ["frame"])(key="frame", data={"theme": theme})
+    frame = component("frame", "ui/shell/web", ["frame"])
+    frame(key="frame", data={"theme": theme}, on_sidebar_change=_keep_sidebar)
     if link.complete:
         hint = "the address is the link"
     else:
@@ -198,6 +195,13 @@ def _status(link: Link) -> None:
     if tagger:
         device = "GPU" if tagger.device.startswith("cuda") else "CPU"
     st.caption(f"{device} · {hint}")
+
+
+def _keep_sidebar() -> None:
+    """As the reader hid or showed it."""
+    said = choice("frame")
+    if isinstance(said, Mapping) and said.get("sidebar") in (SHOWN, HIDDEN):
+        set_view_option(SIDEBAR, said["sidebar"], SHOWN)
 
 
 def annotator_box() -> None:

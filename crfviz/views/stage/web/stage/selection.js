@@ -14,7 +14,7 @@ export function selection(model, chosen) {
   const seen = (t) => !walking || SWEPT.some((part) => sees(part, t));
   const { cell, survivor } = chosen;
   const given = cell && cell[0] < T && cell[1] < K && seen(cell[0]) ? cell : null;
-  const here = given ?? firstCell(model, sight, walking);
+  const here = given ?? (walking ? null : model.asked) ?? firstCell(model, sight, walking);
   const summed = steps?.column === null && sees("z"); // one sum of the whole last column
   const reading = walking ? { kind: summed ? "z" : nodes, temperature: 1 } : chosen.reading;
   return {
@@ -42,7 +42,7 @@ function firstCell(model, { steps, sees }, walking) {
     const t = steps.column ?? 0;
     return [t, sees("path", t) ? tagAt(model, t) : largestAt(results.best ?? results.marginals, K, t)];
   }
-  const t = steps?.of ? T - 1 : Math.min(1, T - 1);
+  const t = steps?.column ?? Math.min(1, T - 1);
   return [t, (results.path ?? model.rows[0]?.tags ?? [])[t] ?? 0];
 }
 
