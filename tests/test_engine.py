@@ -6,13 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crfviz.chain import recursions
 from crfviz.chain.crf import CRF
 from crfviz.chain.engine.batch import sums
+from crfviz.chain.engine.exponentials import exponentials
 from crfviz.chain.engine.likelihood import Scores, gold_score, gradient
-from crfviz.chain.engine.packed import pack
-from crfviz.chain.forward_backward import normalise
+from crfviz.chain.engine.packed import alone, pack
+from crfviz.chain.engine.pieces import cut
+from crfviz.chain.forward_backward import forward_backward, normalise
+from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
 
 INF = math.inf
@@ -129,6 +134,20 @@ def test_scores_of_a_thousand(scale, where):
     check(crf, emissions, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.parametrize("where", ["emissions", "transitions", "start", "end"])
+def test_a_forbidden_score(where):
+    generator = torch.Generator().manual_seed(0)
+    tables = {
+        name: torch.randn(*shape, generator=generator, dtype=torch.float64)
+        for name, shape in [("emissions", (4, 7, 3)), ("transitions", (3, 3)), ("start", (3,))]
+    }
+    tables["end"] = tables["start"].flip(0)
+    tables[where][..., -1] = -INF
+    emissions = tables.pop("emissions")
+    assert is_fast(layer(**tables), emissions)
+    check(layer(**tables), emissions)
+
+
 @pytest.mark.parametrize("level", [1e15, -1e15, 1e6])
 def test_a_level_that_all_scores_share_costs_no_speed(level):
     emissions = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64) + level
@@ -209,6 +228,33 @@ def test_twenty_thousand_chains_equal_log_space():
     assert fast > 50
 
 
+@st.composite
+def batches(draw):
+    """A layer with twenty chains, some with forbidden scores of any kind: as `random_batch`."""
+    T, K = draw(st.integers(1, 8)), draw(st.integers(1, 6))
+    scale = draw(st.sampled_from([1 / 8, 1 / 7, 0.0, 0.5, 1.5, 5.0]))
+    wall = draw(st.sampled_from([256, 240, 200]))
+    shapes = [(20, T, K), (K, K), (K,), (K,)]
+    sizes = [math.prod(shape) for shape in shapes]
+    drawn = np.frombuffer(draw(st.binary(min_size=sum(sizes), max_size=sum(sizes))), np.uint8)
+    scores = np.where(drawn >= wall, -INF, drawn.astype(np.int8) * scale)  # byte 0 is 0
+    tables = [
+        torch.from_numpy(part.reshape(shape))
+        for part, shape in zip(np.split(scores, np.cumsum(sizes)[:-1]), shapes, strict=True)
+    ]
+    words = np.frombuffer(draw(st.binary(min_size=20 * T, max_size=20 * T)), np.uint8)
+    tags = torch.from_numpy(words.reshape(20, T) % K).long()
+    lengths = draw(st.lists(st.integers(1, T), min_size=20, max_size=20))
+    mask = torch.arange(T) < torch.tensor(lengths)[:, None]
+    return layer(*tables[1:]), tables[0], tags, mask
+
+
+@given(batches())
+def test_chains_that_are_searched_for_a_difference_equal_log_space(batch):
+    """Twenty in each example: 20,000 with `HYPOTHESIS_PROFILE=long`."""
+    check(*batch, rtol=1e-12, atol=2e-11)
+
+
 def test_best_paths_of_random_chains_are_best():
     rng = np.random.default_rng(1)
     for _ in range(60):
@@ -281,6 +327,42 @@ def test_two_thousand_words_against_80_bits():
     gold = recursions.path_score(emissions, *parts, torch.zeros(1, 2000).long()).item()
     found = gold - crf.log_likelihood(emissions, torch.zeros(1, 2000).long()).item()
     assert found == pytest.approx(float(total), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("T", "K", "scale"), [(500, 1, 1.0), (501, 2, 6.0), (777, 5, 1.0), (2003, 24, 0.5)]
+)
+def test_a_long_sentence_is_summed_up_by_pieces(T, K, scale):
+    rng = np.random.default_rng(T)
+    parts = [scale * rng.standard_normal(shape) for shape in [(T, K), (K, K), (K,), (K,)]]
+    chain = Potentials(*parts)
+    scores = exponentials(*chain.scores())
+    assert cut(scores, alone(T)).length >= 8
+    tables = forward_backward(chain)
+    close = {"rtol": 1e-12, "atol": 1e-10}
+    steps = chain.arrays()[1]
+    alpha = recursions.forward(parts[0], steps, parts[2])
+    beta = recursions.backward(parts[0], steps, parts[3])
+    np.testing.assert_allclose(tables.log_alpha, alpha, **close)
+    np.testing.assert_allclose(tables.log_beta, beta, **close)
+    pairs = alpha[:-1, :, None] + steps + (parts[0] + beta)[1:, None] - tables.log_partition
+    np.testing.assert_allclose(tables.edge_marginals, np.exp(pairs), **close)
+    check(layer(*map(torch.from_numpy, parts[1:])), torch.from_numpy(parts[0])[None], **close)
+
+
+@pytest.mark.parametrize(
+    ("scores", "why"),
+    [
+        ([[0.0, -INF], [0.0, 0.0]], "a forbidden step"),
+        ([[0.0, -200.0], [0.0, 0.0]], "a division by the sum at every other word"),
+    ],
+)
+def test_a_long_sentence_stays_in_one_piece_for(scores, why):
+    emissions = torch.randn(1, 600, 2, generator=torch.Generator().manual_seed(0)).double()
+    chain = Potentials(emissions[0], scores)
+    assert cut(exponentials(*chain.scores()), alone(600)) is None, why
+    assert is_fast(layer(scores), emissions)
+    check(layer(scores), emissions, rtol=1e-12, atol=1e-10)
 
 
 def test_the_second_derivative_is_that_of_log_space():

@@ -124,12 +124,14 @@ def best_through(potentials: Potentials) -> Tensor:
 
 def _walked_back(prefixes: engine.Prefixes, pointers: NDArray[np.int64]) -> list[int]:
     """The path to the lowest of the best last tags, along backpointers (T-1, K)."""
-    last = int(prefixes.near_last.argmax())
-    return recursions.follow(last, reversed(pointers.tolist()))[::-1]
+    path = [int(prefixes.near_last.argmax())]
+    for t in range(len(pointers) - 1, -1, -1):
+        path.append(pointers.item(t, path[-1]))
+    return path[::-1]
 
 
 def _with_first_row(pointers: NDArray[np.int64]) -> Tensor:
     """Backpointers (T-1, K) with a row of -1 before them."""
-    table = np.full((len(pointers) + 1, pointers.shape[1]), -1)
-    table[1:] = pointers
+    table = np.empty((len(pointers) + 1, pointers.shape[1]), np.int64)
+    table[0], table[1:] = -1, pointers
     return torch.from_numpy(table)

@@ -48,7 +48,7 @@ def sweeps(e: Exponentials, packed: Packed) -> Sweeps:
 def _together(e: Exponentials, packed: Packed) -> Sweeps:
     """Both directions in one row, (N, 2, K), with one product: zeros keep them apart."""
     num_rows, num_tags = e.emissions.shape
-    words, arriving, reached = _rooms(e, (num_rows, 2, num_tags))
+    words, arriving, reached = _rooms(e, num_rows, 2, num_tags)
     words[:, 0], words[:, 1] = e.emissions, take(e.emissions, packed.mirrored)
     arriving[packed.first, 0], arriving[packed.first, 1] = e.start, e.end
     steps = _apart(e.transitions, _turned(e.transitions))
@@ -66,7 +66,7 @@ def _together(e: Exponentials, packed: Packed) -> Sweeps:
 def _in_turn(e: Exponentials, packed: Packed) -> Sweeps:
     """One direction after the other, (N, 1, K)."""
     num_rows, num_tags = e.emissions.shape
-    words, arriving, reached = _rooms(e, (num_rows, 1, num_tags))
+    words, arriving, reached = _rooms(e, num_rows, 1, num_tags)
     prefixes = empty(reached.shape, reached)
     arriving[packed.first, 0] = e.start
     divided = _run(e.emissions[:, None], arriving, prefixes, e.transitions, packed, e.stride)
@@ -82,11 +82,9 @@ def _in_turn(e: Exponentials, packed: Packed) -> Sweeps:
     )
 
 
-def _rooms(e: Exponentials, shape: tuple[int, ...]) -> list[Array]:
-    """Room for words, what arrives at them, and what is reached with them."""
-    return [
-        scratch(f"{name} of sweeps", shape, e.emissions) for name in ("word", "arriving", "reached")
-    ]
+def _rooms(e: Exponentials, *shape: int) -> Array:
+    """Room for the words, for what arrives at them, and for what is reached with them."""
+    return scratch("sweeps", (3, *shape), e.emissions)
 
 
 def _run(

@@ -12,14 +12,17 @@ Table = NDArray[np.float64]
 def log_tables(sums: Sums) -> tuple[Table, Table]:
     """Log α and log β of one sentence, (T, K) nats each; α with the emission, β without."""
     best = sums.scores.best_emissions + sums.scores.best_move  # of a word and the move to it
-    behind = np.cumsum(best[:0:-1])[::-1]
-    ahead_of, behind_of = np.cumsum(best), np.append(behind, 0.0) + sums.scores.best_move
+    ahead_of, behind_of = best.cumsum(), np.zeros(len(best))
+    behind_of[:-1] = best[:0:-1].cumsum()[::-1]
+    behind_of += sums.scores.best_move
     if sums.swept.divided is not None:
         prefixes, suffixes = sums.swept.divided
         ahead_of += prefixes
         behind_of[:-1] += suffixes[-2::-1]  # what arrives was divided up to the word before
-    alpha = log(sums.swept.prefixes) + ahead_of[:, None]
-    beta = log(sums.swept.arriving) + behind_of[:, None]
+    alpha = log(sums.swept.prefixes)
+    beta = log(sums.swept.arriving)
+    alpha += ahead_of[:, None]
+    beta += behind_of[:, None]
     return alpha, beta
 
 
