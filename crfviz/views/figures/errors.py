@@ -6,8 +6,9 @@ import altair as alt
 import pandas as pd
 
 from crfviz.corpus.table import TableRow
+from crfviz.views.figures.pair import LABEL_PIXELS, SHORTENED
 from crfviz.views.frames.errors import per_cents
-from crfviz.views.theme import DIFFERS, INK, PALETTE
+from crfviz.views.theme import DIFFERS, INK, PALETTE, READABLE
 
 Layered = alt.LayerChart | alt.FacetChart
 
@@ -16,11 +17,6 @@ LIGHT_CELLS = "#DCE6EE", "#6FA8CF", "#14243A"  # least, most, and the number on 
 DARK_CELLS = "#1D2B38", "#2E6C99", "#F2F6FA"
 _ROOM = 110  # pixels for the names of the tags, which the page takes from the cells
 _SIDE = 24  # pixels of a cell
-_LABEL_PIXELS = 120
-_SHORTENED = (  # in Vega's language: long names often differ at their ends
-    "length(datum.label) > 18 ? slice(datum.label, 0, 8) + '…' + slice(datum.label, -8) "
-    ": datum.label"
-)
 
 
 def confusion_chart(
@@ -39,7 +35,7 @@ def confusion_chart(
     order = [tag for tag in tags if tag in used]
     cell = alt.selection_point(name=CELL, fields=["gold", "predicted"], empty=False)
     scale = alt.Scale(domain=order, paddingInner=0.06)
-    axis = alt.Axis(labelLimit=_LABEL_PIXELS, labelOverlap=False, labelExpr=_SHORTENED)
+    axis = alt.Axis(labelLimit=LABEL_PIXELS, labelOverlap=False, labelExpr=SHORTENED)
     base = alt.Chart(pd.DataFrame(wrong, columns=["gold", "predicted", "words"])).encode(
         x=alt.X("predicted:N", scale=scale, axis=axis, title="predicted"),
         y=alt.Y("gold:N", scale=scale, axis=axis, title="gold"),
@@ -48,14 +44,14 @@ def confusion_chart(
     rects = base.mark_rect().encode(
         color=alt.Color("words:Q", scale=alt.Scale(range=[low, high]), legend=None),
     )
-    numbers = base.mark_text(fontSize=12, color=ink).encode(text="words:Q")
+    numbers = base.mark_text(fontSize=14, color=ink).encode(text="words:Q")
     # A clear cell on top takes the click: the number below it would swallow it.
     clicks = base.mark_rect(cursor="pointer", fillOpacity=0, color=DIFFERS, strokeWidth=2.5)
     clicks = clicks.encode(strokeOpacity=alt.condition(cell, alt.value(1), alt.value(0)))
     clicks = clicks.encode(stroke=alt.value(DIFFERS)).add_params(cell)
     side = max(4, len(order)) * _SIDE
     cells = alt.layer(rects, numbers, clicks)
-    chart: Layered = cells.properties(width=side + _ROOM, height=side + _ROOM)
+    chart: Layered = cells.properties(width=side + _ROOM, height=side + _ROOM, config=READABLE)
     return chart
 
 
@@ -89,10 +85,12 @@ def decoders_chart(table: Sequence[TableRow]) -> Layered:
         x=alt.X("low:Q", title="words right, %, with 95 % intervals", scale=scale), x2="high:Q"
     )
     value = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="share:Q")
-    number = base.mark_text(dy=-9, fontSize=12, color=INK).encode(
+    number = base.mark_text(dy=-9, fontSize=14, color=INK).encode(
         x="share:Q", text=alt.Text("share:Q", format=".2f")
     )
-    chart: Layered = alt.layer(spread, value, number).properties(width=420, height=240)
+    chart: Layered = alt.layer(spread, value, number).properties(
+        width=420, height=240, config=READABLE
+    )
     return chart
 
 
@@ -123,7 +121,7 @@ def calibration_chart(table: Sequence[TableRow]) -> Layered:
             tooltip=["of:N", "confidence:Q", "right:Q", "count:Q"],
         )
     )
-    chart: Layered = alt.layer(line, points).properties(width=300, height=240)
+    chart: Layered = alt.layer(line, points).properties(width=300, height=240, config=READABLE)
     return chart
 
 
@@ -143,6 +141,6 @@ def coverage_chart(table: Sequence[TableRow]) -> alt.Chart:
             y=alt.Y("right:Q", title="right, %", scale=alt.Scale(zero=False)),
             tooltip=["coverage:Q", alt.Tooltip("right:Q", format=".2f")],
         )
-        .properties(width=300, height=240)
+        .properties(width=300, height=240, config=READABLE)
     )
     return chart
