@@ -27,6 +27,7 @@ const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 70, row: 21 }; // matrices under the words
 const GRAPH_MARGIN = 10;
 const MESSAGE = 11; // characters of a message such as PROPN −12
+const NODE = 8; // a large node with −12.3 beside it
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
 const LEAST_COLUMN = 44;
@@ -105,7 +106,7 @@ function linesOf(text, width) {
 }
 
 // What fits the names of the tags and the numbers, in pixels at the least size of texts.
-function leastColumn({ rows, tables, tags, panels, chain }) {
+function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   const strips = panels.main.includes("strips") ? rows : [];
   const names = strips.some((row) => row.tags) ? tags : [];
   const letters = Math.min(LONGEST / 2, Math.max(0, ...names.map((name) => name.length)));
@@ -114,6 +115,8 @@ function leastColumn({ rows, tables, tags, panels, chain }) {
     ...texts,
     ...tables.filter(({ name }) => panels.main.includes(name)).flatMap((table) => widest(table, chain)),
   ];
+  const numbered = panels.main.includes("lattice") && walk?.phases.some(({ nodes }) => nodes.length);
+  if (numbered && K <= LARGE_TAGS) digits.push("0".repeat(NODE)); // smaller texts fit beside their nodes
   if (panels.main.includes("graph")) digits.push("0".repeat(MESSAGE));
   const longest = Math.min(LONGEST, Math.max(0, ...digits.map((text) => text.length)));
   return Math.max(LEAST_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
