@@ -30,6 +30,7 @@ const MESSAGE = 11; // characters of a message such as PROPN −12
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
 const LEAST_COLUMN = 44;
+const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
 const LONGEST = 10; // characters of a cell that are to be seen whole
 const STACKED = 640; // stages narrower than this have their panel under the words
 const NARROW = 64; // columns below this are written closer
@@ -139,7 +140,8 @@ function extremes(...tables) {
 function matrixCell({ chain, display }, { width, shown, below, unit }) {
   if (!chain) return 0;
   const texts = extremes(chain.transitions, chain.start, chain.end).map((value) => score(value));
-  const letters = display === "probability" ? 5 : Math.max(4, ...texts.map((text) => text.length));
+  const letters =
+    display === "probability" || below ? LONG_NUMBER : Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
   const least = unit * (DIGIT * letters + 1);
   if (below) return clamp(Math.floor((width / 2 - unit * BELOW.head) / (shown + 1)), least, 38 * unit);
   return Math.floor(clamp((MATRIX_SHARE * width - unit * MATRIX_LABEL) / (shown + 1), least, 38 * unit));
