@@ -77,8 +77,9 @@ def works(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, list
     name = ["--model", "upos-en", "--name", "taught-{}"]
     yield f"`teach` with {FEW} sentences", ["teach", str(teach), *name]
     written = ["--json", f"{folder}/{{}}.json", "--report", f"{folder}/{{}}.html"]
+    corpus = f"{options.test.parent.name} {options.test.stem}"
     yield (
-        f"`evaluate --json --report` of {options.test.parent.name} {options.test.stem}, as *Model errors* does",
+        f"`evaluate --json --report` of {corpus}, as *Model errors* does",
         ["evaluate", str(options.test), "--model", "upos-en", *written],
     )
 
