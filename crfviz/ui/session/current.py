@@ -140,6 +140,17 @@ def turned() -> str | None:
     return way
 
 
+def put(state: Scenario) -> None:
+    """Go to a whole state, as an address would; no change before it can be undone."""
+    keep(_HISTORY, History())
+    _keep(_fitted(state))
+
+
+def stay_at_step(step: int) -> None:
+    """Have the page that is opened now begin at a step."""
+    keep(_ARRIVING, step)
+
+
 def arrive(way: str) -> None:
     """Have the page that is opened now begin before its first step, or at its last.
 

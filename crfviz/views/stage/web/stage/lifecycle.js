@@ -128,8 +128,9 @@ export class Stage {
     const { root, frame, model } = this;
     frame.write(model);
     if (!model.live) this.noteHeight = frame.noteHeight();
-    const room = { width: root.clientWidth || 960, height: window.innerHeight, note: this.noteHeight };
-    const sizes = layout(model, { ...room, top: root.getBoundingClientRect().top + window.scrollY });
+    const zoom = root.currentCSSZoom ?? 1; // of whoever holds it; the window knows nothing of that
+    const room = { width: root.clientWidth || 960, height: window.innerHeight / zoom, note: this.noteHeight };
+    const sizes = layout(model, { ...room, top: (root.getBoundingClientRect().top + window.scrollY) / zoom });
     for (const [name, value] of Object.entries(sizes.lengths)) setProperty(root, `--${name}`, `${value}px`);
     setProperty(root, "--words", model.T);
     setProperty(root, "--longest", sizes.longest);
