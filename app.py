@@ -12,15 +12,13 @@ if __name__ == "__main__":
     from crfviz.ui.shell import frame
     from crfviz.ui.shell.sidebar import sidebar
 
-    st.set_page_config(
-        page_title="crfviz", layout="wide", initial_sidebar_state=frame.SIDEBAR_WIDTH
-    )
     frame.style()
     cached.warm_up()
     pages = frame.pages()
     page = st.navigation(pages, position="hidden")
     if not play(pages):
         current.begin(page.url_path)
+        frame.configure()
         frame.turn(pages, page, current.turned())
         sidebar(pages, current.publish().elsewhere, page.url_path)
         frame.run(page)

@@ -5,7 +5,6 @@ from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.stage.parts import Picture
-from crfviz.views.stage.steps import ONE_PICTURE
 from crfviz.views.strips.decoders import LABELS, decoder_rows
 from crfviz.views.strips.grids import marginal_grid
 
@@ -29,7 +28,6 @@ picture = Picture(
     asked=current.place("at"),
     note=note,
     legend=LEGEND + CONTRASTS[contrast],
-    walk=ONE_PICTURE,
 )
 show_stage(current, picture, key="explore")
 table_twin(current, picture, grids=[marginal_grid(current.now, None)], save=True)

@@ -10,7 +10,6 @@ from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.frames.chains import transition_frame
 from crfviz.views.stage.parts import Matrix, Picture
-from crfviz.views.stage.steps import ONE_PICTURE
 from crfviz.views.strips.decoders import LABELS, decoder_rows
 from crfviz.views.strips.grids import marginal_grid
 
@@ -31,7 +30,6 @@ picture = Picture(
     side=Matrix(display, chosen_ruler(current), flip_marks(current)),
     note=note,
     hint=HINT,
-    walk=ONE_PICTURE,
     legend="rings: marginals as trained, the change in brackets" if current.edited else "",
 )
 show_stage(current, picture, key="transitions")

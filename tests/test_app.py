@@ -48,7 +48,7 @@ def assert_sound(app):
     assert not app.exception
     assert not app.error
     assert len(app.title) == 1
-    assert app.sidebar.selectbox(key="model")
+    assert app.sidebar.button_group(key="view.theme")
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -251,7 +251,7 @@ def test_the_models_page_explains_a_broken_model_beside_the_others(app, broken_m
     assert "config.json" in app.error[0].value
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", [entry.script for entry in ENTRIES if entry.model])
 def test_without_any_model_each_page_says_so(app, script, monkeypatch):
     monkeypatch.setattr(cached, "list_taggers", list)
     monkeypatch.setattr(cached, "PREFERRED_MODEL", "none-of-these")

@@ -14,9 +14,14 @@ from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
+from crfviz.corpus.run.results import EVERY_DECODER
+from crfviz.corpus.run.tagging import run
+from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate import add
+from crfviz.ui.errors import runs, source
 from crfviz.ui.session.floor import AT_LEAST, PATIENCE, SLICE, Floor
 from crfviz.ui.shell import scripts
+from tests.fake_tagger import FakeTagger
 from tests.test_turns import DEADLINE, Event, end
 
 SCRIPT = """
@@ -198,6 +203,24 @@ def test_a_large_file_of_sentences_lets_others_go_first_at_each_of_them(monkeypa
     monkeypatch.setattr(add.FLOOR, "let_others", lambda: asked.append(1), raising=False)
     add._read("three.txt", b"One .\nTwo .\nThree .\n", "upos-en-contextfree")
     assert len(asked) == 3
+
+
+def test_a_large_file_of_tagged_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
+    asked = []
+    monkeypatch.setattr(source.FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    source.read_upload("three.conll", b"One\tA\n\nTwo\tA\n\nThree\tB\n")
+    assert len(asked) == 3
+
+
+def test_a_run_over_many_sentences_lets_others_go_first_within_a_batch(monkeypatch):
+    asked = []
+    tagger = FakeTagger(("A", "B"), {"One": {"A": 1.0}}, {("A", "A"): 1.0})
+    results = run(tagger, [Sentence(("One",), ("B",))] * 3, pause=lambda: asked.append(1))
+    assert len(asked) > len(EVERY_DECODER) + 3
+    asked.clear()
+    monkeypatch.setattr(runs.FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    runs.links_of(results)
+    assert len(asked) == 6  # errors, and suspects
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfviz.ui import words
+from crfviz.ui.state import link, scenario
+from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario, with_sentence
 from crfviz.ui.words import clean, plain, quote
 
 
@@ -47,6 +50,24 @@ def test_clean_text_has_no_control_characters_and_can_be_sent(text):
     assert "\0" not in cleaned
     cleaned.encode("utf-8")
     assert clean(cleaned) == cleaned
+
+
+def test_of_a_long_text_no_more_is_cleaned_than_is_kept(monkeypatch):
+    cleaned = []
+
+    def count(text):
+        cleaned.append(len(text))
+        return clean(text)
+
+    for module in (words, scenario, link):
+        monkeypatch.setattr(module, "clean", count)
+    long = "word " * 1_000_000
+    quote(long)
+    assert len(with_sentence(Scenario("m", ""), long).sentence) == MAX_CHARACTERS
+    read = link.decode({"sentence": long}, link.Models(("m",), "m", lambda _: ""))
+    assert len(read.scenario.sentence) == MAX_CHARACTERS
+    assert read.ignored
+    assert max(cleaned) == MAX_CHARACTERS
 
 
 def test_a_quote_is_short():

@@ -214,7 +214,7 @@ def test_there_is_a_ghost_only_where_something_is_edited():
 
 
 def test_the_sweep_tables_travel_only_for_the_panel_that_explains_a_cell():
-    without = received(stage_of(CHAIN, main=["lattice"], side=None, walk=None))
+    without = received(stage_of(CHAIN, main=["lattice"], side=None))
     assert {without["results"][name] for name in ("alpha", "beta", "best")} == {None}
     expected = {"main": ["lattice"], "side": None, "compact": False}
     assert without["panels"] == expected

@@ -109,7 +109,9 @@ class CRF(nn.Module):
         in_log_space = partial(_marginals, mask=batch.mask)
         if found is None:
             return in_log_space(emissions, *self._moves())
-        value = batch.table(found.marginals(), torch.result_type(emissions, self.transitions))
+        value = batch.table(
+            found.marginals(found.ahead()), torch.result_type(emissions, self.transitions)
+        )
         return recorded(value, None, in_log_space, emissions, *self._moves())
 
     def _moves(self) -> tuple[Tensor, Tensor, Tensor]:

@@ -9,6 +9,7 @@ that α and β share. Source: Sutton and McCallum (2012), section 4.1.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -33,7 +34,16 @@ class ForwardBackward:
     log_partition: float  # log Z in nats; -inf if no path is allowed
     marginals: Tensor  # (T, K) p(y_t = k | x); each row sums to 1
     edge_marginals: Tensor  # (T-1, K, K) p(y_t = j, y_{t+1} = k | x); each matrix sums to 1
-    entropy: float  # of the path distribution, nats; 0 if no path is allowed
+
+    @cached_property
+    def entropy(self) -> float:
+        """Of the path distribution, nats: H(y_1) + Σ_t H(y_{t+1} | y_t); 0 if no path is allowed.
+
+        H(y_{t+1} | y_t) is H(y_t, y_{t+1}) - H(y_t).
+        """
+        marginals, pairs = self.marginals.numpy(), self.edge_marginals.numpy()
+        nodes = _spread(marginals[:-1]) - _spread(marginals[:1])
+        return max(0.0, _spread(pairs) - nodes)
 
 
 _LOG_PARTITIONS: WeakKeyDictionary[Potentials, float] = WeakKeyDictionary()  # nothing changes them
@@ -69,7 +79,7 @@ def posteriors(chains: Sequence[Potentials]) -> list[Posterior]:
     if found is None:
         tables = map(forward_backward, chains)
         return [Posterior(table.marginals, table.log_partition) for table in tables]
-    marginals = map(torch.from_numpy, batch.split(found.marginals()))
+    marginals = map(torch.from_numpy, batch.split(found.marginals(found.ahead())))
     totals = batch.given(found.log_partition()).tolist()
     _LOG_PARTITIONS.update(zip(chains, totals, strict=True))
     return list(map(Posterior, marginals, totals))
@@ -97,14 +107,14 @@ def _by_products(potentials: Potentials, found: Sums) -> ForwardBackward:
     alpha, beta = log_tables(found)
     emissions, _, start, end = potentials.scores()
     alpha[0], beta[-1] = start + emissions[0], end  # as they are, to the last bit
-    marginals, pairs = found.marginals(), edges(found)
+    ahead = found.ahead()
+    marginals, pairs = found.marginals(ahead), edges(found, ahead)
     return ForwardBackward(
         log_alpha=torch.from_numpy(alpha),
         log_beta=torch.from_numpy(beta),
         log_partition=found.log_partition().item(),
         marginals=torch.from_numpy(marginals),
         edge_marginals=torch.from_numpy(pairs),
-        entropy=_entropy(marginals, pairs),
     )
 
 
@@ -121,7 +131,6 @@ def _in_log_space(potentials: Potentials) -> ForwardBackward:
         log_partition=float(recursions.logsumexp(alpha[-1] + end, -1)),
         marginals=marginals,
         edge_marginals=edge_marginals,
-        entropy=_entropy(marginals.numpy(), edge_marginals.numpy()),
     )
 
 
@@ -129,12 +138,6 @@ def normalise(log_weights: Tensor) -> Tensor:
     """Like softmax over the last dimension, but an all -inf row gives zeros instead of NaN."""
     dead = torch.isneginf(log_weights).all(-1, keepdim=True)
     return torch.softmax(log_weights.masked_fill(dead, 0.0), -1).masked_fill(dead, 0.0)
-
-
-def _entropy(marginals: Array, edge_marginals: Array) -> float:
-    """H(y_1) + Σ_t H(y_{t+1} | y_t), where H(y_{t+1} | y_t) = H(y_t, y_{t+1}) - H(y_t)."""
-    nodes = _spread(marginals[:-1]) - _spread(marginals[:1])
-    return max(0.0, _spread(edge_marginals) - nodes)
 
 
 def _spread(probabilities: Array) -> float:

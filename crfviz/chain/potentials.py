@@ -89,21 +89,17 @@ class Potentials:
         if scores.dim() != 2 or scores.shape[1] == 0:
             raise ShapeError(f"emissions must be (T, K), got {tuple(scores.shape)}")
         num_tags = scores.shape[1]
-        zeros = scores.new_zeros(num_tags)
-        fields = {
-            "emissions": scores,
-            "transitions": as_numbers("transitions", transitions),
-            "start": zeros if start is None else as_numbers("start", start),
-            "end": zeros if end is None else as_numbers("end", end),
-            "tags": None if tags is None else _names("tags", tags),
-            "tokens": None if tokens is None else _names("tokens", tokens),
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            emissions=scores,
+            transitions=as_numbers("transitions", transitions),
+            start=scores.new_zeros(num_tags) if start is None else as_numbers("start", start),
+            end=scores.new_zeros(num_tags) if end is None else as_numbers("end", end),
+            tags=None if tags is None else _names("tags", tags),
+            tokens=None if tokens is None else _names("tokens", tokens),
+        )
         self._check_shapes()
         self._check_names()
-        for name in ("emissions", "transitions", "start", "end"):
-            self._check_scores(name)
+        self._check_scores()
 
     @property
     def num_tokens(self) -> int:
@@ -286,17 +282,20 @@ class Potentials:
         if self.tags is not None and len(set(self.tags)) < len(self.tags):
             raise CrfvizError(f"expected tags with different names, got {self.tags}")
 
-    def _check_scores(self, name: str) -> None:
-        scores = getattr(self, name).detach().numpy()
-        if scores.size == 0 or np.abs(scores).max() <= LARGEST:
+    def _check_scores(self) -> None:
+        together = np.concatenate([scores.ravel() for scores in self.scores()])
+        if np.abs(together, out=together).max() <= LARGEST:  # what is said of most, at once
             return
-        fine = (scores <= LARGEST) & ((scores >= -LARGEST) | (scores == -np.inf))
-        if not fine.all():
-            cell = np.argwhere(~fine)[0].tolist()
-            raise ScoreError(
-                f"{name}{cell} must be -inf (forbidden) or a number within"
-                f" ±{LARGEST:g}, got {scores[tuple(cell)].item()}"
-            )
+        for name, scores in zip(
+            ("emissions", "transitions", "start", "end"), self.scores(), strict=True
+        ):
+            fine = (scores <= LARGEST) & ((scores >= -LARGEST) | (scores == -np.inf))
+            if not fine.all():
+                cell = np.argwhere(~fine)[0].tolist()
+                raise ScoreError(
+                    f"{name}{cell} must be -inf (forbidden) or a number within"
+                    f" ±{LARGEST:g}, got {scores[tuple(cell)].item()}"
+                )
 
 
 def require_number(name: str, value: object, at_least: float = -math.inf) -> float:

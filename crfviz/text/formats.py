@@ -5,7 +5,7 @@ rows are read.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import tee
 from pathlib import Path
@@ -88,15 +88,25 @@ def read_sentences(
 
 
 def parse_sentences(
-    text: str, *, name: str = "text", file_format: FormatName | None = None
+    text: str,
+    *,
+    name: str = "text",
+    file_format: FormatName | None = None,
+    pause: Callable[[], object] = lambda: None,
 ) -> list[Sentence]:
     r"""Like `read_sentences`, from a string; `name` is what messages call it.
+
+    A server can do something else in a `pause`, which is called after each sentence.
 
     >>> parse_sentences("Hello\tINTJ\n!\tPUNCT\n")
     [Sentence(tokens=('Hello', '!'), tags=('INTJ', 'PUNCT'), text=None)]
     """
     lines = lines_of(text)
-    return list(_parse(lines, file_format or detect_format(lines, name=name), name))
+    sentences: list[Sentence] = []
+    for sentence in _parse(lines, file_format or detect_format(lines, name=name), name):
+        sentences.append(sentence)
+        pause()
+    return sentences
 
 
 def _parse(lines: Iterable[str], file_format: FormatName, name: str) -> Iterator[Sentence]:

@@ -11,7 +11,7 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.ui import cached
-from crfviz.ui.scene import Scene
+from crfviz.ui.scene import Scene, show_point
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import handle_events, scenario, view_option
 from crfviz.ui.session.kept import last_event
@@ -22,7 +22,10 @@ from crfviz.views.stage.parts import Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.steps import Walk
 
-NODES = "nodes"  # page option: what the nodes of a lattice say after the last column
+# Page options: what the nodes of a lattice say after the last column, the cell that the side panel
+# explains and how it reads it, and whether tags without mass are folded.
+NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
+GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
 GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
 
 
@@ -59,8 +62,13 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
         step=now.step,
         nodes=view_option(NODES),
         covered=covered(now.view),
+        chosen=scene.place(CHOSEN),
+        panel=view_option(PANEL),
+        folding=view_option(FOLDED),
     )
     draw(subject, picture, key=key)
+    if not walking(scene, picture.walk) and not GIVEN_AWAY.intersection(subject.covered):
+        show_point()
 
 
 def draw(subject: Subject, picture: Picture, *, key: str) -> None:
@@ -107,10 +115,8 @@ def table_twin(
     return True
 
 
-def walking(scene: Scene, walk: Walk | None) -> bool:
+def walking(scene: Scene, walk: Walk) -> bool:
     """Whether steps are left, and what the whole picture tells is not to be seen yet."""
-    if walk is None:
-        return False
     return steps_done(scene, walk) < walk.steps(len(scene.words))
 
 

@@ -1,5 +1,6 @@
 """Everything a page draws: the sentence, its numbers as trained and as they are now."""
 
+import re
 from dataclasses import dataclass
 
 import streamlit as st
@@ -9,9 +10,14 @@ from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
 from crfviz.ui.session.current import scenario, view_option
+from crfviz.ui.session.kept import found, keep
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, wanted_rows
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
+from crfviz.ui.words import plain
 from crfviz.views.strips.decoders import LABELS
+
+_POINT = "point"
+_CODE = re.compile(r"`([^`]+)`")  # how claims mark words
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +106,25 @@ def scene_of(now: Scenario) -> Scene:
 def example_of(now: Scenario) -> Example | None:
     """The example that the sentence is, if it is one of the model's."""
     return next((e for e in cached.examples(now.model) if e.text == now.sentence), None)
+
+
+def keep_point(now: Scenario) -> None:
+    """Make room for what the sentence is to show, if it is an example; pages say it in time."""
+    example = example_of(now)
+    keep(_POINT, (st.container(), example.claim) if example else None)
+
+
+def show_point() -> None:
+    """Say what the example is to show: everything that tells it is on the page."""
+    if point := found(_POINT):
+        place, claim = point
+        place.caption(plain(claim_text(claim)))
+        keep(_POINT, None)
+
+
+def claim_text(claim: str) -> str:
+    """A claim without markdown."""
+    return _CODE.sub(r"“\1”", claim)
 
 
 def _gold(now: Scenario, tags: tuple[str, ...], num_words: int) -> list[int] | None:

@@ -24,10 +24,9 @@ def plain(text: str) -> str:
 
 def quote(text: str) -> str:
     """`text` in quotation marks, shortened to 40 characters, without control characters."""
-    line = clean(text)
-    if len(line) > _LONGEST_QUOTE:
-        line = line[: _LONGEST_QUOTE - 1] + "…"
-    return f"“{line}”"
+    if len(text) > _LONGEST_QUOTE:
+        text = text[: _LONGEST_QUOTE - 1] + "…"
+    return f"“{clean(text)}”"
 
 
 def clean(text: str) -> str:

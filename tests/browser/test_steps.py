@@ -187,6 +187,13 @@ def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
     screen.expect_param("step", "3")
     screen.press("PageUp", "PageUp", "PageUp", "PageUp")
     screen.expect_title("Explore")
+    screen.press("PageUp")
+    screen.wait_for_text("Explore is the first page of “Follow the chain”.")
+    screen.page.locator("h1").click()
+    screen.press(" ")
+    at_step(screen, 0, WORDS + 1)
+    screen.press("End", " ")
+    screen.expect_title("Transitions")
 
 
 def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
@@ -229,6 +236,60 @@ def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
     screen.page.locator("[data-part=viterbi]").click()
     assert list(seen(screen)["rows"]) == ["viterbi"]
     screen.expect_param("v.rows", "greedy.viterbi")
+
+
+def test_nothing_beside_the_picture_tells_what_a_step_has_not_come_to(screen):
+    """Neither the point of the example nor which tags share a row."""
+    point = screen.page.locator("[data-testid=stSidebar]").get_by_text("Both greedy decoders")
+    labels = screen.page.locator(".tag-label:visible")
+    screen.open("viterbi", step="1")
+    expect(labels).to_have_count(len(chain().tags))
+    expect(point).to_have_count(0)
+    screen.press("End")
+    expect(point).to_be_visible()
+    screen.press("Home")
+    expect(point).to_have_count(0)
+    screen.follow("Explore")
+    expect(point).to_be_visible()
+    assert labels.count() < len(chain().tags)
+    screen.page.locator("h1").click()
+    screen.press("n")
+    expect(point).to_have_count(0)
+
+
+def test_the_link_is_the_screen(watch, fresh):
+    """The cell that is explained and how, folded tags, the sidebar; the picture scrolls there."""
+    screen = watch(fresh())  # the browser remembers that the sidebar is hidden
+    screen.open("forward-backward", model=MODEL, sentence=" ".join([SENTENCE] * 6))
+    screen.page.get_by_role("button", name="folded: show").click()
+    screen.expect_param("v.folded", "no")
+    cell = screen.page.locator("[data-table=beta][data-t='30'][data-k='3']")
+    cell.click()
+    screen.expect_param("v.chosen", f"30 {chain().tags[3]}")
+    screen.expect_param("v.panel", "beta")
+    screen.page.locator("[data-testid=stSidebar]").hover()
+    screen.page.locator("[data-testid=stSidebarCollapseButton] button").click()
+    screen.expect_param("v.sidebar", "closed")
+    title = screen.page.locator(".side-title").inner_text()
+    address = screen.page.url
+
+    other = watch(fresh())
+    other.page.goto(address)
+    other.wait({"name": 0, "rev": -1})
+    expect(other.page.locator(".side-title")).to_have_text(title)
+    expect(other.page.locator("[data-kind=beta]")).to_have_attribute("aria-pressed", "true")
+    assert set(seen(other)["rows"]) == {"log_z"}
+    expect(other.page.locator(".tag-label:visible")).to_have_count(len(chain().tags))
+    expect(other.page.locator("[data-testid=stExpandSidebarButton]")).to_be_visible()
+    place, inside = (
+        other.page.locator(each).first.bounding_box()
+        for each in ("[data-table=beta][data-t='30'][data-k='3']", ".scroller")
+    )
+    assert inside["x"] <= place["x"] <= inside["x"] + inside["width"] - place["width"]
+    other.page.locator("[data-testid=stExpandSidebarButton]").click()
+    other.page.wait_for_function("!new URL(document.URL).searchParams.has('v.sidebar')")
+    other.follow("Viterbi")
+    assert "v.panel" not in other.params()
 
 
 def legend(screen):

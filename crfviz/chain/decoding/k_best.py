@@ -19,8 +19,8 @@ from itertools import count, islice
 import numpy as np
 import torch
 
-from crfviz.chain.decoding.viterbi import viterbi
-from crfviz.chain.engine.best_alone import leading, near_best
+from crfviz.chain.decoding.viterbi import allowed_prefixes
+from crfviz.chain.engine.best_alone import Prefixes
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import Path, probability
 from crfviz.chain.potentials import Array, Potentials, require_count
@@ -42,12 +42,12 @@ def k_best(potentials: Potentials, k: int) -> list[Path]:
         [([0, 0], 1.0), ([0, 1], 0.5), ([1, 1], 0.5)]
     """
     k = require_count("k", k)
-    best = viterbi(potentials)
+    prefixes = allowed_prefixes(*potentials.scores())
+    best = prefixes.last[prefixes.near_last.argmax()].item()
     total = log_partition(potentials)
-    losses = _losses(potentials, best.best.numpy())
     return [
-        Path(tags, best.score - loss, probability(best.score - loss, total))
-        for loss, tags in islice(_paths(losses), k)
+        Path(tags, best - loss, probability(best - loss, total))
+        for loss, tags in islice(_paths(_losses(prefixes)), k)
     ]
 
 
@@ -65,21 +65,21 @@ def margin(potentials: Potentials) -> float | None:
     return paths[0].score - paths[1].score if len(paths) == 2 else None
 
 
-def _losses(potentials: Potentials, best: Array) -> Array:
+def _losses(prefixes: Prefixes) -> Array:
     """What each choice of a predecessor loses against the best one, in the order of the walk back.
 
     Returns:
         (T, K to, K from) nats, inf for forbidden. Row 0 chooses the last tag; there it makes no
         difference where one comes from.
     """
-    _, transitions, _, end = potentials.scores()
-    final = np.broadcast_to(best[-1] + end, (1, len(end), len(end)))
-    candidates = np.concatenate([final, leading(best, transitions)[::-1]])
-    best = torch.from_numpy(candidates).amax(-1, keepdim=True).numpy()
+    num_tokens, num_tags = prefixes.best.shape
+    losses = np.empty((num_tokens, num_tags, num_tags))
+    losses[0] = prefixes.last.max() - prefixes.last
+    losses[0, :, prefixes.near_last] = 0.0
     with np.errstate(invalid="ignore"):  # where nothing is allowed, which no path comes to
-        gaps: Array = best - candidates
-    gaps[near_best(candidates)] = 0.0
-    return gaps
+        np.subtract(prefixes.arriving[::-1, :, None], prefixes.leading[::-1], out=losses[1:])
+    np.copyto(losses[1:], 0.0, where=prefixes.near[::-1])
+    return losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,35 +99,36 @@ def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
     order = count()  # decides between equal losses: first found, first out
 
     def walk(loss: float, tags: list[int], begin: int) -> _Walk:
-        found = second[np.arange(begin, len(losses)), tags[begin:-1]]
-        steps = found.argsort(kind="stable")
-        return _Walk(loss, tags, (steps + begin).tolist(), [*found[steps].tolist(), np.inf])
+        found = [row[tag] for row, tag in zip(second[begin:], tags[begin:], strict=False)]
+        steps = sorted(range(len(found)), key=found.__getitem__)
+        return _Walk(loss, tags, [begin + s for s in steps], [*(found[s] for s in steps), np.inf])
 
     def push(parent: _Walk, place: int, rank: int, loss: float) -> None:
         if loss < np.inf:
             heappush(heap, (parent.loss + loss, next(order), parent, place, rank))
 
-    best = walk(0.0, follow(0, pointers), 0)
-    yield 0.0, best.tags[:0:-1]
+    tags = follow(0, pointers)
+    yield 0.0, tags[:0:-1]
+    best = walk(0.0, tags, 0)
     push(best, 0, 1, best.losses[0])
     while heap:
         loss, _, parent, place, rank = heappop(heap)
         step = parent.steps[place]
-        choices = np.append(losses[step, parent.tags[step]], np.inf)
-        detour, after = choices.argsort(kind="stable")[rank : rank + 2].tolist()
-        rest = follow(detour, pointers[step + 1 :])
-        found = walk(loss, parent.tags[: step + 1] + rest, step + 1)
-        yield loss, found.tags[:0:-1]
+        choices = [*losses[step, parent.tags[step]].tolist(), np.inf]
+        detour, after = sorted(range(len(choices)), key=choices.__getitem__)[rank : rank + 2]
+        tags = parent.tags[: step + 1] + follow(detour, pointers[step + 1 :])
+        yield loss, tags[:0:-1]
+        found = walk(loss, tags, step + 1)
         push(found, 0, 1, found.losses[0])
-        push(parent, place, rank + 1, float(choices[after]))
+        push(parent, place, rank + 1, choices[after])
         if rank == 1:
             push(parent, place + 1, 1, parent.losses[place + 1])
 
 
-def _first_two(losses: Array) -> tuple[list[list[int]], Array]:
+def _first_two(losses: Array) -> tuple[list[list[int]], list[list[float]]]:
     """The best choice at each step from each tag, and what the second best loses, (T, K)."""
     first = (losses == 0.0).argmax(-1)
     steps, tags = np.indices(first.shape, sparse=True)
     others = losses.copy()
     others[steps, tags, first] = np.inf
-    return first.tolist(), torch.from_numpy(others).amin(-1).numpy()
+    return first.tolist(), torch.from_numpy(others).amin(-1).tolist()

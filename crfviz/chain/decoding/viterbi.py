@@ -46,29 +46,35 @@ def viterbi(potentials: Potentials) -> Viterbi:
         >>> viterbi(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])).path
         [0, 0]
     """
-    scores, candidates, last = _prefixes(*potentials.scores())
-    best = torch.from_numpy(scores)
-    require_path(best, torch.from_numpy(last))
-    near, near_last = engine.near_best(candidates), engine.near_best(last)
-    pointers = near.argmax(-1)
-    path = _walked_back(near_last, pointers)
-    ways = near[np.arange(len(near)), path[1:]]  # where one could as well come from
-    score = float(last[path[-1]])
+    prefixes = allowed_prefixes(*potentials.scores())
+    pointers = prefixes.near.argmax(-1)
+    path = _walked_back(prefixes, pointers)
+    ways = prefixes.near[np.arange(len(pointers)), path[1:]]  # where one could as well come from
+    score = prefixes.last[path[-1]].item()
     return Viterbi(
-        best=best,
+        best=torch.from_numpy(prefixes.best),
         backpointers=_with_first_row(pointers),
         path=path,
         score=score,
         probability=probability(score, log_partition(potentials)),
-        ties=int(np.count_nonzero(ways)) + int(np.count_nonzero(near_last)) > len(path),
+        ties=int(np.count_nonzero(ways)) + int(np.count_nonzero(prefixes.near_last)) > len(path),
     )
 
 
 def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
     """Viterbi's table and its backpointers, (T, K) each; there even if every path is forbidden."""
-    best, candidates, _ = _prefixes(*potentials.scores())
-    pointers = engine.near_best(candidates).argmax(-1)
-    return torch.from_numpy(best), _with_first_row(pointers)
+    prefixes = engine.best_prefixes(*potentials.scores())
+    return torch.from_numpy(prefixes.best), _with_first_row(prefixes.near.argmax(-1))
+
+
+def allowed_prefixes(
+    emissions: Array, transitions: Array, start: Array, end: Array
+) -> engine.Prefixes:
+    """The best prefixes of a chain, one of which at least can be ended; a NoPathError otherwise."""
+    prefixes = engine.best_prefixes(emissions, transitions, start, end)
+    if not prefixes.last.max() > -np.inf:
+        require_path(torch.from_numpy(prefixes.best), torch.from_numpy(prefixes.last))
+    return prefixes
 
 
 def best_path(potentials: Potentials) -> list[int]:
@@ -78,10 +84,8 @@ def best_path(potentials: Potentials) -> list[int]:
 
 def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array) -> list[int]:
     """The same for scores that are known to be those of a chain."""
-    best, candidates, last = _prefixes(emissions, transitions, start, end)
-    if not last.max() > -np.inf:
-        require_path(torch.from_numpy(best), torch.from_numpy(last))
-    return _walked_back(engine.near_best(last), engine.near_best(candidates).argmax(-1))
+    prefixes = allowed_prefixes(emissions, transitions, start, end)
+    return _walked_back(prefixes, prefixes.near.argmax(-1))
 
 
 def best_paths(chains: Sequence[Potentials]) -> list[list[int]]:
@@ -118,21 +122,16 @@ def best_through(potentials: Potentials) -> Tensor:
     return torch.from_numpy(best + recursions.backward(emissions, steps, end, reduce=maximum))
 
 
-def _walked_back(last: NDArray[np.bool_], pointers: NDArray[np.int64]) -> list[int]:
+def _walked_back(prefixes: engine.Prefixes, pointers: NDArray[np.int64]) -> list[int]:
     """The path to the lowest of the best last tags, along backpointers (T-1, K)."""
-    return recursions.follow(int(last.argmax()), reversed(pointers.tolist()))[::-1]
-
-
-def _prefixes(
-    emissions: Array, transitions: Array, start: Array, end: Array
-) -> tuple[Array, Array, Array]:
-    """Viterbi's table, what leads on from it, and its last row with the end scores."""
-    best = engine.best_prefixes(emissions, transitions, start)
-    return best, engine.leading(best, transitions), best[-1] + end
+    path = [int(prefixes.near_last.argmax())]
+    for t in range(len(pointers) - 1, -1, -1):
+        path.append(pointers.item(t, path[-1]))
+    return path[::-1]
 
 
 def _with_first_row(pointers: NDArray[np.int64]) -> Tensor:
     """Backpointers (T-1, K) with a row of -1 before them."""
-    table = np.full((len(pointers) + 1, pointers.shape[1]), -1)
-    table[1:] = pointers
+    table = np.empty((len(pointers) + 1, pointers.shape[1]), np.int64)
+    table[0], table[1:] = -1, pointers
     return torch.from_numpy(table)

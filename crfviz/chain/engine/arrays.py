@@ -11,6 +11,7 @@ from crfviz.chain.recursions import TOLERANCE
 
 Array = Any  # float64: an array of NumPy, or a tensor
 Ids = Any  # whole numbers in the same library
+MANY = 100  # rows: from here on torch finds the largest of each faster than NumPy
 
 
 def library(array: object) -> Any:  # noqa: ANN401 - a module
@@ -23,6 +24,11 @@ def empty(shape: tuple[int, ...], like: Array) -> Array:
     if isinstance(like, Tensor):
         return like.new_empty(shape)
     return np.empty(shape)
+
+
+def copied(table: Array) -> Array:
+    """The same numbers side by side, in memory of their own."""
+    return table.clone() if isinstance(table, Tensor) else table.copy()
 
 
 def chosen(table: Array, ids: Ids) -> Array:
@@ -51,7 +57,9 @@ def largest(table: Array) -> Array:
     """The largest number of each row: (N, K) to (N,)."""
     if isinstance(table, Tensor):
         return table.amax(1)
-    return torch.from_numpy(table).amax(1).numpy()  # faster than NumPy along short rows
+    if len(table) < MANY:
+        return table.max(1)
+    return torch.from_numpy(table).amax(1).numpy()
 
 
 def tie_bound(best: Array) -> Array:

@@ -15,8 +15,7 @@ class Sums:
     scores: Exponentials
     packed: Packed
     swept: Sweeps
-    suffixes: Array  # (N, K) β of every row, up to a factor of the row
-    totals: Array  # (N,) Σ_k a(k) β(k), which is Z up to that factor
+    totals: Array  # (N,) Σ_k a(k) β(k), which is Z up to a factor of the row
 
     def log_partition(self) -> Array:
         """(B,) log Z of each place, nats; -inf if no path is allowed."""
@@ -28,28 +27,27 @@ class Sums:
             found += self.swept.divided[0][p.last]
         return found
 
-    def shares(self) -> Array:
-        """(N,) what a product at a row is multiplied by to be a probability."""
+    def ahead(self, weights: Array | None = None) -> Array:
+        """(N, K) prefixes divided by Z, each place times its weight; 0 where no path is allowed."""
         xp = library(self.totals)
         alive = self.totals > 0.0
-        return xp.where(alive, 1.0, 0.0) / xp.where(alive, self.totals, 1.0)
+        shares = xp.where(alive, 1.0, 0.0) / xp.where(alive, self.totals, 1.0)
+        if weights is not None:
+            shares *= weights[self.packed.places]
+        return self.swept.prefixes * shares[:, None]
 
-    def marginals(self, weights: Array | None = None) -> Array:
-        """(N, K) the probability of each tag, times the weight of its place; 0 without a path."""
-        shares = self.shares() if weights is None else self.shares() * weights[self.packed.places]
-        found = self.swept.reached[0] * self.suffixes
-        found *= shares[:, None]
-        return found
+    def marginals(self, ahead: Array) -> Array:
+        """(N, K) the probability of each tag, a β / Z."""
+        return ahead * self.swept.arriving
 
-    def moves(self, weights: Array) -> Array:
-        """(K, K) the expected number of uses of each transition, each place times its weight.
+    def moves(self, ahead: Array) -> Array:
+        """(K, K) the expected number of uses of each transition.
 
         p(y_{t-1} = j, y_t = k) is a_{t-1}(j) E(j, k) b_t(k), divided by Z at t-1.
         """
         p = self.packed
-        ahead = self.swept.reached[0] * (self.shares() * weights[p.places])[:, None]
-        behind = take(self.swept.reached[1], p.mirrored[p.later])
-        return (take(ahead, p.before).T @ behind) * self.scores.transitions
+        used = take(ahead, p.before).T @ self.swept.suffixes[p.later]
+        return used * self.scores.transitions
 
 
 def sums(
@@ -60,10 +58,5 @@ def sums(
     if scores is None:
         return None
     swept = sweeps(scores, packed)
-    suffixes = take(swept.arriving[1], packed.mirrored)
-    totals = library(emissions).einsum("nk,nk->n", swept.reached[0], suffixes)
-    return (
-        Sums(scores, packed, swept, suffixes, totals)
-        if exact(scores, swept, totals, packed)
-        else None
-    )
+    totals = library(emissions).einsum("nk,nk->n", swept.prefixes, swept.arriving)
+    return Sums(scores, packed, swept, totals) if exact(scores, swept, totals, packed) else None

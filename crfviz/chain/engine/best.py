@@ -7,9 +7,7 @@ not for all tags. There the first maximum is taken, and where anything comes nea
 walked again by the rule of ties of `crfviz.chain.recursions`.
 """
 
-import math
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -17,11 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from crfviz.chain.engine.arrays import Ids, take, tie_bound
+from crfviz.chain.engine.memory import scratch
 from crfviz.chain.engine.packed import Packed
 
 Scores = NDArray[np.float64]
-LARGEST = 1 << 20  # numbers that a thread keeps memory for, 8 MB
-_KEPT = threading.local()
 
 
 def best_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed: Packed) -> Scores:
@@ -29,12 +26,12 @@ def best_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed:
 
     The table is to be read before this thread asks for the next one, which has the same memory.
     """
-    best = _scratch("best", emissions.shape, emissions)
+    best = scratch("best prefixes", tuple(emissions.shape), emissions)
     sizes = [here.stop - here.start for here in packed.columns]
     words, tables = torch.split(emissions, sizes), torch.split(best, sizes)
     torch.add(words[0], start, out=tables[0])
     leaving, moves = best.t().unsqueeze(2), transitions.unsqueeze(1)
-    room = _scratch("room", (len(transitions), sizes[0], len(transitions)), emissions)
+    room = scratch("ways to a tag", (len(transitions), sizes[0], len(transitions)), emissions)
     for before, size, word, reached in zip(
         packed.columns[:-1], sizes[1:], words[1:], tables[1:], strict=True
     ):
@@ -43,20 +40,8 @@ def best_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed:
         torch.add(leaving.narrow(1, before.start, size), moves, out=room)
         torch.amax(room, 0, out=reached)
         reached.add_(word)
-    return best.cpu().numpy()
-
-
-def _scratch(name: str, shape: Sequence[int], like: Tensor) -> Tensor:
-    """Memory of this thread for numbers that nobody keeps: new memory costs more than the sums."""
-    size = math.prod(shape)
-    if like.is_cuda or size > LARGEST:
-        return like.new_empty(shape)
-    kept: Tensor | None = getattr(_KEPT, name, None)
-    if kept is None or kept.numel() < size:
-        with torch.inference_mode(mode=False):  # what is made inside may not be written outside
-            kept = torch.empty(size, dtype=torch.float64)
-        setattr(_KEPT, name, kept)
-    return kept[:size].view(shape)
+    found: Scores = best.cpu().numpy()
+    return found
 
 
 def walked_back(best: Scores, transitions: Scores, end: Scores, packed: Packed) -> tuple[Ids, Ids]:

@@ -1,9 +1,10 @@
 """The best paths of one sentence: loops of NumPy over vectors, and all choices in one go."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from crfviz.chain.engine.arrays import tie_bound
@@ -12,30 +13,40 @@ Scores = NDArray[np.float64]
 Choices = NDArray[np.bool_]
 
 
-def best_prefixes(emissions: Scores, transitions: Scores, start: Scores) -> Scores:
-    """(T, K) score of the best prefix that ends in each tag, nats.
+@dataclass(frozen=True, eq=False)
+class Prefixes:
+    """The best prefixes of a sentence, and the ways on from them, in nats."""
 
-    Transitions are (K, K), or (T-1, K, K).
-    """
+    best: Scores  # (T, K) of the best prefix that ends in each tag
+    leading: Scores  # (T-1, K to, K from) of the best prefix with the way to each tag after it
+    arriving: Scores  # (T-1, K) the best of these ways; with the emission it is `best`
+    last: Scores  # (K,) of the best path that ends in each tag
+
+    @cached_property
+    def near(self) -> Choices:
+        """(T-1, K to, K from) where a way ties with the best one to its tag."""
+        found: Choices = self.leading >= tie_bound(self.arriving)[:, :, None]
+        return found
+
+    @cached_property
+    def near_last(self) -> Choices:
+        """(K,) where a path ties with the best one."""
+        found: Choices = self.last >= tie_bound(self.last.max())
+        return found
+
+
+def best_prefixes(emissions: Scores, transitions: Scores, start: Scores, end: Scores) -> Prefixes:
+    """Those of one sentence; its transitions are (K, K), or (T-1, K, K)."""
+    num_tokens, num_tags = emissions.shape
     best = np.empty(emissions.shape)
-    before = np.add(start, emissions[0], out=best[0])
-    candidates = np.empty(transitions.shape[-2:])
-    steps = transitions if transitions.ndim == 3 else repeat(transitions)
-    for reached, word, step in zip(best[1:], emissions[1:], steps, strict=False):
-        np.add(before[:, None], step, out=candidates)  # (K from, K to)
-        np.maximum.reduce(candidates, 0, out=reached)
-        before = np.add(reached, word, out=reached)
-    return best
-
-
-def leading(best: Scores, transitions: Scores) -> Scores:
-    """The table of the best prefixes, with the way to each tag after it: (T-1, K to, K from)."""
-    found: Scores = best[:-1, None, :] + np.swapaxes(transitions, -1, -2)
-    return found
-
-
-def near_best(candidates: Scores) -> Choices:
-    """Where a number in a row ties with the largest of the row."""
-    best = torch.from_numpy(candidates).amax(-1, keepdim=True).numpy()
-    found: Choices = candidates >= tie_bound(best)
-    return found
+    leading = np.empty((num_tokens - 1, num_tags, num_tags))
+    arriving = np.empty((num_tokens - 1, num_tags))
+    into = np.ascontiguousarray(transitions.swapaxes(-1, -2))
+    steps = into if into.ndim == 3 else repeat(into)
+    add, largest = np.add, np.maximum.reduce
+    before = add(start, emissions[0], out=best[0])
+    for ways, step, found, word in zip(leading, steps, arriving, emissions[1:], strict=False):
+        add(step, before, out=ways)
+        before = add(largest(ways, 1, out=found), word)
+    add(arriving, emissions[1:], out=best[1:])
+    return Prefixes(best, leading, arriving, best[-1] + end)

@@ -53,11 +53,11 @@ def exponentials(
     """The scores of N words and of all moves, float64, or None if they differ by too much."""
     xp, num_tags = library(emissions), emissions.shape[1]
     best = largest(emissions)
-    best = xp.where(best > -math.inf, best, 0.0)
+    best[best == -math.inf] = 0.0
     words = emissions - best[:, None]
     parts = [scores.reshape(-1, num_tags) for scores in (transitions, start, end)]
     moves = xp.concatenate(parts)
-    best_move = max(float(xp.amax(moves)), -1e300)
+    best_move = max(float(moves.max()), -1e300)
     moves = moves - best_move
     lowest_word, forbidden_word = lowest_finite(words)
     lowest_move, forbidden_move = lowest_finite(moves)

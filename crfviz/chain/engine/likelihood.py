@@ -46,13 +46,14 @@ def gradient(sums: Sums, tags: Ids, weights: Array, expected: Array) -> Scores:
     """
     p, xp = sums.packed, library(weights)
     num_tags = len(sums.scores.transitions)
-    emissions = sums.marginals(-expected)
+    ahead = sums.ahead(-expected)
+    emissions = sums.marginals(ahead)
     add_to(emissions, tags, weights[p.places])
     used = tags[p.before] * num_tags + tags[p.later]
     uses = xp.bincount(used, weights[p.places[p.later]], num_tags**2).reshape(num_tags, num_tags)
     return Scores(
         emissions=emissions,
-        transitions=uses - sums.moves(expected),
+        transitions=uses + sums.moves(ahead),
         start=emissions[p.first].sum(0),
         end=emissions[p.last].sum(0),
     )

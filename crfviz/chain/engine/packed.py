@@ -7,6 +7,8 @@ end has the same length: with both directions counted from where they begin, one
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +22,7 @@ class Packed:
     """Which word is in which of N rows, for B sentences that are up to T words long."""
 
     columns: list[slice]  # T times the rows of the words at one position
+    previous: list[slice]  # T-1 times the rows that are followed by those of the next column
     order: Ids  # (B,) the sentences, longest first; a place is an index into this
     lengths: Ids  # (B,) words of each place
     places: Ids  # (N,) whose word it is
@@ -40,10 +43,11 @@ class Packed:
 
     def on(self, device: torch.device) -> "Packed":
         """The same with tensors on a device."""
-        arrays = {name: value for name, value in vars(self).items() if name != "columns"}
-        return Packed(
-            self.columns, **{n: torch.from_numpy(ids).to(device) for n, ids in arrays.items()}
-        )
+        moved: dict[str, Any] = {
+            name: value if isinstance(value, list) else torch.from_numpy(value).to(device)
+            for name, value in vars(self).items()
+        }
+        return Packed(**moved)
 
 
 @lru_cache(maxsize=256)
@@ -66,8 +70,13 @@ def pack(lengths: NDArray[np.int64], width: int) -> Packed:
     ends = there.sum(1).cumsum()
     starts = np.concatenate([[0], ends[:-1]])
     later = slice(len(lengths), None)
+    columns = [slice(*bounds) for bounds in zip(starts.tolist(), ends.tolist(), strict=True)]
     return Packed(
-        columns=[slice(*bounds) for bounds in zip(starts.tolist(), ends.tolist(), strict=True)],
+        columns=columns,
+        previous=[
+            slice(before.start, before.start + here.stop - here.start)
+            for before, here in pairwise(columns)
+        ],
         order=order,
         lengths=longest_first,
         places=places,

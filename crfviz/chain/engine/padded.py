@@ -5,7 +5,7 @@ functions of torch run on rows that stay there.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from crfviz.chain.engine.arrays import take
 from crfviz.chain.engine.packed import Packed, pack
 from crfviz.exceptions import EmptySentenceError, ShapeError
 
+SMALL = 4096  # words and padding: up to here to pack a batch takes as long as to sum it up
 Rows = Any  # (n, ...) an array, or a tensor on a GPU
 
 
@@ -76,12 +77,24 @@ def padded(mask: Tensor) -> Padded:
         ShapeError: there is a word after padding.
     """
     words = mask.cpu().numpy()
+    if words.size > SMALL:
+        return Padded(mask, _packed(words))
+    return Padded(mask, _packed_before(words.tobytes(), words.shape))
+
+
+@lru_cache(maxsize=64)
+def _packed_before(mask: bytes, shape: tuple[int, int]) -> Packed:
+    """The packing of a mask in bytes: an epoch comes back to the batches of the one before."""
+    return _packed(np.frombuffer(mask, np.bool_).reshape(shape))
+
+
+def _packed(words: NDArray[np.bool_]) -> Packed:
     if words.shape[1] == 0 or not words[:, 0].all():
         raise EmptySentenceError("every sentence of a batch must have at least one word")
     lengths = words.sum(1)
     if not (words == (np.arange(words.shape[1]) < lengths[:, None])).all():
         raise ShapeError("mask must be words first, then padding; got words after padding")
-    return Padded(mask, pack(lengths, words.shape[1]))
+    return pack(lengths, words.shape[1])
 
 
 def numbers(tensor: Tensor) -> Rows:

@@ -13,14 +13,14 @@ Source: Rabiner, "A tutorial on hidden Markov models" (1989), sections III.A and
 """
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
+import torch
 
-from crfviz.chain.engine.arrays import Array, empty, library, log, take
+from crfviz.chain.engine.arrays import Array, copied, empty, library, log, take
 from crfviz.chain.engine.exponentials import Exponentials
+from crfviz.chain.engine.memory import scratch
 from crfviz.chain.engine.packed import Packed
 
 FEW_TAGS = 24  # up to here one product of 2K x 2K with zeros is faster than two of K x K
@@ -28,125 +28,136 @@ FEW_TAGS = 24  # up to here one product of 2K x 2K with zeros is faster than two
 
 @dataclass(frozen=True, eq=False)
 class Sweeps:
-    """What the loop leaves: index 0 reads from the start of a sentence, index 1 from its end."""
+    """What the loop leaves for every word; each row up to a factor."""
 
-    arriving: Array  # (2, N, K) before the emission; the first rows are s and f
-    reached: Array  # (2, N, K) with the emission
-    divided: Array | None  # (2, N) log of all that a row was divided by; None if by nothing
+    prefixes: Array  # (N, K) a
+    arriving: Array  # (N, K) β
+    suffixes: Array  # (N, K) b
+    divided: (
+        tuple[Array, Array] | None
+    )  # (N,) log of what a, and b from the end on, were divided by
+    least: float  # the smallest positive number in a and b; inf where nobody has to know
 
 
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps:
-    """Prefixes and suffixes of all words, each direction in the order in which it reads."""
+    """Prefixes and suffixes of all words."""
     alone = packed.first.stop == 1 and isinstance(e.emissions, np.ndarray)
-    layout = _Side if alone or e.emissions.shape[1] <= FEW_TAGS else _Stacked
-    emissions, arriving, reached = (layout.room(e.emissions) for _ in range(3))
-    emissions[0], emissions[1] = e.emissions, take(e.emissions, packed.mirrored)
-    arriving[0, packed.first], arriving[1, packed.first] = e.start, e.end
-    reached[:, packed.first] = arriving[:, packed.first] * emissions[:, packed.first]
+    return (_together if alone or e.emissions.shape[1] <= FEW_TAGS else _in_turn)(e, packed)
+
+
+def _together(e: Exponentials, packed: Packed) -> Sweeps:
+    """Both directions in one row, (N, 2, K), with one product: zeros keep them apart."""
+    num_rows, num_tags = e.emissions.shape
+    words, arriving, reached = _rooms(e, num_rows, 2, num_tags)
+    words[:, 0], words[:, 1] = e.emissions, take(e.emissions, packed.mirrored)
+    arriving[packed.first, 0], arriving[packed.first, 1] = e.start, e.end
+    steps = _apart(e.transitions, _turned(e.transitions))
+    divided = _run(words, arriving, reached, steps, packed, e.stride)
+    from_end = 2 * packed.mirrored + 1
+    return Sweeps(
+        prefixes=copied(reached[:, 0]),
+        arriving=take(arriving.reshape(-1, num_tags), from_end),
+        suffixes=take(reached.reshape(-1, num_tags), from_end),
+        divided=None if divided is None else (divided[:, 0], divided[:, 1]),
+        least=_least(e, reached),
+    )
+
+
+def _in_turn(e: Exponentials, packed: Packed) -> Sweeps:
+    """One direction after the other, (N, 1, K)."""
+    num_rows, num_tags = e.emissions.shape
+    words, arriving, reached = _rooms(e, num_rows, 1, num_tags)
+    prefixes = empty(reached.shape, reached)
+    arriving[packed.first, 0] = e.start
+    divided = _run(e.emissions[:, None], arriving, prefixes, e.transitions, packed, e.stride)
+    words[:, 0] = take(e.emissions, packed.mirrored)
+    arriving[packed.first, 0] = e.end
+    back = _run(words, arriving, reached, _turned(e.transitions), packed, e.stride)
+    return Sweeps(
+        prefixes=prefixes[:, 0],
+        arriving=take(arriving[:, 0], packed.mirrored),
+        suffixes=take(reached[:, 0], packed.mirrored),
+        divided=None if divided is None or back is None else (divided[:, 0], back[:, 0]),
+        least=min(_least(e, prefixes), _least(e, reached)),
+    )
+
+
+def _rooms(e: Exponentials, *shape: int) -> Array:
+    """Room for the words, for what arrives at them, and for what is reached with them."""
+    return scratch("sweeps", (3, *shape), e.emissions)
+
+
+def _run(
+    words: Array,
+    arriving: Array,
+    reached: Array,
+    transitions: Array,
+    packed: Packed,
+    stride: int,
+) -> Array | None:
+    """Fill tables (N, n, K) column by column, from what arrives at the first one on.
+
+    Returns:
+        (N, n) log of what each row was divided by; None if by nothing.
+    """
+    steps = transitions if transitions.ndim == 3 else [transitions] * len(packed.previous)
+    xp = library(words)
+    product = np.dot if xp is np else torch.mm  # a matrix each: less to look at than for matmul
     divided = None
-    if len(packed.columns) >= e.stride:
-        divided = library(e.emissions).zeros_like(emissions[..., 0])
-    found = Sweeps(arriving, reached, divided)
-    factors = [layout.factors(table) for table in (emissions, arriving, reached)]
-    loop = _word_by_word if alone else _column_by_column
-    loop(e, packed, _steps(e, packed, layout.step), factors, found)
-    return found
+    if len(packed.columns) >= stride:
+        divided = xp.zeros_like(words[..., 0])
+    xp.multiply(arriving[packed.first], words[packed.first], out=reached[packed.first])
+    x, a, r = (table.reshape(len(table), -1) for table in (words, arriving, reached))
+    for begin in range(0, len(packed.columns), stride):
+        before = max(begin, 1) - 1
+        columns = packed.columns[before + 1 : begin + stride]
+        for leaving, here, step in zip(
+            packed.previous[before:], columns, steps[before:], strict=False
+        ):
+            row = a[here]
+            product(r[leaving], step, out=row)
+            xp.multiply(row, x[here], out=r[here])
+        if divided is not None:
+            _divide(reached, divided, packed, range(begin, begin + stride))
+    return divided
 
 
-def _column_by_column(
-    e: Exponentials, packed: Packed, steps: Sequence[Array], factors: list[Array], found: Sweeps
-) -> None:
-    """Fill the tables from their first column on."""
-    xp = library(e.emissions)
-    x, a, r = factors
-    if e.stride == 1:
-        _divide(found, packed.first)
-    for t, (before, here) in enumerate(pairwise(packed.columns)):
-        there = slice(before.start, before.start + here.stop - here.start)
-        xp.matmul(r[..., there, :], steps[t], out=a[..., here, :])
-        xp.multiply(a[..., here, :], x[..., here, :], out=r[..., here, :])
-        if found.divided is not None:
-            found.divided[:, here] = found.divided[:, there]
-            if (t + 2) % e.stride == 0:
-                _divide(found, here)
-
-
-def _word_by_word(
-    e: Exponentials, packed: Packed, steps: Sequence[Array], factors: list[Array], found: Sweeps
-) -> None:
-    """The same for one sentence, with vectors, which cost less a step."""
-    x, a, r = factors
-    for begin in range(0, len(packed.columns), e.stride):
-        rows = slice(max(begin, 1), begin + e.stride)
-        moves = steps[rows.start - 1 : rows.stop - 1]
-        before = r[rows.start - 1]
-        for arriving, word, reached, step in zip(a[rows], x[rows], r[rows], moves, strict=True):
-            np.dot(before, step, out=arriving)
-            before = np.multiply(arriving, word, out=reached)
-        if found.divided is not None:
-            found.divided[:, rows] = found.divided[:, rows.start - 1, None]
-            _divide(found, slice(rows.stop - 1, rows.stop))
-
-
-def _divide(found: Sweeps, rows: slice) -> None:
-    """Divide rows of one column by their sums, in place, if anything is to be divided."""
-    if found.divided is not None:
-        sums = found.reached[:, rows].sum(-1)
+def _divide(reached: Array, divided: Array, packed: Packed, stride: range) -> None:
+    """Divide the last column of a stride by its sums, and carry on the logarithms of all before."""
+    columns = packed.columns[stride.start : stride.stop]
+    if stride.start > 0:
+        rows = slice(columns[0].start, columns[-1].stop)
+        before = packed.columns[stride.start - 1].start
+        divided[rows] = divided[before + packed.places[rows]]
+    if len(columns) == len(stride):
+        here = columns[-1]
+        sums = reached[here].sum(-1)
         sums[sums == 0.0] = 1.0  # nothing is allowed
-        found.reached[:, rows] /= sums[..., None]
-        found.divided[:, rows] += log(sums)
+        reached[here] /= sums[..., None]
+        divided[here] += log(sums)
 
 
-class _Side:
-    """Both directions in one row, (N, 2K), with one product: zeros keep them apart."""
-
-    @staticmethod
-    def room(words: Array) -> Array:
-        """Room for two tables like `words` (N, K), seen as (2, N, K)."""
-        return empty((len(words), 2, words.shape[1]), words).swapaxes(0, 1)
-
-    @staticmethod
-    def factors(table: Array) -> Array:
-        """The same room as it is multiplied."""
-        return table.swapaxes(0, 1).reshape(table.shape[1], -1)
-
-    @staticmethod
-    def step(forward: Array, backward: Array) -> Array:
-        """What the factors are multiplied by."""
-        num_tags = len(forward)
-        both = empty((2 * num_tags, 2 * num_tags), forward)
-        both[:] = 0.0
-        both[:num_tags, :num_tags], both[num_tags:, num_tags:] = forward, backward
-        return both
+def _least(e: Exponentials, table: Array) -> float:
+    """The smallest positive number, if it has to be known."""
+    if e.smallest == 0.0:
+        return math.inf
+    return float(library(table).where(table > 0.0, table, math.inf).min())
 
 
-class _Stacked:
-    """Both directions one after the other, (2, N, K), with a product of two matrices."""
-
-    @staticmethod
-    def room(words: Array) -> Array:
-        """Room for two tables like `words` (N, K)."""
-        return empty((2, *words.shape), words)
-
-    @staticmethod
-    def factors(table: Array) -> Array:
-        """The same room as it is multiplied."""
-        return table
-
-    @staticmethod
-    def step(forward: Array, backward: Array) -> Array:
-        """What the factors are multiplied by."""
-        return library(forward).stack([forward, backward])
+def _turned(transitions: Array) -> Array:
+    """The steps of a sentence that is read from its end."""
+    if transitions.ndim == 3:
+        transitions = library(transitions).flip(transitions, (0,))
+    return transitions.swapaxes(-1, -2)
 
 
-def _steps(
-    e: Exponentials, packed: Packed, both_ways: Callable[[Array, Array], Array]
-) -> Sequence[Array]:
-    """What the rows of each column but the last are multiplied by on the way to the next one."""
-    if e.transitions.ndim == 2:
-        return [both_ways(e.transitions, e.transitions.T)] * (len(packed.columns) - 1)
-    backward = library(e.transitions).flip(e.transitions, (0,)).swapaxes(-1, -2)
-    return list(map(both_ways, e.transitions, backward))
+def _apart(ahead: Array, back: Array) -> Array:
+    """Steps that multiply both directions of a row, each by its own: (..., 2K, 2K)."""
+    num_tags = ahead.shape[-1]
+    both = empty((*ahead.shape[:-2], 2 * num_tags, 2 * num_tags), ahead)
+    both[:] = 0.0
+    both[..., :num_tags, :num_tags], both[..., num_tags:, num_tags:] = ahead, back
+    return both
 
 
 def exact(e: Exponentials, found: Sweeps, totals: Array, packed: Packed) -> bool:
@@ -163,5 +174,4 @@ def exact(e: Exponentials, found: Sweeps, totals: Array, packed: Packed) -> bool
     alive = totals > 0.0
     if not (alive == alive[packed.first][packed.places]).all():
         return False
-    positive = library(totals).where(found.reached > 0.0, found.reached, math.inf)
-    return float(positive.min()) >= e.smallest
+    return found.least >= e.smallest

@@ -72,11 +72,13 @@ def run(
     report: Progress | None = None,
     *,
     most_kept: int = MOST_KEPT,
+    pause: Callable[[], object] = lambda: None,
 ) -> Results:
     """Tag all sentences by every decoder and look for what is wrong.
 
     The sentences are gone through twice. `report` is called after every batch; what it raises ends
-    the run. `most_kept` errors are listed, all are counted.
+    the run. `most_kept` errors are listed, all are counted. A server can do something else in a
+    `pause`, which is called after each sentence and each decoder of a batch.
 
     Raises:
         FormatError: there is no sentence, or one without tags.
@@ -84,7 +86,7 @@ def run(
         NoPathError: every path of a sentence is forbidden.
     """
     total = _checked(tagger, sentences)
-    collected = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept))
+    collected = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept), pause)
     rest = iter(sentences)
     while group := list(islice(rest, SENTENCES_AT_ONCE)):
         collected.add(group)
@@ -123,6 +125,7 @@ class _Collected:
     tagger: Tagger
     lexicon: Lexicon | None
     log: ErrorLog
+    pause: Callable[[], object]
     words: dict[str, "array[int]"] = field(default_factory=lambda: defaultdict(lambda: array("h")))
     probabilities: dict[str, "array[float]"] = field(
         default_factory=lambda: defaultdict(lambda: array("d"))
@@ -157,6 +160,7 @@ class _Collected:
             self._keep(sentences[index], tried, gold[index])
             self._judge(sentences[index], chain, posterior, tried, gold[index])
             self.lengths.append(len(gold[index]))
+            self.pause()
         self.batches.append(len(sentences))
 
     def _keep(self, sentence: Sentence, paths: Mapping[str, list[int]], gold: list[int]) -> None:
@@ -228,6 +232,7 @@ class _Collected:
         started = time.perf_counter()
         yield
         self.seconds[what].append(time.perf_counter() - started)
+        self.pause()
 
 
 def _seen(lexicon: Lexicon, sentence: Sentence) -> list[int]:

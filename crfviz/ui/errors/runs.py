@@ -15,6 +15,7 @@ from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.floor import FLOOR
 from crfviz.ui.session.kept import of_server
 from crfviz.ui.session.turns import turn
 from crfviz.ui.state.link import explorer_link
@@ -67,7 +68,7 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     with turn(lambda words: bar.progress(0.0, words)):
         analysis = runs.get(key)  # somebody before in the line may have asked for the same
         if analysis is None:
-            results = run(tagger, sentences, report)
+            results = run(tagger, sentences, report, pause=FLOOR.let_others)
             tables = tables_of(results)
             record = full_record(results, source.name, tables)
             analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
@@ -88,13 +89,18 @@ def links_of(results: Results) -> dict[str, list[str | None]]:
     """The explorer on the sentence of each row of the tables of errors and suspects."""
     log = results.log
     links = ExplorerLinks(results.tagger, log.sentences)
-    by_table = {
-        name: [links.to(error.sentence, error.first, error.gold[0]) for error in errors]
+    wanted: dict[str, list[tuple[int, int, str]]] = {
+        name: [(error.sentence, error.first, error.gold[0]) for error in errors]
         for name, errors in (("errors", log.first), ("suspects", log.suspects))
     }
-    by_table["entity_suspects"] = [
-        links.to(suspect.sentence, suspect.span.start) for suspect in log.entity_suspects
+    wanted["entity_suspects"] = [
+        (suspect.sentence, suspect.span.start, "") for suspect in log.entity_suspects
     ]
+    by_table: dict[str, list[str | None]] = {name: [] for name in wanted}
+    for name, rows in wanted.items():
+        for row in rows:
+            by_table[name].append(links.to(*row))
+            FLOOR.let_others()
     return by_table
 
 

@@ -33,6 +33,7 @@ from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
     MAX_CHARACTERS,
     MAX_STEP,
+    OF_PAGE,
     Changes,
     History,
     Scenario,
@@ -70,7 +71,8 @@ def begin(path: str) -> None:
     elif context is not None and context.is_history_navigation:
         _go_to(_from_address())
     elif before is not None and before != path:
-        _keep(replace(scenario(), step=arriving))
+        view = {name: kept for name, kept in scenario().view.items() if name not in OF_PAGE}
+        _keep(replace(scenario(), step=arriving, view=view))
 
 
 def publish() -> Link:

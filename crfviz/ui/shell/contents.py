@@ -179,10 +179,14 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
 ENTRIES = tuple(entry for group in GROUPS.values() for entry in group)
 
 
+def group_of(path: str) -> str:
+    """The heading over the page at a path of the address."""
+    return next(heading for heading, group in GROUPS.items() if at_path(path) in group)
+
+
 def beside(path: str, steps: int) -> str | None:
     """The path of the page so many places after another of its group; None where that ends."""
-    group = next(group for group in GROUPS.values() if path in [entry.path for entry in group])
-    paths = [entry.path for entry in group]
+    paths = [entry.path for entry in GROUPS[group_of(path)]]
     at = paths.index(path) + steps
     return paths[at] if 0 <= at < len(paths) else None
 

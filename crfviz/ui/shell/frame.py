@@ -9,16 +9,25 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.pages_manager import PagesManager
 
-from crfviz.ui.session.current import arrive
-from crfviz.ui.shell.contents import ENTRIES, beside, titled
+from crfviz.ui.session.current import arrive, view_option
+from crfviz.ui.session.kept import say
+from crfviz.ui.shell.contents import ENTRIES, beside, group_of, titled
 from crfviz.ui.shell.glossary import button
 from crfviz.ui.widgets import guarded
 
 Columns = list[DeltaGenerator]
 
 SIDEBAR_WIDTH = 300  # pixels
+SIDEBAR, SHOWN, HIDDEN = "sidebar", "open", "closed"  # page option, and its values
 
 _STYLE_SHEET = Path(__file__).with_name("frame.css")
+
+
+def configure() -> None:
+    """Name the app, and show or hide the sidebar as the link says."""
+    hidden = view_option(SIDEBAR) == HIDDEN
+    width: int | Literal["collapsed"] = "collapsed" if hidden else SIDEBAR_WIDTH
+    st.set_page_config(page_title="crfviz", layout="wide", initial_sidebar_state=width)
 
 
 def style() -> None:
@@ -75,11 +84,14 @@ def _need_frame() -> None:
 
 
 def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
-    """Go to the page after this one in its group, or before it; nothing happens at the ends."""
+    """Go to the page after this one in its group, or before it; at the ends it is said."""
     if way is None:
         return
     target = beside(page.url_path, 1 if way == "next" else -1)
-    if target is not None:
+    if target is None:
+        end = "last" if way == "next" else "first"
+        say(f"{page.title} is the {end} page of “{group_of(page.url_path)}”.")
+    else:
         arrive(way)
         st.switch_page(next(each for each in pages if each.url_path == target))
 

@@ -1,14 +1,13 @@
 """The left side of every page: its links, the model, the sentence and its edits, or who labels."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 import streamlit as st
 
 from crfviz.ui import cached
 from crfviz.ui.panels.cards import summary
-from crfviz.ui.scene import example_of
+from crfviz.ui.scene import claim_text, keep_point
 from crfviz.ui.session.annotator import NOBODY
 from crfviz.ui.session.bound import bound, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.current import (
@@ -21,9 +20,10 @@ from crfviz.ui.session.current import (
     undo,
     view_option,
 )
-from crfviz.ui.session.kept import forget, messages
+from crfviz.ui.session.kept import choice, forget, messages
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.contents import GROUPS, Entry, at_path
+from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
 from crfviz.ui.state.link import Link
@@ -34,7 +34,6 @@ from crfviz.views.stage.component import component
 from crfviz.views.strips.decoders import LABELS
 
 ANNOTATE = "annotate"  # the page with sentences of its own
-_CODE = re.compile(r"`([^`]+)`")  # how claims mark words; the gallery shows no markdown
 NOTES = {
     cached.PREFERRED_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
 }  # what the picker says of a model
@@ -115,7 +114,7 @@ def _sentence() -> None:
 
 
 def _examples() -> None:
-    """The gallery, and what the sentence is to show if it is one of them."""
+    """The gallery, and room for what the sentence is to show if it is one of them."""
     now = scenario()
     gallery = _gallery(now.model)
 
@@ -133,8 +132,7 @@ def _examples() -> None:
         placeholder="Examples with a point",
         label_visibility="collapsed",
     )
-    if example := example_of(now):
-        st.caption(plain(_words(example.claim)))
+    keep_point(now)
 
 
 def _gallery(model: str) -> dict[str, Scenario]:
@@ -147,14 +145,9 @@ def _gallery(model: str) -> dict[str, Scenario]:
     others = [name for name in cached.ready_models() if name != model]
     for name in [model, *others] if model in cached.models() else others:
         for example in cached.examples(name)[: None if name == model else 1]:
-            label = f"{example.text} – {_words(example.claim)}"
+            label = f"{example.text} – {claim_text(example.claim)}"
             gallery[label if name == model else f"{name}: {label}"] = Scenario(name, example.text)
     return gallery
-
-
-def _words(claim: str) -> str:
-    """A claim without markdown: the gallery shows none."""
-    return _CODE.sub(r"“\1”", claim)
 
 
 def _edits() -> None:
@@ -189,7 +182,12 @@ def _rows() -> None:
 def _status(link: Link) -> None:
     """The colours, what it runs on, and how to keep what is on the screen."""
     theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=st.container(key="theme"))
+<<<<<<< HEAD
     use_colours(theme)
+=======
+    frame = component("frame", "ui/shell/web", ["frame"])
+    frame(key="frame", data={"theme": theme}, on_sidebar_change=_keep_sidebar)
+>>>>>>> main
     if link.complete:
         hint = "the address is the link"
     else:
@@ -200,9 +198,17 @@ def _status(link: Link) -> None:
     st.caption(f"{device} · {hint}")
 
 
+<<<<<<< HEAD
 def use_colours(theme: str) -> None:
     """Have the browser show one of `THEMES`."""
     component("frame", "ui/shell/web", ["frame"])(key="frame", data={"theme": theme})
+=======
+def _keep_sidebar() -> None:
+    """As the reader hid or showed it."""
+    said = choice("frame")
+    if isinstance(said, Mapping) and said.get("sidebar") in (SHOWN, HIDDEN):
+        set_view_option(SIDEBAR, said["sidebar"], SHOWN)
+>>>>>>> main
 
 
 def annotator_box() -> None:

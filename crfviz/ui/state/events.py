@@ -44,6 +44,7 @@ from crfviz.ui.words import quote
 Event = Mapping[object, object]
 
 
+CHOSEN = "chosen"  # page option: the cell that a side panel explains, which a step takes along
 _LARGEST = 2**53  # whole numbers above are not exact in a browser
 
 
@@ -130,12 +131,13 @@ def _right(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
 
 def _step(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
     value = event.get("value")
+    view = {name: option for name, option in scenario.view.items() if name != CHOSEN}
     if value == "start":
-        return replace(scenario, step=BEFORE_FIRST)
+        return replace(scenario, step=BEFORE_FIRST, view=view)
     if not _whole(value, MAX_STEP + 1):
         expected = f"a whole number from 0 to {MAX_STEP}"
         raise RefusedError(f"Ignored the step {_shown(value)}: expected {expected}.")
-    return replace(scenario, step=value)
+    return replace(scenario, step=value, view=view)
 
 
 def _cover(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:

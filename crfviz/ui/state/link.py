@@ -39,6 +39,7 @@ from crfviz.ui.state.scenario import (
     MAX_STEP,
     MAX_STRENGTH,
     MAX_WORDS,
+    OF_PAGE,
     Scenario,
 )
 from crfviz.ui.words import clean, quote
@@ -78,8 +79,10 @@ class Link:
 
     @property
     def elsewhere(self) -> Link:
-        """The same for another page, which has steps of its own."""
-        return replace(self, params={k: v for k, v in self.params.items() if k != "step"})
+        """The same for another page, which has steps and panels of its own."""
+        left_out = ("step", *(_OPTION + name for name in OF_PAGE))
+        params = {name: value for name, value in self.params.items() if name not in left_out}
+        return replace(self, params=params)
 
 
 @dataclass(frozen=True)
@@ -204,12 +207,12 @@ class _Reader:
         return default
 
     def sentence(self, default: str) -> str:
-        text = clean(self.left.pop("sentence", default))
+        text = self.left.pop("sentence", default)
         if len(text) > MAX_CHARACTERS:
             self.ignore(
                 "sentence", "the end of the sentence", f"at most {MAX_CHARACTERS} characters"
             )
-        return text[:MAX_CHARACTERS]
+        return clean(text[:MAX_CHARACTERS])
 
     def edits(self) -> Edits:
         return Edits(

@@ -19,7 +19,8 @@ MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
 BEFORE_FIRST = -1  # as a step: none is done, where the page would open with some
 MAX_HISTORY = 50  # undo steps
-OF_POSITIONS = ("at", "cell", "entity", "nudge")  # page options of one sentence only
+OF_POSITIONS = ("at", "cell", "chosen", "entity", "nudge")  # page options of one sentence only
+OF_PAGE = ("panel",)  # and of one page
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
     Transition edits stay. Edits of single words, pins, right tags, the step and what was asked
     about a word go: positions no longer mean the same.
     """
-    sentence = clean(sentence)[:MAX_CHARACTERS]
+    sentence = clean(sentence[:MAX_CHARACTERS])
     if sentence == scenario.sentence:
         return scenario
     view = {name: value for name, value in scenario.view.items() if name not in OF_POSITIONS}

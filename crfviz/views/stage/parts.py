@@ -14,7 +14,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gradient import GradientStep
 from crfviz.chain.sampling import Pile
 from crfviz.views.stage.entity import EntityPanel
-from crfviz.views.stage.steps import Walk
+from crfviz.views.stage.steps import ONE_PICTURE, Walk
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,8 @@ class Gradient:
     step: GradientStep | None  # None where no path is right
 
 
+FOLDED, UNFOLDED = "yes", "no"  # whether tags without mass share a row
+
 Side = Matrix | Cell | Bars | Gap | EntityPanel | Gradient  # what stands beside the main panels
 
 
@@ -117,7 +119,7 @@ class Picture:
     rows: Sequence[Row] = ()
     grids: Sequence[Grid] = ()
     side: Side | None = None  # with "spans" in `main` an entity
-    walk: Walk | None = None  # step by step
+    walk: Walk = ONE_PICTURE  # step by step
     compact: bool = False  # rows as low as can be read, for two pictures in one sight
     reference: str = "viterbi"  # the row that others are compared with
     contrast: str = "left_to_right"  # the row whose differing steps are drawn dashed in the lattice
@@ -149,3 +151,6 @@ class Subject:
     step: int = 0  # of the walk, as `Walk.at` reads it
     nodes: str = ""  # what nodes say, where the walk leaves a choice
     covered: Sequence[str] = ()  # parts that are switched off
+    chosen: tuple[int, int] | None = None  # position and tag id of the cell that is explained
+    panel: str = ""  # how the side panel reads that cell, where the reader chose
+    folding: str = ""  # FOLDED or UNFOLDED, where the reader chose

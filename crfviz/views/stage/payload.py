@@ -91,12 +91,13 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
         "gradient": _gradient(side.step) if isinstance(side, Gradient) and side.step else None,
         "asked": _listed(picture.asked),
         "constrained": subject.constrained,
-        "walk": None if picture.walk is None else _walk(picture.walk, len(subject.now.words)),
-        "step": 0
-        if picture.walk is None
-        else picture.walk.at(subject.step, len(subject.now.words)),
+        "walk": _walk(picture.walk, len(subject.now.words)),
+        "step": picture.walk.at(subject.step, len(subject.now.words)),
         "nodes": subject.nodes,
         "covered": list(subject.covered),
+        "chosen": _listed(subject.chosen),
+        "panel": subject.panel,
+        "folding": subject.folding,
     }
 
 

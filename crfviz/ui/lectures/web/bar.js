@@ -54,30 +54,31 @@ export function bar(root) {
       ask(`Cue, 1 to ${data.cues}`, "", "short", (text) => {
         if (Number(text) >= 1) go(Math.min(Math.trunc(Number(text)), data.cues));
       }),
-    s: () => ask("Sentence", data.sentence, "", (text) => send("sentence", text)),
-    Escape: () => go(LEAVE),
+    t: () => ask("Sentence", data.sentence, "", (text) => send("sentence", text)),
   };
 
   const onKey = (event) => {
     const { key, altKey, ctrlKey, metaKey } = event;
     if (event.defaultPrevented || altKey || ctrlKey || metaKey || !data) return;
     if (event.composedPath()[0].matches?.(TYPING)) return;
-    const act = keys[key.length === 1 ? key.toLowerCase() : key];
-    const steps = event.repeat ? 0 : WALK[key];
-    const to = Math.max(1, Math.min(data.cue + (steps ?? 0), data.cues));
-    if (act) act();
-    else if (steps && to !== data.cue) go(to);
-    else return;
+    const steps = event.repeat ? 0 : (WALK[key] ?? 0);
+    const to = Math.max(1, Math.min(data.cue + steps, data.cues));
+    if (key !== "Escape" && to === data.cue) return;
     event.preventDefault();
+    go(key === "Escape" ? LEAVE : to);
   };
-  // Whatever is pressed while the wall is dark brings the light back, and does nothing else.
-  const onBlank = (event) => {
-    if (!over?.matches(".blank")) return;
+  // Before the picture, which has letters of its own: while the wall is dark any key brings the light back.
+  const onFirst = (event) => {
+    const { key, altKey, ctrlKey, metaKey } = event;
+    const dark = over?.matches(".blank");
+    const typing = event.composedPath()[0].matches?.(TYPING);
+    if (altKey || ctrlKey || metaKey || (!dark && (over || typing || !(key.toLowerCase() in keys)))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    uncover();
+    if (dark) uncover();
+    else keys[key.toLowerCase()]();
   };
-  addEventListener("keydown", onBlank, true);
+  addEventListener("keydown", onFirst, true);
   document.addEventListener("keydown", onKey);
 
   return {
@@ -91,7 +92,7 @@ export function bar(root) {
       between.tell({ at: data.cue });
     },
     close() {
-      removeEventListener("keydown", onBlank, true);
+      removeEventListener("keydown", onFirst, true);
       document.removeEventListener("keydown", onKey);
       between.close();
     },

@@ -5,6 +5,8 @@ import { settle, walk } from "./roving.js";
 import { use } from "./scheme.js";
 
 const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .crfviz-terms";
+const [HIDES, SHOWS] = ["[data-testid=stSidebarCollapseButton]", "[data-testid=stExpandSidebarButton]"];
+const LEAST_BESIDE = 768; // pixels of a window in which the sidebar stands beside the page
 const WATCHED = { attributeFilter: ["disabled", "inert", "open", "tabindex"], childList: true, subtree: true };
 
 const trimmed = (path) => path.replace(/\/$/, "");
@@ -43,9 +45,20 @@ function watch() {
   );
 }
 
-watch();
+// The reader hid or showed the sidebar by its buttons; where there is no room for it, it hides by itself.
+function watchSidebar() {
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest?.(`${HIDES}, ${SHOWS}`);
+    if (button && innerWidth >= LEAST_BESIDE) tell("sidebar", button.matches(HIDES) ? "closed" : "open");
+  });
+}
 
-export default ({ data }) => {
+let tell = () => {};
+watch();
+watchSidebar();
+
+export default ({ data, setTriggerValue }) => {
+  tell = setTriggerValue;
   use(data.theme);
   settleAll();
 };

@@ -13,7 +13,7 @@ export function listenToPage(answer, first = () => null) {
   const early = (event) => {
     const own = first(event, { editing: hands.field === source(event), pointed: hands.pointed });
     if (!own) return;
-    event.stopPropagation();
+    event.stopImmediatePropagation(); // there may be two stages on a page, and one turns it
     act(event, own);
   };
   const late = (event) => act(event, answer(event));

@@ -5,7 +5,7 @@ import { solve, transition } from "./recursions.js";
 export const START = "START";
 export const END = "END";
 const MASS = 0.01; // a tag below this marginal everywhere, and on no drawn row, is folded
-const FEW = 9; // so many tags are never folded
+export const FEW_TAGS = 9; // so many tags are never folded
 const MOST_BY_HAND = 30; // edits of the matrix that unfold their tags
 
 const TABLES = ["marginals", "alpha", "beta", "best"];
@@ -85,7 +85,7 @@ export function applyEdits({ trained, tags, K, pins }, edits) {
 // Tag ids that are drawn; `kept` only grows while something is being dragged, so that no row vanishes under the hand.
 export function shownTags(model, kept = new Set()) {
   const { K, T } = model;
-  if (K <= FEW) return new Set(Array(K).keys());
+  if (K <= FEW_TAGS) return new Set(Array(K).keys());
   const shown = new Set(kept);
   const tables = [model.results.marginals, model.ghost?.marginals].filter(Boolean);
   for (let k = 0; k < K; k++) {

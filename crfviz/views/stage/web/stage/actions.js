@@ -6,8 +6,11 @@ import { switched } from "./covers.js";
 import { asking, stepEvent, view } from "./events.js";
 import { KINDS } from "./inputs.js";
 import { tagAt } from "./selection.js";
+import { folds } from "./steps.js";
 
 const REST = 250; // milliseconds for which the focus rests on what is asked about
+const CELL_REST = 600; // milliseconds for which a cell is explained before the link names it
+const EXPLAINING = ["cell", "bars"]; // side panels that speak of one cell
 const STEP_REST = 400; // milliseconds until the link follows the walk
 
 // Moves the walk; the link follows when the keys rest. Beyond its ends it `turns` to the page after or before.
@@ -15,7 +18,9 @@ export function go(stage, by, turns = false) {
   const { at, of } = stage.model.steps;
   const next = clamp(at + by, 0, of);
   if (next === at) return turns && turn(stage, by > 0 ? "next" : "previous");
-  stage.reselect({ step: next, cell: null });
+  forget(stage, "cell");
+  const redraw = folds(stage.payload, at) === folds(stage.payload, next) ? "reselect" : "refresh";
+  stage[redraw]({ step: next, cell: null });
   const { column } = stage.model.steps;
   if (column !== null) stage.frame.bringIntoSight(column, stage.sizes);
   const rest = stage.payload.panels.main.length ? STEP_REST : 0; // without a picture it is the page that steps
@@ -26,6 +31,11 @@ export function go(stage, by, turns = false) {
 export function showOnNodes(stage, nodes) {
   forget(stage, "step");
   stage.emit([stepEvent(stage.payload, stage.chosen.step), view("nodes", nodes)], { nodes });
+}
+
+// Gives each tag a row of its own, or those without mass one together.
+export function unfold(stage, unfolded) {
+  stage.emit([view("folded", unfolded ? "no" : "yes")], { unfolded });
 }
 
 // Covers a part of the page, or uncovers it.
@@ -82,6 +92,7 @@ export function setStrength(stage, value, done, clear = false) {
 
 export function readAs(stage, how) {
   stage.reselect({ reading: { ...stage.chosen.reading, ...how } });
+  if (how.kind) stage.emit([view("panel", how.kind)]);
 }
 
 // A node of the lattice is pointed at; t is null when it no longer is.
@@ -108,8 +119,8 @@ export function pointAtCell(stage, event) {
   const k = Number(tag ?? (chosen.cell?.[0] === t ? chosen.cell[1] : tagAt(model, t)));
   if (side === "bars" && String(chosen.cell) !== String([t, k])) select(stage, t, k);
   if (side !== "cell" || over || !tag) return;
-  if (table in KINDS) chosen.reading = { ...chosen.reading, kind: table };
   select(stage, t, k);
+  if (table in KINDS && chosen.reading.kind !== table) readAs(stage, { kind: table });
 }
 
 // What waits under this name is not done.
@@ -120,6 +131,9 @@ export function forget({ timers }, name) {
 
 function select(stage, t, k) {
   stage.reselect({ cell: [t, k], survivor: [t, k] });
+  const { panels, tags, chosen } = stage.payload;
+  if (!EXPLAINING.includes(panels.side) || String(chosen) === String([t, k])) return forget(stage, "cell");
+  later(stage, "cell", CELL_REST, () => stage.emit([view("chosen", `${t} ${tags[k]}`)]));
 }
 
 function later(stage, name, milliseconds, act) {

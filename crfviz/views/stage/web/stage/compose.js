@@ -4,13 +4,15 @@ import { applyEdits, shownTags } from "../model.js";
 import { clamp } from "../numbers.js";
 import { solve } from "../recursions.js";
 import { allCovered } from "./covers.js";
+import { folds } from "./steps.js";
 
 // Events that change numbers: those whose outcome is drawn before Python answers, and those that it alone can work out.
 const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);
 const PYTHONS = new Set(["undo", "redo", "constrained"]);
 
 // `events` are those that wait for an answer, `chosen` is the reader's { preview, message, unfolded, into, covered },
-// where the preview is an event under the hand; `before` holds the tags that were shown.
+// where the preview is an event under the hand and `unfolded` is null where the page decides; `before` holds the tags
+// that were shown.
 export function compose(payload, { events, chosen, before }) {
   const unseen = [...events, chosen.preview].filter((event) => LIVE.has(event?.kind));
   const live = unseen.length > 0;
@@ -20,7 +22,8 @@ export function compose(payload, { events, chosen, before }) {
   model.chain = payload.trained && applyEdits(payload, edits);
   if (live) Object.assign(model, resultsOf(payload, model.chain));
   model.covered = allCovered(chosen.covered);
-  model.shown = chosen.unfolded ? new Set(payload.tags.keys()) : shownTags(model, live ? before : undefined);
+  model.unfolded = chosen.unfolded ?? !folds(payload, chosen.step);
+  model.shown = model.unfolded ? new Set(payload.tags.keys()) : shownTags(model, live ? before : undefined);
   model.order = [...model.shown].sort((a, b) => a - b);
   model.payloadRows = model.rows;
   model.rows = model.rows.filter(({ id }) => !model.covered.has(id));

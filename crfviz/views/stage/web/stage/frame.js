@@ -2,6 +2,7 @@
 
 import { button, flag, hide, html, present, setText } from "../dom.js";
 import { readWithArrows } from "../keyboard.js";
+import { FEW_TAGS } from "../model.js";
 import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
@@ -22,6 +23,7 @@ import {
   showOnNodes,
   stepInto,
   switchPart,
+  unfold,
 } from "./actions.js";
 import { cellHooks } from "./events.js";
 import { buildInputs } from "./inputs.js";
@@ -42,7 +44,7 @@ export function buildFrame(stage) {
     : [];
   const covers = buildCovers((part) => switchPart(stage, part));
   const identity = html("div.identity");
-  const fold = button("", () => stage.refresh({ unfolded: !stage.chosen.unfolded }), { class: "fold" });
+  const fold = button("", () => unfold(stage, !stage.model.unfolded), { class: "fold" });
   const heading = html("div.label");
   const note = html("div.note", { role: "status" });
   const legend = html("div.legend");
@@ -76,8 +78,8 @@ export function buildFrame(stage) {
       const impossible = next.results.logPartition === -Infinity; // is said before any step
       present(identity, next.title !== null || next.sees("score") || (impossible && !next.covered.has("score")));
       if (next.heading.length) drawColumns(heading, next.heading);
-      hide(fold, (folded === 0 && !stage.chosen.unfolded) || panels.main.length === 0);
-      setText(fold, stage.chosen.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
+      hide(fold, (folded === 0 && !(next.unfolded && next.K > FEW_TAGS)) || panels.main.length === 0);
+      setText(fold, next.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
       setText(legend, problem ?? next.legend);
       flag(legend, { problem: Boolean(problem) });
       flag(body, { tall: next.heading.length > 0 });

@@ -8,7 +8,8 @@ const PAGES = { PageDown: 1, PageUp: -1 };
 const STEPS = { ...PAGES, ArrowRight: 1, " ": 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role=combobox]";
 const OPEN = "[role=listbox], [role=menu], [role=dialog], :is([aria-haspopup], [role=combobox])[aria-expanded=true]";
-const OWN_ARROWS = "[type=range], [role=slider], canvas, [data-cell], [data-table], [data-weight], [data-node]";
+const OWN_ARROWS =
+  "[type=range], [role=slider], canvas, [data-cell], [data-table], [data-weight], [data-node], [data-word]";
 
 // Steps of a walk, before whatever has the focus: a clicker works wherever that is, except where a text is typed or a
 // list is open. `hands` is what listenToPage says of the reader.

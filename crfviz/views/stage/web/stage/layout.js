@@ -1,6 +1,7 @@
 // Sizes follow the room there is: all words side by side down to a least width, all rows above the fold of the page.
 // A pure function of the model and the room; the style sheet does the rest. In pixels where nothing else is said.
 
+import { FEW_TAGS } from "../model.js";
 import { clamp } from "../numbers.js";
 
 const GAP = 16; // between the words and the panel beside them
@@ -22,7 +23,6 @@ const STACKED = 640; // stages narrower than this have their panel under the wor
 const NARROW = 64; // columns below this are written smaller
 const ROOMY = 100; // columns from here on have room for what a tag was
 const FEW_ROWS = 4; // lattices this low may be drawn larger
-const FEW_TAGS = 9; // matrices this small, too
 
 // `room`: width and height of the window that the stage may use, its `top` on the page, and the height of its `note`.
 export function layout(model, { width, height, top, note }) {

@@ -12,6 +12,7 @@ import { Outbox } from "../outbox.js";
 import { forget } from "./actions.js";
 import { compose, shapeOf } from "./compose.js";
 import { buildFrame } from "./frame.js";
+import { KINDS } from "./inputs.js";
 import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
 import { selection } from "./selection.js";
@@ -27,7 +28,7 @@ export class Stage {
     this.timers = {};
     this.noteHeight = 0; // pixels
     this.chosen = {
-      unfolded: false,
+      unfolded: null, // whether every tag has a row of its own; null: as the page decides
       cell: null, // [word, tag] that the side panels speak of
       survivor: null,
       into: 1, // the word into which the matrix shows the step, where each step has its own
@@ -77,10 +78,22 @@ export class Stage {
     if (!waits("cover")) chosen.covered = payload.covered;
     if (another) Object.assign(chosen, { cell: null, survivor: null, preview: null, message: null });
     chosen.reading ??= { kind: payload.walk?.phases[0]?.nodes[0] ?? "alpha", temperature: 1 };
+    if (!waits("view")) {
+      chosen.unfolded = { yes: false, no: true }[payload.folding] ?? null;
+      if (payload.panel in KINDS) chosen.reading = { ...chosen.reading, kind: payload.panel };
+    }
+    if (payload.chosen && !this.timers.cell && !this.timers.step && !waits("step", "view"))
+      chosen.cell = payload.chosen;
     if (another) this.frame = null;
     this.refresh();
-    // A page that takes no questions was opened at this word by a link.
-    if (another && payload.asked && !payload.asks) this.frame.bringIntoSight(payload.asked[0], this.sizes);
+    if (another) this.showPlace();
+  }
+
+  // Scrolls to the word that the link speaks of.
+  showPlace() {
+    const { asked, chosen } = this.payload;
+    const place = this.model.walking ? this.model.steps.column : (chosen ?? asked)?.[0];
+    if (place !== null && place !== undefined) this.frame.bringIntoSight(place, this.sizes);
   }
 
   // Draws everything, after `changes` of what the reader chose.
@@ -162,5 +175,5 @@ export class Stage {
 // Adds to the model what follows from what is chosen; a walk takes the cell along.
 function select(model, chosen) {
   Object.assign(model, selection(model, chosen));
-  if (model.steps) chosen.cell = model.cell;
+  if (model.steps?.of) chosen.cell = model.cell;
 }

@@ -42,7 +42,7 @@ function firstCell(model, { steps, sees }, walking) {
     const t = steps.column ?? 0;
     return [t, sees("path", t) ? tagAt(model, t) : largestAt(results.best ?? results.marginals, K, t)];
   }
-  const t = steps?.of ? T - 1 : Math.min(1, T - 1);
+  const t = steps?.column ?? Math.min(1, T - 1);
   return [t, (results.path ?? model.rows[0]?.tags ?? [])[t] ?? 0];
 }
 

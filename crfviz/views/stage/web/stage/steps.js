@@ -29,6 +29,13 @@ export function sightOf(model, { step, nodes }) {
   };
 }
 
+// Whether a row shared by all tags without mass would tell what is to be found out step by step: while steps are left,
+// and on a page that opens before the first of them.
+export function folds({ walk, T }, step) {
+  const of = walk ? lengthOf(walk, T) : 0;
+  return of === 0 || (walk.opens === of && step >= of);
+}
+
 // Steps of a walk over T words.
 export function lengthOf({ phases }, T) {
   return phases.reduce((sum, { sweep }) => sum + (sweep ? T : 1), 0);
