@@ -20,6 +20,7 @@ from crfviz.ui.lectures.lecture import Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
 from crfviz.ui.session.current import (
     ARRIVES,
+    address,
     change,
     put,
     scenario,
@@ -28,6 +29,7 @@ from crfviz.ui.session.current import (
     view_option,
 )
 from crfviz.ui.session.kept import found, keep, say
+from crfviz.ui.shell import frame
 from crfviz.ui.shell.contents import at_path
 from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
 from crfviz.ui.state.scenario import Scenario
@@ -68,6 +70,7 @@ def play(pages: Sequence[st.Page]) -> bool:
         keep(_AT, None)
         return False
     place = _gone_on(place, pages)
+    frame.configure()
     st.html(_STYLE_SHEET)
     use_colours(view_option("theme", THEMES[0]))
     if SPEAKER in st.query_params:
@@ -140,11 +143,10 @@ def _asked_for(place: Place, pages: Sequence[st.Page]) -> tuple[Place, int]:
 
 def _write_address(place: Place) -> None:
     """Only what leads to this cue; whatever else stands there is taken out."""
-    kept = {name: st.query_params.get(name, "") for name in (SPEAKER, THEME)}
-    address = {LECTURE: place.name, CUE: str(place.number), **kept}
-    address = {name: value for name, value in address.items() if value}
-    if st.query_params.to_dict() != address:
-        st.query_params.from_dict(address)
+    kept = {name: st.query_params[name] for name in (SPEAKER, THEME) if name in st.query_params}
+    params = {LECTURE: place.name, CUE: str(place.number), **kept}
+    if st.query_params.to_dict() != params:
+        st.query_params.from_dict(params)
 
 
 def _screen(cue: Cue, arriving: int) -> Scenario:
@@ -158,7 +160,8 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
     """To the same screen in the explorer; the browser's Back returns to the cue."""
     keep(_AT, None)
     stay_at_step(scenario().step)
-    st.switch_page(next(page for page in pages if page.url_path == place.cue.page))
+    page = next(page for page in pages if page.url_path == place.cue.page)
+    st.switch_page(page, query_params=address().params)
 
 
 def _show(place: Place) -> None:

@@ -75,11 +75,16 @@ def begin(path: str) -> None:
         _keep(replace(scenario(), step=arriving, view=view))
 
 
-def publish() -> Link:
-    """Write the scenario to the address, if that says anything else; returns what it says."""
+def address() -> Link:
+    """What the address of the scenario says."""
     view = scenario().view.values()
     compared = [kept for kept in shelf().snapshots if f"snapshot {kept.name}" in view]
-    link = with_snapshots(encode(scenario(), _models()), compared)
+    return with_snapshots(encode(scenario(), _models()), compared)
+
+
+def publish() -> Link:
+    """Write the scenario to the address, if that says anything else; returns what it says."""
+    link = address()
     if st.query_params.to_dict() != link.params:
         st.query_params.from_dict(link.params)
     return link

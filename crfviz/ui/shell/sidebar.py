@@ -182,12 +182,7 @@ def _rows() -> None:
 def _status(link: Link) -> None:
     """The colours, what it runs on, and how to keep what is on the screen."""
     theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=st.container(key="theme"))
-<<<<<<< HEAD
     use_colours(theme)
-=======
-    frame = component("frame", "ui/shell/web", ["frame"])
-    frame(key="frame", data={"theme": theme}, on_sidebar_change=_keep_sidebar)
->>>>>>> main
     if link.complete:
         hint = "the address is the link"
     else:
@@ -198,17 +193,17 @@ def _status(link: Link) -> None:
     st.caption(f"{device} · {hint}")
 
 
-<<<<<<< HEAD
 def use_colours(theme: str) -> None:
     """Have the browser show one of `THEMES`."""
-    component("frame", "ui/shell/web", ["frame"])(key="frame", data={"theme": theme})
-=======
+    frame = component("frame", "ui/shell/web", ["frame"])
+    frame(key="frame", data={"theme": theme}, on_sidebar_change=_keep_sidebar)
+
+
 def _keep_sidebar() -> None:
     """As the reader hid or showed it."""
     said = choice("frame")
     if isinstance(said, Mapping) and said.get("sidebar") in (SHOWN, HIDDEN):
         set_view_option(SIDEBAR, said["sidebar"], SHOWN)
->>>>>>> main
 
 
 def annotator_box() -> None:
