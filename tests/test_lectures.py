@@ -31,8 +31,14 @@ def tags(model):
     return TAGS
 
 
+def other(name):
+    if name == "other":
+        return read(HEAD + CUE)
+    raise FormatError(f"There is no lecture {name}.")
+
+
 def read(text, file="mine.toml"):
-    return read_lecture(text, file, MODELS, tags, ["", "viterbi"])
+    return read_lecture(text, file, MODELS, tags, ["", "viterbi"], other)
 
 
 def test_a_cue_has_the_words_of_a_link():
@@ -64,6 +70,11 @@ say = "one thing"
     assert covered(state.view) == ["gold", "path", "lattice"]
 
 
+def test_a_cue_can_be_one_of_another_lecture():
+    (cue,) = read(HEAD + '[[cue]]\nsame = "other 1"\n').cues
+    assert cue == other("other").cues[0]
+
+
 def test_what_a_cue_leaves_out_is_as_in_a_link():
     (cue,) = read(HEAD + CUE).cues
     assert (cue.scenario.model, cue.scenario.step, cue.page) == ("tiny", BEFORE_FIRST, "viterbi")
@@ -87,6 +98,9 @@ def test_what_a_cue_leaves_out_is_as_in_a_link():
         ('holds = ["1 +"]', "mine.toml:12: expected an expression"),
         ('holds = "1"', "mine.toml:12: expected a list of texts as holds"),
         ("view = 1", "mine.toml:12: expected page options"),
+        ('same = "other 2"', "mine.toml:12: expected a lecture and a number up to 1"),
+        ('same = "nothing 1"', "mine.toml:12: There is no lecture nothing."),
+        ('same = "other 1"\nsay = "x"', "mine.toml:13: expected one of same, got “say”"),
         ("pins = [1]", "mine.toml:12: expected a text or a number as pins"),
     ],
 )

@@ -15,7 +15,8 @@
 Beside `page`, `cover`, `say` and `holds` a cue has the words of a link: `model`, `sentence`,
 `edits` (DET.NOUN:1.25), `scores` of single words (3.NOUN:2), `strength`, `pins` (0.DET), `right`,
 `step`, and page options in `view`, such as `view.at = "3 NOUN"`. What it leaves out is as in a
-link. `crfviz.ui.lectures.claims` says what may stand in braces.
+link. `crfviz.ui.lectures.claims` says what may stand in braces. A cue of `same = "greedy 3"` alone
+is the third one of the lecture called greedy.
 """
 
 import re
@@ -46,6 +47,7 @@ IN_LINK = {
     "step": "step",
 }  # the words of a cue, as a link writes them
 OWN = ("page", "cover", "say", "holds", "view")
+SAME = "same"
 _CUE = re.compile(r"^[ \t]*\[\[[ \t]*cue[ \t]*\]\][ \t]*(#.*)?$", re.MULTILINE)
 _LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 
@@ -77,6 +79,7 @@ def read_lecture(
     models: Models,
     tags: Callable[[str], Sequence[str]],
     pages: Collection[str],
+    other: Callable[[str], Lecture],
 ) -> Lecture:
     """The lecture that a text holds.
 
@@ -89,6 +92,7 @@ def read_lecture(
         models: those there are.
         tags: the K tag names of a model; a CrfvizError where it cannot be loaded.
         pages: the paths there are.
+        other: the lecture of a name; a FormatError where there is none.
 
     Raises:
         FormatError: the text is no TOML, has no title, or no cue that can be shown; says where.
@@ -105,7 +109,10 @@ def read_lecture(
     head.rest(("title", "minutes"))
     if not title:
         raise FormatError(f'{head.at()}: expected a line such as title = "Viterbi"')
-    read = [_cue(section, models, tags, pages) for section in cues]
+    read = [
+        _same(section, other) if SAME in section.content else _cue(section, models, tags, pages)
+        for section in cues
+    ]
     problems = [problem for section in sections for problem in section.problems]
     shown = tuple(cue for cue in read if cue is not None)
     if not shown:
@@ -193,6 +200,20 @@ def _key(name: str) -> str:
     """The word of a cue for a name in a link."""
     words = {link: word for word, link in IN_LINK.items()}
     return "view" if name.startswith("v.") else words.get(name, name)
+
+
+def _same(section: _Section, other: Callable[[str], Lecture]) -> Cue | None:
+    section.rest((SAME,))
+    name, _, number = section.text(SAME, 100).partition(" ")
+    try:
+        cues = other(name).cues
+    except FormatError as error:
+        section.wrong(SAME, str(error))
+        return None
+    if number.isdecimal() and 1 <= int(number) <= len(cues):
+        return cues[int(number) - 1]
+    section.wrong(SAME, f"expected a lecture and a number up to {len(cues)}, such as “{name} 1”")
+    return None
 
 
 def _cue(

@@ -5,9 +5,8 @@ A lecture is a file `NAME.toml`. Of two with one name that in the variable's fir
 
 import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
-
-import streamlit as st
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.once import warn_once
@@ -41,24 +40,32 @@ def lecture(name: str) -> Lecture:
     Raises:
         FormatError: there is none, or its file cannot be read; says where.
     """
+    return _lecture(name, lecture_of_its_own)
+
+
+def lecture_of_its_own(name: str) -> Lecture:
+    """The same, if it has no cues of others."""
+
+    def nothing(name: str) -> Lecture:
+        raise FormatError(f"expected a lecture whose cues are its own, not those of {name}")
+
+    return _lecture(name, nothing)
+
+
+def _lecture(name: str, other: Callable[[str], Lecture]) -> Lecture:
     files = lectures()
     if name not in files:
         raise FormatError(
             f"There is no lecture {quote(name)}; expected one of {', '.join(files) or 'none'}."
         )
     try:
-        return _read(files[name], files[name].stat().st_mtime_ns, tuple(cached.models()))
+        text = files[name].read_text("utf-8")
     except OSError as error:
         raise FormatError(f"{files[name].name} cannot be read ({error.strerror})") from error
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _read(path: Path, changed: int, names: tuple[str, ...]) -> Lecture:  # noqa: ARG001 - a key
-    """Read again when the file has `changed`, or the list of models."""
-    try:
-        text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path.name} is no text in UTF-8") from error
-    models = Models(names, cached.default_model(), cached.first_sentence)
+        raise FormatError(f"{files[name].name} is no text in UTF-8") from error
+    models = Models(cached.models(), cached.default_model(), cached.first_sentence)
     pages = [entry.path for entry in ENTRIES]
-    return read_lecture(text, path.name, models, lambda name: cached.tagger(name).tags, pages)
+    return read_lecture(
+        text, files[name].name, models, lambda model: cached.tagger(model).tags, pages, other
+    )
