@@ -10,9 +10,12 @@ import torch
 from crfviz.chain import recursions
 from crfviz.chain.crf import CRF
 from crfviz.chain.engine.batch import sums
+from crfviz.chain.engine.exponentials import exponentials
 from crfviz.chain.engine.likelihood import Scores, gold_score, gradient
-from crfviz.chain.engine.packed import pack
-from crfviz.chain.forward_backward import normalise
+from crfviz.chain.engine.packed import alone, pack
+from crfviz.chain.engine.pieces import cut
+from crfviz.chain.forward_backward import forward_backward, normalise
+from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
 
 INF = math.inf
@@ -281,6 +284,42 @@ def test_two_thousand_words_against_80_bits():
     gold = recursions.path_score(emissions, *parts, torch.zeros(1, 2000).long()).item()
     found = gold - crf.log_likelihood(emissions, torch.zeros(1, 2000).long()).item()
     assert found == pytest.approx(float(total), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("T", "K", "scale"), [(500, 1, 1.0), (501, 2, 6.0), (777, 5, 1.0), (2003, 24, 0.5)]
+)
+def test_a_long_sentence_is_summed_up_by_pieces(T, K, scale):
+    rng = np.random.default_rng(T)
+    parts = [scale * rng.standard_normal(shape) for shape in [(T, K), (K, K), (K,), (K,)]]
+    chain = Potentials(*parts)
+    scores = exponentials(*chain.scores())
+    assert cut(scores, alone(T)).length >= 8
+    tables = forward_backward(chain)
+    close = {"rtol": 1e-12, "atol": 1e-10}
+    steps = chain.arrays()[1]
+    alpha = recursions.forward(parts[0], steps, parts[2])
+    beta = recursions.backward(parts[0], steps, parts[3])
+    np.testing.assert_allclose(tables.log_alpha, alpha, **close)
+    np.testing.assert_allclose(tables.log_beta, beta, **close)
+    pairs = alpha[:-1, :, None] + steps + (parts[0] + beta)[1:, None] - tables.log_partition
+    np.testing.assert_allclose(tables.edge_marginals, np.exp(pairs), **close)
+    check(layer(*map(torch.from_numpy, parts[1:])), torch.from_numpy(parts[0])[None], **close)
+
+
+@pytest.mark.parametrize(
+    ("scores", "why"),
+    [
+        ([[0.0, -INF], [0.0, 0.0]], "a forbidden step"),
+        ([[0.0, -200.0], [0.0, 0.0]], "a division by the sum at every other word"),
+    ],
+)
+def test_a_long_sentence_stays_in_one_piece_for(scores, why):
+    emissions = torch.randn(1, 600, 2, generator=torch.Generator().manual_seed(0)).double()
+    chain = Potentials(emissions[0], scores)
+    assert cut(exponentials(*chain.scores()), alone(600)) is None, why
+    assert is_fast(layer(scores), emissions)
+    check(layer(scores), emissions, rtol=1e-12, atol=1e-10)
 
 
 def test_the_second_derivative_is_that_of_log_space():

@@ -44,7 +44,7 @@ DOORS = {  # the modules of a room that others may import; a room without a line
     "crfviz.annotations.files": {"importing", "merging", "exporting"},
     "crfviz.corpus.tables": {"analysis", "decoders", "errors", "report", "slices", "two_models"},
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
-    "crfviz.ui.errors": {"questions", "runs", "source"},
+    "crfviz.ui.errors": {"questions", "runs", "source", "walk"},
     "crfviz.ui.lectures": {"overview", "player"},
     "crfviz.ui.shell": {"contents", "frame", "server", "sidebar"},
     "crfviz.ui.state": {"covers", "events", "link", "scenario", "snapshots"},

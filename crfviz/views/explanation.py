@@ -24,7 +24,7 @@ from crfviz.views.numbers import (
     signed,
     told_apart,
 )
-from crfviz.views.phrases import differing, moved
+from crfviz.views.phrases import differing, moved, numbered
 
 
 def explain(analysis: Analysis) -> str:
@@ -55,6 +55,22 @@ def _reason(analysis: Analysis) -> str:
         "All four decoders agree on this sentence: the transitions change nothing here, "
         f"and the best path has probability {probability(analysis.viterbi.probability)}."
     )
+
+
+def explain_error(analysis: Analysis, gold: Sequence[int], position: int) -> str:
+    """What the best path says of a word, and what gold says, in one sentence.
+
+    Args:
+        analysis: of T words; it has a best path.
+        gold: T tag ids.
+        position: of the word, from 0.
+    """
+    word = numbered(analysis.words, position)
+    path = analysis.viterbi.path if analysis.viterbi else gold
+    chosen, right = (analysis.tags[tags[position]] for tags in (path, gold))
+    if chosen == right:
+        return f"Word {word} is {chosen}, as gold says."
+    return f"Word {word} is {chosen} by the model and {right} in gold."
 
 
 def explain_edits(trained: Analysis, now: Analysis) -> str:

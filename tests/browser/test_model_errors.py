@@ -86,7 +86,7 @@ def test_a_sentence_of_two_models_opens_under_either(screen, column):
     with explorer_of(screen, "Sentences: loss", column) as explorer:
         model = parse_qs(urlsplit(explorer.url).query).get("model")  # none: the first of the list
         assert (model == ["upos-en"]) == (column == 0)
-        expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
+        expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
 
 
 def test_an_error_of_a_kind_opens_in_the_explorer(screen):
@@ -94,13 +94,43 @@ def test_an_error_of_a_kind_opens_in_the_explorer(screen):
     screen.visit("model-errors", model="upos-en", **view)
     says(screen, "of 71)")
     with explorer_of(screen, "of 71)") as explorer:
-        expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
+        expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
+        wrong = explorer.locator(".node[data-wrong]")
+        assert wrong.count()
+        for place in "23":
+            explorer.keyboard.press("j")
+            expect(explorer.locator(".st-key-listed")).to_contain_text(f"{place} of 5")
+        explorer.keyboard.press("k")
+        expect(explorer.locator(".st-key-listed")).to_contain_text("2 of 5")
+        expect(explorer.locator(".word[data-asked]")).to_be_in_viewport()
+        explorer.keyboard.press("b")
+        expect(explorer.locator("h1", has_text="Model errors")).to_be_visible()
+        expect(explorer.get_by_text("Errors (5 of 71)")).to_be_in_viewport()
+        assert "v.place=1" in explorer.url
+
+
+def test_a_list_opens_where_the_reader_was(screen):
+    """The last of a long list: the table is scrolled there, and the page to the table."""
+    screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
+    says(screen, "Errors (71 of 71)")
+    with explorer_of(screen, "Errors (71 of 71)") as explorer:
+        address = explorer.url
+    screen.go(
+        "model-errors", address.replace("/?", "/model-errors?").replace("place=0", "place=70")
+    )
+    screen.page.wait_for_function(
+        """() => {
+          const list = document.querySelector(".st-key-row-errors-70");
+          const scroller = list?.querySelector(".dvn-scroller");
+          return scroller?.scrollTop > 0 && list.getBoundingClientRect().top < innerHeight;
+        }"""
+    )
 
 
 def test_an_entity_that_gold_lacks_opens_in_the_explorer(screen):
     screen.visit("model-errors", model="ner-en", **{"v.tab": "Is it the gold?"})
     with explorer_of(screen, "Entities in gold or in the prediction alone") as explorer:
-        expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
+        expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
 
 
 def test_a_long_list_is_shown_whole_when_asked(screen):
@@ -144,7 +174,7 @@ def test_a_suspect_opens_in_the_explorer(screen):
     screen.visit("model-errors", model="upos-en", **view)
     upload(screen, TAGGED)
     with explorer_of(screen, "Gold to be looked at") as explorer:
-        expect(explorer.get_by_text("where gold goes another way")).to_be_visible(timeout=PATIENCE)
+        expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
 
 
 def test_strange_tags_are_mapped_by_the_reader(screen):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from crfviz.chain.engine.arrays import Array, library, log, take
 from crfviz.chain.engine.exponentials import Exponentials, exponentials
 from crfviz.chain.engine.packed import Packed
+from crfviz.chain.engine.pieces import cut, sweeps_of_pieces
 from crfviz.chain.engine.sweeps import Sweeps, exact, sweeps
 
 
@@ -57,6 +58,7 @@ def sums(
     scores = exponentials(emissions, transitions, start, end)
     if scores is None:
         return None
-    swept = sweeps(scores, packed)
+    pieces = cut(scores, packed)
+    swept = sweeps_of_pieces(scores, pieces) if pieces else sweeps(scores, packed)
     totals = library(emissions).einsum("nk,nk->n", swept.prefixes, swept.arriving)
     return Sums(scores, packed, swept, totals) if exact(scores, swept, totals, packed) else None

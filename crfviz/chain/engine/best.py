@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import Ids, take, tie_bound
+from crfviz.chain.engine.arrays import Ids, chosen, take, tie_bound
 from crfviz.chain.engine.memory import scratch
 from crfviz.chain.engine.packed import Packed
 
@@ -50,26 +50,29 @@ def walked_back(best: Scores, transitions: Scores, end: Scores, packed: Packed) 
     Returns:
         (N,) tag of each row, and (B,) whether a path of each place is allowed.
     """
-    reversed_best = take(best, packed.mirrored)
-    into = np.ascontiguousarray(transitions.T)
-    final = reversed_best[packed.first] + end
-    tags = _walked(reversed_best, into, final, packed, _first_best)
-    chosen = reversed_best[packed.later] + take(into, tags[packed.before])
-    if _rivals(final, tags[packed.first]) or _rivals(chosen, tags[packed.later]):
-        tags = _walked(reversed_best, into, final, packed, _lowest_best)
-    return tags[packed.mirrored], final.max(1) > -np.inf
+    ways, tags = _walked(best, transitions, end, packed, _first_best)
+    taken = chosen(ways, tags)
+    with np.errstate(invalid="ignore"):  # where nothing is allowed
+        close = np.count_nonzero(ways >= tie_bound(taken)[:, None])
+    if close > len(ways):
+        _, tags = _walked(best, transitions, end, packed, _lowest_best)
+    return tags[packed.mirrored], taken[packed.first] > -np.inf
 
 
 def _walked(
-    best: Scores, into: Scores, final: Scores, packed: Packed, choose: Callable[[Scores], Ids]
-) -> Ids:
-    """(N,) tags from the last words to the first, by rows in that order."""
+    best: Scores, transitions: Scores, end: Scores, packed: Packed, choose: Callable[[Scores], Ids]
+) -> tuple[Scores, Ids]:
+    """From the last words to the first: (N, K) scores of the ways back, and (N,) tags chosen."""
+    ways: Scores = take(best, packed.mirrored)
     tags = np.empty(len(best), np.int64)
-    chosen = tags[packed.first] = choose(final)
-    for here in packed.columns[1:]:
-        size = here.stop - here.start
-        chosen = tags[here] = choose(best[here] + take(into, chosen[:size]))
-    return tags
+    ways[packed.first] += end
+    tags[packed.first] = choose(ways[packed.first])
+    into = np.ascontiguousarray(transitions.T)
+    for before, here in zip(packed.previous, packed.columns[1:], strict=True):
+        column = ways[here]
+        column += into.take(tags[before], 0)
+        tags[here] = choose(column)
+    return ways, tags
 
 
 def _first_best(scores: Scores) -> Ids:
@@ -80,11 +83,3 @@ def _lowest_best(scores: Scores) -> Ids:
     """`crfviz.chain.recursions.lowest_best` of each row."""
     ties: Ids = scores >= tie_bound(scores.max(1))[:, None]
     return ties.argmax(1)
-
-
-def _rivals(scores: Scores, chosen: Ids) -> bool:
-    """Whether any row (n, K) has a tag that ties with the chosen one."""
-    best = scores[np.arange(len(scores)), chosen]
-    with np.errstate(invalid="ignore"):  # where nothing is allowed
-        close = scores >= tie_bound(best)[:, None]
-    return int(np.count_nonzero(close)) > len(scores)

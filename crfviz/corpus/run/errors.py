@@ -53,6 +53,7 @@ class EntitySuspect:
     span: Span
     in_gold: bool  # else it is predicted
     probability: float  # of the entity, by the model
+    wrong: int  # position of the first word, from the entity on, whose tag is not gold
 
     @property
     def doubt(self) -> float:
@@ -89,13 +90,18 @@ def judge_entities(
     """Every entity of the best path with its probability, and those that are on one side only."""
     guessed, right = (spans([chain.tag_names[tag] for tag in path]) for path in (best, gold))
     predicted = [(_probability(chain, span), span in right) for span in guessed]
+
+    def wrong(span: Span) -> int:
+        later = range(span.start, len(gold))
+        return next((t for t in later if best[t] != gold[t]), span.start)
+
     suspects = [
-        EntitySuspect(sentence, span, False, p)
+        EntitySuspect(sentence, span, False, p, wrong(span))
         for span, (p, is_right) in zip(guessed, predicted, strict=True)
         if not is_right
     ]
     suspects += [
-        EntitySuspect(sentence, span, True, _probability(chain, span))
+        EntitySuspect(sentence, span, True, _probability(chain, span), wrong(span))
         for span in right
         if span not in guessed
     ]

@@ -79,6 +79,23 @@ def weight_table(totals: ErrorTotals) -> Table:
     ]
 
 
+def around(words: Sequence[str], first: int, last: int, beside: int = 3) -> str:
+    """Some words in brackets, with those beside them.
+
+    >>> around("so we walked home slowly in the rain".split(), 4, 4)
+    '… we walked home [slowly] in the rain'
+    """
+    before, after = words[:first], words[last + 1 :]
+    parts = [
+        *["…"][: len(before) > beside],
+        *before[-beside:],
+        f"[{' '.join(words[first : last + 1])}]",
+        *after[:beside],
+        *["…"][: len(after) > beside],
+    ]
+    return " ".join(parts)
+
+
 def error_table(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> Table:
     """One row for each error, with the words; sentences and positions count from 1."""
     return [
@@ -86,6 +103,7 @@ def error_table(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> T
             "sentence": error.sentence + 1,
             "position": error.first + 1,
             "words": " ".join(words[error.first : error.last + 1]),
+            "around": around(words, error.first, error.last),
             "gold": " ".join(error.gold),
             "predicted": " ".join(error.predicted),
             "kind": error.triage.kind,
@@ -112,6 +130,7 @@ def entity_suspect_table(
             "sentence": suspect.sentence + 1,
             "position": suspect.span.start + 1,
             "words": " ".join(words[suspect.span.start : suspect.span.end]),
+            "around": around(words, suspect.span.start, suspect.span.end - 1),
             "type": suspect.span.type,
             "only_in": "gold" if suspect.in_gold else "prediction",
             "p_entity": suspect.probability,

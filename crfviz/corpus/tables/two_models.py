@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crfviz.corpus.metrics import mcnemar, wilson
 from crfviz.corpus.run.results import MOST_KEPT, Results
 from crfviz.corpus.table import Table, TableRow, rate_cells
+from crfviz.corpus.tables.errors import around
 from crfviz.exceptions import ShapeError
 from crfviz.text.schemes import is_bio, spans
 from crfviz.text.sentences import Sentence
@@ -64,6 +65,7 @@ def disagreements(
                 "lost": int((b & ~a).sum()),
                 "wrong_in_both": int((~a & ~b).sum()),
                 "position": int(wrong[0]) + 1,
+                "around": around(sentence.tokens, int(wrong[0]), int(wrong[0])),
                 "where": _where(first, second, sentence, start, wrong.tolist()),
                 "text": " ".join(sentence.tokens),
             }

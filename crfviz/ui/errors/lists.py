@@ -1,6 +1,7 @@
 """Tables of an error analysis, with CSV, and the lists of errors and suspects among them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import pandas as pd
 import streamlit as st
@@ -8,15 +9,17 @@ import streamlit as st
 from crfviz.chain.questions.triage import KINDS, NEAR_TIE
 from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.errors.runs import Analysed
+from crfviz.ui.errors.walk import opened_from, place_in
 from crfviz.ui.session.bound import bound_flag, bound_select
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded, narrowed
 from crfviz.ui.words import plain
 from crfviz.views.figures.errors import CELL, confusion_chart
-from crfviz.views.frames.errors import ABOUT, error_frame, formats
+from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, formats
 from crfviz.views.numbers import per_cent
 
 TALLEST = 360  # pixels
+WIDTHS = {AROUND: 360, "gold": 120, "predicted": 120}  # pixels, in lists of errors
 MOST_ROWS = 100  # of a table with links, which are long, until the reader asks for all
 LAZY_FROM = 1000  # rows; more are sent as they come into sight
 Links = Mapping[str, Sequence[str | None]]  # by the name of their column
@@ -29,9 +32,24 @@ ABOUT_KINDS = (
 )
 
 
-def show_table(name: str, table: Table, *, links: Links | None = None, title: str = "") -> None:
-    """Draw a table with its title, columns of links in front."""
+def show_table(
+    name: str,
+    table: Table,
+    *,
+    links: Links | None = None,
+    title: str = "",
+    view: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Draw a table with its title, columns of links in front.
+
+    Wide tables show what `IN_SIGHT` names, and the rest by the menu of the table. `view` is with
+    what page options a list is found again, if not those of now.
+    """
     title = title or ABOUT[name]
+    openings = {
+        column: opened_from(table, targets, view) for column, targets in (links or {}).items()
+    }
+    came = next((row for row in map(place_in, openings.values()) if row is not None), None)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{plain(title)}**", width="content")
         if table:
@@ -43,7 +61,8 @@ def show_table(name: str, table: Table, *, links: Links | None = None, title: st
                 key=f"errors.csv.{name}",
                 type="tertiary",
             )
-        shown = len(table) if not links or _all_of(name, len(table)) else MOST_ROWS
+        every = not links or _all_of(name, len(table)) or (came or 0) >= MOST_ROWS
+        shown = len(table) if every else MOST_ROWS
     if not table:
         st.caption("None.")
         return
@@ -52,17 +71,22 @@ def show_table(name: str, table: Table, *, links: Links | None = None, title: st
         column: st.column_config.NumberColumn(format=f"%{written[2:-1]}")  # "{:.2f}": "%.2f"
         for column, written in formats(frame).items()
     }
-    for place, (column, targets) in enumerate((links or {}).items()):
-        frame.insert(place, column, pd.Series(list(targets[:shown]), dtype=object))
+    if AROUND in frame:
+        frame[AROUND] = [f"▸ {t}" if row == came else t for row, t in enumerate(frame[AROUND])]
+        columns |= {title: st.column_config.Column(width=WIDTHS[title]) for title in WIDTHS}
+    order = [title for title in IN_SIGHT.get(name, frame.columns) if title in frame]
+    for place, (column, addresses) in enumerate(openings.items()):
+        frame.insert(place, column, pd.Series(addresses[:shown], dtype=object))
         columns[column] = st.column_config.LinkColumn(display_text="open", width=70)
-    height = min(TALLEST, 38 + 35 * len(frame))
-    st.dataframe(
-        frame,
-        hide_index=True,
-        column_config=columns,
-        height=height,
-        lazy=True if len(frame) > LAZY_FROM else None,
-    )
+    with st.container(key=f"row-{name}-{came or 0}"):
+        st.dataframe(
+            frame,
+            hide_index=True,
+            column_config=columns,
+            column_order=[*openings, *order],
+            height=min(TALLEST, 38 + 35 * len(frame)),
+            lazy=True if len(frame) > LAZY_FROM else None,
+        )
 
 
 def _all_of(name: str, rows: int) -> bool:
@@ -101,7 +125,10 @@ def wrong_words(analysis: Analysed) -> None:
     chosen = {(pair["gold"], pair["predicted"]) for pair in pairs}
     if chosen:
         names = ", ".join(f"{gold} as {predicted}" for gold, predicted in sorted(chosen))
-        _errors(analysis, lambda pairs: bool(chosen & set(pairs)), title=f"Errors: {names}")
+        only = next(iter(chosen)) if len(chosen) == 1 else None  # the tab Why has the same list
+        view = {"tab": "Why", "gold": only[0], "predicted": only[1]} if only else {}
+        title = f"Errors: {names}"
+        _errors(analysis, lambda pairs: bool(chosen & set(pairs)), title=title, view=view)
 
 
 def why(analysis: Analysed) -> None:
@@ -152,6 +179,7 @@ def _errors(
     *,
     kind: str = ANY,
     title: str = "",
+    view: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """The errors with a wanted pair of tags, each with its link."""
     kept = [
@@ -163,7 +191,7 @@ def _errors(
     table: Table = [analysis.tables["errors"][index] for index in kept]
     title = f"{title or 'Errors'} ({len(kept):,} of {len(analysis.results.log.first):,})"
     links = [analysis.links["errors"][index] for index in kept]
-    show_table("errors", table, links={"explore": links}, title=title)
+    show_table("errors", table, links={"explore": links}, title=title, view=view)
 
 
 def _five(weights: Table) -> None:

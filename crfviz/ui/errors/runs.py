@@ -94,7 +94,7 @@ def links_of(results: Results) -> dict[str, list[str | None]]:
         for name, errors in (("errors", log.first), ("suspects", log.suspects))
     }
     wanted["entity_suspects"] = [
-        (suspect.sentence, suspect.span.start, "") for suspect in log.entity_suspects
+        (suspect.sentence, suspect.wrong, "") for suspect in log.entity_suspects
     ]
     by_table: dict[str, list[str | None]] = {name: [] for name in wanted}
     for name, rows in wanted.items():

@@ -67,10 +67,11 @@ class Source:
 
 
 class Newest(Generic[Kept]):
-    """The last eight things that were used, by their keys."""
+    """The last things that were used, by their keys: eight of them, if nothing else is said."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_KEPT) -> None:
         self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._most = most
 
     def get(self, key: str) -> Kept | None:
         """What is kept under a key, now the newest; None where there is nothing."""
@@ -81,7 +82,7 @@ class Newest(Generic[Kept]):
     def add(self, key: str, value: Kept) -> None:
         """Keep the value, and let the oldest go."""
         self._kept[key] = value
-        while len(self._kept) > MOST_KEPT:
+        while len(self._kept) > self._most:
             self._kept.popitem(last=False)
 
 

@@ -5,8 +5,10 @@ A lecture is a file `NAME.toml`. Of two with one name that in the variable's fir
 
 import logging
 import os
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+
+import streamlit as st
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.once import warn_once
@@ -35,37 +37,38 @@ def lectures() -> dict[str, Path]:
 
 
 def lecture(name: str) -> Lecture:
-    """The lecture of a name.
+    """The lecture of a name; a file is read again when any of them has changed.
 
     Raises:
         FormatError: there is none, or its file cannot be read; says where.
     """
-    return _lecture(name, lecture_of_its_own)
+    files = lectures()
+    with suppress(OSError):
+        changes = [path.stat().st_mtime_ns for path in files.values()]
+        return _read(name, str((files, changes, cached.models())))
+    raise FormatError("The lectures cannot be read: their folder has changed just now.")
 
 
-def lecture_of_its_own(name: str) -> Lecture:
-    """The same, if it has no cues of others."""
-
-    def nothing(name: str) -> Lecture:
-        raise FormatError(f"expected a lecture whose cues are its own, not those of {name}")
-
-    return _lecture(name, nothing)
-
-
-def _lecture(name: str, other: Callable[[str], Lecture]) -> Lecture:
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _read(name: str, state: str, *, own: bool = False) -> Lecture:
+    """A lecture; if its cues have to be its `own`, it may have none of others."""
     files = lectures()
     if name not in files:
-        raise FormatError(
-            f"There is no lecture {quote(name)}; expected one of {', '.join(files) or 'none'}."
-        )
+        known = ", ".join(files) or "none"
+        raise FormatError(f"There is no lecture {quote(name)}; expected one of {known}.")
+
+    def other(wanted: str) -> Lecture:
+        if own:
+            raise FormatError(f"expected a lecture whose cues are its own, not those of {wanted}")
+        return _read(wanted, state, own=True)
+
+    path = files[name]
     try:
-        text = files[name].read_text("utf-8")
-    except OSError as error:
-        raise FormatError(f"{files[name].name} cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{files[name].name} is no text in UTF-8") from error
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path.name} cannot be read as text in UTF-8 ({error})") from error
     models = Models(cached.models(), cached.default_model(), cached.first_sentence)
     pages = [entry.path for entry in ENTRIES]
     return read_lecture(
-        text, files[name].name, models, lambda model: cached.tagger(model).tags, pages, other
+        text, path.name, models, lambda model: cached.tagger(model).tags, pages, other
     )

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from math import isnan
+from time import monotonic
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -49,7 +50,10 @@ _HISTORY = "history"
 _PATH = "path"  # of the page that is on the screen
 _TURN = "turn"  # the page asked for by a key
 _ARRIVING = "arriving"  # the step at which that page begins
+_LEFT = "left"  # the sentences that were left by `follow`, and when
 
+MOST_LEFT = 20
+ECHO = 10.0  # seconds in which a browser on a busy machine has heard of another sentence
 ARRIVES = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # the step of a page turned to
 
 Number = TypeVar("Number", int, float)
@@ -228,6 +232,25 @@ def take_up(state: Scenario) -> None:
     now = scenario()
     view = now.view if state.sentence == now.sentence else with_sentence(now, state.sentence).view
     _go_to(_fitted(replace(state, view=view, step=0)))
+
+
+def take_typed(sentence: str) -> None:
+    """Another sentence, out of its box.
+
+    With the next key the browser may still send what the box held before `follow`: nobody typed it.
+    """
+    ended = monotonic() - ECHO
+    if not any(left == sentence and at > ended for left, at in found(_LEFT) or ()):
+        change(sentence=sentence)
+
+
+def follow(query: Mapping[str, str], view: Mapping[str, str]) -> None:
+    """Go to the state of an address, with further page options; those of now stay, too."""
+    lately = [*(found(_LEFT) or ())[-MOST_LEFT:], (scenario().sentence, monotonic())]
+    keep(_LEFT, lately)
+    state = decode(query, _models()).scenario
+    now = with_sentence(scenario(), state.sentence).view
+    _go_to(_fitted(replace(state, view={**now, **state.view, **view}, step=0)))
 
 
 def _handle(event: Event) -> None:

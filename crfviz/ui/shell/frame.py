@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.pages_manager import PagesManager
 
+from crfviz.ui.errors.walk import list_bar
 from crfviz.ui.session.current import arrive, view_option
 from crfviz.ui.session.kept import say
 from crfviz.ui.shell.contents import ENTRIES, beside, group_of, titled
@@ -58,6 +59,8 @@ def header(title: str, *widths: float, align: Literal["top", "center"] = "center
         with columns[0] if columns else st.container():
             st.title(title)
         _answers(title)
+    if titled(title).sentence:
+        list_bar()
     return columns
 
 

@@ -17,6 +17,7 @@ from crfviz.ui.session.current import (
     reset,
     scenario,
     set_view_option,
+    take_typed,
     undo,
     view_option,
 )
@@ -108,7 +109,9 @@ def _model() -> None:
 
 
 def _sentence() -> None:
-    bound(st.text_input, "Sentence", "sentence", placeholder="Type a sentence, press Enter")
+    hint = "Type a sentence, press Enter"
+    typed = scenario().sentence
+    bound_to(st.text_input, "Sentence", "sentence", typed, take_typed, placeholder=hint)
     _examples()
     _edits()
 

@@ -19,7 +19,8 @@ MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
 BEFORE_FIRST = -1  # as a step: none is done, where the page would open with some
 MAX_HISTORY = 50  # undo steps
-OF_POSITIONS = ("at", "cell", "chosen", "entity", "nudge")  # page options of one sentence only
+# page options of one sentence only
+OF_POSITIONS = ("at", "cell", "chosen", "entity", "nudge", "list", "place")
 OF_PAGE = ("panel",)  # and of one page
 
 

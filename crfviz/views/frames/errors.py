@@ -29,6 +29,7 @@ SHARES = {  # in [0, 1] in the rows, in per cent for people
     "first": "first right, %",
     "second": "second right, %",
 }
+AROUND = "in its sentence"  # the column of wrong words with those beside them
 TITLES = {
     "gap": "gap, nats",
     "emission_gap": "by emissions",
@@ -45,6 +46,7 @@ TITLES = {
     "both_wrong": "both wrong",
     "wrong_in_both": "wrong in both",
     "only_in": "only in",
+    "around": AROUND,
     "p_entity": "p(entity)",
     "only_this": "only this right",
     "only_viterbi": "only Viterbi right",
@@ -79,6 +81,14 @@ ABOUT = {
     "entity_suspects": "Entities in gold or in the prediction alone, the surest disagreement first",
     "models": "First and second model on the same file",
     "disagreements": "Sentences that one of the two gets wrong, or both",
+}
+IN_SIGHT = {  # the columns of wide tables that the page shows at first, the words widest
+    "errors": (AROUND, "gold", "predicted", "kind", "gap, nats", "p(gold)"),
+    "suspects": (AROUND, "gold", "predicted", "p(gold)", "p(predicted)"),
+    "entity_suspects": (AROUND, "type", "only in", "p(entity)", "doubt"),
+    "disagreements": (AROUND, "where", "kind", "won", "lost"),
+    "tags": ("tag", "gold", "precision, %", "recall, %", "F1, %"),
+    "tag_pairs": ("gold", "predicted", "words", "of all, %"),
 }
 _ENDS = ("_low", "_high")
 _COUNTED = ("right", "from", "to", "sentences")  # names that are counts or texts elsewhere

@@ -122,7 +122,8 @@ class Picture:
     walk: Walk = ONE_PICTURE  # step by step
     compact: bool = False  # rows as low as can be read, for two pictures in one sight
     reference: str = "viterbi"  # the row that others are compared with
-    contrast: str = "left_to_right"  # the row whose differing steps are drawn dashed in the lattice
+    # the row whose differing steps are drawn dashed in the lattice; empty for none
+    contrast: str = "left_to_right"
     heading: Sequence[str] = ()  # over the columns of rows that have some; such rows scroll
     pile: Pile | None = None  # samples to draw in the lattice
     title: str | None = None  # instead of score, log Z and p of the best path

@@ -1,6 +1,8 @@
 // What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
-// that take one stop of the Tab key, the mark of the open page, and the colours that the reader wants.
+// that take one stop of the Tab key, the mark of the open page, the place in a list, and the colours that the reader
+// wants.
 
+import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
 import { use } from "./scheme.js";
 
@@ -26,6 +28,7 @@ function settleAll() {
       else link.removeAttribute("aria-current");
     }
     for (const group of document.querySelectorAll(GROUPS)) settle(group);
+    scrollToRows();
   });
 }
 

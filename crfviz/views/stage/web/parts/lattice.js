@@ -160,7 +160,9 @@ function drawNode(model, node, t, k, numbers) {
   const selected = model.cell[0] === t && model.cell[1] === k;
   const lights = lit?.t === t && lit.shares.get(k) >= 0.01;
   const pinned = pins.some(([at, tag]) => at === t && tag === tags[k]);
-  flag(node.group, { lit: lights, pinned, best });
+  const gold = model.reference === "gold" && model.rows.find(({ id }) => id === "gold")?.tags;
+  const wrong = best && Boolean(gold) && gold[t] !== k;
+  flag(node.group, { lit: lights, pinned, best, wrong });
   set(node.group, "tabindex", selected ? 0 : -1);
   const name = `${words[t]}: ${tags[k]}`;
   if (numbers) drawScore(model, node, t * model.K + k, name, numbers);

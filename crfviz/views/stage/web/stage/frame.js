@@ -87,6 +87,8 @@ export function buildFrame(stage) {
     update(next) {
       for (const part of parts) part.update(next);
       covers.update(next);
+      const asked = next.asked && !next.asks ? next.asked[0] : null; // a link came for this word
+      heads.forEach((head, t) => flag(head, { asked: t === asked }));
     },
     // In pixels; it has one line or more. Where it is still to come its place is kept.
     noteHeight() {

@@ -14,7 +14,7 @@ export function selection(model, chosen) {
   const seen = (t) => !walking || SWEPT.some((part) => sees(part, t));
   const { cell, survivor } = chosen;
   const given = cell && cell[0] < T && cell[1] < K && seen(cell[0]) ? cell : null;
-  const here = given ?? firstCell(model, sight, walking);
+  const here = given ?? (walking ? null : model.asked) ?? firstCell(model, sight, walking);
   const summed = steps?.column === null && sees("z"); // one sum of the whole last column
   const reading = walking ? { kind: summed ? "z" : nodes, temperature: 1 } : chosen.reading;
   return {

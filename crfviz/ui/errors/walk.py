@@ -1,0 +1,115 @@
+"""The list from which a sentence was opened: the next one, the one before, and the way back.
+
+Lists are kept for all sessions of the server under a digest of what they hold, for a link opens a
+session of its own. A link says the list, the place in it, and the options of the page Model errors.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import streamlit as st
+
+from crfviz.corpus.table import Table, TableRow
+from crfviz.ui.errors.source import Newest
+from crfviz.ui.session.current import follow, number_option, scenario, view_option
+from crfviz.ui.session.kept import of_server
+from crfviz.ui.state.scenario import OF_POSITIONS
+
+LIST, PLACE = "list", "place"  # page options: the digest of a list, and the place in it from 0
+PAGE = "pages/model-errors.py"
+MOST_LISTS = 100
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The rows of a list that can be opened, each with its address."""
+
+    rows: Table
+    addresses: Sequence[str]
+
+
+def opened_from(
+    rows: Table, addresses: Sequence[str | None], view: Mapping[str, str]
+) -> list[str | None]:
+    """The addresses, each with its place in this list; None where a row has none.
+
+    Args:
+        rows: of the list.
+        addresses: of the explorer, for each row.
+        view: further page options with which the list is found again.
+    """
+    here = [place for place, address in enumerate(addresses) if address]
+    known = [address for address in addresses if address]
+    name = sha256("\n".join(known).encode()).hexdigest()[:12]
+    _lists().add(name, Listed([rows[place] for place in here], known))
+    options = {**_options(), **view, LIST: name}
+    told = urlencode({f"v.{option}": value for option, value in options.items()})
+    places = {row: place for place, row in enumerate(here)}
+    return [
+        f"{address}&{told}&v.{PLACE}={places[row]}" if address else None
+        for row, address in enumerate(addresses)
+    ]
+
+
+def place_in(addresses: Sequence[str | None]) -> int | None:
+    """The row that the reader comes back from, if it is one of these with their places."""
+    place = view_option(PLACE)
+    end = f"v.{LIST}={view_option(LIST)}&v.{PLACE}={place}"
+    return next((row for row, each in enumerate(addresses) if each and each.endswith(end)), None)
+
+
+def list_bar() -> None:
+    """Where the sentence stands in its list, and ways on; nothing where it came otherwise."""
+    name = view_option(LIST)
+    if not name:
+        return
+    listed = _lists().get(name)
+    with st.container(horizontal=True, vertical_alignment="center", key="listed"):
+        if st.button("Back to the list", shortcut="B", key="list.back"):
+            st.switch_page(PAGE)
+        if listed is None:
+            st.caption("The server no longer has this list; going back to it makes it anew.")
+            return
+        place, last = _place(listed), len(listed.rows) - 1
+        for label, by, key in (("Previous", -1, "K"), ("Next", 1, "J")):
+            st.button(
+                label,
+                on_click=_go,
+                args=(by,),
+                shortcut=key,
+                disabled=not 0 <= place + by <= last,
+                key=f"list.{label}",
+            )
+        st.text(f"{place + 1:,} of {last + 1:,}: {_told(listed.rows[place])}")
+
+
+def _go(by: int) -> None:
+    """To the sentence that is so many places on: the button may be that of the run before."""
+    listed = _lists().get(view_option(LIST))
+    if listed is None:
+        return
+    place = max(0, min(len(listed.rows) - 1, _place(listed) + by))
+    query = dict(parse_qsl(urlsplit(listed.addresses[place]).query))
+    follow(query, {LIST: view_option(LIST), PLACE: str(place)})
+
+
+def _place(listed: Listed) -> int:
+    return number_option(PLACE, 0, 0, len(listed.rows) - 1)
+
+
+def _told(row: TableRow) -> str:
+    """What is wrong there, as far as the list says it."""
+    sides = [f"{side} {row[side]}" for side in ("gold", "predicted") if side in row]
+    return ", ".join([str(row["around"]), *sides])
+
+
+def _options() -> Mapping[str, str]:
+    """The options of this page, by which its lists are found again."""
+    view = scenario().view.items()
+    return {name: value for name, value in view if name not in OF_POSITIONS}
+
+
+def _lists() -> Newest[Listed]:
+    return of_server("lists", lambda: Newest[Listed](MOST_LISTS))
