@@ -20,21 +20,23 @@ tagger = cached.tagger(scenario().model)
 with choice:
     source = choose_source(tagger)
 sentences = mapped_sentences(tagger, source) if source else None
+results = st.empty()  # those of another file, or model, must not stay under a run
 analysis = analysed(tagger, source, sentences) if source and sentences else None
 if analysis is None or source is None:
     st.stop()
 record = analysis.record
 wrong, viterbi = record["errors"], record["viterbi"]
-st.markdown(
-    f"**{plain(tagger.name)}** on {plain(source.name)}: "
-    f"{count(record['sentences'], 'sentence')}, {count(record['tokens'], 'word')}; "
-    f"**{per_cent(viterbi['token_accuracy'])}** of words and "
-    f"**{per_cent(viterbi['sentence_accuracy'])}** of sentences right; "
-    f"{count(wrong['total'], 'error')} in {count(wrong['sentences'], 'sentence')}."
-)
-if not tagger.probabilistic:
-    st.caption("This model has scores, not probabilities: p is what a CRF with them would say.")
-for note in [*notes(record), *link_notes(analysis)]:
-    st.caption(plain(note))
-questions(analysis)
-downloads(analysis)
+with results.container():
+    st.markdown(
+        f"**{plain(tagger.name)}** on {plain(source.name)}: "
+        f"{count(record['sentences'], 'sentence')}, {count(record['tokens'], 'word')}; "
+        f"**{per_cent(viterbi['token_accuracy'])}** of words and "
+        f"**{per_cent(viterbi['sentence_accuracy'])}** of sentences right; "
+        f"{count(wrong['total'], 'error')} in {count(wrong['sentences'], 'sentence')}."
+    )
+    if not tagger.probabilistic:
+        st.caption("This model has scores, not probabilities: p is what a CRF with them would say.")
+    for note in [*notes(record), *link_notes(analysis)]:
+        st.caption(plain(note))
+    questions(analysis)
+    downloads(analysis)

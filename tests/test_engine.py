@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crfviz.chain import recursions
 from crfviz.chain.crf import CRF
@@ -132,6 +134,20 @@ def test_scores_of_a_thousand(scale, where):
     check(crf, emissions, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.parametrize("where", ["emissions", "transitions", "start", "end"])
+def test_a_forbidden_score(where):
+    generator = torch.Generator().manual_seed(0)
+    tables = {
+        name: torch.randn(*shape, generator=generator, dtype=torch.float64)
+        for name, shape in [("emissions", (4, 7, 3)), ("transitions", (3, 3)), ("start", (3,))]
+    }
+    tables["end"] = tables["start"].flip(0)
+    tables[where][..., -1] = -INF
+    emissions = tables.pop("emissions")
+    assert is_fast(layer(**tables), emissions)
+    check(layer(**tables), emissions)
+
+
 @pytest.mark.parametrize("level", [1e15, -1e15, 1e6])
 def test_a_level_that_all_scores_share_costs_no_speed(level):
     emissions = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64) + level
@@ -210,6 +226,33 @@ def test_twenty_thousand_chains_equal_log_space():
         fast += is_fast(crf, emissions, mask.sum(1).numpy())
         check(crf, emissions, tags, mask, rtol=1e-12, atol=2e-11)
     assert fast > 50
+
+
+@st.composite
+def batches(draw):
+    """A layer with twenty chains, some with forbidden scores of any kind: as `random_batch`."""
+    T, K = draw(st.integers(1, 8)), draw(st.integers(1, 6))
+    scale = draw(st.sampled_from([1 / 8, 1 / 7, 0.0, 0.5, 1.5, 5.0]))
+    wall = draw(st.sampled_from([256, 240, 200]))
+    shapes = [(20, T, K), (K, K), (K,), (K,)]
+    sizes = [math.prod(shape) for shape in shapes]
+    drawn = np.frombuffer(draw(st.binary(min_size=sum(sizes), max_size=sum(sizes))), np.uint8)
+    scores = np.where(drawn >= wall, -INF, drawn.astype(np.int8) * scale)  # byte 0 is 0
+    tables = [
+        torch.from_numpy(part.reshape(shape))
+        for part, shape in zip(np.split(scores, np.cumsum(sizes)[:-1]), shapes, strict=True)
+    ]
+    words = np.frombuffer(draw(st.binary(min_size=20 * T, max_size=20 * T)), np.uint8)
+    tags = torch.from_numpy(words.reshape(20, T) % K).long()
+    lengths = draw(st.lists(st.integers(1, T), min_size=20, max_size=20))
+    mask = torch.arange(T) < torch.tensor(lengths)[:, None]
+    return layer(*tables[1:]), tables[0], tags, mask
+
+
+@given(batches())
+def test_chains_that_are_searched_for_a_difference_equal_log_space(batch):
+    """Twenty in each example: 20,000 with `HYPOTHESIS_PROFILE=long`."""
+    check(*batch, rtol=1e-12, atol=2e-11)
 
 
 def test_best_paths_of_random_chains_are_best():

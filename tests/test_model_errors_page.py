@@ -178,6 +178,26 @@ def test_handles_are_joined_where_the_reader_wants_it(app):
 
 
 @pytest.mark.app
+def test_the_page_says_which_file_its_results_are_from(app):
+    import crfviz.ui.errors.source as sources
+
+    digest = sources.read_upload("mine.conll", b"He\tPRON\nruns\tVERB\n").digest
+    open_page(app, model="upos-en", **{"v.corpus": "file", "v.file": digest})
+    assert "The results are from mine.conll" in " ".join(c.value for c in app.caption)
+
+
+@pytest.mark.app
+def test_handles_are_offered_only_to_a_model_with_a_tag_for_them(app):
+    import crfviz.ui.errors.source as sources
+
+    text = b"Meet\tVERB\n@\tADP\nnoon\tNOUN\n"
+    digest = sources.read_upload("notes.conll", text).digest
+    open_page(app, model="upos-en", **{"v.corpus": "file", "v.file": digest})
+    assert not app.exception
+    assert not app.checkbox
+
+
+@pytest.mark.app
 def test_long_sentences_and_missing_links_are_said(app):
     import crfviz.ui.errors.source as sources
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.taggers.perturbations import DRAWN, KINDS, NAMES, names_in, perturb
+from crfviz.taggers.perturbations import DRAWN, KINDS, NAMES, names_in, perturb, rewritten
 
 WORDS = ["Ann", "does", "n't", "owe", "the", "2", "boys", "$", "1,500.75", ",", "right", "?"]
 TAGS = ["PROPN", "AUX", "PART", "VERB", "DET", "NUM"]
@@ -117,3 +117,15 @@ def test_any_words_give_words_with_an_alignment(words, seed):
             known = [o for o in found.origins if o is not None]
             assert known == sorted(set(known))
             assert set(known) <= set(range(len(words)))
+
+
+@given(st.lists(st.sampled_from("ab"), min_size=1), st.lists(st.sampled_from("abc"), min_size=1))
+def test_words_of_a_free_edit_keep_their_order_and_those_that_stayed_their_place(before, after):
+    way = rewritten(before, after)
+    if way is None:
+        assert before == after
+        return
+    known = [origin for origin in way.origins if origin is not None]
+    assert known == sorted(set(known))
+    assert set(known) <= set(range(len(before)))
+    assert list(way.words) == after

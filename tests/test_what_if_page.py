@@ -90,6 +90,35 @@ def test_a_change_chosen_before_the_page_has_answered_is_the_one_taken(page):
     assert app.text_input(key="sentence").value == SENTENCE.lower()
 
 
+def test_the_reader_writes_the_sentence_another_way(page):
+    app = page()
+    app.text_input(key="what-if.own").set_value("Dr Smith went to sunny Paris in 2019 .").run()
+    assert app.button_group(key="view.change").value == "your own"
+    assert app.query_params["v.own"] == "Dr Smith went to sunny Paris in 2019 ."
+    stage = shown(app)
+    assert " ".join(stage["words"]) == "Dr Smith went to sunny Paris in 2019 ."
+    rows = {row["id"]: row for row in stage["rows"]}
+    assert rows["word"]["texts"] == ["Mr", "·", "·", "·", "new", "·", "·", "·", "·"]
+    path = viterbi(load_tagger("upos-en").potentials(stage["words"])).path
+    assert rows["viterbi"]["tags"] == path
+    old = viterbi(load_tagger("upos-en").potentials(SENTENCE.split())).path
+    assert rows["before"]["tags"] == [*old[:4], path[4], *old[4:7], old[-1]]
+    assert rows["before"]["texts"][4] == "new"
+    next(button for button in app.button if button.label == "Take this sentence").click().run()
+    assert app.text_input(key="sentence").value == "Dr Smith went to sunny Paris in 2019 ."
+    assert "v.own" not in app.query_params
+    assert "Write the sentence another way" in app.info[0].value
+
+
+def test_observations_can_be_written_another_way(page):
+    app = page("textbook/ice-cream", "2 3 3")
+    app.text_input(key="what-if.own").set_value("2 1 3").run()
+    assert shown(app)["words"] == ["2", "1", "3"]
+    app.text_input(key="what-if.own").set_value("2 9 3").run()
+    assert not app.exception
+    assert "9" in app.info[0].value
+
+
 def test_a_chain_of_few_observations_says_so(page):
     app = page("textbook/ice-cream", "2 3 3")
     assert "knows only" in app.info[0].value

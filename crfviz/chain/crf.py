@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from crfviz.chain import recursions
-from crfviz.chain.engine.batch import Sums, sums
+from crfviz.chain.engine.batch import sums
 from crfviz.chain.engine.best import best_prefixes, walked_back
 from crfviz.chain.engine.likelihood import Scores, gold_score, gradient, recorded
 from crfviz.chain.engine.padded import Padded, Rows, numbers, padded
@@ -64,11 +64,12 @@ class CRF(nn.Module):
         """
         batch, rows = self._checked(emissions, mask)
         gold = self._checked_tags(tags, batch)
-        found = self._sums(rows, batch)
+        scores = self._scores(rows)
+        found = sums(*scores, batch.there)
         in_log_space = partial(_log_likelihood, tags=tags, mask=batch.mask)
         if found is None:
             return in_log_space(emissions, *self._moves())
-        score = gold_score(Scores(rows, *map(numbers, self._moves())), found, gold)
+        score = gold_score(scores, found, gold)
         allowed = score > -torch.inf
         dtype = torch.result_type(emissions, self.transitions)
         score[allowed] -= found.log_partition()[allowed]
@@ -105,7 +106,7 @@ class CRF(nn.Module):
         Rows of words sum to 1, rows of padding and of sentences without an allowed path are 0.
         """
         batch, rows = self._checked(emissions, mask)
-        found = self._sums(rows, batch)
+        found = sums(*self._scores(rows), batch.there)
         in_log_space = partial(_marginals, mask=batch.mask)
         if found is None:
             return in_log_space(emissions, *self._moves())
@@ -117,9 +118,8 @@ class CRF(nn.Module):
     def _moves(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.transitions, self.start_transitions, self.end_transitions
 
-    def _sums(self, rows: Rows, batch: Padded) -> Sums | None:
-        transitions, start, end = map(numbers, self._moves())
-        return sums(rows, transitions, start, end, batch.there)
+    def _scores(self, rows: Rows) -> Scores:
+        return Scores(rows, *map(numbers, self._moves()))
 
     def _checked(self, emissions: Tensor, mask: Tensor | None) -> tuple[Padded, Rows]:
         """The batch with the rows of its emissions."""

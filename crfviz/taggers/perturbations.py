@@ -22,6 +22,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import groupby
 
 from crfviz.text.schemes import Span, is_bio, spans
@@ -72,6 +73,25 @@ def perturb(
     """
     changed = KINDS[kind](tuple(words), tags, random.Random(seed))
     return None if changed is None or changed.words == tuple(words) else changed
+
+
+def rewritten(words: Sequence[str], after: Sequence[str]) -> Perturbed | None:
+    """A sentence that somebody wrote another way, None where it is the same.
+
+    Words that stayed, and words in the place of others, keep their origin; further ones are new.
+
+    Example:
+        >>> rewritten(["Run", "Bob", "!"], ["Run", "to", "Bob", "?"])
+        Perturbed(words=('Run', 'to', 'Bob', '?'), origins=(0, None, 1, 2), what='')
+    """
+    if tuple(words) == tuple(after):
+        return None
+    origins: list[int | None] = [None] * len(after)
+    blocks = SequenceMatcher(None, words, after, autojunk=False).get_opcodes()
+    for _, start, stop, to, end in blocks:
+        for old, new in zip(range(start, stop), range(to, end), strict=False):
+            origins[new] = old
+    return Perturbed(tuple(after), tuple(origins), "")
 
 
 def _each(change: Callable[[str], str]) -> Callable[..., Perturbed]:

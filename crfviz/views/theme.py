@@ -34,6 +34,9 @@ PALETTE = (
     "#9C6B9E",
 )
 
+_LETTERS = {"labelFontSize": 14, "titleFontSize": 14}  # pixels: as all that is to be read
+READABLE = {"axis": _LETTERS, "header": _LETTERS, "legend": _LETTERS}  # config of every chart
+
 # Universal POS tags keep their colour in every model; tags one meets together lie apart.
 UPOS_COLOURS = dict(zip(UPOS, PALETTE, strict=True))
 

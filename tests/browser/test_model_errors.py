@@ -237,6 +237,35 @@ def test_a_link_scrolls_to_the_word_of_the_error(screen):
     expect(cell).to_be_in_viewport(timeout=PATIENCE)
 
 
+# Whether a table of the tab before was ever to be seen beside the bar of a run.
+STALE = """(old) => {
+  window.runs ??= [];
+  const look = () => {
+    const main = document.querySelector("[data-testid=stMain]").innerText;
+    if (/\\d of 150 sentences/.test(main)) window.runs.push(main.includes(old));
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_no_table_of_another_tab_stays_under_a_run(screen):
+    view = {"v.tab": "Why", "v.against": "upos-en-perceptron-greedy"}
+    screen.visit("model-errors", model="upos-en", **view)
+    says(screen, "Errors by what is to blame")
+    screen.page.evaluate(STALE, "Errors by what is to blame")
+    screen.page.get_by_role("radio", name="Two models").click()
+    says(screen, "First upos-en, second upos-en-perceptron-greedy")
+    screen.page.get_by_role("radio", name="How wrong").click()
+    says(screen, "Each tag by Viterbi")
+    screen.page.evaluate(STALE, "Each tag by Viterbi")
+    screen.choose("model", "upos-en-hmm")
+    says(screen, "upos-en-hmm on 150 sentences")
+    runs = screen.page.evaluate("window.runs")
+    assert runs
+    assert not any(runs)
+
+
 def test_the_list_of_errors_is_filtered_by_kind(screen):
     screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
     says(screen, "Errors (71 of 71)")

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +37,14 @@ class Prefixes:
 def best_prefixes(emissions: Scores, transitions: Scores, start: Scores, end: Scores) -> Prefixes:
     """Those of one sentence; its transitions are (K, K), or (T-1, K, K)."""
     num_tokens, num_tags = emissions.shape
-    best = np.empty(emissions.shape)
     leading = np.empty((num_tokens - 1, num_tags, num_tags))
-    arriving = np.empty((num_tokens - 1, num_tags))
+    arriving = np.empty((num_tokens, num_tags))
     into = np.ascontiguousarray(transitions.swapaxes(-1, -2))
-    steps = into if into.ndim == 3 else repeat(into)
+    np.add(into, emissions[:-1, None], out=leading)  # for all steps at once, not one by one
     add, largest = np.add, np.maximum.reduce
-    before = add(start, emissions[0], out=best[0])
-    for ways, step, found, word in zip(leading, steps, arriving, emissions[1:], strict=False):
-        add(step, before, out=ways)
-        before = add(largest(ways, 1, out=found), word)
-    add(arriving, emissions[1:], out=best[1:])
-    return Prefixes(best, leading, arriving, best[-1] + end)
+    before = arriving[0] = start
+    for ways, found in zip(leading, arriving[1:], strict=True):
+        add(ways, before, out=ways)
+        before = largest(ways, 1, out=found)
+    best = arriving + emissions
+    return Prefixes(best, leading, arriving[1:], best[-1] + end)

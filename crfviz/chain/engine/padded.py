@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import take
+from crfviz.chain.engine.arrays import library, take
 from crfviz.chain.engine.packed import Packed, pack
 from crfviz.exceptions import EmptySentenceError, ShapeError
 
@@ -61,8 +61,9 @@ class Padded:
 
     def sentences(self, values: Rows) -> Tensor:
         """(B,) values of places, in the order in which the sentences were given."""
-        found, order = torch.as_tensor(values), torch.as_tensor(self.there.order)
-        return torch.empty_like(found).index_copy_(0, order, found)
+        found = library(values).empty_like(values)
+        found[self.there.order] = values
+        return torch.as_tensor(found)
 
     def places(self, values: Tensor) -> Rows:
         """(B,) values of sentences, in the order of the places."""

@@ -100,7 +100,10 @@ def questions(analysis: Analysed) -> None:
     """A button for each question, and the panel of the one that is open."""
     tab = bound_tabs("Question", "tab", list(PANELS), next(iter(PANELS)))
     publish()  # the frame around the page, which does this otherwise, is not drawn again
-    PANELS[tab](analysis)
+    # A place for each: what stood there goes at once, not when the panel of this run is done.
+    places = {name: st.container() if name == tab else st.empty() for name in PANELS}
+    with places[tab]:
+        PANELS[tab](analysis)
 
 
 def downloads(analysis: Analysed) -> None:

@@ -157,12 +157,13 @@ def choose_source(tagger: Tagger) -> Source | None:
         require_gold(source)
         if view_option("file") != source.digest:
             set_view_option("file", source.digest)
-        return _folded(source)
+        return _folded(tagger, source)
     source_before = _files().get(view_option("file"))
     if source_before is None:
         st.info("Choose a file: a word and its tag a line, an empty line after each sentence.")
         return None
-    return _folded(source_before)
+    st.caption(plain(f"The results are from {source_before.name}; another file takes its place."))
+    return _folded(tagger, source_before)
 
 
 def _labelled() -> Source | None:
@@ -180,9 +181,13 @@ def _source(name: str, sentences: Sequence[Sentence]) -> Source:
     return Source(name, digest, sentences)
 
 
-def _folded(source: Source) -> Source:
-    """With handles joined if the reader wants that; asked only where there is an `@` on its own."""
-    if not any("@" in sentence.tokens[:-1] for sentence in source.sentences):
+def _folded(tagger: Tagger, source: Source) -> Source:
+    """With handles joined if the reader wants that; asked only where that can be meant.
+
+    The word has to be tagged O afterwards, and there must be an `@` on its own.
+    """
+    handles = any("@" in sentence.tokens[:-1] for sentence in source.sentences)
+    if not handles or OUTSIDE not in tagger.tags:
         return source
     label = "Join each @ and the word after it into one @user, tagged O"
     wanted = bound_flag(st.checkbox, label, "fold", help=FOLD_HELP)

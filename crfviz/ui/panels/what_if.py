@@ -6,19 +6,27 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.exceptions import UnknownObservationError
-from crfviz.taggers.perturbations import DRAWN, KINDS, perturb
+from crfviz.taggers.perturbations import DRAWN, KINDS, Perturbed, perturb, rewritten
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.pictures import draw, show_stage
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons
-from crfviz.ui.session.current import change, count_up, number_option, one_of, scenario
+from crfviz.ui.session.bound import bound_buttons, bound_to
+from crfviz.ui.session.current import (
+    change,
+    count_up,
+    number_option,
+    one_of,
+    scenario,
+    set_view_option,
+    view_option,
+)
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.state.link import encode, home_address
-from crfviz.ui.state.scenario import MAX_WORDS, Scenario
-from crfviz.ui.words import plain, quote
+from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_WORDS, Scenario
+from crfviz.ui.words import clean, plain, quote
 from crfviz.views.explanation import explain
 from crfviz.views.numbers import count
 from crfviz.views.stage.parts import Picture, Subject
@@ -33,6 +41,8 @@ from crfviz.views.strips.what_if import (
 )
 
 MOST_DRAWS = 999_999
+OWN = "your own"  # change: the sentence as the reader writes it, which is a page option
+OWN_TEXT = "own"
 Tried = Mapping[str, WhatIf | str]  # by kind; a text says why there is nothing to show
 
 
@@ -43,38 +53,49 @@ def tried(now: Scenario) -> Tried:
     that knows a few observations, or the sentences of a file, has no scores for most changes.
     """
     seed = number_option("draw", 0, 0, MOST_DRAWS)
-    return _tried(replace(now, edits=replace(now.edits, emissions={}), pins={}), seed)
+    without = replace(now, edits=replace(now.edits, emissions={}), pins={})
+    return _tried(without, seed, view_option(OWN_TEXT))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
-def _tried(now: Scenario, seed: int) -> Tried:
+def _tried(now: Scenario, seed: int, own: str) -> Tried:
     tagger = cached.tagger(now.model)
-    if tagger.observations is not None:
-        known = ", ".join(tagger.observations)
-        why = f"{tagger.name} knows only {known}, and these have neither case nor spelling."
-        return dict.fromkeys(KINDS, why)
     words = cached.words(now.model, now.sentence)[:MAX_WORDS]
     before = cached.edited(now)
     path = before.paths["viterbi"] or before.greedy
     tags = [tagger.tags[tag] for tag in path]
     changed: dict[str, WhatIf | str] = {}
-    for kind in KINDS:
-        perturbed = perturb(kind, words, tags, seed)
-        if perturbed is None:
+    if tagger.observations is None:
+        ways = {kind: perturb(kind, words, tags, seed) for kind in KINDS}
+        for kind, way in ways.items():
             changed[kind] = f"This sentence has nothing for “{kind}” to change."
-            continue
-        try:
-            chain = tagger.potentials(perturbed.words, constrained=now.edits.constrained)
-        except UnknownObservationError:
-            changed[kind] = (
-                f"{tagger.name} has scores for the sentences of its file only, and "
-                f"{quote(' '.join(perturbed.words))} is none of them. A file that holds the "
-                "changed sentence, too, would show what it does."
-            )
-            continue
-        after = analyse(now.edits.apply(chain))
-        changed[kind] = WhatIf(before, perturbed, after)
+            if way is not None:
+                changed[kind] = _after(now, before, way)
+    else:
+        known = ", ".join(tagger.observations)
+        why = f"{tagger.name} knows only {known}, and these have neither case nor spelling."
+        changed = dict.fromkeys(KINDS, why)
+    way = rewritten(words, cached.words(now.model, own)[:MAX_WORDS]) if own else None
+    changed[OWN] = "Write the sentence another way, in the box above."
+    if way is not None and way.words:
+        changed[OWN] = _after(now, before, way)
     return changed
+
+
+def _after(now: Scenario, before: Analysis, way: Perturbed) -> WhatIf | str:
+    """Both sentences decoded; a text where the model has no scores for the changed one."""
+    tagger = cached.tagger(now.model)
+    try:
+        chain = tagger.potentials(way.words, constrained=now.edits.constrained)
+    except UnknownObservationError as error:
+        if tagger.observations is not None:
+            return str(error)
+        return (
+            f"{tagger.name} has scores for the sentences of its file only, and "
+            f"{quote(' '.join(way.words))} is none of them. A file that holds the "
+            "changed sentence, too, would show what it does."
+        )
+    return WhatIf(before, way, analyse(now.edits.apply(chain)))
 
 
 def choose_change(every: Tried) -> str:
@@ -84,8 +105,17 @@ def choose_change(every: Tried) -> str:
         for kind, changed in every.items()
     }
     names = {kind: f"{kind} · {number}" for kind, number in flips.items()}
+    kind = bound_buttons("Change, and how many tags flip", "change", names, _first(every))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = bound_buttons("Change, and how many tags flip", "change", names, _first(every))
+        bound_to(
+            st.text_input,
+            "Your own change",
+            "what-if.own",
+            view_option(OWN_TEXT) or scenario().sentence,
+            _write,
+            max_chars=MAX_CHARACTERS,
+            label_visibility="collapsed",
+        )
         st.button(
             "Draw another",
             on_click=count_up,
@@ -94,6 +124,14 @@ def choose_change(every: Tried) -> str:
             help="A typo, a name and a number are drawn by chance; the number is in the link",
         )
     return kind
+
+
+def _write(typed: str) -> None:
+    """The sentence as the reader writes it; empty or as it was, it is no change."""
+    text = clean(typed)[:MAX_CHARACTERS].strip()
+    same = text in ("", scenario().sentence)
+    set_view_option(OWN_TEXT, "" if same else text)
+    set_view_option("change", OWN)
 
 
 def show_unchanged(scene: Scene, why: str) -> None:

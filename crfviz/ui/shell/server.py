@@ -28,6 +28,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from crfviz.ui.session.permission import LoginError, login_asked, uploads_allowed
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
+from crfviz.ui.shell.outgoing import send_for_busy_sessions_only
 from crfviz.ui.shell.scripts import one_script_at_a_time
 
 CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
@@ -47,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def lifespan(_: object) -> AsyncIterator[None]:
-    """What `st.App` is to run before it answers: imports what the pages show, sets turns.
+    """What `st.App` is to run before it answers: imports what the pages show, and sets turns.
 
     Two first visitors who import at once wait for each other's modules, and Python ends that by
     handing out half of one.
@@ -58,6 +59,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
             parts = file.relative_to(package.parent).with_suffix("").parts
             import_module(".".join(parts))
     one_script_at_a_time()
+    send_for_busy_sessions_only()
     yield
 
 

@@ -47,6 +47,7 @@ from crfviz.views.numbers import count
 
 LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
 LONGEST_OPTION = 64  # characters of a page option
+LONGER = {"own": MAX_CHARACTERS}  # of those that hold a sentence
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -300,6 +301,6 @@ def is_option(name: str, value: str) -> bool:
     """Whether name and value may be kept as a page option."""
     return (
         _OPTION_NAME.fullmatch(name) is not None
-        and 0 < len(value) <= LONGEST_OPTION
+        and 0 < len(value) <= LONGER.get(name, LONGEST_OPTION)
         and clean(value) == value
     )

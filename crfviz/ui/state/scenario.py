@@ -20,7 +20,7 @@ MAX_STEP = 10_000
 BEFORE_FIRST = -1  # as a step: none is done, where the page would open with some
 MAX_HISTORY = 50  # undo steps
 # page options of one sentence only
-OF_POSITIONS = ("at", "cell", "chosen", "entity", "nudge", "list", "place")
+OF_POSITIONS = ("at", "cell", "chosen", "entity", "nudge", "list", "own", "place")
 OF_PAGE = ("panel",)  # and of one page
 
 

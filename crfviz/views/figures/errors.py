@@ -7,7 +7,7 @@ import pandas as pd
 
 from crfviz.corpus.table import TableRow
 from crfviz.views.frames.errors import per_cents
-from crfviz.views.theme import DIFFERS, INK, PALETTE
+from crfviz.views.theme import DIFFERS, INK, PALETTE, READABLE
 
 Layered = alt.LayerChart | alt.FacetChart
 
@@ -48,14 +48,14 @@ def confusion_chart(
     rects = base.mark_rect().encode(
         color=alt.Color("words:Q", scale=alt.Scale(range=[low, high]), legend=None),
     )
-    numbers = base.mark_text(fontSize=12, color=ink).encode(text="words:Q")
+    numbers = base.mark_text(fontSize=14, color=ink).encode(text="words:Q")
     # A clear cell on top takes the click: the number below it would swallow it.
     clicks = base.mark_rect(cursor="pointer", fillOpacity=0, color=DIFFERS, strokeWidth=2.5)
     clicks = clicks.encode(strokeOpacity=alt.condition(cell, alt.value(1), alt.value(0)))
     clicks = clicks.encode(stroke=alt.value(DIFFERS)).add_params(cell)
     side = max(4, len(order)) * _SIDE
     cells = alt.layer(rects, numbers, clicks)
-    chart: Layered = cells.properties(width=side + _ROOM, height=side + _ROOM)
+    chart: Layered = cells.properties(width=side + _ROOM, height=side + _ROOM, config=READABLE)
     return chart
 
 
@@ -89,10 +89,12 @@ def decoders_chart(table: Sequence[TableRow]) -> Layered:
         x=alt.X("low:Q", title="words right, %, with 95 % intervals", scale=scale), x2="high:Q"
     )
     value = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="share:Q")
-    number = base.mark_text(dy=-9, fontSize=12, color=INK).encode(
+    number = base.mark_text(dy=-9, fontSize=14, color=INK).encode(
         x="share:Q", text=alt.Text("share:Q", format=".2f")
     )
-    chart: Layered = alt.layer(spread, value, number).properties(width=420, height=240)
+    chart: Layered = alt.layer(spread, value, number).properties(
+        width=420, height=240, config=READABLE
+    )
     return chart
 
 
@@ -123,7 +125,7 @@ def calibration_chart(table: Sequence[TableRow]) -> Layered:
             tooltip=["of:N", "confidence:Q", "right:Q", "count:Q"],
         )
     )
-    chart: Layered = alt.layer(line, points).properties(width=300, height=240)
+    chart: Layered = alt.layer(line, points).properties(width=300, height=240, config=READABLE)
     return chart
 
 
@@ -143,6 +145,6 @@ def coverage_chart(table: Sequence[TableRow]) -> alt.Chart:
             y=alt.Y("right:Q", title="right, %", scale=alt.Scale(zero=False)),
             tooltip=["coverage:Q", alt.Tooltip("right:Q", format=".2f")],
         )
-        .properties(width=300, height=240)
+        .properties(width=300, height=240, config=READABLE)
     )
     return chart

@@ -8,7 +8,7 @@ import pandas as pd
 
 from crfviz.corpus.tables.decoders import DECODERS, TITLES
 from crfviz.corpus.tables.report import Record
-from crfviz.views.theme import INK
+from crfviz.views.theme import INK, READABLE
 
 MEASURES = {
     "token_accuracy": "words right",
@@ -158,16 +158,17 @@ def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
     spread = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=False, nice=True))
     interval = base.mark_rule(strokeWidth=2).encode(x=spread, x2="high:Q", color=colours)
     value = base.mark_point(filled=True, size=70, opacity=1).encode(x="share:Q", color=colours)
-    number = base.mark_text(dy=-9, fontSize=12, color=INK).encode(
+    number = base.mark_text(dy=-9, fontSize=14, color=INK).encode(
         x="share:Q", text=alt.Text("share:Q", format=".1f")
     )
     panels = list(dict.fromkeys(data["panel"]))
-    header = alt.Header(title=None, labelFontSize=13, labelAnchor="start")
+    header = alt.Header(title=None, labelFontSize=14, labelAnchor="start")
     chart: alt.FacetChart = (
         alt.layer(interval, value, number)
         .properties(width=PANEL_WIDTH, height=ROW_HEIGHT * len(TITLES))
         .facet(facet=alt.Facet("panel:N", sort=panels, header=header), columns=2)
         .resolve_scale(x="shared")
         .resolve_axis(x="independent")
+        .properties(config=READABLE)
     )
     return chart

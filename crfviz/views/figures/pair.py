@@ -7,6 +7,8 @@ import altair as alt
 import pandas as pd
 from torch import Tensor
 
+from crfviz.views.theme import READABLE
+
 LEAST = 0.005  # a change that two digits show
 COLOURS = ["#f1f4f8", "#0072B2"]  # of 0 and 1
 
@@ -60,10 +62,10 @@ def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005
     dark = alt.datum.probability > 0.45
     ink = alt.condition(dark, alt.value("white"), alt.value("#14243a"))
     text = alt.Text("probability:Q", format=".2f")
-    numbers = base.mark_text(fontSize=13).encode(text=text, color=ink)
+    numbers = base.mark_text(fontSize=14).encode(text=text, color=ink)
     layers = cells + numbers
     if ghosts:
         marks = base.mark_text(fontSize=10, align="left", xOffset=18)
         layers += marks.encode(text="change:N", color=ink)
-    chart: alt.LayerChart = layers.properties(height=alt.Step(28))
+    chart: alt.LayerChart = layers.properties(height=alt.Step(28), config=READABLE)
     return chart

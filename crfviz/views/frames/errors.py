@@ -87,7 +87,17 @@ IN_SIGHT = {  # the columns of wide tables that the page shows at first, the wor
     "suspects": (AROUND, "gold", "predicted", "p(gold)", "p(predicted)"),
     "entity_suspects": (AROUND, "type", "only in", "p(entity)", "doubt"),
     "disagreements": (AROUND, "where", "kind", "won", "lost"),
-    "tags": ("tag", "gold", "precision, %", "recall, %", "F1, %"),
+    "tags": ("tag", "precision, %", "recall, %", "F1, %", "F1, 95 %"),
+    "decoders": (
+        "decoder",
+        "words right, %",
+        "words right, 95 %",
+        "sentences right, %",
+        "search errors",
+        "only this right",
+        "only Viterbi right",
+        "p (McNemar)",
+    ),
     "tag_pairs": ("gold", "predicted", "words", "of all, %"),
 }
 _ENDS = ("_low", "_high")

@@ -13,6 +13,7 @@ from crfviz.chain.demonstrations.padded_batch import PaddedBatch
 from crfviz.views.frames.naive import named_level
 from crfviz.views.numbers import added, count, rounding, score
 from crfviz.views.phrases import columns
+from crfviz.views.theme import READABLE
 
 SMALLEST = math.log(2.0**-149)  # of a float32, nats
 LIMITS = {"float32": "88.7 and below −103.97", "float64": "709.8 and below −745.13"}
@@ -101,7 +102,7 @@ def underflow_chart(underflow: Underflow) -> alt.LayerChart | alt.FacetChart:
         shape=alt.Shape("way:N", title=None, scale=scale, legend=alt.Legend(orient="top"))
     )
     level = named_level("log", SMALLEST, "smallest float32")
-    return alt.layer(lines, points, *level).properties(height=HEIGHT)
+    return alt.layer(lines, points, *level).properties(height=HEIGHT, config=READABLE)
 
 
 def underflow_frame(underflow: Underflow, words: Sequence[str]) -> pd.DataFrame:

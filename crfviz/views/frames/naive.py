@@ -9,7 +9,7 @@ import pandas as pd
 from crfviz.chain.demonstrations.naive import FIRST, MOST_PATHS, Enumeration, written_count
 from crfviz.chain.potentials import Potentials
 from crfviz.views.numbers import rounding, score
-from crfviz.views.theme import INK
+from crfviz.views.theme import INK, READABLE
 
 HEIGHT = 300  # pixels
 
@@ -59,13 +59,13 @@ def running_chart(
     tooltip = [alt.Tooltip("paths:Q", format=","), alt.Tooltip("share:Q", format=".6f")]
     line = alt.Chart(data).mark_line(point=True, strokeWidth=2).encode(x=x, y=y, tooltip=tooltip)
     level = named_level("share", 1.0, "Z of the recursion")
-    return alt.layer(line, *level).properties(height=HEIGHT)
+    return alt.layer(line, *level).properties(height=HEIGHT, config=READABLE)
 
 
 def named_level(field: str, value: float, name: str) -> tuple[alt.Chart, alt.Chart]:
     """A dashed line across a chart at one value of its vertical axis, and its name."""
     base = alt.Chart(pd.DataFrame({field: [value], "name": [name]})).encode(y=f"{field}:Q")
-    text = base.mark_text(align="left", dx=4, dy=-8, color=INK, fontSize=13)
+    text = base.mark_text(align="left", dx=4, dy=-8, color=INK, fontSize=14)
     line = base.mark_rule(strokeDash=[6, 4], color=INK)
     return line, text.encode(x=alt.value(0), text="name:N")
 

@@ -58,7 +58,9 @@ def what_if_rows(changed: WhatIf) -> list[Row]:
         rows.append(Row("before", "Viterbi before", [before[o] for o in origins if o is not None]))
     elif before is not None:
         texts = ["new" if o is None else changed.before.tags[before[o]] for o in origins]
-        rows.append(Row("before", "Viterbi before", None, texts=texts))
+        after = changed.after.paths["viterbi"] or changed.after.greedy
+        tags = [after[t] if o is None else before[o] for t, o in enumerate(origins)]
+        rows.append(Row("before", "Viterbi before", tags, texts=texts))
     marks = ["≠" if t in changed.flips else "·" for t in range(len(words))]
     now = Row("viterbi", "Viterbi now", changed.after.paths["viterbi"], against="before")
     return [*rows, now, Row("flips", "tag flips", None, texts=marks)]
@@ -99,8 +101,8 @@ def flip_frame(changed: WhatIf) -> pd.DataFrame:
             "word now": now[t],
             "tag before": changed.before.tags[old],
             "tag now": changed.before.tags[new],
-            "p(tag before), now": float(marginals[t, old]),
-            "p(tag now), now": float(marginals[t, new]),
+            "p(tag before)": float(marginals[t, old]),
+            "p(tag now)": float(marginals[t, new]),
         }
         for t, (old, new) in changed.flips.items()
     )

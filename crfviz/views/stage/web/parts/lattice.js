@@ -3,13 +3,14 @@
 // attributes, and takes columns away that are not to be seen.
 
 import { changed, fit, flag, hide, html, mark, set, setProperty, setText, svg } from "../dom.js";
-import { probability, score, signed } from "../numbers.js";
+import { clamp, probability, score, signed } from "../numbers.js";
 import { logSumExp } from "../recursions.js";
 import { inputsOf, messageInto, sharesOf } from "../stage/inputs.js";
 import { cellText } from "./cells.js";
 
-const LARGEST_RADIUS = 14;
-const COMPACT_RADIUS = 8;
+const RADIUS = 14; // of a node with all of the probability, and in rows that are low or high
+const LEAST_RADIUS = 8;
+const ROOM = 0.39; // of a row's height
 const NOTED = 0.045; // marginals and changes from here on are written beside the node
 const LAYERS = ["pointers", "nodes", "nodes"]; // parts of a walk, as the columns are drawn
 const SUMMED = { alpha: true, beta: true };
@@ -170,9 +171,9 @@ function drawNode(model, node, t, k, numbers) {
 }
 
 // As large as its share of the largest at its word.
-function drawScore({ panels }, { group, dot, ring, note }, i, name, numbers) {
+function drawScore({ sizes }, { group, dot, ring, note }, i, name, numbers) {
   const [value, text] = [numbers.scores[i], numbers.text(i)];
-  const radius = radiusOf(panels.compact ? COMPACT_RADIUS : LARGEST_RADIUS)(value === -Infinity ? 0 : numbers.share(i));
+  const radius = radiusOf(sizes)(value === -Infinity ? 0 : numbers.share(i));
   if (!changed(group, numbers.name, value, text, radius)) return;
   mark(group, "data-marginal", null);
   flag(group, { value: value === -Infinity ? "-inf" : value.toFixed(6) });
@@ -190,10 +191,10 @@ function drawMarginal(model, { group, dot, ring, note }, t, k, name) {
   const sampled = pile?.drawn ? pile.uses[i] / pile.drawn : null; // the ring is the samples' where there are some
   const before = sampled ?? (ghost && !pile ? ghost.marginals[i] : marginal);
   const change = marginal - before;
-  if (!changed(group, marginal, before, sampled)) return;
+  if (!changed(group, marginal, before, sampled, model.sizes.row)) return;
   flag(group, { value: false, marginal: marginal.toFixed(6) });
   set(group, "aria-label", `${name}, marginal ${marginal.toFixed(4)}`);
-  const radius = radiusOf(model.panels.compact ? COMPACT_RADIUS : LARGEST_RADIUS);
+  const radius = radiusOf(model.sizes);
   set(dot, "r", radius(marginal).toFixed(2));
   hide(ring, Math.abs(change) < 0.005);
   set(ring, "r", radius(before).toFixed(2));
@@ -257,7 +258,8 @@ function drawTies(model, parts) {
 }
 
 // The area of a node is its marginal.
-function radiusOf(largest) {
+function radiusOf({ row, unit }) {
+  const largest = clamp(ROOM * row, LEAST_RADIUS, RADIUS * unit);
   return (marginal) => 2 + (largest - 2) * Math.sqrt(marginal);
 }
 

@@ -70,7 +70,7 @@ export function buildControls({ strength, preset, constrained }) {
       hide(rules, next.constrained === null);
       set(rules, "aria-pressed", Boolean(next.constrained));
       setText(rules, `BIO rules: ${next.constrained ? "on" : "off"}`);
-      setText(message, next.message ?? next.hint ?? "");
+      setText(message, next.message ?? (next.ruler ? "" : next.hint)); // a ruler needs the room
       flag(message, { problem: Boolean(next.message) });
     },
   };

@@ -7,7 +7,8 @@ import { drawTick } from "./ghosts.js";
 
 const MARGIN = 1.2; // nats shown beyond the outermost mark of a ruler
 const REACH = 6; // breakpoints farther than this from the value and the trained one are only named
-const RULER = { width: 400, height: 26, foot: 18 };
+const RULER = { width: 400, height: 26, foot: 20 };
+const APART = 48; // between the middles of two numbers under the ruler
 
 const SEEN = 5e-3; // terms below this are not written
 
@@ -70,7 +71,7 @@ export function buildRuler() {
       const before = ruler.varies ? "differently at each step" : score(ruler.trained, 2);
       setText(title, `${from} → ${to} is ${score(now, 2)}, trained ${before}`);
       if (changed(pieces, JSON.stringify([ruler, low, high]))) {
-        pieces.replaceChildren(...ruler.pieces.flatMap((piece, i) => drawPiece(piece, i, x)));
+        pieces.replaceChildren(...drawPieces(ruler.pieces, x));
       }
       hide(trained, ruler.varies || !Number.isFinite(ruler.trained));
       for (const end of ["x1", "x2"]) set(trained, end, x(ruler.trained));
@@ -95,14 +96,25 @@ function stretchOf(breaks, centres) {
   return { low: Math.min(...shown) - MARGIN, high: Math.max(...shown) + MARGIN, far };
 }
 
-function drawPiece({ low, high, label }, i, x) {
+// Numbers that would touch are left out: the description of the picture has all of them.
+function drawPieces(pieces, x) {
+  let last = -Infinity;
+  return pieces.flatMap((piece, i) => {
+    const free = x(piece.low) - last >= APART;
+    const parts = drawPiece(piece, i, x, free);
+    if (parts.some((part) => part.matches("[data-break]"))) last = x(piece.low);
+    return parts;
+  });
+}
+
+function drawPiece({ low, high, label }, i, x, free) {
   const { width, height } = RULER;
   const [left, right] = [x(low), x(high)];
   const size = { x: left, width: Math.max(0, right - left), height };
   const parts = [svg("rect.ruler-piece", { "data-piece": i, ...size }, svg("title", label))];
-  const wide = right - left > 7 * label.length;
-  if (wide) parts.push(svg("text.ruler-label", { x: (left + right) / 2, y: height / 2 + 4 }, label));
-  const inside = Number.isFinite(low) && left > 0 && left < width;
-  if (inside) parts.push(svg("text.ruler-break", { "data-break": low, x: left, y: height + 14 }, score(low, 2)));
+  const wide = right - left > 8.5 * label.length;
+  if (wide) parts.push(svg("text.ruler-label", { x: (left + right) / 2, y: height / 2 + 5 }, label));
+  const inside = free && Number.isFinite(low) && left > 0 && left < width;
+  if (inside) parts.push(svg("text.ruler-break", { "data-break": low, x: left, y: height + 16 }, score(low, 2)));
   return parts;
 }

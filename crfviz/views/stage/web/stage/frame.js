@@ -57,6 +57,7 @@ export function buildFrame(stage) {
   const scroller = html("div.scroller", { tabindex: "0", "aria-label": "The sentence, a column per word" }, columns);
   const main = html("div.main", scroller);
   const below = panels.side === "gradient"; // so far down that the note would be out of sight
+  const noteFirst = below || panels.side === "matrix";
   const beside = side.length
     ? html(below ? "div.side.below" : "div.side", below ? captioned(side) : elements(side))
     : [];
@@ -64,7 +65,7 @@ export function buildFrame(stage) {
   body.append(...[panels.side === "matrix" ? [beside, main] : [main, beside]].flat(2));
   const topline = html("div.topline", identity, fold, covers.element);
   const picture = panels.main.length ? [body] : [];
-  root.replaceChildren(topline, ...elements(stepper), ...(below ? [note, ...picture] : [...picture, note]), legend);
+  root.replaceChildren(topline, ...elements(stepper), ...(noteFirst ? [note, ...picture] : [...picture, note]), legend);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper];
   return {
@@ -94,7 +95,9 @@ export function buildFrame(stage) {
     noteHeight() {
       if (note.isConnected) return note.offsetHeight + NOTE_MARGINS;
       if (!note.textContent || stage.model.covered.has("note")) return 0;
-      return NOTE_MARGINS + NOTE_LINE * (1 + Math.ceil(note.textContent.length / (root.clientWidth / NOTE_LETTER)));
+      const unit = stage.sizes?.unit ?? 1;
+      const lines = 1 + Math.ceil((note.textContent.length * unit * NOTE_LETTER) / root.clientWidth);
+      return NOTE_MARGINS + unit * NOTE_LINE * lines;
     },
     focusNode: (t, k) => rows.lattice?.focus(t, k),
     // The words that are not scrolled away: while something is being dragged, the others can wait.

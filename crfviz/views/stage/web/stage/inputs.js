@@ -6,7 +6,7 @@ import { leastTie, logSumExp, transition } from "../recursions.js";
 
 export const KINDS = { best: "Viterbi", alpha: "α", beta: "β", marginals: "p" };
 const HEADS = {
-  best: ["from", "best before", "transition", "emission", "sum"],
+  best: ["from", "before", "transition", "emission", "sum"],
   alpha: ["from", "α before", "transition", "emission", "sum"],
   beta: ["to", "β after", "transition", "emission", "sum"],
   marginals: ["", "", "", "", "log"],

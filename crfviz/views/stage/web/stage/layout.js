@@ -1,98 +1,169 @@
 // Sizes follow the room there is: all words side by side down to a least width, all rows above the fold of the page.
 // A pure function of the model and the room; the style sheet does the rest. In pixels where nothing else is said.
 
-import { FEW_TAGS } from "../model.js";
-import { clamp } from "../numbers.js";
+import { clamp, score } from "../numbers.js";
+import { cellText } from "../parts/cells.js";
 
+const TEXT = 14; // the least size of a text; what follows holds for texts of this size
+const LARGE = 20; // of a model of few tags
+const LARGE_TAGS = 6;
+const TALLEST = 100; // rows of such a model
+const DIGIT = 7; // width of a digit
+const CAPITAL = 9; // of a letter in the name of a tag
+const BESIDE = 54; // a number beside a node of the last column
 const GAP = 16; // between the words and the panel beside them
 const PAGE_BELOW = 62; // what the page needs under the stage
 const AROUND = 66; // topline, words and margins
 const TWICE = 320; // what a page with two lattices needs around them
 const STEPPER = 46;
-const LEGEND = 20;
-const CAPTION = 24; // of a table
-const PANEL = 286; // a panel beside the words
+const LINE = 19; // of the legend, and of what stands over a table
+const LETTER = 6.6; // its mean width
+const CAPTION = 7; // around what stands over a table
+const PANEL = 330; // a panel beside the words
 const LEAST_MATRIX = 270; // the controls under a small matrix need them
-const MATRIX_LABEL = 56;
-const MATRIX_SHARE = 0.47; // of the stage's width, at most
+const MATRIX_LABEL = 58;
+const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 70, row: 21 }; // matrices under the words
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
-const PRODUCT = 70; // a column of numbers such as 1.234e-10
+const LEAST_COLUMN = 44;
+const LONGEST = 10; // characters of a cell that are to be seen whole
 const STACKED = 640; // stages narrower than this have their panel under the words
-const NARROW = 64; // columns below this are written smaller
+const NARROW = 64; // columns below this are written closer
 const ROOMY = 100; // columns from here on have room for what a tag was
-const FEW_ROWS = 4; // lattices this low may be drawn larger
 
-// `room`: width and height of the window that the stage may use, its `top` on the page, and the height of its `note`.
-export function layout(model, { width, height, top, note }) {
+// `room`: width and height of the window that the stage may use, its `top` on the page, the height of its `note`, and
+// the `scale` of texts, 1 or more. Texts of large models have TEXT pixels, and larger windows larger ones.
+export function layout(model, { width, height, top, note, scale }) {
   const { T, panels, heading } = model;
   const shown = model.shown.size;
   const below = panels.side === "gradient";
   const stacked = width < STACKED;
   const side = below || stacked ? null : panels.side; // what takes room from the words
+  const text = scale * (model.K <= LARGE_TAGS && !stacked ? LARGE : TEXT);
+  const unit = text / TEXT;
   const tight = Boolean(side) && (width - 500) / T < NARROW;
-  const matrix = matrixCell(width, shown, below, tight);
-  const panel = panelWidth(side, shown, matrix);
-  const label = heading.length ? NUMBERS * heading.length : labelWidth(model.rows, side, tight);
+  const matrix = matrixCell(model, { width, shown, below, unit });
+  const panel = panelWidth(side, shown, matrix, unit);
+  const label = heading.length ? unit * NUMBERS * heading.length : labelWidth(model.rows, side, tight, unit);
   const room = width - panel - (panel ? GAP : 0) - label - 2;
-  const products = model.tables.some(({ kind }) => kind === "exponent");
-  const column = Math.floor(clamp(room / T, products ? PRODUCT : side ? 40 : 50, 150));
-  const [strip, plain] = panels.compact ? [26, 20] : [heading.length ? 25 : 31, 22];
+  const least = leastColumn(model) * unit;
+  const half = Math.max(least, room / T) / 2;
+  const edge = panels.main.includes("lattice") ? clamp(BESIDE * unit - half, 0, BESIDE * unit) : 0;
+  const column = Math.floor(clamp((room - edge) / T, least, 150 * unit));
+  const [strip, plain] = (panels.compact ? [26, 20] : [heading.length ? 25 : 31, 22]).map((size) => size * unit);
   const strips = panels.main.includes("strips")
     ? model.rows.reduce((sum, row) => sum + (row.texts ? plain : strip), 0)
     : 0;
-  const tables = panels.main.filter((name) => !["strips", "lattice", "spans"].includes(name)).length;
-  const others =
-    strips +
-    note +
-    tables * CAPTION +
+  const tables = model.tables.filter(({ name }) => panels.main.includes(name));
+  const fixed =
+    AROUND +
+    tables.reduce((sum, { label: text }) => sum + CAPTION + LINE * linesOf(text, (label + T * column) / unit), 0) +
     (model.walk?.phases.length ? STEPPER : 0) +
-    (model.legend ? LEGEND : 0) +
+    LINE * linesOf(model.legend, width / unit) +
     (below ? BELOW.head + BELOW.row * (shown + 1) : 0);
-  const free = height - top - PAGE_BELOW - AROUND - others;
-  const rows = rowsOf(model, free, height, tables, below);
+  const free = height - top - PAGE_BELOW * scale - unit * fixed - strips - note;
+  const rows = rowsOf(model, { free, height, tables: tables.length, below, unit });
   const tall = Math.max(LEAST_TALL, free + strips + 60);
   return {
     ...rows,
     column,
-    lengths: { label, column, row: rows.row, strip, plain, matrix, side: stacked ? width : panel, tall },
+    unit,
+    lengths: {
+      beside: edge,
+      label,
+      column,
+      row: rows.row,
+      strip,
+      plain,
+      matrix,
+      side: stacked ? width : panel,
+      tall,
+      text,
+    },
     longest: Math.max(...model.words.map((word) => word.length)),
-    flags: { narrow: column < NARROW, compact: Boolean(panels.compact), roomy: column >= ROOMY, stacked },
+    flags: {
+      narrow: column < NARROW * unit,
+      compact: Boolean(panels.compact),
+      roomy: column >= ROOMY * unit,
+      stacked,
+    },
   };
 }
 
-function matrixCell(width, shown, below, tight) {
-  if (below) return clamp(Math.floor((width / 2 - BELOW.head) / (shown + 1)), 22, 38);
-  const most = shown <= FEW_TAGS ? 38 : tight ? 27 : 32;
-  return clamp(Math.floor((MATRIX_SHARE * width - MATRIX_LABEL) / (shown + 1)), 26, most);
+// Lines of a text, in `width` pixels at the least size.
+function linesOf(text, width) {
+  return Math.ceil((text.length * LETTER) / width);
 }
 
-function panelWidth(side, shown, matrix) {
-  if (side === "matrix") return Math.max(LEAST_MATRIX, MATRIX_LABEL + (shown + 1) * matrix);
-  return side && side !== "entity" ? PANEL : 0; // an entity's panel stands below
+// What fits the names of the tags and the numbers, in pixels at the least size of texts.
+function leastColumn({ rows, tables, tags, panels, chain }) {
+  const strips = panels.main.includes("strips") ? rows : [];
+  const names = strips.some((row) => row.tags) ? tags : [];
+  const letters = Math.min(LONGEST / 2, Math.max(0, ...names.map((name) => name.length)));
+  const texts = strips.flatMap((row) => row.texts ?? []);
+  const digits = [
+    ...texts,
+    ...tables.filter(({ name }) => panels.main.includes(name)).flatMap((table) => widest(table, chain)),
+  ];
+  const longest = Math.min(LONGEST, Math.max(0, ...digits.map((text) => text.length)));
+  return Math.max(LEAST_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
+}
+
+// The longest numbers of a table, as its cells have them.
+function widest(table, chain) {
+  if (table.kind === "exponent") return ["0".repeat(LONGEST - 1)]; // such as 1.234e-10
+  return extremes(table.values ?? chain.emissions).map((value) => cellText(table, value));
+}
+
+// The least and the largest finite number.
+function extremes(...tables) {
+  let [least, most] = [Infinity, -Infinity];
+  for (const table of tables) {
+    for (const value of table) {
+      if (Number.isFinite(value)) [least, most] = [Math.min(least, value), Math.max(most, value)];
+    }
+  }
+  return least <= most ? [least, most] : [];
+}
+
+// Of the matrix: as wide as its numbers.
+function matrixCell({ chain, display }, { width, shown, below, unit }) {
+  if (!chain) return 0;
+  const texts = extremes(chain.transitions, chain.start, chain.end).map((value) => score(value));
+  const letters = display === "probability" ? 5 : Math.max(4, ...texts.map((text) => text.length));
+  const least = unit * (DIGIT * letters + 1);
+  if (below) return clamp(Math.floor((width / 2 - unit * BELOW.head) / (shown + 1)), least, 38 * unit);
+  return Math.floor(clamp((MATRIX_SHARE * width - unit * MATRIX_LABEL) / (shown + 1), least, 38 * unit));
+}
+
+function panelWidth(side, shown, matrix, unit) {
+  if (side === "matrix") return Math.max(LEAST_MATRIX * unit, MATRIX_LABEL * unit + (shown + 1) * matrix);
+  return side && side !== "entity" ? PANEL * unit : 0; // an entity's panel stands below
 }
 
 // By the number of letters in the longest label.
-function labelWidth(rows, side, tight) {
+function labelWidth(rows, side, tight, unit) {
   const letters = Math.max(0, ...rows.map((row) => [row.label, row.value].filter(Boolean).join("  ").length));
-  return tight ? clamp(5.3 * letters, 84, 150) : clamp(10 + 7 * letters, side ? 104 : 112, 150);
+  return unit * (tight ? clamp(6.6 * letters, 84, 150) : clamp(10 + 7 * letters, side ? 104 : 112, 160));
 }
 
 // Height and number of the lattice's or the tables' rows, and which of them each tag has; folded tags share the last.
-function rowsOf({ panels, shown, order, K }, free, height, tables, below) {
+function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit }) {
   const lattice = panels.main.includes("lattice");
   const rows = shown.size + (lattice && shown.size < K ? 1 : 0);
   const twice = panels.compact && lattice;
   const wanted = (lattice ? rows : 0) + shown.size * tables;
-  const ideal = twice ? (height - TWICE) / 2 / rows : free / (wanted || 1);
+  const ideal = twice ? (height - unit * TWICE) / 2 / rows : free / (wanted || 1);
   const rowOf = Array.from({ length: K }, (_, k) => (shown.has(k) ? order.indexOf(k) : shown.size));
-  return { row: Math.floor(clamp(ideal, ...limits(panels, lattice, shown.size, tables, below))), rows, rowOf };
+  const [least, most] = limits(panels, lattice, tables, below);
+  const row = Math.floor(clamp(ideal, least * unit, (K <= LARGE_TAGS ? TALLEST : most) * unit));
+  return { row, rows, rowOf };
 }
 
 // The least and the largest height of a row.
-function limits({ compact }, lattice, shown, tables, below) {
-  if (compact) return lattice ? [14, 22] : [18, 21];
-  if (lattice) return [below ? 18 : 22, shown <= FEW_ROWS ? 64 : 36];
-  return [tables > 1 ? 17 : 21, 32];
+function limits({ compact }, lattice, tables, below) {
+  if (compact) return lattice ? [18, 22] : [19, 21];
+  if (lattice) return [below ? 18 : 22, 36];
+  return [tables > 1 ? 19 : 21, 32];
 }

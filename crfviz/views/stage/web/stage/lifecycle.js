@@ -17,6 +17,7 @@ import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
 import { selection } from "./selection.js";
 
+const USUAL = 16; // pixels of the page's letters
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
 export class Stage {
@@ -141,9 +142,8 @@ export class Stage {
     const { root, frame, model } = this;
     frame.write(model);
     if (!model.live) this.noteHeight = frame.noteHeight();
-    const zoom = root.currentCSSZoom ?? 1; // of whoever holds it; the window knows nothing of that
-    const room = { width: root.clientWidth || 960, height: window.innerHeight / zoom, note: this.noteHeight };
-    const sizes = layout(model, { ...room, top: (root.getBoundingClientRect().top + window.scrollY) / zoom });
+    const room = { width: root.clientWidth || 960, height: window.innerHeight, note: this.noteHeight, scale: scale() };
+    const sizes = layout(model, { ...room, top: root.getBoundingClientRect().top + window.scrollY });
     for (const [name, value] of Object.entries(sizes.lengths)) setProperty(root, `--${name}`, `${value}px`);
     setProperty(root, "--words", model.T);
     setProperty(root, "--longest", sizes.longest);
@@ -170,6 +170,11 @@ export class Stage {
     this.width = this.root.clientWidth;
     this.draw();
   }
+}
+
+// How much larger than usual the page around the stage is written.
+function scale() {
+  return parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL || 1;
 }
 
 // Adds to the model what follows from what is chosen; a walk takes the cell along.

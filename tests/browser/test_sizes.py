@@ -1,0 +1,71 @@
+"""Size follows space: what is to be read is never small, and grows with the window."""
+
+import pytest
+
+from crfviz.taggers.registry import list_taggers
+from crfviz.ui.shell.contents import ENTRIES
+from tests.browser.screen import STAGES, TITLES
+
+LEAST, LEAST_TEXTBOOK = 14, 20  # pixels on a projector of 1280 x 720
+
+# Texts smaller than so many pixels, those in the stage by what the reader sees of them.
+SMALL = """([least, onlyStage]) => {
+  const owns = (element) => [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+  const stage = [...(crfviz.stage()?.querySelectorAll("*") ?? [])];
+  const page = onlyStage ? [] : [...document.querySelectorAll("[data-testid=stApp] *")];
+  const drawn = (e) => {
+    const seen = e.closest("svg") && e.getScreenCTM?.();
+    return parseFloat(getComputedStyle(e).fontSize) * (seen ? Math.hypot(seen.a, seen.b) : 1);
+  };
+  return [...stage, ...page]
+    .filter((e) => owns(e) && e.checkVisibility({ visibilityProperty: true }))
+    .filter((e) => !e.closest("title, style, script, [data-testid=stIconMaterial], iframe"))
+    .map((e) => ({ text: e.textContent.slice(0, 40), kind: e.getAttribute("class")?.slice(0, 40),
+                   size: drawn(e) }))
+    .filter(({ size }) => size < least - 0.01);
+}"""
+RESTS = """() => document.querySelector("[data-testid=stApp]").dataset.testScriptState
+  === "notRunning" && !document.querySelector("[data-stale=true]")"""
+SIZES = """() => [...crfviz.stage().querySelectorAll(".word, .tag-label, .cell, .side-title")]
+  .map((e) => parseFloat(getComputedStyle(e).fontSize))"""
+MODELS = [name for name in list_taggers() if name.startswith("textbook/")]
+
+
+def visit(screen, paths):
+    """One page after the other by the links, each at rest."""
+    for path in paths:
+        if path in STAGES:
+            with screen.redraw():
+                screen.follow(TITLES[path])
+        else:
+            screen.follow(TITLES[path])
+            screen.page.wait_for_function(RESTS)
+        yield path
+
+
+@pytest.mark.parametrize("model", ["upos-en", "ner-en"])
+def test_no_text_of_any_page_is_small(screen, model):
+    screen.open("viterbi", model=model)
+    for path in visit(screen, [entry.path for entry in ENTRIES]):
+
+        def check():
+            assert screen.page.evaluate(SMALL, [LEAST, False]) == [], path  # noqa: B023 - at once
+
+        screen.eventually(check)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_textbook_models_are_written_large(screen, model):
+    screen.open("viterbi", model=model)
+    for path in visit(screen, STAGES):
+        assert screen.page.evaluate(SMALL, [LEAST_TEXTBOOK, True]) == [], path
+
+
+def test_a_larger_window_has_larger_letters(watch, fresh):
+    sizes = []
+    for width, height in ((1280, 720), (1920, 1080)):
+        screen = watch(fresh(viewport={"width": width, "height": height}))
+        screen.open("forward-backward", model="upos-en")
+        sizes.append(screen.page.evaluate(SIZES))
+    assert len(sizes[0]) == len(sizes[1])
+    assert all(large >= 1.3 * small for small, large in zip(*sizes, strict=True))
