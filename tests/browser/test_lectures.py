@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.ui.lectures.shelf import lecture, lectures
+from tests.browser.conftest import PROJECTOR
 from tests.browser.screen import PATIENCE
 
 NAME = "greedy"
@@ -129,8 +130,10 @@ def test_every_cue_can_be_read_from_the_last_row(new_screen, name, scheme):
             new_screen.press("Enter")
         expect(new_screen.page.locator(f"[data-cue='{number}']")).to_be_attached()
         new_screen.wait({"name": 0, "rev": -1})
-        small = [each for each in new_screen.page.evaluate(SIZES) if each[0] < 18]
+        small = [each for each in new_screen.page.evaluate(SIZES) if each[0] < 17.9]
         assert not small, (cue.place, small[:5])
+        box = new_screen.page.locator("[data-stage]").bounding_box()
+        assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
 
 
 def test_a_hand_edited_link_says_what_is_wrong(new_screen):
