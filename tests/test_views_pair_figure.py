@@ -118,3 +118,9 @@ def test_with_edits_the_trained_values_and_the_signs_of_change_come_along():
     spec = pair_heatmap(frame, TAGS).to_dict()
     assert spec["layer"][-1]["encoding"]["text"]["field"] == "change"
     assert len(spec["layer"]) == 3
+
+
+def test_long_names_of_tags_show_how_they_end():
+    encoding = pair_heatmap(pair_frame(PAIRS, TAGS), TAGS).to_dict()["layer"][0]["encoding"]
+    for side in "xy":
+        assert "slice(datum.label, -8)" in encoding[side]["axis"]["labelExpr"]

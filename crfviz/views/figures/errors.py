@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from crfviz.corpus.table import TableRow
+from crfviz.views.figures.pair import LABEL_PIXELS, SHORTENED
 from crfviz.views.frames.errors import per_cents
 from crfviz.views.theme import DIFFERS, INK, PALETTE, READABLE
 
@@ -16,11 +17,6 @@ LIGHT_CELLS = "#DCE6EE", "#6FA8CF", "#14243A"  # least, most, and the number on 
 DARK_CELLS = "#1D2B38", "#2E6C99", "#F2F6FA"
 _ROOM = 110  # pixels for the names of the tags, which the page takes from the cells
 _SIDE = 24  # pixels of a cell
-_LABEL_PIXELS = 120
-_SHORTENED = (  # in Vega's language: long names often differ at their ends
-    "length(datum.label) > 18 ? slice(datum.label, 0, 8) + '…' + slice(datum.label, -8) "
-    ": datum.label"
-)
 
 
 def confusion_chart(
@@ -39,7 +35,7 @@ def confusion_chart(
     order = [tag for tag in tags if tag in used]
     cell = alt.selection_point(name=CELL, fields=["gold", "predicted"], empty=False)
     scale = alt.Scale(domain=order, paddingInner=0.06)
-    axis = alt.Axis(labelLimit=_LABEL_PIXELS, labelOverlap=False, labelExpr=_SHORTENED)
+    axis = alt.Axis(labelLimit=LABEL_PIXELS, labelOverlap=False, labelExpr=SHORTENED)
     base = alt.Chart(pd.DataFrame(wrong, columns=["gold", "predicted", "words"])).encode(
         x=alt.X("predicted:N", scale=scale, axis=axis, title="predicted"),
         y=alt.Y("gold:N", scale=scale, axis=axis, title="gold"),

@@ -1,6 +1,7 @@
 """The joint marginal of two words as a heatmap."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 
 import altair as alt
@@ -11,6 +12,11 @@ from crfviz.views.theme import READABLE
 
 LEAST = 0.005  # a change that two digits show
 COLOURS = ["#f1f4f8", "#0072B2"]  # of 0 and 1
+LABEL_PIXELS = 120  # of the name of a tag beside a heatmap
+SHORTENED = (  # in Vega's language: long names often differ at their ends
+    "length(datum.label) > 18 ? slice(datum.label, 0, 8) + '…' + slice(datum.label, -8) "
+    ": datum.label"
+)
 
 
 def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None) -> pd.DataFrame:
@@ -45,15 +51,21 @@ def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005
     columns = [tag for tag in tags if tag in set(heavy["second"])]
     shown = frame[frame["first"].isin(rows) & frame["second"].isin(columns)]
     ghosts = "change" in shown
+    names = partial(alt.Axis, labelLimit=LABEL_PIXELS, labelExpr=SHORTENED)
     before = [alt.Tooltip("trained:Q", format=".6f")] if ghosts else []
     base = alt.Chart(shown).encode(
         x=alt.X(
             "second:N",
             scale=alt.Scale(domain=columns),
             title="later word",
-            axis=alt.Axis(orient="top", labelAngle=0),
+            axis=names(orient="top", labelAngle=0),
         ),
-        y=alt.Y("first:N", scale=alt.Scale(domain=rows), title="earlier word"),
+        y=alt.Y(
+            "first:N",
+            scale=alt.Scale(domain=rows),
+            title="earlier word",
+            axis=names(),
+        ),
         tooltip=["first:N", "second:N", alt.Tooltip("probability:Q", format=".6f"), *before],
     )
     cells = base.mark_rect().encode(

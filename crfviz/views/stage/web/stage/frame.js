@@ -6,6 +6,7 @@ import { FEW_TAGS } from "../model.js";
 import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
+import { buildGraph, GRAPH } from "../parts/graph.js";
 import { buildLattice } from "../parts/lattice.js";
 import { buildBars, buildControls } from "../parts/panels.js";
 import { buildCovers, buildStepper } from "../parts/stepper.js";
@@ -119,6 +120,7 @@ function buildRows(panel, stage, heads) {
   const { model } = stage;
   if (panel === "strips") return buildStrips(model);
   if (panel === "lattice") return buildLattice(model, (...point) => pointAtNode(stage, ...point));
+  if (panel in GRAPH) return buildGraph(model, panel);
   if (panel === "spans") return buildSpans(model, heads, (span) => askEntity(stage, span));
   return buildTable(model, panel);
 }
