@@ -23,7 +23,7 @@ LEGEND = (
 
 PICTURES = {"lattice": "lattice", "graph": "graph"}
 
-_, first, left, right = header("Forward–backward", 2.35, 1.3, 2.6, 2.75)
+_, first, left, right = header("Forward–backward", 2.45, 1.38, 2.5, 2.5)
 current = scene()
 shown = bound_tabs("Picture", "picture", PICTURES, "lattice", at=first)
 display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log", at=left)

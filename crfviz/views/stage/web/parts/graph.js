@@ -99,7 +99,7 @@ function drawNode(group, { kind, name, at: [x, y], unit, text, title }) {
   for (const [key, value] of Object.entries(box)) set(shape, key, value);
   set(label, "text-anchor", round ? "middle" : name === "START" ? "start" : "end");
   set(label, "x", round ? x : name === "START" ? x - size : x + size);
-  set(label, "y", round ? y + 5 * unit : y - 2 * size);
+  set(label, "y", round ? y + 5 * unit : y - 3 * size);
   setText(label, text);
 }
 

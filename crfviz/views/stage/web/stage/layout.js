@@ -27,9 +27,11 @@ const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 70, row: 21 }; // matrices under the words
 const GRAPH_MARGIN = 10;
 const MESSAGE = 11; // characters of a message such as PROPN −12
+const NODE = 8; // a large node with −12.3 beside it
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
 const LEAST_COLUMN = 44;
+const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
 const LONGEST = 10; // characters of a cell that are to be seen whole
 const STACKED = 640; // stages narrower than this have their panel under the words
 const NARROW = 64; // columns below this are written closer
@@ -104,7 +106,7 @@ function linesOf(text, width) {
 }
 
 // What fits the names of the tags and the numbers, in pixels at the least size of texts.
-function leastColumn({ rows, tables, tags, panels, chain }) {
+function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   const strips = panels.main.includes("strips") ? rows : [];
   const names = strips.some((row) => row.tags) ? tags : [];
   const letters = Math.min(LONGEST / 2, Math.max(0, ...names.map((name) => name.length)));
@@ -113,6 +115,8 @@ function leastColumn({ rows, tables, tags, panels, chain }) {
     ...texts,
     ...tables.filter(({ name }) => panels.main.includes(name)).flatMap((table) => widest(table, chain)),
   ];
+  const numbered = panels.main.includes("lattice") && walk?.phases.some(({ nodes }) => nodes.length);
+  if (numbered && K <= LARGE_TAGS) digits.push("0".repeat(NODE)); // smaller texts fit beside their nodes
   if (panels.main.includes("graph")) digits.push("0".repeat(MESSAGE));
   const longest = Math.min(LONGEST, Math.max(0, ...digits.map((text) => text.length)));
   return Math.max(LEAST_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
@@ -139,7 +143,8 @@ function extremes(...tables) {
 function matrixCell({ chain, display }, { width, shown, below, unit }) {
   if (!chain) return 0;
   const texts = extremes(chain.transitions, chain.start, chain.end).map((value) => score(value));
-  const letters = display === "probability" ? 5 : Math.max(4, ...texts.map((text) => text.length));
+  const letters =
+    display === "probability" || below ? LONG_NUMBER : Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
   const least = unit * (DIGIT * letters + 1);
   if (below) return clamp(Math.floor((width / 2 - unit * BELOW.head) / (shown + 1)), least, 38 * unit);
   return Math.floor(clamp((MATRIX_SHARE * width - unit * MATRIX_LABEL) / (shown + 1), least, 38 * unit));
