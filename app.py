@@ -7,6 +7,7 @@ import streamlit as st
 
 if __name__ == "__main__":
     from crfviz.ui import cached
+    from crfviz.ui.lectures.player import play
     from crfviz.ui.session import current
     from crfviz.ui.shell import frame
     from crfviz.ui.shell.sidebar import sidebar
@@ -15,11 +16,12 @@ if __name__ == "__main__":
     cached.warm_up()
     pages = frame.pages()
     page = st.navigation(pages, position="hidden")
-    current.begin(page.url_path)
-    frame.configure()
-    frame.turn(pages, page, current.turned())
-    sidebar(pages, current.publish().elsewhere, page.url_path)
-    frame.run(page)
+    if not play(pages):
+        current.begin(page.url_path)
+        frame.configure()
+        frame.turn(pages, page, current.turned())
+        sidebar(pages, current.publish().elsewhere, page.url_path)
+        frame.run(page)
 else:
     from crfviz.ui.shell import server
 

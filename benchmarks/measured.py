@@ -15,6 +15,7 @@ from pathlib import Path
 import annotating
 import crowd
 import finding
+import gains
 import loading
 import model_errors
 import peers
@@ -76,6 +77,7 @@ def measured() -> dict[str, str]:
         "models": models_table(),
         "loading": loading_table(),
         "peers": peers.text(json.loads(peers.OUT.read_text())),
+        "gains": gains.text(json.loads(gains.OUT.read_text())),
         "perceptron": perceptron_table(),
         "propagation": propagation_table(),
         "teaching": teaching_table(),

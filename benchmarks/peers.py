@@ -46,7 +46,7 @@ LENGTH = 40
 SIZES = {  # where nothing but the work counts: the first steps are of fixed cost
     "T, words": (8, (200, 400, 800, 1600), 17),
     "B, sentences": ((128, 256, 512, 1024), 40, 17),
-    "K, tags": (16, 20, (96, 144, 216, 324)),
+    "K, tags": (16, 20, (216, 324, 486, 729)),
 }
 Work = Callable[[], Any]
 Table = NDArray[np.float64]
@@ -345,7 +345,7 @@ def growth() -> dict[str, Any]:
             work = training(batch, "", 0).ours
             work()
             taken = []
-            for _ in range(5):
+            for _ in range(9):
                 begin = time.thread_time()
                 work()
                 taken.append(time.thread_time() - begin)

@@ -21,8 +21,11 @@ LEGEND = (
     "the terms of its sum, as wide as their share"
 )
 
-_, left, right = header("Forward–backward", 2, 2, 3)
+PICTURES = {"lattice": "lattice", "graph": "graph"}
+
+_, first, left, right = header("Forward–backward", 2.45, 1.38, 2.5, 2.5)
 current = scene()
+shown = bound_tabs("Picture", "picture", PICTURES, "lattice", at=first)
 display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log", at=left)
 convention = bound_tabs("Convention", "alpha", CONVENTIONS, "included", at=right)
 grids = [
@@ -30,7 +33,7 @@ grids = [
     with_ghost(current, lambda analysis: beta_grid(analysis, display)),
 ]
 picture = Picture(
-    ["lattice", "alpha", "beta", "strips"],
+    [shown, "alpha", "beta", "strips"],
     consistency_rows(current.now, convention),
     grids,
     side=Cell(message=convention == MESSAGE),

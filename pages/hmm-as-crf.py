@@ -4,8 +4,9 @@ import streamlit as st
 
 from crfviz.ui.panels.shifts import shift_panel
 from crfviz.ui.panels.weights import weight_display
-from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
+from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import verdict
@@ -13,25 +14,32 @@ from crfviz.views.frames.chains import leaving_frame
 from crfviz.views.stage.parts import Matrix, Picture
 from crfviz.views.stage.steps import hmm_walk
 from crfviz.views.strips.decoders import decoder_rows
-from crfviz.views.strips.grids import marginal_grid
+from crfviz.views.strips.grids import PROBABILITY, emission_grid, marginal_grid
 
 STEPS = (
     "An HMM multiplies probabilities; their logarithms are the scores of a CRF. A CRF divides by "
     "Z: its scores need no rows that sum to 1, and many tables say the same."
 )
 
-_, choice = header("HMM as CRF", 1, 3)
+PICTURES = {"numbers": "numbers", "graphs": "graphs"}
+
+_, pictures, choice = header("HMM as CRF", 1, 1.2, 1.8)
 current = scene()
+shown = bound_tabs("Picture", "picture", PICTURES, "numbers", at=pictures)
 with choice:
     display = weight_display(current)
 st.caption(STEPS if current.of_probabilities else f"{STEPS} This model was never an HMM.")
 grid = marginal_grid(current.now, None)
+scores = with_ghost(
+    current, lambda analysis: emission_grid(analysis, PROBABILITY if display == PROBABILITY else "")
+)
+numbers = ["strips", scores.name, grid.name]
 picture = Picture(
-    ["strips", grid.name],
+    numbers if shown == "numbers" else ["directed", "graph", "strips"],
     decoder_rows(current.now, which=["viterbi", "max_marginal"]),
-    [grid],
+    [scores, grid],
     side=Matrix(display),
-    walk=hmm_walk(grid.name),
+    walk=hmm_walk(scores.name, grid.name),
     note=verdict(current.trained, current.now),
 )
 show_stage(current, picture, key="hmm-as-crf")

@@ -17,13 +17,7 @@ from tests.app_pages import open_at
 pytestmark = pytest.mark.app
 
 SCRIPTS = [entry.script for entry in ENTRIES]
-ON_A_SENTENCE = [
-    script
-    for script in SCRIPTS
-    if script
-    not in ("pages/models.py", "pages/model-errors.py", "pages/bring.py", "pages/annotate.py")
-]
-WITH_SENTENCE = [entry.script for entry in ENTRIES if entry.sentence]  # in the sidebar
+ON_A_SENTENCE = [entry.script for entry in ENTRIES if entry.sentence]  # in the sidebar
 CONTEXT_FREE, FULL = "upos-en-contextfree", "upos-en"
 IMAGE = "![x](http://tracker.example/x.png)"
 
@@ -89,7 +83,7 @@ def test_the_picker_says_which_model_is_for_lessons_and_why(app):
     assert app.selectbox(key="model").value == CONTEXT_FREE
 
 
-@pytest.mark.parametrize("script", WITH_SENTENCE)
+@pytest.mark.parametrize("script", ON_A_SENTENCE)
 def test_every_page_opens_from_a_link(app, script):
     app.query_params.update({"sentence": "He runs .", "t": "DET.NOUN:-2", "step": "1"})
     open_at(app, script)

@@ -29,7 +29,7 @@ def random_chain(seed, num_tokens=5, num_tags=4, *, wall=False):
     e, w, s, f = (random.normal(scale=1.5, size=shape) for shape in shapes)
     if wall:
         s[1] = w[:, 1] = w[2, 3] = f[2] = -INF
-    return Potentials(e, w, s, f, tags=["N", "V", "D", "P"][:num_tags])
+    return Potentials(e, w, s, f, tags=["N", "V", "D", "P", "A"][:num_tags])
 
 
 def first_difference(kind, table, right):
@@ -291,3 +291,30 @@ def test_a_single_word(kind):
     assert check_table(chain, kind, right) is None
     if kind != "backpointers":
         assert check_table(chain, kind, right + 1).position == 0
+
+
+@pytest.mark.parametrize("renamed", [True, False])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_backpointers_in_another_order_of_tags_are_told(renamed, missing):
+    told = 0
+    for seed in range(10):
+        chain = random_chain(seed, num_tokens=6, num_tags=5)
+        right = viterbi(chain).backpointers.numpy()
+        order = np.random.default_rng(seed).permutation(5)
+        place = np.argsort(order)
+        mine = right[:, order]
+        if renamed:
+            mine = np.where(mine >= 0, place[mine], -1)
+        found = check(chain, "backpointers", mine[missing:])
+        told += bool(found.order)
+        if found.order:
+            assert check_table(chain, "backpointers", found.ordered[missing:]) is None
+    assert told >= 9  # an order that changes nothing is no mistake
+
+
+def test_one_wrong_backpointer_is_no_other_order():
+    for seed in range(10):
+        chain = random_chain(seed, num_tokens=6, num_tags=5)
+        table = viterbi(chain).backpointers.numpy().copy()
+        table[3, 2] = (table[3, 2] + 1) % 5
+        assert not check(chain, "backpointers", table).order

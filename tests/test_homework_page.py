@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pytest
 
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.taggers.registry import load_tagger
 from crfviz.views.frames.homework import template
@@ -78,6 +79,42 @@ def test_tags_in_another_order_are_told_and_put_in_order(page, labels, flipped):
     button(page, "Put the tags in the model's order").click().run()
     assert page.success[0].value.startswith("Right: all 8 cells")
     assert not page.warning
+
+
+@pytest.mark.parametrize("kind", ["beta", "viterbi"])
+def test_the_other_tables_are_put_in_order_too(page, kind):
+    analysis = analyse(load_tagger(MODEL).potentials(DAYS.split()))
+    table = analysis.best if kind == "viterbi" else analysis.forward_backward.log_beta
+    page.button_group(key="view.kind").set_value(kind).run()
+    paste(page, lines(table.numpy()[:, ::-1]))
+    assert "Your tags stand in another order: H, C." in page.warning[0].value
+    button(page, "Put the tags in the model's order").click().run()
+    assert page.success[0].value.startswith("Right: all 8 cells")
+
+
+@pytest.mark.parametrize("labels", ["", "ids", "names"])
+def test_backpointers_whose_tags_stand_in_another_order_are_put_in_order(app, labels):
+    sentence = "These look fine to me ."
+    app.query_params.update(
+        {"model": "upos-en-contextfree", "sentence": sentence, "v.kind": "backpointers"}
+    )
+    open_at(app, PAGE)
+    tagger = load_tagger("upos-en-contextfree")
+    pointers = analyse(tagger.potentials(sentence.split())).backpointers.numpy()
+    order = np.random.default_rng(1).permutation(len(tagger.tags))
+    mine = pointers[:, order]
+    if labels == "names":
+        cells = [[tagger.tags[k] if k >= 0 else "START" for k in row] for row in mine]
+    else:
+        place = np.argsort(order)
+        cells = [[place[k] if k >= 0 else -1 for k in row] for row in mine]
+    header = " ".join(tagger.tags[k] for k in order) + "\n" if labels == "ids" else ""
+    app.text_area[0].set_value(header + lines(cells)).run()
+    assert not app.exception
+    assert "Your tags stand in another order" in app.warning[0].value
+    button(app, "Put the tags in the model's order").click().run()
+    assert app.success[0].value.startswith("Right")
+    assert not app.warning
 
 
 @pytest.mark.parametrize("decimals", [3, 12])

@@ -36,6 +36,7 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
         {"annotate"},
         {"errors"},
         {"shell"},
+        {"lectures"},
     ],
 }
 DOORS = {  # the modules of a room that others may import; a room without a line is open
@@ -44,7 +45,8 @@ DOORS = {  # the modules of a room that others may import; a room without a line
     "crfviz.corpus.tables": {"analysis", "decoders", "errors", "report", "slices", "two_models"},
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
     "crfviz.ui.errors": {"questions", "runs", "source", "walk"},
-    "crfviz.ui.shell": {"frame", "server", "sidebar"},
+    "crfviz.ui.lectures": {"overview", "player"},
+    "crfviz.ui.shell": {"contents", "frame", "server", "sidebar"},
     "crfviz.ui.state": {"covers", "events", "link", "scenario", "snapshots"},
 }
 HEAVY = {  # where these may be imported

@@ -23,7 +23,7 @@ from crfviz.views.stage.steps import (
         (emission_walk("emissions"), 6),
         (marginal_walk(["best_1"], ["sample_1"]), 7),
         (learning_walk(), 4),
-        (hmm_walk("marginals"), 3),
+        (hmm_walk("emissions", "marginals"), 3),
         (ONE_PICTURE, 0),
     ],
 )

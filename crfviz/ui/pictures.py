@@ -93,7 +93,7 @@ def table_twin(
     Returns:
         Whether the tables are drawn, so that a page can add its own.
     """
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(key="twin", horizontal=True, vertical_alignment="center"):
         wanted = bound_flag(st.toggle, "Show the numbers as tables", "twin")
         if save:
             _save_lattice(scene)

@@ -7,13 +7,14 @@ HTML.
 import math
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import compare
 from crfviz.chain.questions.gradient import GradientStep
-from crfviz.chain.weights import START
+from crfviz.chain.weights import END, START, weight_matrix
 from crfviz.views.numbers import (
     minus,
     probability,
@@ -25,6 +26,8 @@ from crfviz.views.numbers import (
     told_apart,
 )
 from crfviz.views.phrases import differing, moved, numbered
+
+MOST_CHANGES = 3  # weights that the note on a step names
 
 
 def explain(analysis: Analysis) -> str:
@@ -115,19 +118,36 @@ def _log_z(change: float, log_partition: float) -> str:
     return f"log Z moved by {minus(f'{change:+.4g}')}."
 
 
-def step_note(step: GradientStep, trained: float) -> str:
-    """The loss of the right tags as trained, now and after the step, and what was predicted.
+def step_note(step: GradientStep, now: Potentials, trained: float) -> str:
+    """The loss of the right tags before and after the step, and the weights that change most.
 
     Args:
         step: the step from the weights as they are now.
+        now: the chain before the step.
         trained: -log p of the right tags under the trained weights, nats; may be infinite.
     """
     change = step.loss_after - step.loss_before
-    return (
-        f"−log p(right tags): {score(step.loss_before, 4)} nats now ({score(trained, 4)} as "
-        f"trained), {score(step.loss_after, 4)} after the step: {signed(change, 4)}, where the "
+    loss = (
+        f"−log p(right tags): {score(step.loss_before, 4)} → {score(step.loss_after, 4)} nats "
+        f"after this step ({score(trained, 4)} as trained): {signed(change, 4)}, where the "
         f"gradient predicts {signed(step.predicted, 4)} at first order."
     )
+    largest = _largest_changes(now, step.potentials)
+    return f"{loss} Most change {', '.join(largest)}." if largest else loss
+
+
+def _largest_changes(before: Potentials, after: Potentials) -> list[str]:
+    """The weights that change most: "DET→NOUN 0.37 → 0.51"."""
+    first, second = weight_matrix(before), weight_matrix(after)
+    moved = torch.nan_to_num((second - first).abs(), nan=0.0).flatten()
+    names = [START, *before.tag_names], [*before.tag_names, END]
+    texts = []
+    for cell in moved.topk(min(MOST_CHANGES, len(moved))).indices.tolist():
+        j, k = divmod(cell, first.shape[1])
+        if moved[cell] > 0:
+            old, new = (score(matrix[j, k].item()) for matrix in (first, second))
+            texts.append(f"{names[0][j]}→{names[1][k]} {old} → {new}")
+    return texts
 
 
 def _against_lone_word(analysis: Analysis, path: list[int], t: int) -> str:

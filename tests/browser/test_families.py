@@ -27,6 +27,7 @@ def test_one_cone_on_day_1_halves_the_odds_of_a_hot_day(screen):
     screen.open("")
     with screen.redraw():
         screen.choose("model", ICE_CREAM)
+    screen.type_sentence(DAYS)
     screen.eventually(lambda: assert_lattice(screen.read(), chain(ICE_CREAM, DAYS)))
     screen.expect_param("model", ICE_CREAM)
     assert screen.read().marginals["0,1"] == pytest.approx(0.8709, abs=5e-5)

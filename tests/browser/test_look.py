@@ -45,7 +45,8 @@ FAINT = """(least) => {
     return (bright + 0.05) / (dark + 0.05);
   };
   const owns = (element) => [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-  const outside = "h1, [data-testid=stWidgetLabel] p, .st-key-pages a p, .st-key-sentence input";
+  const outside = "h1, [data-testid=stWidgetLabel] p, .st-key-pages a p, .st-key-sentence input, "
+    + "[data-testid=stCaptionContainer] p, [data-testid=stVegaLiteChart] text, .crfviz-answers *";
   const elements = [
     ...document.querySelectorAll(outside),
     ...[...crfviz.stage().querySelectorAll("*")].filter(owns),

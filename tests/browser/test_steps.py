@@ -353,6 +353,32 @@ def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
     expect(with_emission).to_contain_text(f"= {alpha}.")
 
 
+def test_the_factor_graph_has_the_messages_that_have_been_sent(screen):
+    """Variables, a factor for each word and step, both ends; α and β as far as the walk came."""
+    model, days = "textbook/ice-cream", "2 3 3 1"
+    graph = {"model": model, "sentence": days, "v.picture": "graph"}
+    expected = chain(model, days)
+    tables = expected.analysis.forward_backward
+    screen.open("forward-backward", step="7", **graph)  # four of α, Z, two of β
+    names = "(all, name) => all.map((one) => one.dataset[name])"
+    factors = screen.page.locator("[data-factor]").evaluate_all(names, "factor")
+    steps = ["START", "0,1", "1,2", "2,3", "END"]
+    assert factors == [*steps, *[f"word {t}" for t in range(4)]]
+    expect(screen.page.locator("[data-variable]")).to_have_count(4)
+    messages = screen.page.locator("[data-message]")
+    sent = messages.evaluate_all(names, "message")
+    assert sorted(sent) == [*[f"alpha,{t}" for t in range(4)], "beta,2", "beta,3"]
+    best = tables.log_alpha[1].argmax().item()
+    text = f"{expected.tags[best]} {tables.log_alpha[1, best]:.1f}".replace("-", "−")
+    expect(screen.page.locator("[data-message='alpha,1']")).to_contain_text(text)
+    expect(screen.page.locator("[data-now]")).to_have_attribute("data-message", "beta,2")
+    screen.press("End")
+    expect(messages).to_have_count(8)
+    screen.open("hmm-as-crf", **{**graph, "v.picture": "graphs"})
+    expect(screen.page.locator("[data-seen]")).to_have_count(4)
+    expect(screen.page.locator("[data-variable]")).to_have_count(8)
+
+
 def test_pages_without_a_picture_step_too(screen):
     screen.open("naive", model="textbook/ice-cream", sentence="2 3 3 1", step="start")
     metrics = screen.page.locator("[data-testid=stMetricValue]")

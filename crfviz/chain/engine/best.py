@@ -21,25 +21,26 @@ from crfviz.chain.engine.packed import Packed
 Scores = NDArray[np.float64]
 
 
+@torch.inference_mode()
 def best_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed: Packed) -> Scores:
     """(N, K) score of the best prefix that ends in each tag at each row, nats.
 
     The table is to be read before this thread asks for the next one, which has the same memory.
     """
-    best = scratch("best prefixes", tuple(emissions.shape), emissions)
+    num_rows, num_tags = emissions.shape
+    best = scratch("best prefixes", (num_rows, num_tags), emissions)
+    room = scratch("ways to a tag", (num_tags, packed.first.stop, num_tags), emissions)
     sizes = [here.stop - here.start for here in packed.columns]
     words, tables = torch.split(emissions, sizes), torch.split(best, sizes)
+    leaving, moves = torch.split(best.t().unsqueeze(2), sizes, 1), transitions.unsqueeze(1)
     torch.add(words[0], start, out=tables[0])
-    leaving, moves = best.t().unsqueeze(2), transitions.unsqueeze(1)
-    room = scratch("ways to a tag", (len(transitions), sizes[0], len(transitions)), emissions)
-    for before, size, word, reached in zip(
-        packed.columns[:-1], sizes[1:], words[1:], tables[1:], strict=True
+    for size, before, word, reached in zip(
+        sizes[1:], leaving[:-1], words[1:], tables[1:], strict=True
     ):
-        if size < room.shape[1]:
-            room = room.narrow(1, 0, size)  # (K from, n, K to)
-        torch.add(leaving.narrow(1, before.start, size), moves, out=room)
-        torch.amax(room, 0, out=reached)
-        reached.add_(word)
+        if size < before.shape[1]:
+            before, room = before.narrow(1, 0, size), room.narrow(1, 0, size)
+        torch.add(before, moves, out=room)  # (K from, n, K to)
+        torch.amax(room, 0, out=reached).add_(word)
     found: Scores = best.cpu().numpy()
     return found
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from crfviz.chain.homework.arithmetic import arithmetic
 from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
-from crfviz.chain.homework.order import assigned
+from crfviz.chain.homework.order import assigned, in_order, pointer_columns, pointer_order
 from crfviz.chain.homework.programs import BACKPOINTERS, BETA, KINDS, Program, right_program
 from crfviz.chain.homework.readings import (
     LOG,
@@ -63,6 +63,12 @@ class Checked:
     right: NDArray[np.bool_]  # (T, K) which cells are
     first_wrong: WrongCell | None  # None if the table is right
     order: tuple[int, ...] = ()  # K tag ids, of the columns of `given`, if they would make it right
+    renamed: bool = False  # whether the cells, too, name tags in that order
+
+    @property
+    def ordered(self) -> Array:
+        """(T, K) the table with its tags in the order of the model."""
+        return in_order(self.given, self.order, renamed=self.renamed)
 
 
 def check_table(potentials: Potentials, kind: str, table: ArrayLike) -> WrongCell | None:
@@ -110,6 +116,12 @@ def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
         if order := one.order():
             return replace(one.checked(one.first_wrong(potentials, None)), order=order)
     best, bug = _diagnosed(kind, tries, right)
+    if bug is None and kind == BACKPOINTERS:  # a small table can be both; a bug is likelier
+        for one in tries:
+            order, renamed = one.pointer_order()
+            if order:
+                checked = one.checked(one.first_wrong(potentials, None))
+                return replace(checked, order=order, renamed=renamed)
     return best.checked(best.first_wrong(potentials, bug))
 
 
@@ -220,7 +232,7 @@ class Trial:
     def order(self) -> tuple[int, ...]:
         """The K tag ids of the columns, if they are the right ones in another order; else empty.
 
-        Backpointers name tags in their cells, too, and are not looked at.
+        Backpointers name tags in their cells, too: see `pointer_order`.
         """
         if self.choices is not None or len(self.given) != self.num_tokens:
             return ()
@@ -234,6 +246,14 @@ class Trial:
             for column in self.given.T
         ]
         return assigned(columns)
+
+    def pointer_order(self) -> tuple[tuple[int, ...], bool]:
+        """The same for backpointers, and whether their cells name tags in that order, too."""
+        assert self.choices is not None
+        given, choices = self.words[1:], self.choices[1:]
+        if order := pointer_order(given, choices):
+            return order, True
+        return pointer_columns(given, choices), False
 
     def closeness(self) -> tuple[int, float]:
         """To choose the likeliest reading of a table that no bug explains: more is better."""

@@ -1,6 +1,7 @@
 """Where somebody's table comes from: pasted, out of a file, or an example."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import streamlit as st
 
 from crfviz.chain.homework.bugs import example_table, known_bugs
 from crfviz.chain.homework.check import Checked, check
+from crfviz.chain.homework.programs import BACKPOINTERS
 from crfviz.exceptions import CrfvizError
 from crfviz.text.number_tables import MOST_BYTES, NumberTable, parse_number_table, read_number_table
 from crfviz.ui.scene import Scene
@@ -89,18 +91,30 @@ def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
 def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
     """Check a table; where its tags stand in another order, say so and offer the right one."""
     checked = check(scene.now.potentials, kind, table.values)
-    order = checked.order
     names = table.labels if checked.reading.flipped else table.header
     if checked.first_wrong is not None and names is not None and set(names) == set(scene.tags):
         order = tuple(scene.tags.index(name) for name in names)
-    if order and order != tuple(range(len(order))):
-        st.warning(plain(order_note(order, scene.tags)))
-        right = checked.given[:, np.argsort(order)]
+        checked = _as_labelled(scene, kind, replace(checked, order=order))
+    if checked.order and checked.order != tuple(range(len(checked.order))):
+        st.warning(plain(order_note(checked.order, scene.tags)))
+        right = checked.ordered
         st.button(
             "Put the tags in the model's order",
             on_click=lambda: set_draft(_BOX, as_text(right, scene.tags)),
         )
     return checked
+
+
+def _as_labelled(scene: Scene, kind: str, checked: Checked) -> Checked:
+    """Whether its cells name tags in the order of the labels, too: what makes more of it right."""
+    if kind != BACKPOINTERS:
+        return checked
+
+    def wrong(ways: Checked) -> int:
+        first = check(scene.now.potentials, kind, ways.ordered).first_wrong
+        return first.wrong_cells if first else 0
+
+    return min((replace(checked, renamed=renamed) for renamed in (True, False)), key=wrong)
 
 
 def show_checked(scene: Scene, kind: str, checked: Checked) -> None:

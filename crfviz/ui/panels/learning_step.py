@@ -75,7 +75,7 @@ def lesson(scene: Scene) -> Learning:
     except CrfvizError as error:
         st.warning(plain(str(error)))
         return Learning(right, gradient_step(now, right, 0.0), "")
-    return Learning(right, step, step_note(step, loss(scene.trained.potentials, right)))
+    return Learning(right, step, step_note(step, now, loss(scene.trained.potentials, right)))
 
 
 def take_step() -> None:

@@ -79,11 +79,16 @@ def begin(path: str) -> None:
         _keep(replace(scenario(), step=arriving, view=view))
 
 
-def publish() -> Link:
-    """Write the scenario to the address, if that says anything else; returns what it says."""
+def address() -> Link:
+    """What the address of the scenario says."""
     view = scenario().view.values()
     compared = [kept for kept in shelf().snapshots if f"snapshot {kept.name}" in view]
-    link = with_snapshots(encode(scenario(), _models()), compared)
+    return with_snapshots(encode(scenario(), _models()), compared)
+
+
+def publish() -> Link:
+    """Write the scenario to the address, if that says anything else; returns what it says."""
+    link = address()
     if st.query_params.to_dict() != link.params:
         st.query_params.from_dict(link.params)
     return link
@@ -144,6 +149,17 @@ def turned() -> str | None:
     way: str | None = found(_TURN)
     keep(_TURN, None)
     return way
+
+
+def put(state: Scenario) -> None:
+    """Go to a whole state, as an address would; no change before it can be undone."""
+    keep(_HISTORY, History())
+    _keep(_fitted(state))
+
+
+def stay_at_step(step: int) -> None:
+    """Have the page that is opened now begin at a step."""
+    keep(_ARRIVING, step)
 
 
 def arrive(way: str) -> None:

@@ -135,6 +135,14 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             ("gradient", "transition", "log-likelihood", "marginal"),
         ),
         Entry(
+            "Lectures",
+            "lectures",
+            "Which lectures are ready, and how do I play one?",
+            (),
+            sentence=False,
+            model=False,
+        ),
+        Entry(
             "Homework",
             "homework",
             "Is my table right, and if not, which mistake made it?",

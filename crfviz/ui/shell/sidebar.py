@@ -63,10 +63,10 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
         if page.rows:
             _rows()
         _status(link)
-    _messages()
+    show_messages()
 
 
-def _messages() -> None:
+def show_messages() -> None:
     """What has to be said once; of many messages the last are only counted."""
     said = messages()
     shown, more = said[:_MOST_MESSAGES], len(said) - _MOST_MESSAGES
@@ -185,8 +185,7 @@ def _rows() -> None:
 def _status(link: Link) -> None:
     """The colours, what it runs on, and how to keep what is on the screen."""
     theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=st.container(key="theme"))
-    frame = component("frame", "ui/shell/web", ["frame"])
-    frame(key="frame", data={"theme": theme}, on_sidebar_change=_keep_sidebar)
+    use_colours(theme)
     if link.complete:
         hint = "the address is the link"
     else:
@@ -195,6 +194,12 @@ def _status(link: Link) -> None:
     if tagger:
         device = "GPU" if tagger.device.startswith("cuda") else "CPU"
     st.caption(f"{device} · {hint}")
+
+
+def use_colours(theme: str) -> None:
+    """Have the browser show one of `THEMES`."""
+    frame = component("frame", "ui/shell/web", ["frame"])
+    frame(key="frame", data={"theme": theme}, on_sidebar_change=_keep_sidebar)
 
 
 def _keep_sidebar() -> None:

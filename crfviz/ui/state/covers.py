@@ -1,4 +1,4 @@
-"""What the reader switched off: decoder rows, the best path, the sentence in words, the score line.
+"""What the reader switched off: rows, best path, sentence in words, score line, lattice.
 
 They are two page options: `rows` names the decoder rows wanted, as links always did, and `hide` the
 other parts that are not.
@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from crfviz.views.strips.decoders import LABELS
 
 ROWS, HIDE = "rows", "hide"
-OTHERS = ("path", "note", "score")  # beside the rows
+OTHERS = ("path", "note", "score", "lattice")  # beside the rows
 PARTS = (*LABELS, *OTHERS)
 EVERY_ROW = ".".join(LABELS)
 NO_ROW = "none"

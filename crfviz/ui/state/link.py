@@ -160,13 +160,20 @@ def encode_changes(scenario: Scenario) -> dict[str, str]:
     return {name: value for name, value in parts.items() if value}
 
 
-def decode(params: Mapping[str, str], models: Models) -> Decoded:
+def decode(
+    params: Mapping[str, str], models: Models, place: Callable[[str], str] = lambda _: "the address"
+) -> Decoded:
     """The scenario of an address, its values percent-decoded; anything at all may stand in it.
+
+    Args:
+        params: what it says, by name.
+        models: those there are.
+        place: where people find the part of a name, for the messages.
 
     Returns:
         A valid scenario and what was ignored. Whether the model has the tags is not looked at.
     """
-    reader = _Reader(params)
+    reader = _Reader(params, place)
     model = reader.model(models)
     scenario = Scenario(
         model=model,
@@ -184,25 +191,28 @@ def decode(params: Mapping[str, str], models: Models) -> Decoded:
 class _Reader:
     """Takes one parameter after the other and notes what it cannot use."""
 
-    def __init__(self, params: Mapping[str, str]) -> None:
+    def __init__(self, params: Mapping[str, str], place: Callable[[str], str]) -> None:
         self.left = dict(params)
+        self.place = place
         self.ignored: list[str] = []
 
-    def ignore(self, what: str, expected: str) -> None:
-        self.ignored.append(f"Ignored {what} in the address: expected {expected}.")
+    def ignore(self, name: str, what: str, expected: str) -> None:
+        self.ignored.append(f"Ignored {what} in {self.place(name)}: expected {expected}.")
 
     def model(self, models: Models) -> str:
         default = models.default if self.left else models.opening or models.default
         name = self.left.pop("model", default)
         if name in models.names or name == default:
             return name
-        self.ignore(f"the model {quote(name)}", f"one of {', '.join(models.names)}")
+        self.ignore("model", f"the model {quote(name)}", f"one of {', '.join(models.names)}")
         return default
 
     def sentence(self, default: str) -> str:
         text = self.left.pop("sentence", default)
         if len(text) > MAX_CHARACTERS:
-            self.ignore("the end of the sentence", f"at most {MAX_CHARACTERS} characters")
+            self.ignore(
+                "sentence", "the end of the sentence", f"at most {MAX_CHARACTERS} characters"
+            )
         return clean(text[:MAX_CHARACTERS])
 
     def edits(self) -> Edits:
@@ -217,21 +227,21 @@ class _Reader:
         text = self.left.pop("m", "")
         edits = unpack(text) if text else {}
         if edits is None:
-            self.ignore(f"the packed edits {quote(text)}", "what a link of this app had there")
+            self.ignore("m", f"the packed edits {quote(text)}", "what a link of this app had there")
         return edits or {}
 
     def strength(self) -> float:
         text = self.left.pop("k", "1")
         value = read_number(text)
         if value is None or not 0 <= value <= MAX_STRENGTH:
-            self.ignore(f"the strength {quote(text)}", f"a number from 0 to {MAX_STRENGTH:g}")
+            self.ignore("k", f"the strength {quote(text)}", f"a number from 0 to {MAX_STRENGTH:g}")
             return 1.0
         return value
 
     def constrained(self) -> bool:
         text = self.left.pop("c", "1")
         if text not in ("0", "1"):
-            self.ignore(f"c={quote(text)}", "0 or 1")
+            self.ignore("c", f"c={quote(text)}", "0 or 1")
         return text != "0"
 
     def step(self) -> int:
@@ -240,7 +250,7 @@ class _Reader:
             return BEFORE_FIRST
         if _STEP.fullmatch(text) and int(text) <= MAX_STEP:
             return int(text)
-        self.ignore(f"the step {quote(text)}", f"a whole number from 0 to {MAX_STEP}")
+        self.ignore("step", f"the step {quote(text)}", f"a whole number from 0 to {MAX_STEP}")
         return 0
 
     def view(self) -> dict[str, str]:
@@ -248,13 +258,15 @@ class _Reader:
         options = {name.removeprefix(_OPTION): self.left.pop(name) for name in names}
         good = dict([item for item in options.items() if is_option(*item)][:_MOST_OPTIONS])
         for name in options.keys() - good.keys():
-            self.ignore(f"the page option {quote(name)}", "a short name and a short value")
+            self.ignore(
+                _OPTION + name, f"the page option {quote(name)}", "a short name and a short value"
+            )
         return good
 
     def rest(self) -> None:
         for name in self.left:
             known = "model, sentence, t, m, e, k, c, p, r, step or a page option v.…"
-            self.ignore(f"the part {quote(name)}", known)
+            self.ignore(name, f"the part {quote(name)}", known)
 
     def items(
         self, name: str, read: Callable[[str], tuple[Key, Value] | None]
@@ -270,7 +282,7 @@ class _Reader:
                 yield item
         if bad:
             what = f"{count(len(bad), 'part')} of {name}, the first being {quote(bad[0])},"
-            self.ignore(what, _EXPECTED[name])
+            self.ignore(name, what, _EXPECTED[name])
 
 
 _EXPECTED = {

@@ -115,7 +115,7 @@ Side = Matrix | Cell | Bars | Gap | EntityPanel | Gradient  # what stands beside
 class Picture:
     """What a page puts on the stage; everything but `main` may be left out."""
 
-    main: Sequence[str]  # "strips", "lattice", "spans" or the name of a grid, from top to bottom
+    main: Sequence[str]  # "strips", "lattice", "spans", a graph or a grid by its name
     rows: Sequence[Row] = ()
     grids: Sequence[Grid] = ()
     side: Side | None = None  # with "spans" in `main` an entity

@@ -150,11 +150,14 @@ def learning_walk() -> Walk:
     )
 
 
-def hmm_walk(table: str) -> Walk:
+def hmm_walk(emissions: str, table: str) -> Walk:
     """From the logarithms of an HMM to what no shift can change."""
     return Walk(
         [
-            Phase("Logarithms of probabilities are scores: these are the weights.", ["weights"]),
+            Phase(
+                "Logarithms of probabilities are scores: these are the weights.",
+                ["weights", emissions],
+            ),
             Phase("The best path needs nothing more than scores.", ["viterbi"]),
             Phase("Divided by Z they are probabilities again.", [table, "max_marginal"]),
         ]

@@ -34,7 +34,7 @@ LEFT_OUT = (
 )
 SWEEP_DISPLAYS = {"log": "log", "probability": "probability", "normalised": "per column"}
 MESSAGE = "message"
-CONVENTIONS = {"included": "α holds the emission at t", MESSAGE: "α is the message passed on"}
+CONVENTIONS = {"included": "α with emission", MESSAGE: "α as message"}
 
 
 def emission_grid(analysis: Analysis, display: str) -> Grid:

@@ -6,7 +6,7 @@ export const START = "START";
 export const END = "END";
 const MASS = 0.01; // a tag below this marginal everywhere, and on no drawn row, is folded
 export const FEW_TAGS = 9; // so many tags are never folded
-const MOST_BY_HAND = 30; // edits of the matrix that unfold their tags
+export const MOST_BY_HAND = 30; // edits of the matrix that unfold their tags
 
 const TABLES = ["marginals", "alpha", "beta", "best"];
 

@@ -1,11 +1,12 @@
 // Tables of numbers: the transition matrix, and tables with a column per word. Colour says size, as the number does.
 
 import { button, changed, describe, flag, hide, html, mark, set, setProperty, setText } from "../dom.js";
-import { END, START, weight } from "../model.js";
+import { END, MOST_BY_HAND, START, weight } from "../model.js";
 import { score, signed } from "../numbers.js";
 import { direction } from "./ghosts.js";
 
 // Tables of scores reach further down than up; their winners should not drown among them.
+const MOST_MARKED = 10; // cells, of the edits of a step of learning
 const NEGATIVES = 3;
 const SIGNIFICANT = 4; // digits of what was multiplied
 const LARGEST = 6; // of a matrix's range: a single huge edit must not bleach all other cells
@@ -24,7 +25,7 @@ function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
     const cells = tos.map((to) => (none && to === END ? none : buildCell({ [attribute]: `${from},${to}` })));
     return { from, cells, element: html("div.matrix-row", { role: "row" }, label, cells) };
   });
-  const header = html("div.matrix-row.matrix-header", html("div.matrix-label.matrix-corner", "from ↓ to →"), heads);
+  const header = html("div.matrix-row.matrix-header", html("div.matrix-label.matrix-corner", "from ↓\nto →"), heads);
   const every = rows.map((row) => row.element);
   const hidden = (next, name) => next.tags.includes(name) && !next.shown.has(next.tags.indexOf(name));
   return {
@@ -54,8 +55,8 @@ export function buildMatrix(model, go) {
       const scores = [next.chain, next.trained].map((chain) => weight(chain, next.tags, from, to, next.into));
       const asShares = next.display === "probability";
       const [value, trained] = asShares ? scores.map(Math.exp) : scores;
-      const edited = next.edits.transitions.has(cell.dataset.cell);
-      const shown = asShares ? { range: 1, kind: "weight" } : { range };
+      const edited = next.edits.transitions.has(cell.dataset.cell) && !(Math.abs(scores[0] - scores[1]) < range.marked);
+      const shown = asShares ? { range: 1, kind: "weight" } : { range: range.size };
       drawNumber(cell, value, { ...shown, trained, edited, name: `from ${from} to ${to}` });
     },
   });
@@ -208,7 +209,18 @@ function significant(value, digits) {
   return decimals < digits && value < 1 ? value.toFixed(digits) : text;
 }
 
-function largest({ chain }) {
+// The size at which colours are full, and the change from which on an edited cell is marked: a step of learning edits
+// them all, and the largest changes are to be seen.
+function largest({ chain, trained, edits, tags, into }) {
+  const moved = [...edits.transitions.keys()].map((cell) => {
+    const [now, before] = [chain, trained].map((each) => weight(each, tags, ...cell.split(","), into));
+    return Math.abs(now - before);
+  });
+  const marked = moved.length > MOST_BY_HAND ? moved.sort((a, b) => b - a)[MOST_MARKED - 1] : -Infinity;
+  return { size: sizeOf(chain), marked };
+}
+
+function sizeOf(chain) {
   let size = 1;
   for (const table of [chain.transitions, chain.start, chain.end]) {
     for (const value of table) if (value !== -Infinity && Math.abs(value) > size) size = Math.abs(value);

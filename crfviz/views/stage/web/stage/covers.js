@@ -9,13 +9,16 @@ const KEYS = {
   p: "path",
   n: "note",
   s: "score",
+  k: "lattice",
 };
-const NAMES = { path: "best path", note: "sentence", score: "score line" };
-const ABOUT_VITERBI = ["path", "note", "score"]; // speak of the best path, and go with its row
+const NAMES = { path: "best path", note: "sentence", score: "score line", lattice: "lattice" };
+// What goes with a part: what speaks of the best path with its row, and all that the lattice draws.
+const WITH = { viterbi: ["path", "note", "score"], lattice: ["nodes", "pointers", "sums", "path"] };
 
 // The parts of the page that can be switched off: [{ part, key, name }].
 export function partsOf({ rows, panels, note, title }) {
-  const there = { path: panels.main.includes("lattice"), note: note !== "", score: title === null };
+  const lattice = panels.main.includes("lattice");
+  const there = { path: lattice, note: note !== "", score: title === null, lattice };
   return Object.entries(KEYS).flatMap(([key, part]) => {
     const name = part in NAMES ? there[part] && NAMES[part] : rows.find(({ id }) => id === part)?.label;
     return name ? [{ part, key, name }] : [];
@@ -34,5 +37,5 @@ export function switched(covered, part) {
 
 // Everything that is not to be seen.
 export function allCovered(covered) {
-  return new Set(covered.includes("viterbi") ? [...covered, ...ABOUT_VITERBI] : covered);
+  return new Set(covered.flatMap((part) => [part, ...(WITH[part] ?? [])]));
 }

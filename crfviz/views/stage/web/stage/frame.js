@@ -6,11 +6,13 @@ import { FEW_TAGS } from "../model.js";
 import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
+import { buildGraph, GRAPH } from "../parts/graph.js";
 import { buildLattice } from "../parts/lattice.js";
 import { buildBars, buildControls } from "../parts/panels.js";
 import { buildCovers, buildStepper } from "../parts/stepper.js";
 import { buildStrips, drawColumns } from "../parts/strips.js";
 import { buildRuler, buildTerms } from "../parts/terms.js";
+import { buildTips } from "../parts/tips.js";
 import {
   askEntity,
   askWeight,
@@ -36,7 +38,9 @@ const NOTE_LETTER = 8;
 export function buildFrame(stage) {
   const { model, root } = stage;
   const { panels } = model;
-  const heads = model.words.map((word) => html("div.word", { dir: "auto", title: word }, html("span", word)));
+  const heads = model.words.map((word) =>
+    html("div.word", { dir: "auto", title: word, tabindex: -1, role: "columnheader" }, html("span", word)),
+  );
   const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
   const side = SIDES[panels.side]?.(stage) ?? [];
   const stepper = model.walk?.phases.length
@@ -48,7 +52,7 @@ export function buildFrame(stage) {
   const heading = html("div.label");
   const note = html("div.note", { role: "status" });
   const legend = html("div.legend");
-  const columns = [html("div.row.words", heading, heads), ...elements(Object.values(rows))];
+  const columns = [html("div.row.words", { role: "row" }, heading, heads), ...elements(Object.values(rows))];
   for (const element of columns) {
     for (const name of ["pointerover", "focusin", "click"]) {
       element.addEventListener(name, (event) => pointAtCell(stage, event));
@@ -66,6 +70,8 @@ export function buildFrame(stage) {
   const topline = html("div.topline", identity, fold, covers.element);
   const picture = panels.main.length ? [body] : [];
   root.replaceChildren(topline, ...elements(stepper), ...(noteFirst ? [note, ...picture] : [...picture, note]), legend);
+  stage.tip ??= buildTips(root, () => stage.model);
+  root.append(stage.tip);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper];
   return {
@@ -119,6 +125,7 @@ function buildRows(panel, stage, heads) {
   const { model } = stage;
   if (panel === "strips") return buildStrips(model);
   if (panel === "lattice") return buildLattice(model, (...point) => pointAtNode(stage, ...point));
+  if (panel in GRAPH) return buildGraph(model, panel);
   if (panel === "spans") return buildSpans(model, heads, (span) => askEntity(stage, span));
   return buildTable(model, panel);
 }
@@ -177,6 +184,9 @@ function listen(stage, root) {
     if (table.querySelector("[data-table=emissions]")) makeEditable(table, "[data-table]", cellHooks(stage));
     else readWithArrows(table, "[data-table]");
   }
+  for (const words of root.querySelectorAll(".scroller")) readWithArrows(words, ".word, .tag");
+  for (const bars of root.querySelectorAll(".terms")) readWithArrows(bars, ".term-bar");
+  for (const bars of root.querySelectorAll(".bars")) readWithArrows(bars, ".bar-number");
   for (const matrix of root.querySelectorAll(".below .matrix")) readWithArrows(matrix, "[data-weight]");
 }
 

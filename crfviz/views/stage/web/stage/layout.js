@@ -3,6 +3,7 @@
 
 import { clamp, score } from "../numbers.js";
 import { cellText } from "../parts/cells.js";
+import { GRAPH } from "../parts/graph.js";
 
 const TEXT = 14; // the least size of a text; what follows holds for texts of this size
 const LARGE = 20; // of a model of few tags
@@ -24,9 +25,13 @@ const LEAST_MATRIX = 270; // the controls under a small matrix need them
 const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 70, row: 21 }; // matrices under the words
+const GRAPH_MARGIN = 10;
+const MESSAGE = 11; // characters of a message such as PROPN −12
+const NODE = 8; // a large node with −12.3 beside it
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
 const LEAST_COLUMN = 44;
+const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
 const LONGEST = 10; // characters of a cell that are to be seen whole
 const STACKED = 640; // stages narrower than this have their panel under the words
 const NARROW = 64; // columns below this are written closer
@@ -58,9 +63,13 @@ export function layout(model, { width, height, top, note, scale }) {
   const tables = model.tables.filter(({ name }) => panels.main.includes(name));
   const fixed =
     AROUND +
-    tables.reduce((sum, { label: text }) => sum + CAPTION + LINE * linesOf(text, (label + T * column) / unit), 0) +
+    tables.reduce(
+      (sum, { label: text }) => sum + CAPTION + LINE * linesOf(text, Math.min(room + label, label + T * column) / unit),
+      0,
+    ) +
     (model.walk?.phases.length ? STEPPER : 0) +
     LINE * linesOf(model.legend, width / unit) +
+    panels.main.reduce((sum, name) => sum + (name in GRAPH ? GRAPH[name] + GRAPH_MARGIN : 0), 0) +
     (below ? BELOW.head + BELOW.row * (shown + 1) : 0);
   const free = height - top - PAGE_BELOW * scale - unit * fixed - strips - note;
   const rows = rowsOf(model, { free, height, tables: tables.length, below, unit });
@@ -97,7 +106,7 @@ function linesOf(text, width) {
 }
 
 // What fits the names of the tags and the numbers, in pixels at the least size of texts.
-function leastColumn({ rows, tables, tags, panels, chain }) {
+function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   const strips = panels.main.includes("strips") ? rows : [];
   const names = strips.some((row) => row.tags) ? tags : [];
   const letters = Math.min(LONGEST / 2, Math.max(0, ...names.map((name) => name.length)));
@@ -106,6 +115,9 @@ function leastColumn({ rows, tables, tags, panels, chain }) {
     ...texts,
     ...tables.filter(({ name }) => panels.main.includes(name)).flatMap((table) => widest(table, chain)),
   ];
+  const numbered = panels.main.includes("lattice") && walk?.phases.some(({ nodes }) => nodes.length);
+  if (numbered && K <= LARGE_TAGS) digits.push("0".repeat(NODE)); // smaller texts fit beside their nodes
+  if (panels.main.includes("graph")) digits.push("0".repeat(MESSAGE));
   const longest = Math.min(LONGEST, Math.max(0, ...digits.map((text) => text.length)));
   return Math.max(LEAST_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
 }
@@ -131,7 +143,8 @@ function extremes(...tables) {
 function matrixCell({ chain, display }, { width, shown, below, unit }) {
   if (!chain) return 0;
   const texts = extremes(chain.transitions, chain.start, chain.end).map((value) => score(value));
-  const letters = display === "probability" ? 5 : Math.max(4, ...texts.map((text) => text.length));
+  const letters =
+    display === "probability" || below ? LONG_NUMBER : Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
   const least = unit * (DIGIT * letters + 1);
   if (below) return clamp(Math.floor((width / 2 - unit * BELOW.head) / (shown + 1)), least, 38 * unit);
   return Math.floor(clamp((MATRIX_SHARE * width - unit * MATRIX_LABEL) / (shown + 1), least, 38 * unit));
@@ -145,7 +158,7 @@ function panelWidth(side, shown, matrix, unit) {
 // By the number of letters in the longest label.
 function labelWidth(rows, side, tight, unit) {
   const letters = Math.max(0, ...rows.map((row) => [row.label, row.value].filter(Boolean).join("  ").length));
-  return unit * (tight ? clamp(6.6 * letters, 84, 150) : clamp(10 + 7 * letters, side ? 104 : 112, 160));
+  return unit * (tight ? clamp(6 + 7 * letters, 84, 150) : clamp(10 + 7 * letters, side ? 104 : 112, 160));
 }
 
 // Height and number of the lattice's or the tables' rows, and which of them each tag has; folded tags share the last.

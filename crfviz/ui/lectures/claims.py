@@ -1,0 +1,279 @@
+"""What a lecture says of the chain on the screen: worked out, not typed in.
+
+A cue's text has expressions in braces, and what it rests on are comparisons:
+
+    say = "Alone it is {greedy('tossed')}, with {marginal('tossed', 'VERB')} of all paths."
+    holds = ["greedy('tossed') != viterbi('tossed')", "log_z() > trained.log_z()"]
+
+A word is named by its text where that occurs once, or by its number from 1. `trained.` asks the
+chain without the edits and pins of the screen. Only what stands in `FACTS` can be asked, with
+numbers, texts, comparisons, `and`, `or`, `not` and the four operations between them.
+"""
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.paths import probability as share_of
+from crfviz.chain.weights import END, START
+from crfviz.exceptions import FormatError, UnknownObservationError
+from crfviz.ui.words import quote
+from crfviz.views.numbers import probability, score
+
+LONGEST = 200  # characters of one expression
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class Probability:
+    """A number in [0, 1], which is written in another way than a score."""
+
+    value: float
+
+
+class Facts:
+    """What can be asked of one sentence: T words, K tags, and what the decoders make of them."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    def word(self, word: str | int) -> str:
+        """A word's text."""
+        return self._analysis.words[self._position(word)]
+
+    def greedy(self, word: str | int) -> str:
+        """The tag of the word alone."""
+        return self._of_path("greedy", word)
+
+    def left_to_right(self, word: str | int) -> str:
+        """The tag that left to right commits to."""
+        return self._of_path("left_to_right", word)
+
+    def viterbi(self, word: str | int) -> str:
+        """The tag on the best path."""
+        return self._of_path("viterbi", word)
+
+    def max_marginal(self, word: str | int) -> str:
+        """The tag with the largest marginal."""
+        return self._of_path("max_marginal", word)
+
+    def emission(self, word: str | int, tag: str) -> float:
+        """A word's own score of a tag, in nats."""
+        return self._cell(self._analysis.potentials.emissions, word, tag)
+
+    def transition(self, source: str, target: str) -> float:
+        """The score of a step between two tags, from START or to END; in nats."""
+        potentials = self._analysis.potentials
+        if source == START:
+            return float(potentials.start[potentials.tag_id(target)])
+        if target == END:
+            return float(potentials.end[potentials.tag_id(source)])
+        matrix = potentials.transitions[..., potentials.tag_id(source), potentials.tag_id(target)]
+        return float(matrix.flatten()[0])
+
+    def alpha(self, word: str | int, tag: str) -> float:
+        """α, the log-sum of all prefixes that end there; in nats."""
+        return self._cell(self._analysis.forward_backward.log_alpha, word, tag)
+
+    def beta(self, word: str | int, tag: str) -> float:
+        """β, the log-sum of all that may follow; in nats."""
+        return self._cell(self._analysis.forward_backward.log_beta, word, tag)
+
+    def best(self, word: str | int, tag: str) -> float:
+        """The score of the best prefix that ends there, in nats."""
+        return self._cell(self._analysis.best, word, tag)
+
+    def backpointer(self, word: str | int, tag: str) -> str:
+        """The tag before, on the best prefix that ends there; START before the first word."""
+        before = int(self._cell(self._analysis.backpointers, word, tag))
+        return START if before < 0 else self._analysis.tags[before]
+
+    def marginal(self, word: str | int, tag: str) -> Probability:
+        """The share of all paths that pass there."""
+        return Probability(self._cell(self._analysis.forward_backward.marginals, word, tag))
+
+    def log_z(self) -> float:
+        """The log-sum of all paths, in nats."""
+        return self._analysis.forward_backward.log_partition
+
+    def score(self, decoder: str) -> float:
+        """The score of a decoder's path, in nats."""
+        return self._analysis.potentials.score(self._path(decoder))
+
+    def p(self, decoder: str) -> Probability:
+        """The probability of a decoder's path."""
+        return Probability(share_of(self.score(decoder), self.log_z()))
+
+    def paths(self) -> int:
+        """How many paths there are: K to the power T."""
+        return int(len(self._analysis.tags) ** len(self._analysis.words))
+
+    def _of_path(self, decoder: str, word: str | int) -> str:
+        return self._analysis.tags[self._path(decoder)[self._position(word)]]
+
+    def _path(self, decoder: str) -> list[int]:
+        path = self._analysis.paths.get(decoder)
+        if path is None:
+            known = ", ".join(self._analysis.paths)
+            raise FormatError(f"expected a decoder with a path, of {known}; got {quote(decoder)}")
+        return path
+
+    def _cell(self, table: Any, word: str | int, tag: str) -> float:  # noqa: ANN401 - (T, K) tensor
+        return float(table[self._position(word), self._analysis.potentials.tag_id(tag)])
+
+    def _position(self, word: str | int) -> int:
+        words = self._analysis.words
+        if isinstance(word, int) and 1 <= word <= len(words):
+            return word - 1
+        if words.count(str(word)) == 1:
+            return words.index(str(word))
+        raise UnknownObservationError(
+            f"expected a word that occurs once, or its number from 1 to {len(words)}; "
+            f"got {quote(str(word))}"
+        )
+
+
+FACTS = frozenset(name for name in vars(Facts) if not name.startswith("_"))
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The chain on the screen, and as it was trained."""
+
+    now: Facts
+    trained: Facts
+
+
+def filled(text: str, chain: Chain) -> str:
+    """A text with each expression in braces replaced by what it comes to.
+
+    Raises:
+        CrfvizError: an expression cannot be read, or asks for what is not there.
+    """
+    return _BRACES.sub(lambda found: _written(worked_out(found[1], chain)), text)
+
+
+def expressions(text: str) -> list[str]:
+    """Those in the braces of a text."""
+    return _BRACES.findall(text)
+
+
+def worked_out(expression: str, chain: Chain) -> object:
+    """What an expression comes to: a text, a number, a `Probability`, true or false.
+
+    Raises:
+        CrfvizError: it cannot be read, or asks for what is not there.
+    """
+    return _Reader(chain, expression).value(parsed(expression))
+
+
+def parsed(expression: str) -> ast.expr:
+    """The expression as a tree.
+
+    Raises:
+        FormatError: it is none.
+    """
+    try:
+        if len(expression) <= LONGEST:
+            return ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    raise FormatError(f"expected an expression such as viterbi('word'), got {quote(expression)}")
+
+
+_OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+class _Reader:
+    """Works out a tree; whatever is not named here is refused."""
+
+    def __init__(self, chain: Chain, expression: str) -> None:
+        self.chain = chain
+        self.expression = expression
+
+    def refuse(self, what: str) -> FormatError:
+        return FormatError(f"{quote(self.expression)}: {what}")
+
+    def value(self, node: ast.expr) -> object:
+        match node:
+            case ast.Constant(value=str() | int() | float() as value):
+                return value
+            case ast.Call(func=asked, args=given, keywords=[]):
+                return self.fact(asked, [self.value(each) for each in given])
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                return self.compared([self.value(each) for each in (left, *others)], ops)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self.counted(op, self.value(left), self.value(right))
+        return self.of_truth(node)
+
+    def of_truth(self, node: ast.expr) -> object:
+        match node:
+            case ast.BoolOp(op=ast.And(), values=values):
+                return all(self.value(each) for each in values)
+            case ast.BoolOp(values=values):
+                return any(self.value(each) for each in values)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return not self.value(operand)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self.counted(ast.Sub(), 0, self.value(operand))
+        raise self.refuse(f"expected calls of {', '.join(sorted(FACTS))}, texts and numbers")
+
+    def fact(self, asked: ast.expr, given: list[object]) -> object:
+        facts, name = self.chain.now, ""
+        match asked:
+            case ast.Name(id=name):
+                pass
+            case ast.Attribute(value=ast.Name(id="trained"), attr=name):
+                facts = self.chain.trained
+        if name not in FACTS:
+            raise self.refuse(f"expected one of {', '.join(sorted(FACTS))}")
+        try:
+            return getattr(facts, name)(*given)
+        except TypeError as error:
+            raise self.refuse(f"{name} asks for other words or tags than these") from error
+
+    def compared(self, values: list[object], ops: list[ast.cmpop]) -> bool:
+        pairs = zip(ops, values, values[1:], strict=False)
+        return all(self.applied(op, left, right) for op, left, right in pairs)
+
+    def counted(self, op: ast.operator, left: object, right: object) -> object:
+        if any(isinstance(each, str) for each in (left, right)):
+            raise self.refuse("texts can only be compared")
+        return self.applied(op, left, right)
+
+    def applied(self, op: ast.AST, left: object, right: object) -> Any:  # noqa: ANN401 - either's
+        plain = [each.value if isinstance(each, Probability) else each for each in (left, right)]
+        try:
+            return _OPERATIONS[type(op)](*plain)
+        except KeyError as error:
+            raise self.refuse("expected + - * / or a comparison") from error
+        except (TypeError, ZeroDivisionError, OverflowError) as error:
+            raise self.refuse("these two do not go together") from error
+
+
+def _written(value: object) -> str:
+    match value:
+        case Probability(value=share):
+            return probability(share)
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return score(value)
+    return str(value)

@@ -1,0 +1,278 @@
+"""A lecture as a file: a title, its minutes, and cues, each a screen and one thing to say about it.
+
+    title = "Greedy, and why it fails"
+    minutes = 10
+
+    [[cue]]
+    page = "viterbi"
+    model = "upos-en"
+    sentence = "My old bed got tossed in a dumpster ."
+    step = "start"
+    cover = ["path", "note"]
+    say = "Alone, “tossed” is {greedy('tossed')}."
+    holds = ["greedy('tossed') != viterbi('tossed')"]
+
+Beside `page`, `cover`, `say` and `holds` a cue has the words of a link: `model`, `sentence`,
+`edits` (DET.NOUN:1.25), `scores` of single words (3.NOUN:2), `strength`, `pins` (0.DET), `right`,
+`step`, and page options in `view`, such as `view.at = "3 NOUN"`. What it leaves out is as in a
+link. `crfviz.ui.lectures.claims` says what may stand in braces. A cue of `same = "greedy 3"` alone
+is the third one of the lecture called greedy.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.ui.lectures.claims import expressions, parsed
+from crfviz.ui.state.covers import PARTS, with_covered
+from crfviz.ui.state.link import Models, decode
+from crfviz.ui.state.scenario import Scenario, for_tags
+from crfviz.ui.words import quote
+
+MOST_CUES = 200
+LONGEST_SAY = 400  # characters: one thing
+LONGEST_FILE = 1_000_000  # characters
+IN_LINK = {
+    "model": "model",
+    "sentence": "sentence",
+    "edits": "t",
+    "scores": "e",
+    "strength": "k",
+    "pins": "p",
+    "right": "r",
+    "step": "step",
+}  # the words of a cue, as a link writes them
+OWN = ("page", "cover", "say", "holds", "view")
+SAME = "same"
+_CUE = re.compile(r"^[ \t]*\[\[[ \t]*cue[ \t]*\]\][ \t]*(#.*)?$", re.MULTILINE)
+_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
+
+
+@dataclass(frozen=True)
+class Cue:
+    """One screen of a lecture."""
+
+    page: str  # its path in the address; empty for Explore
+    scenario: Scenario  # with the parts that are covered
+    say: str  # one thing; expressions in braces
+    holds: tuple[str, ...]  # what it rests on
+    place: str  # file:line, for messages
+
+
+@dataclass(frozen=True)
+class Lecture:
+    """Cues in their order, and what is wrong with those that were left out or changed."""
+
+    title: str
+    minutes: float
+    cues: tuple[Cue, ...]
+    problems: tuple[str, ...]  # a message each, with file:line
+
+
+def read_lecture(
+    text: str,
+    file: str,
+    models: Models,
+    tags: Callable[[str], Sequence[str]],
+    pages: Collection[str],
+    other: Callable[[str], Lecture],
+) -> Lecture:
+    """The lecture that a text holds.
+
+    What is wrong with a cue is a problem of the lecture, and the rest of the cue counts; a cue
+    whose page or model is not there is left out.
+
+    Args:
+        text: of a file.
+        file: its name, for messages.
+        models: those there are.
+        tags: the K tag names of a model; a CrfvizError where it cannot be loaded.
+        pages: the paths there are.
+        other: the lecture of a name; a FormatError where there is none.
+
+    Raises:
+        FormatError: the text is no TOML, has no title, or no cue that can be shown; says where.
+    """
+    if len(text) > LONGEST_FILE:
+        raise FormatError(
+            f"{file}: expected at most {LONGEST_FILE:,} characters, got {len(text):,}"
+        )
+    sections = [_Section(file, line, part) for line, part in _parts(text)]
+    head, cues = sections[0], sections[1:]
+    if len(cues) > MOST_CUES:
+        raise FormatError(f"{cues[MOST_CUES].at()}: expected at most {MOST_CUES} cues")
+    title, minutes = head.text("title", 100), head.number("minutes")
+    head.rest(("title", "minutes"))
+    if not title:
+        raise FormatError(f'{head.at()}: expected a line such as title = "Viterbi"')
+    read = [
+        _same(section, other) if SAME in section.content else _cue(section, models, tags, pages)
+        for section in cues
+    ]
+    problems = [problem for section in sections for problem in section.problems]
+    shown = tuple(cue for cue in read if cue is not None)
+    if not shown:
+        why = problems[0] if problems else f"{head.at()}: expected a [[cue]]"
+        raise FormatError(f"{file} has no cue that can be shown. {why}")
+    return Lecture(title, minutes, shown, tuple(problems))
+
+
+def _parts(text: str) -> list[tuple[int, str]]:
+    """What stands before the first cue, and each cue, with the number of its first line."""
+    begins = [0, *(found.start() for found in _CUE.finditer(text)), len(text)]
+    return [(text.count("\n", 0, a) + 1, text[a:b]) for a, b in pairwise(begins)]
+
+
+class _Section:
+    """One table of the file; notes what it cannot use."""
+
+    def __init__(self, file: str, line: int, text: str) -> None:
+        self.file, self.line, self.source = file, line, text
+        self.problems: list[str] = []
+        try:
+            content = tomllib.loads(text.replace("\r\n", "\n"))
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise FormatError(self._broken(str(error))) from error
+        self.content: dict[str, Any] = content.get("cue", [content])[0]
+
+    def _broken(self, message: str) -> str:
+        found = _LINE.search(message)
+        line = self.line + int(found[1]) - 1 if found else self.line
+        said = message[: found.start()].strip() if found else message
+        return f"{self.file}:{line}: expected TOML ({said or 'it ends too early'})"
+
+    def at(self, name: str = "") -> str:
+        """file:line of a key, or of the section."""
+        key = re.compile(rf"^[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*[.=]", re.MULTILINE)
+        found = key.search(self.source) if name else None
+        before = self.source[: found.start()] if found else ""
+        line = self.line + before.count("\n")
+        return f"{self.file}:{line}"
+
+    def wrong(self, name: str, message: str) -> None:
+        self.problems.append(f"{self.at(name)}: {message}")
+
+    def text(self, name: str, longest: int) -> str:
+        value = self.content.get(name, "")
+        if isinstance(value, str) and len(value) <= longest:
+            return value.strip()
+        self.wrong(name, f"expected a text of at most {longest} characters as {name}")
+        return value.strip()[:longest] if isinstance(value, str) else ""
+
+    def number(self, name: str) -> float:
+        value = self.content.get(name, 0)
+        if isinstance(value, int | float) and 0 <= value <= 1000:
+            return float(value)
+        self.wrong(name, f"expected a number from 0 to 1000 as {name}")
+        return 0.0
+
+    def texts(self, name: str) -> list[str]:
+        value = self.content.get(name, [])
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            return value
+        self.wrong(name, f"expected a list of texts as {name}")
+        return []
+
+    def params(self) -> dict[str, str]:
+        """What it says in the words of a link."""
+        given = {name: self.content[name] for name in IN_LINK if name in self.content}
+        view = self.content.get("view", {})
+        if not isinstance(view, Mapping):
+            self.wrong("view", 'expected page options such as view.at = "3 NOUN"')
+            view = {}
+        values = {IN_LINK[name]: value for name, value in given.items()}
+        values |= {f"v.{name}": value for name, value in view.items()}
+        for name in [name for name, each in values.items() if isinstance(each, list | dict | bool)]:
+            self.wrong(_key(name), f"expected a text or a number as {_key(name)}")
+            del values[name]
+        return {name: str(value) for name, value in values.items()}
+
+    def rest(self, known: Collection[str]) -> None:
+        for name in self.content.keys() - set(known):
+            self.wrong(name, f"expected one of {', '.join(known)}, got {quote(name)}")
+
+
+def _key(name: str) -> str:
+    """The word of a cue for a name in a link."""
+    words = {link: word for word, link in IN_LINK.items()}
+    return "view" if name.startswith("v.") else words.get(name, name)
+
+
+def _same(section: _Section, other: Callable[[str], Lecture]) -> Cue | None:
+    section.rest((SAME,))
+    name, _, number = section.text(SAME, 100).partition(" ")
+    try:
+        cues = other(name).cues
+    except FormatError as error:
+        section.wrong(SAME, str(error))
+        return None
+    if number.isdecimal() and 1 <= int(number) <= len(cues):
+        return cues[int(number) - 1]
+    section.wrong(SAME, f"expected a lecture and a number up to {len(cues)}, such as “{name} 1”")
+    return None
+
+
+def _cue(
+    section: _Section,
+    models: Models,
+    tags: Callable[[str], Sequence[str]],
+    pages: Collection[str],
+) -> Cue | None:
+    section.rest((*OWN, *IN_LINK))
+    page, params = section.text("page", 40), section.params()
+    if page not in pages:
+        section.wrong(
+            "page", f"there is no page {quote(page)}; expected {', '.join(filter(None, pages))}"
+        )
+        return None
+    model = params.get("model", models.default)
+    if model not in models.names:
+        section.wrong(
+            "model", f"there is no model {quote(model)}; expected {', '.join(models.names)}"
+        )
+        return None
+    decoded = decode(params | {"model": model}, models, lambda name: section.at(_key(name)))
+    section.problems += decoded.ignored
+    try:
+        fitted, unknown = for_tags(decoded.scenario, tags(model))
+    except CrfvizError as error:
+        section.wrong("model", str(error))
+        return None
+    if unknown:
+        section.wrong("edits", f"{model} has no tag {', '.join(map(quote, unknown))}")
+    view = (
+        with_covered(fitted.view, _covered(section)) if "cover" in section.content else fitted.view
+    )
+    return Cue(
+        page=page,
+        scenario=replace(fitted, view=view),
+        say=_said(section),
+        holds=tuple(each for each in section.texts("holds") if _reads(section, "holds", each)),
+        place=section.at(),
+    )
+
+
+def _covered(section: _Section) -> list[str]:
+    parts = section.texts("cover")
+    for part in parts:
+        if part not in PARTS:
+            section.wrong("cover", f"expected parts of {', '.join(PARTS)}; got {quote(part)}")
+    return parts
+
+
+def _said(section: _Section) -> str:
+    say = section.text("say", LONGEST_SAY)
+    return say if all(_reads(section, "say", each) for each in expressions(say)) else ""
+
+
+def _reads(section: _Section, name: str, expression: str) -> bool:
+    try:
+        parsed(expression)
+    except FormatError as error:
+        section.wrong(name, str(error))
+        return False
+    return True

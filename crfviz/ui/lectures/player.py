@@ -1,0 +1,228 @@
+"""The player of lectures: `?lecture=greedy&cue=3` shows one cue, and keys go from cue to cue.
+
+The address names lecture and cue and nothing else: whatever somebody changes at a cue is dropped by
+going on, and by a reload.
+"""
+
+import runpy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.ui import cached
+from crfviz.ui.lectures.claims import Chain, Facts, filled
+from crfviz.ui.lectures.lecture import Cue, Lecture
+from crfviz.ui.lectures.shelf import lecture
+from crfviz.ui.session.current import (
+    ARRIVES,
+    address,
+    change,
+    put,
+    scenario,
+    stay_at_step,
+    turned,
+    view_option,
+)
+from crfviz.ui.session.kept import found, keep, say
+from crfviz.ui.shell import frame
+from crfviz.ui.shell.contents import at_path
+from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
+from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.widgets import guarded
+from crfviz.ui.words import quote
+from crfviz.views.stage.component import component
+
+LECTURE, CUE, SPEAKER, THEME = "lecture", "cue", "speaker", "v.theme"  # in the address
+_AT = "lecture.at"  # lecture and number of the cue that is on the screen
+_ASKED = "lecture.asked"  # the number of the cue asked for
+LEAVE = 0  # in place of such a number
+_STYLE_SHEET = Path(__file__).with_name("player.css")
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cue of a lecture."""
+
+    name: str  # of the lecture
+    lecture: Lecture
+    number: int  # of the cue, from 1
+
+    @property
+    def cue(self) -> Cue:
+        """What is shown."""
+        return self.lecture.cues[self.number - 1]
+
+    def numbered(self, number: int) -> "Place":
+        """The cue of a number, or the nearest."""
+        return replace(self, number=max(1, min(number, len(self.lecture.cues))))
+
+
+def play(pages: Sequence[st.Page]) -> bool:
+    """Show the cue that the address names; False, and nothing is drawn, where it names none."""
+    place = _named()
+    if place is None:
+        keep(_AT, None)
+        return False
+    place = _gone_on(place, pages)
+    frame.configure()
+    st.html(_STYLE_SHEET)
+    use_colours(view_option("theme", THEMES[0]))
+    if SPEAKER in st.query_params:
+        _speak(place)
+    else:
+        _show(place)
+        _prepare(place.numbered(place.number + 1))
+    show_messages()
+    return True
+
+
+def said(cue: Cue) -> str:
+    """The one thing to say, with its numbers worked out; what is wrong with it is told once."""
+    now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
+    try:
+        return filled(cue.say, Chain(Facts(now), Facts(trained)))
+    except CrfvizError as error:
+        say(f"{cue.place}: {error}")
+        return ""
+
+
+def _named() -> Place | None:
+    """The cue of the address; hand-edited ones are read as far as they mean something."""
+    name = st.query_params.get(LECTURE)
+    if name is None:
+        return None
+    try:
+        found_lecture = lecture(name)
+    except FormatError as error:
+        say(str(error))
+        del st.query_params[LECTURE]
+        st.query_params.pop(CUE, None)
+        return None
+    text, most = st.query_params.get(CUE, "1"), len(found_lecture.cues)
+    place = Place(name, found_lecture, 1)
+    if text.isdecimal() and len(text) < 6 and 1 <= int(text) <= most:
+        return place.numbered(int(text))
+    say(f"There is no cue {quote(text)}; expected a number from 1 to {most}.")
+    return place.numbered(int(text) if text.isdecimal() and len(text) < 6 else 1)
+
+
+def _gone_on(place: Place, pages: Sequence[st.Page]) -> Place:
+    """The cue after what was asked for meanwhile; its screen is there then."""
+    there, arriving = _asked_for(place, pages)
+    context = get_script_run_ctx()
+    back = context is not None and context.is_history_navigation
+    if found(_AT) is None:
+        for problem in there.lecture.problems:
+            say(problem)
+    if there != place or back or found(_AT) != (there.name, there.number):
+        put(_screen(there.cue, arriving))
+        keep(_AT, (there.name, there.number))
+    _write_address(there)
+    return there
+
+
+def _asked_for(place: Place, pages: Sequence[st.Page]) -> tuple[Place, int]:
+    """The cue that keys asked for, else this one, and the step at which it begins; 0: its own."""
+    way, asked = turned(), found(_ASKED)
+    keep(_ASKED, None)
+    if asked == LEAVE:
+        _leave(place, pages)
+    if asked is not None:
+        return place.numbered(asked), 0
+    if way is None:
+        return place, 0
+    there = place.numbered(place.number + (1 if way == "next" else -1))
+    return there, ARRIVES[way] if there.number < place.number else 0
+
+
+def _write_address(place: Place) -> None:
+    """Only what leads to this cue; whatever else stands there is taken out."""
+    kept = {name: st.query_params[name] for name in (SPEAKER, THEME) if name in st.query_params}
+    params = {LECTURE: place.name, CUE: str(place.number), **kept}
+    if st.query_params.to_dict() != params:
+        st.query_params.from_dict(params)
+
+
+def _screen(cue: Cue, arriving: int) -> Scenario:
+    """The state of a cue, in the colours that the room has."""
+    theme = st.query_params.get(THEME)
+    view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
+    return replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
+
+
+def _leave(place: Place, pages: Sequence[st.Page]) -> None:
+    """To the same screen in the explorer; the browser's Back returns to the cue."""
+    keep(_AT, None)
+    stay_at_step(scenario().step)
+    page = next(page for page in pages if page.url_path == place.cue.page)
+    st.switch_page(page, query_params=address().params)
+
+
+def _show(place: Place) -> None:
+    cue = place.cue
+    _bar(place, said(cue))
+    with guarded("This cue"):
+        runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
+
+
+def _bar(place: Place, text: str) -> None:
+    """What is said, and where one is; it listens to the keys that belong to no picture."""
+
+    def go() -> None:
+        number = st.session_state.to_dict()["player"].get("go")
+        if isinstance(number, int) and number >= 0:
+            keep(_ASKED, number)
+
+    def type_sentence() -> None:
+        sentence = st.session_state.to_dict()["player"].get("sentence")
+        if isinstance(sentence, str):
+            change(sentence=sentence)
+
+    _player()(
+        key="player",
+        data={
+            "lecture": place.name,
+            "title": place.lecture.title,
+            "cue": place.number,
+            "cues": len(place.lecture.cues),
+            "say": text,
+            "sentence": scenario().sentence,
+        },
+        on_go_change=go,
+        on_sentence_change=type_sentence,
+    )
+
+
+def _speak(place: Place) -> None:
+    """The speaker's window: what is said at each cue; it goes on without asking the server."""
+    texts = [said(cue) for cue in place.lecture.cues]
+    titles = [at_path(cue.page).title for cue in place.lecture.cues]
+    _player()(
+        key="speaker",
+        data={
+            "lecture": place.name,
+            "title": place.lecture.title,
+            "minutes": place.lecture.minutes,
+            "cue": place.number,
+            "cues": len(texts),
+            "notes": [
+                {"page": page, "say": text} for page, text in zip(titles, texts, strict=True)
+            ],
+        },
+    )
+
+
+def _player() -> ComponentRenderer:
+    return component("player", "ui/lectures/web", ["player"])
+
+
+def _prepare(place: Place) -> None:
+    """Work out what the next cue shows, so that it is there when it is asked for."""
+    with guarded("The next cue"):
+        said(place.cue)

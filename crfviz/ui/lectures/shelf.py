@@ -1,0 +1,74 @@
+"""The lectures there are: shipped in `lectures/`, and in the folders of CRFVIZ_LECTURES.
+
+A lecture is a file `NAME.toml`. Of two with one name that in the variable's first folder counts.
+"""
+
+import logging
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import streamlit as st
+
+from crfviz.exceptions import FormatError
+from crfviz.taggers.once import warn_once
+from crfviz.ui import cached
+from crfviz.ui.lectures.lecture import Lecture, read_lecture
+from crfviz.ui.shell.contents import ENTRIES
+from crfviz.ui.state.link import Models
+from crfviz.ui.words import quote
+
+SHIPPED = Path(__file__).resolve().parents[3] / "lectures"
+VARIABLE = "CRFVIZ_LECTURES"  # more folders of lectures, separated as in PATH
+
+_log = logging.getLogger(__name__)
+
+
+def lectures() -> dict[str, Path]:
+    """The files by name, those of the project first, in alphabetical order."""
+    found: dict[str, Path] = {}
+    folders = [Path(each) for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
+    for folder in [SHIPPED, *reversed(folders)]:
+        try:
+            found |= {path.stem: path for path in sorted(folder.glob("*.toml"))}
+        except OSError as error:
+            warn_once(_log, f"lectures of {folder} cannot be listed", error)
+    return found
+
+
+def lecture(name: str) -> Lecture:
+    """The lecture of a name; a file is read again when any of them has changed.
+
+    Raises:
+        FormatError: there is none, or its file cannot be read; says where.
+    """
+    files = lectures()
+    with suppress(OSError):
+        changes = [path.stat().st_mtime_ns for path in files.values()]
+        return _read(name, str((files, changes, cached.models())))
+    raise FormatError("The lectures cannot be read: their folder has changed just now.")
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _read(name: str, state: str, *, own: bool = False) -> Lecture:
+    """A lecture; if its cues have to be its `own`, it may have none of others."""
+    files = lectures()
+    if name not in files:
+        known = ", ".join(files) or "none"
+        raise FormatError(f"There is no lecture {quote(name)}; expected one of {known}.")
+
+    def other(wanted: str) -> Lecture:
+        if own:
+            raise FormatError(f"expected a lecture whose cues are its own, not those of {wanted}")
+        return _read(wanted, state, own=True)
+
+    path = files[name]
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path.name} cannot be read as text in UTF-8 ({error})") from error
+    models = Models(cached.models(), cached.default_model(), cached.first_sentence)
+    pages = [entry.path for entry in ENTRIES]
+    return read_lecture(
+        text, path.name, models, lambda model: cached.tagger(model).tags, pages, other
+    )

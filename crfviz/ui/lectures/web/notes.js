@@ -1,0 +1,79 @@
+// The speaker's window: what is said now and next, the time against the plan, and the same ways to go on.
+
+import { channel } from "./channel.js";
+import { element } from "./elements.js";
+
+const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
+const SECOND = 1000; // milliseconds
+
+const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+
+export function notes(root) {
+  let data = null;
+  let at = 1;
+  const began = performance.now();
+  const heading = element("h2");
+  const now = element("p", "now");
+  const next = element("p", "next");
+  const clock = element("p", "clock");
+  const button = (name, steps) => {
+    const made = element("button", "", name);
+    made.addEventListener("click", () => go(at + steps));
+    return made;
+  };
+  const view = element(
+    "div",
+    "speaker",
+    heading,
+    now,
+    next,
+    clock,
+    element("div", "", button("Back", -1), button("Next", 1)),
+  );
+  root.append(view);
+
+  const between = channel(({ at: there }) => {
+    if (there) show(there);
+  });
+  const go = (to) => {
+    if (to < 1 || to > data.cues) return;
+    show(to);
+    between.tell({ go: to });
+  };
+  const show = (number) => {
+    at = number;
+    const { say, page } = data.notes[at - 1];
+    const after = data.notes[at];
+    heading.textContent = `${data.title} · ${page} · ${at} / ${data.cues}`;
+    now.textContent = say;
+    next.textContent = after ? `Next, ${after.page}: ${after.say}` : "This is the last cue.";
+    Object.assign(view.dataset, { cue: at, cues: data.cues });
+    tick();
+  };
+  const tick = () => {
+    if (!data) return;
+    const spent = (performance.now() - began) / SECOND;
+    const planned = (60 * data.minutes * (at - 1)) / data.cues;
+    clock.textContent = `${minutes(spent)} of ${data.minutes} minutes; this cue is planned at ${minutes(planned)}`;
+  };
+  const timer = setInterval(tick, SECOND);
+  const onKey = (event) => {
+    if (!(event.key in WALK) || event.repeat || !data) return;
+    event.preventDefault();
+    go(at + WALK[event.key]);
+  };
+  document.addEventListener("keydown", onKey);
+
+  return {
+    receive(payload) {
+      data = payload;
+      between.of(data.lecture);
+      show(Math.min(data.cue, data.cues));
+    },
+    close() {
+      clearInterval(timer);
+      document.removeEventListener("keydown", onKey);
+      between.close();
+    },
+  };
+}

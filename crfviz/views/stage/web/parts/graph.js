@@ -1,0 +1,136 @@
+// The graph of the chain, in the words' columns. As a factor graph: a circle for the tag of each word, a square for
+// what its word says, a square between two tags for the step from one to the other, START before the first and END
+// after the last. On the edges stand the messages as far as a walk has come: α goes right and β left. As a directed
+// graph: each tag makes the next one, and its word.
+
+import { fit, flag, html, present, set, setText, svg } from "../dom.js";
+import { cellText } from "./cells.js";
+
+export const GRAPH = { graph: 142, directed: 104 }; // heights, for the least size of texts
+const [RADIUS, HALF] = [15, 7]; // of a circle, of a square
+const MESSAGES = { alpha: "α →", beta: "← β" };
+const MOST = 2; // numbers of a message that are written
+const LINE = 15;
+
+export function buildGraph(model, name) {
+  const directed = name === "directed";
+  const { words } = model;
+  const [edges, nodes, notes] = ["edges", "nodes", "notes"].map((kind) => svg(`g.graph-${kind}`));
+  const label = directed ? "Directed graph of the HMM" : "Factor graph";
+  const arrow = svg("path", { d: "M0 0 8 4 0 8z" });
+  const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 8, refY: 4, orient: "auto" }, arrow);
+  const picture = svg(
+    "svg.graph-picture",
+    { role: "img", "aria-label": label },
+    svg("defs", marker),
+    edges,
+    nodes,
+    notes,
+  );
+  const element = html("div.lattice", html("div.label", directed ? "directed" : "factors"), picture);
+  const messages = directed ? [] : words.flatMap((_, t) => Object.keys(MESSAGES).map((kind) => buildMessage(kind, t)));
+  notes.append(...messages.map(({ text }) => text));
+  return {
+    element,
+    update(next) {
+      const { column, unit } = next.sizes;
+      const [width, height] = [next.T * column, GRAPH[name] * unit];
+      const place = { unit, column, x: (t) => (t + 0.5) * column, y: directed ? 26 * unit : 64 * unit };
+      place.below = place.y + (directed ? 54 : 58) * unit;
+      for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
+        set(picture, key, value);
+      }
+      draw(edges, edgesOf(next, place, directed), (path, { d }) => set(path, "d", d), "path.graph-edge");
+      for (const path of directed ? edges.children : []) set(path, "marker-end", "url(#arrow)");
+      draw(nodes, directed ? directedNodes(next, place) : factorNodes(next, place), drawNode, "g");
+      for (const message of messages) drawMessage(next, message, place);
+    },
+  };
+}
+
+// As many elements of a kind as there are things to draw.
+function draw(parent, things, write, kind) {
+  fit(parent, things.length, () => svg(kind)).forEach((element, i) => write(element, things[i]));
+}
+
+function edgesOf({ T }, { x, y, below, unit, column }, directed) {
+  const gap = directed ? RADIUS * unit : 0;
+  const across = (from, to) => ({ d: `M${from + gap} ${y}H${to - gap}` });
+  const down = (t) => ({ d: `M${x(t)} ${y + gap}V${below - gap}` });
+  const every = Array.from({ length: T }, (_, t) => t);
+  const steps = every.slice(1).map((t) => across(x(t - 1), x(t)));
+  const ends = directed ? [] : [across(x(0) - column / 2 + HALF * unit, x(0)), across(x(T - 1), x(T - 1) + column / 2)];
+  return [...steps, ...ends, ...every.map(down)];
+}
+
+function factorNodes({ T, words, tables }, { x, y, below, unit, column }) {
+  const border = (HALF + 1) * unit;
+  const squares = Array.from({ length: T + 1 }, (_, t) => {
+    const at = t === 0 ? border : t === T ? x(T - 1) + column / 2 - border : x(t) - column / 2;
+    const name = t === 0 ? "START" : t === T ? "END" : `${t - 1},${t}`;
+    const title = t === 0 || t === T ? name : `step from “${words[t - 1]}” to “${words[t]}”`;
+    const named = t === 0 || (t === T && !tables.some((table) => table.name in MESSAGES)); // else a message names it
+    return { kind: "factor", name, at: [at, y], unit, text: named ? name : "", title };
+  });
+  const tags = words.map((_, t) => ({ kind: "variable", name: t, at: [x(t), y], unit, text: `y${t + 1}` }));
+  const said = words.map((word, t) => {
+    return { kind: "factor", name: `word ${t}`, at: [x(t), below], unit, text: "", title: `what “${word}” says` };
+  });
+  return [...squares, ...tags, ...said];
+}
+
+function directedNodes({ words }, { x, y, below, unit }) {
+  const tags = words.map((_, t) => ({ kind: "variable", name: t, at: [x(t), y], unit, text: `y${t + 1}` }));
+  const seen = words.map((word, t) => ({ kind: "seen", name: t, at: [x(t), below], unit, text: word.slice(0, 2) }));
+  return [...tags, ...seen];
+}
+
+function drawNode(group, { kind, name, at: [x, y], unit, text, title }) {
+  const round = kind !== "factor";
+  if (group.dataset.kind !== kind) {
+    const shape = round ? svg("circle") : svg("rect");
+    group.replaceChildren(svg("title"), shape, svg("text"));
+  }
+  flag(group, { kind, [kind]: String(name) });
+  const [about, shape, label] = group.children;
+  setText(about, title ?? text);
+  const size = (round ? RADIUS : HALF) * unit;
+  const box = round ? { cx: x, cy: y, r: size } : { x: x - size, y: y - size, width: 2 * size, height: 2 * size };
+  for (const [key, value] of Object.entries(box)) set(shape, key, value);
+  set(label, "text-anchor", round ? "middle" : name === "START" ? "start" : "end");
+  set(label, "x", round ? x : name === "START" ? x - size : x + size);
+  set(label, "y", round ? y + 5 * unit : y - 3 * size);
+  setText(label, text);
+}
+
+function buildMessage(kind, t) {
+  const lines = Array.from({ length: 1 + MOST }, () => svg("tspan"));
+  return { kind, t, lines, text: svg("text.graph-message", { "data-message": `${kind},${t}` }, lines) };
+}
+
+// The largest numbers of the message on the edge after word t.
+function drawMessage(model, { kind, t, lines, text }, { x, y, column, unit }) {
+  const { tables, tags, K, T, steps } = model;
+  const table = tables.find(({ name }) => name === kind);
+  const values = table ? Array.from(table.values.subarray(t * K, (t + 1) * K)) : [];
+  const ranked = values.map((value, k) => ({ value, k })).filter(({ value }) => !Number.isNaN(value));
+  ranked.sort((a, b) => b.value - a.value);
+  present(text, ranked.length > 0 && model.sees(kind, t));
+  const last = t === T - 1;
+  set(text, "text-anchor", last ? "end" : "middle");
+  flag(text, { now: Boolean(steps) && steps.column === t && model.nodes === kind });
+  const top = kind === "alpha" ? y - (HALF + 6) * unit - MOST * LINE * unit : y + (HALF + 16) * unit;
+  lines.forEach((line, i) => {
+    const entry = ranked[i - 1];
+    set(line, "x", last ? x(t) + column / 2 - 2 : x(t) + column / 2);
+    set(line, "y", top + i * LINE * unit);
+    setText(
+      line,
+      i === 0
+        ? `${MESSAGES[kind]}${last && kind === "alpha" ? " END" : ""}`
+        : entry
+          ? `${tags[entry.k]} ${cellText(table, entry.value)}`
+          : "",
+    );
+  });
+}

@@ -1,0 +1,147 @@
+"""The player of lectures: keys, a dark wall, a live change, sizes, the speaker's window."""
+
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.ui.lectures.shelf import lecture, lectures
+from tests.browser.conftest import PROJECTOR
+from tests.browser.screen import PATIENCE
+
+NAME = "greedy"
+SIZES = """() => {
+  const seen = [];
+  const walk = (node) => {
+    if (node.nodeType === Node.TEXT_NODE && node.textContent.trim()) {
+      const box = document.createRange();
+      box.selectNodeContents(node);
+      const { width, height, top } = box.getBoundingClientRect();
+      const holder = node.parentElement;
+      const shown = holder.checkVisibility({ visibilityProperty: true });
+      if (shown && width && height && top < innerHeight) {
+        const size = parseFloat(getComputedStyle(holder).fontSize) * (holder.currentCSSZoom ?? 1);
+        seen.push([size, node.textContent.trim()]);
+      }
+    }
+    if (node.shadowRoot) walk(node.shadowRoot);
+    node.childNodes.forEach(walk);
+  };
+  walk(document.querySelector("[data-testid=stMain]"));
+  return seen;
+}"""
+
+
+class Player:
+    def __init__(self, screen):
+        self.screen, self.page = screen, screen.page
+
+    def open(self, name=NAME, cue=1, **more):
+        self.page.goto(self.screen.address("", lecture=name, cue=cue, **more))
+        self.at(cue)
+        return self
+
+    def at(self, cue):
+        shown = self.page.locator(f"[data-cue='{cue}']")
+        expect(shown).to_be_attached(timeout=PATIENCE)
+        expect(shown).to_have_attribute("data-cues", str(len(lecture(NAME).cues)))
+        self.screen.wait({"name": 0, "rev": -1})
+
+    def says(self, text):
+        expect(self.page.locator(".say")).to_contain_text(text)
+
+    def press(self, *keys):
+        self.screen.press(*keys)
+
+
+@pytest.fixture
+def player(new_screen):
+    return Player(new_screen)
+
+
+def test_keys_lead_through_a_lecture(player):
+    player.open()
+    stage = player.page.locator("[data-stage]")
+    expect(stage).to_have_attribute("data-step", "0")
+    player.press("PageDown")
+    expect(stage).to_have_attribute("data-step", "1")
+    player.press("End", "PageDown")
+    player.at(2)
+    player.says("VERB: so far, so good.")
+    assert player.screen.params() == {"lecture": NAME, "cue": "2"}
+    assert player.page.locator("[data-testid=stSidebar]").count() == 0
+    assert player.page.locator("[data-node]").count() == 0  # the lattice is covered
+
+    player.press("b")
+    expect(player.page.locator(".over.blank")).to_be_visible()
+    player.press("PageDown")
+    expect(player.page.locator(".over")).to_have_count(0)
+    player.at(2)
+
+    player.press("g")
+    player.page.keyboard.type("8")
+    player.press("Enter")
+    player.at(8)
+    player.says("PART, VERB")
+    assert player.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+
+    player.press("t")
+    player.page.keyboard.type("They run .")
+    with player.screen.redraw():
+        player.press("Enter")
+    assert player.screen.read().words == ["They", "run", "."]
+    player.press("PageUp")
+    player.at(7)
+    player.press("PageDown")
+    player.at(8)
+    assert player.screen.read().words[0] == "Got"
+
+    player.page.reload()
+    player.at(8)
+    player.press("Escape")
+    player.screen.expect_title("Explore")
+    player.screen.expect_param("sentence", "Got to love this place .")
+    player.page.go_back()
+    player.at(8)
+
+
+def test_the_window_of_the_speaker_leads_and_follows(player, watch, shared):
+    player.open(cue=3)
+    speaker = watch(shared)
+    speaker.page.goto(speaker.address("", lecture=NAME, cue=3, speaker=1))
+    notes = speaker.page.locator(".speaker")
+    expect(notes).to_have_attribute("data-cue", "3")
+    expect(notes.locator(".next")).to_contain_text("Transitions")
+    speaker.page.get_by_role("button", name="Next").click()
+    player.at(4)
+    player.press("PageUp")
+    player.at(3)
+    expect(notes).to_have_attribute("data-cue", "3")
+    expect(notes.locator(".clock")).to_contain_text("of 10 minutes")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", lectures())
+def test_every_cue_can_be_read_from_the_last_row(new_screen, name, scheme):
+    new_screen.page.emulate_media(color_scheme=scheme)
+    new_screen.page.goto(new_screen.address("", lecture=name))
+    for number, cue in enumerate(lecture(name).cues, 1):
+        if number > 1:
+            new_screen.press("g")
+            new_screen.page.keyboard.type(str(number))
+            new_screen.press("Enter")
+        expect(new_screen.page.locator(f"[data-cue='{number}']")).to_be_attached()
+        new_screen.wait({"name": 0, "rev": -1})
+        small = [each for each in new_screen.page.evaluate(SIZES) if each[0] < 17.9]
+        assert not small, (cue.place, small[:5])
+        box = new_screen.page.locator("[data-stage]").bounding_box()
+        assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
+
+
+def test_a_hand_edited_link_says_what_is_wrong(new_screen):
+    new_screen.page.goto(new_screen.address("", lecture=NAME, cue="99"))
+    new_screen.wait_for_text("There is no cue “99”; expected a number from 1 to")
+    expect(new_screen.page.locator("[data-cue]")).to_have_attribute(
+        "data-cue", str(len(lecture(NAME).cues))
+    )
+    new_screen.page.goto(new_screen.address("", lecture="nothing"))
+    new_screen.wait_for_text("There is no lecture “nothing”")
+    new_screen.expect_title("Explore")
