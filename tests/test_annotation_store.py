@@ -277,3 +277,9 @@ def test_counts_are_those_of_the_lists(store):
     store.save(annotation(store.item_ids("b")[0], "ben"))
     for filters in product((None, "a", "b", "c"), (None, "anna", "ben"), (None, "done", "open")):
         assert store.count(*filters) == len(store.annotations(*filters))
+
+
+@pytest.mark.parametrize("number", [-1, 0, 10**6, 2**31, 2**63, 2**64])
+def test_a_number_that_no_database_has_is_no_sentence(store, number):
+    with pytest.raises(StoreError, match="is not in the store"):
+        store.item(number)

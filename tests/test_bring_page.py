@@ -34,10 +34,15 @@ def page(**params):
 
 @pytest.mark.usefixtures("own")
 def test_what_was_brought_can_be_removed_and_a_session_that_used_it_goes_on():
-    app = page(model="dog")
+    app = new_app()
+    app.query_params["model"] = "dog"
+    app.run()
     assert app.selectbox(key="model").value == "dog"
+    app.switch_page("pages/bring.py").run()
     app.button(key="bring.remove").click().run()
     assert own_models() == []
+    assert not app.exception
+    app.switch_page("pages/explore.py").run()
     assert not app.exception
     assert app.query_params.get("model", ["upos-en-contextfree"]) == ["upos-en-contextfree"]
     assert "dog" not in app.selectbox(key="model").options
@@ -57,7 +62,7 @@ def test_what_was_brought_is_loaded_when_it_is_used(monkeypatch):
     cached.examples.clear()
     app = new_app().run()
     assert "dog" in app.selectbox(key="model").options
-    for script in ("models", "entities", "compare", "bring"):
+    for script in ("models", "bring", "entities", "compare"):
         app.switch_page(f"pages/{script}.py").run()
         assert not app.exception
     assert not loaded

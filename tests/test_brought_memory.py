@@ -7,6 +7,8 @@ import sys
 import pycrfsuite
 import pytest
 
+from crfviz.exceptions import FormatError
+from crfviz.text import archives
 from tests.app_pages import ROOT
 from tests.brought_bombs import ALONE, ROOM, WITH_CRFSUITE
 
@@ -38,3 +40,10 @@ def test_a_small_file_that_asks_for_much_is_refused_before_it_has_it(read, name)
     ), said
     assert len(said) < 500
     assert peak < ROOM
+
+
+def test_an_archive_of_very_many_files_is_refused_before_a_list_of_them_is_made(monkeypatch):
+    monkeypatch.setattr(archives.zipfile, "ZipFile", None)
+    entries = b"PK\x01\x02" * 1000
+    with pytest.raises(FormatError, match="holds 1,000 files, more than 10"):
+        archives.Archive(entries, most_members=10, most_unpacked=1)

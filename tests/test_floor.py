@@ -3,12 +3,13 @@
 import gc
 import sys
 from threading import Thread
+from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
 from streamlit.runtime import Runtime
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import RerunData, script_runner
+from streamlit.runtime.scriptrunner import RerunData, StopException, script_runner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
@@ -19,7 +20,8 @@ from crfviz.corpus.run.tagging import run
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate import add
 from crfviz.ui.errors import runs, source
-from crfviz.ui.session.floor import AT_LEAST, PATIENCE, SLICE, Floor
+from crfviz.ui.session import turns
+from crfviz.ui.session.floor import AT_LEAST, FLOOR, PATIENCE, SLICE, Floor
 from crfviz.ui.shell import scripts
 from tests.fake_tagger import FakeTagger
 from tests.test_turns import DEADLINE, Event, end
@@ -200,14 +202,14 @@ def test_threads_that_never_took_the_floor_need_none(floor):
 
 def test_a_large_file_of_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
     asked = []
-    monkeypatch.setattr(add.FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    monkeypatch.setattr(FLOOR, "let_others", lambda: asked.append(1), raising=False)
     add._read("three.txt", b"One .\nTwo .\nThree .\n", "upos-en-contextfree")
     assert len(asked) == 3
 
 
 def test_a_large_file_of_tagged_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
     asked = []
-    monkeypatch.setattr(source.FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    monkeypatch.setattr(FLOOR, "let_others", lambda: asked.append(1), raising=False)
     source.read_upload("three.conll", b"One\tA\n\nTwo\tA\n\nThree\tB\n")
     assert len(asked) == 3
 
@@ -218,9 +220,21 @@ def test_a_run_over_many_sentences_lets_others_go_first_within_a_batch(monkeypat
     results = run(tagger, [Sentence(("One",), ("B",))] * 3, pause=lambda: asked.append(1))
     assert len(asked) > len(EVERY_DECODER) + 3
     asked.clear()
-    monkeypatch.setattr(runs.FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    monkeypatch.setattr(FLOOR, "let_others", lambda: asked.append(1), raising=False)
     runs.links_of(results)
     assert len(asked) == 6  # errors, and suspects
+
+
+def test_long_work_ends_where_its_visitor_has_left(monkeypatch):
+    asked = scripts.OneAtATime()
+    context = SimpleNamespace(script_requests=asked)
+    monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: context)
+    turns.pause()
+    asked.request_rerun(RerunData())
+    turns.pause()  # of another run the page hears when it draws something
+    asked.request_stop()
+    with pytest.raises(StopException):
+        turns.pause()
 
 
 @pytest.fixture

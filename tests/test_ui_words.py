@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.ui import words
-from crfviz.ui.state import link, scenario
+from crfviz.ui.state import link, scenario, snapshots
+from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario, with_sentence
 from crfviz.ui.words import clean, plain, quote
 
@@ -59,7 +60,7 @@ def test_of_a_long_text_no_more_is_cleaned_than_is_kept(monkeypatch):
         cleaned.append(len(text))
         return clean(text)
 
-    for module in (words, scenario, link):
+    for module in (words, scenario, link, snapshots):
         monkeypatch.setattr(module, "clean", count)
     long = "word " * 1_000_000
     quote(long)
@@ -67,6 +68,8 @@ def test_of_a_long_text_no_more_is_cleaned_than_is_kept(monkeypatch):
     read = link.decode({"sentence": long}, link.Models(("m",), "m", lambda _: ""))
     assert len(read.scenario.sentence) == MAX_CHARACTERS
     assert read.ignored
+    with pytest.raises(RefusedError, match="at most 40 fit"):
+        snapshots.Shelf().saved(long, Scenario("m", ""))
     assert max(cleaned) == MAX_CHARACTERS
 
 

@@ -24,9 +24,9 @@ from crfviz.ui.annotate.store import document_key, go_to_document, store
 from crfviz.ui.session.annotator import annotator
 from crfviz.ui.session.bound import bound_buttons, bound_draft
 from crfviz.ui.session.current import change, scenario, set_view_option
-from crfviz.ui.session.floor import FLOOR
 from crfviz.ui.session.kept import of_session, set_draft
 from crfviz.ui.session.permission import login_asked, no_uploads, uploads_allowed
+from crfviz.ui.session.turns import pause
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 from crfviz.views.numbers import count
@@ -221,7 +221,7 @@ def forget_added() -> None:
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
 def _read(name: str, content: bytes, model: str, names: tuple[tuple[str, str], ...] = ()) -> Import:
     rules = TagRules(cached.tagger(model).tags, dict(names))
-    return read_items(content, name, rules=rules, pause=FLOOR.let_others)
+    return read_items(content, name, rules=rules, pause=pause)
 
 
 def _problems(read: Import) -> None:

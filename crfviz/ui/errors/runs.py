@@ -15,9 +15,8 @@ from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.current import set_view_option, view_option
-from crfviz.ui.session.floor import FLOOR
 from crfviz.ui.session.kept import of_server
-from crfviz.ui.session.turns import turn
+from crfviz.ui.session.turns import pause, turn
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.numbers import count
@@ -68,7 +67,7 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     with turn(lambda words: bar.progress(0.0, words)):
         analysis = runs.get(key)  # somebody before in the line may have asked for the same
         if analysis is None:
-            results = run(tagger, sentences, report, pause=FLOOR.let_others)
+            results = run(tagger, sentences, report, pause=pause)
             tables = tables_of(results)
             record = full_record(results, source.name, tables)
             analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
@@ -100,7 +99,7 @@ def links_of(results: Results) -> dict[str, list[str | None]]:
     for name, rows in wanted.items():
         for row in rows:
             by_table[name].append(links.to(*row))
-            FLOOR.let_others()
+            pause()
     return by_table
 
 

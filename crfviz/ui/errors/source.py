@@ -28,8 +28,8 @@ from crfviz.ui.annotate.store import labelled_sentences
 from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
-from crfviz.ui.session.floor import FLOOR
 from crfviz.ui.session.kept import of_server
+from crfviz.ui.session.turns import pause
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 
@@ -99,7 +99,7 @@ def read_upload(name: str, content: bytes) -> Source:
     digest = sha256(content).hexdigest()[:16]
     source = _files().get(digest)
     if source is None:
-        sentences = parse_sentences(decoded(content, name=name), name=name, pause=FLOOR.let_others)
+        sentences = parse_sentences(decoded(content, name=name), name=name, pause=pause)
         require_short(name, sentences)
         source = Source(name, digest, sentences)
         _files().add(digest, source)

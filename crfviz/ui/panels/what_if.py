@@ -128,7 +128,7 @@ def choose_change(every: Tried) -> str:
 
 def _write(typed: str) -> None:
     """The sentence as the reader writes it; empty or as it was, it is no change."""
-    text = clean(typed)[:MAX_CHARACTERS].strip()
+    text = clean(typed[:MAX_CHARACTERS]).strip()
     same = text in ("", scenario().sentence)
     set_view_option(OWN_TEXT, "" if same else text)
     set_view_option("change", OWN)

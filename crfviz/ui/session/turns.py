@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from threading import Condition
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
 from crfviz.ui.session.floor import FLOOR
@@ -74,6 +75,19 @@ class Turns:
 
 
 TURNS = Turns()  # of this server
+
+
+def pause() -> None:
+    """Let others go first, in the middle of long work; it ends here where its visitor has left.
+
+    Raises:
+        StopException: they have.
+    """
+    FLOOR.let_others()
+    context = get_script_run_ctx(suppress_warning=True)
+    requests = None if context is None else context.script_requests
+    if getattr(requests, "_state", None) is ScriptRequestType.STOP:
+        raise StopException
 
 
 def visitor() -> str:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import LONGEST_LINK, Link, Models, decode, encode_changes
-from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario
 from crfviz.ui.words import clean, quote
 
 LONGEST_NAME = 40  # characters
@@ -174,4 +174,4 @@ def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot
 
 def _tidy(name: str) -> str:
     """The name on one line, without spaces around it."""
-    return " ".join(clean(name).split())
+    return " ".join(clean(name[:MAX_CHARACTERS]).split())

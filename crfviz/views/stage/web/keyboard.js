@@ -102,8 +102,9 @@ export function makeRoving(container, selector) {
 
 // The next visible cell in that direction, by position among the visible cells.
 function neighbour(container, selector, cell, [dx, dy]) {
-  const shown = (parent, kind) => [...parent.querySelectorAll(`${kind}:not([hidden])`)];
-  const rows = shown(container, "[role=row]").map((row) => shown(row, selector));
+  const shown = (parent, kind) => [...parent.querySelectorAll(`:is(${kind}):not([hidden])`)];
+  const every = shown(container, "[role=row]").map((row) => shown(row, selector));
+  const rows = every.filter((row) => row.length);
   const y = rows.findIndex((row) => row.includes(cell));
   const x = rows[y].indexOf(cell);
   return rows[y + dy]?.[Math.min(x + dx, rows[y + dy].length - 1)];

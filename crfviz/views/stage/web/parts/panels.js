@@ -7,7 +7,14 @@ import { direction, drawTick } from "./ghosts.js";
 // The tags of one word by marginal, largest first.
 export function buildBars(model) {
   const title = html("div.side-title");
-  const bar = () => html("div.bar-row", html("span.bar-name"), html("span.bar"), html("span.bar-number"));
+  const bar = () =>
+    html(
+      "div.bar-row",
+      { role: "row" },
+      html("span.bar-name"),
+      html("span.bar"),
+      html("span.bar-number", { tabindex: -1 }),
+    );
   const rows = model.tags.map(bar);
   const foot = html("div.side-note.formula", { title: "p = exp(α + β − log Z)" });
   const content = html("div", title, rows, foot);
@@ -56,7 +63,7 @@ export function buildControls({ strength, preset, constrained }) {
   const message = html("div.message", { role: "status" });
   const marks = html("div.marks", { "aria-hidden": "true" });
   const line = html("label.strength", html("span", "CRF strength"), html("span.track", slider, marks), value);
-  const flips = html("div.flips");
+  const flips = html("div.flips", { tabindex: 0 });
   return {
     element: html("div.controls", line, flips, html("div.buttons", buttons), message),
     update(next) {

@@ -27,7 +27,7 @@ export function buildStrips(model) {
 
 function buildRow(model, id) {
   const label = html("div.label");
-  const cells = model.words.map((_, t) => html("div.tag", { "data-t": t }));
+  const cells = model.words.map((_, t) => html("div.tag", { "data-t": t, tabindex: -1, role: "cell" }));
   return { id, label, cells, element: html("div.row.strip", { role: "row" }, label, cells) };
 }
 

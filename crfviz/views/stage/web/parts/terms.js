@@ -17,8 +17,8 @@ export function buildTerms(model) {
   const title = html("div.side-title");
   const head = html("div.term.term-head", html("span"), html("span", "transition"), html("span", "emission"));
   const rows = [...model.words, "END"].map((word, t) => {
-    const bars = [0, 1].map(() => html("span.term-bar", html("span.term-number")));
-    return html("div.term", { "data-term": t }, html("span.term-word", { dir: "auto" }, word), bars);
+    const bars = [0, 1].map(() => html("span.term-bar", { tabindex: -1 }, html("span.term-number")));
+    return html("div.term", { "data-term": t, role: "row" }, html("span.term-word", { dir: "auto" }, word), bars);
   });
   const foot = html("div.side-note");
   return {
@@ -55,7 +55,7 @@ export function buildRuler() {
   const trained = svg("line.ruler-trained", { y1: -3, y2: height + 3 });
   const dot = svg("circle.ruler-now", { cy: height / 2, r: 7 });
   const viewBox = `0 -4 ${width} ${height + foot + 4}`;
-  const picture = svg("svg.ruler-picture", { role: "img", viewBox }, pieces, trained, dot);
+  const picture = svg("svg.ruler-picture", { role: "img", tabindex: 0, viewBox }, pieces, trained, dot);
   const note = html("div.ruler-foot");
   const element = html("section.side-panel.ruler", { "data-ruler": "" }, title, picture, note);
   return {

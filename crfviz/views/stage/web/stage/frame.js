@@ -12,6 +12,7 @@ import { buildBars, buildControls } from "../parts/panels.js";
 import { buildCovers, buildStepper } from "../parts/stepper.js";
 import { buildStrips, drawColumns } from "../parts/strips.js";
 import { buildRuler, buildTerms } from "../parts/terms.js";
+import { buildTips } from "../parts/tips.js";
 import {
   askEntity,
   askWeight,
@@ -37,7 +38,9 @@ const NOTE_LETTER = 8;
 export function buildFrame(stage) {
   const { model, root } = stage;
   const { panels } = model;
-  const heads = model.words.map((word) => html("div.word", { dir: "auto", title: word }, html("span", word)));
+  const heads = model.words.map((word) =>
+    html("div.word", { dir: "auto", title: word, tabindex: -1, role: "columnheader" }, html("span", word)),
+  );
   const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
   const side = SIDES[panels.side]?.(stage) ?? [];
   const stepper = model.walk?.phases.length
@@ -49,7 +52,7 @@ export function buildFrame(stage) {
   const heading = html("div.label");
   const note = html("div.note", { role: "status" });
   const legend = html("div.legend");
-  const columns = [html("div.row.words", heading, heads), ...elements(Object.values(rows))];
+  const columns = [html("div.row.words", { role: "row" }, heading, heads), ...elements(Object.values(rows))];
   for (const element of columns) {
     for (const name of ["pointerover", "focusin", "click"]) {
       element.addEventListener(name, (event) => pointAtCell(stage, event));
@@ -67,6 +70,8 @@ export function buildFrame(stage) {
   const topline = html("div.topline", identity, fold, covers.element);
   const picture = panels.main.length ? [body] : [];
   root.replaceChildren(topline, ...elements(stepper), ...(noteFirst ? [note, ...picture] : [...picture, note]), legend);
+  stage.tip ??= buildTips(root, () => stage.model);
+  root.append(stage.tip);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper];
   return {
@@ -179,6 +184,9 @@ function listen(stage, root) {
     if (table.querySelector("[data-table=emissions]")) makeEditable(table, "[data-table]", cellHooks(stage));
     else readWithArrows(table, "[data-table]");
   }
+  for (const words of root.querySelectorAll(".scroller")) readWithArrows(words, ".word, .tag");
+  for (const bars of root.querySelectorAll(".terms")) readWithArrows(bars, ".term-bar");
+  for (const bars of root.querySelectorAll(".bars")) readWithArrows(bars, ".bar-number");
   for (const matrix of root.querySelectorAll(".below .matrix")) readWithArrows(matrix, "[data-weight]");
 }
 

@@ -10,6 +10,7 @@ const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [r
 const OPEN = "[role=listbox], [role=menu], [role=dialog], :is([aria-haspopup], [role=combobox])[aria-expanded=true]";
 const OWN_ARROWS =
   "[type=range], [role=slider], canvas, [data-cell], [data-table], [data-weight], [data-node], [data-word]";
+const READ = ".word, .tag, .term-bar, .bar-number"; // arrows of who came by keyboard go from one to the next
 
 // Steps of a walk, before whatever has the focus: a clicker works wherever that is, except where a text is typed or a
 // list is open. `hands` is what listenToPage says of the reader.
@@ -23,6 +24,7 @@ export function stepKeyOf(stage, event, { editing, pointed }) {
   if (key in PAGES) return step;
   if (inside.matches?.(TYPING)) return null;
   if (key !== " " && !stage.model.steps.of) return null; // a page of one step has other uses for arrows
+  if (!pointed && key in ARROWS && inside.matches?.(READ)) return null;
   const steps = stage.payload.panels.side === "cell"; // where arrows always walked
   if (inside.closest?.(OWN_ARROWS) && !(steps && inside.dataset?.node)) return null;
   return !pointed && usesKey(inside, key, stage.root) ? null : step; // who came by keys goes on by keys

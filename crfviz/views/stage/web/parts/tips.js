@@ -1,0 +1,51 @@
+// What a pointer is told by a title, for who comes by keyboard; and for both the step that leads into a node.
+
+import { hide, html, set, setText } from "../dom.js";
+import { START, weight } from "../model.js";
+import { score } from "../numbers.js";
+
+const GAP = 6; // pixels between a thing and what is said of it
+
+// `now` gives the model that is drawn.
+export function buildTips(root, now) {
+  const tip = html("div.tip", { "aria-hidden": "true", hidden: "" }); // the same is in labels and titles
+  const say = (element) => {
+    const text = element && textOf(now(), element);
+    hide(tip, !text);
+    if (!text) return;
+    setText(tip, text);
+    const { left, bottom } = element.getBoundingClientRect();
+    tip.style.left = `${Math.max(0, Math.min(left, window.innerWidth - tip.offsetWidth - GAP))}px`;
+    tip.style.top = `${Math.min(bottom + GAP, window.innerHeight - tip.offsetHeight - GAP)}px`;
+  };
+  root.addEventListener("focusin", ({ target }) => say(target.matches(":focus-visible") ? target : null));
+  root.addEventListener("focusout", () => say(null));
+  root.addEventListener("pointerover", ({ target }) => {
+    const node = target.closest?.("[data-node]");
+    if (node) say(node);
+    else if (target.closest?.(".lattice-picture")) say(null);
+  });
+  root.addEventListener("pointerleave", () => say(null));
+  return tip;
+}
+
+function textOf(model, element) {
+  if (element.dataset.node) {
+    const into = stepInto(model, ...element.dataset.node.split(",").map(Number));
+    if (into) set(element, "aria-description", into);
+    return [element.getAttribute("aria-label"), into].filter(Boolean).join("\n");
+  }
+  const known = element.closest("[title]")?.getAttribute("title");
+  const text = known ?? (element.matches("svg") ? element.getAttribute("aria-label") : null);
+  return text === element.textContent && element.scrollWidth <= element.clientWidth ? null : text;
+}
+
+// The edge into a node: where the best prefix comes from, and what that step scores.
+function stepInto({ results, K, words, tags, chain, sees }, t, k) {
+  if (!sees("pointers", t)) return null;
+  const from = t ? results.backpointers[t * K + k] : null;
+  if (from === -1) return "no path leads here";
+  const name = t ? tags[from] : START;
+  const said = `best way in: from ${name}${t ? ` at ${t} “${words[t - 1]}”` : ""}`;
+  return chain ? `${said}, transition ${score(weight(chain, tags, name, tags[k], t), 2)}` : said;
+}

@@ -1,0 +1,36 @@
+"""By keyboard alone: what a pointer reaches is reached, and what it is told is told."""
+
+from playwright.sync_api import expect
+
+from tests.browser.screen import chain
+
+FOCUS = "crfviz.stage().getRootNode().activeElement"
+
+
+def test_words_tags_nodes_and_edges_are_reached_and_explained(screen):
+    now = chain()
+    screen.open("why", **{"v.at": "2 NOUN"})
+    tip = screen.page.locator(".tip")
+    screen.press("Tab")
+    screen.page.evaluate("crfviz.stage().querySelector('.word').focus()")
+    for _ in range(2):
+        screen.press("ArrowRight")
+    screen.press("ArrowDown")
+    expect(screen.page.locator("[data-row=viterbi][data-t='2']")).to_be_focused()
+    screen.node(2, now.tags.index("ADJ")).focus()
+    before = now.tags[now.analysis.backpointers[2, now.tags.index("ADJ")]]
+    score = now.analysis.potentials.transitions[
+        now.tags.index(before), now.tags.index("ADJ")
+    ].item()
+    said = f"{score:.2f}".replace("-", "−")
+    expect(tip).to_contain_text("fine: ADJ, marginal")
+    expect(tip).to_contain_text(f"from {before} at 2 “look”, transition {said}")
+    screen.page.evaluate("crfviz.stage().querySelector('.term-bar[tabindex=\"0\"]').focus()")
+    first = screen.page.evaluate(f"{FOCUS}.title")
+    expect(tip).to_have_text(first)
+    screen.press("ArrowRight")
+    second = screen.page.evaluate(f"{FOCUS}.title")
+    assert second != first
+    expect(tip).to_have_text(second)
+    screen.page.evaluate(f"{FOCUS}.blur()")
+    expect(tip).to_be_hidden()
