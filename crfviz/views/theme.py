@@ -34,7 +34,12 @@ PALETTE = (
     "#9C6B9E",
 )
 
-_LETTERS = {"labelFontSize": 14, "titleFontSize": 14}  # pixels: as all that is to be read
+_LETTERS = {
+    "labelFontSize": 14,  # pixels: as all that is to be read
+    "titleFontSize": 14,
+    "labelColor": "currentColor",  # that of the page's text, light or dark
+    "titleColor": "currentColor",
+}
 READABLE = {"axis": _LETTERS, "header": _LETTERS, "legend": _LETTERS}  # config of every chart
 
 # Universal POS tags keep their colour in every model; tags one meets together lie apart.

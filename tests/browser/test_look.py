@@ -46,7 +46,8 @@ FAINT = """(least) => {
   };
   const owns = (element) => [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
   const outside = "h1, [data-testid=stWidgetLabel] p, .st-key-pages a p, .st-key-sentence input, "
-    + "[data-testid=stCaptionContainer] p, [data-testid=stVegaLiteChart] text, .crfviz-answers *";
+    + "[data-testid=stCaptionContainer] p, .crfviz-answers *, "
+    + "[data-testid=stVegaLiteChart] [class*=role-axis] text";
   const elements = [
     ...document.querySelectorAll(outside),
     ...[...crfviz.stage().querySelectorAll("*")].filter(owns),
