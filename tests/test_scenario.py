@@ -201,7 +201,7 @@ def test_another_sentence_keeps_transitions_and_says_what_went():
 
 @pytest.mark.usefixtures("begun")
 def test_a_sentence_that_is_too_long_is_cut_with_a_message():
-    session.change(sentence="word " * 2000)
+    session.change(sentence="words " * 2000)
     assert len(session.scenario().sentence) == 5000
     assert "cut after 5000 characters" in take_messages()[0]
 
@@ -252,6 +252,14 @@ def test_undo_redo_and_reset_are_events_too():
     assert session.scenario().edits == Edits({("DET", "NOUN"): 1.0})
     session.handle_events("stage", [{"seq": 4, "kind": "reset"}])
     assert session.scenario().edits == Edits()
+
+
+@pytest.mark.usefixtures("begun")
+def test_blanks_at_the_ends_are_no_other_sentence():
+    session.change(step=3, pins={0: "DET"})
+    before = session.scenario()
+    session.change(sentence=f" {before.sentence}  ")
+    assert session.scenario() == before
 
 
 @pytest.mark.usefixtures("begun")

@@ -102,9 +102,9 @@ def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
     """The scenario on another sentence.
 
     Transition edits stay. Edits of single words, pins, right tags, the step and what was asked
-    about a word go: positions no longer mean the same.
+    about a word go: positions no longer mean the same. Blanks at its ends are no other sentence.
     """
-    sentence = clean(sentence[:MAX_CHARACTERS])
+    sentence = clean(sentence[:MAX_CHARACTERS]).strip()
     if sentence == scenario.sentence:
         return scenario
     view = {name: value for name, value in scenario.view.items() if name not in OF_POSITIONS}
