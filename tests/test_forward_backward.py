@@ -268,3 +268,8 @@ def test_normalise_gives_zeros_for_a_dead_row_and_no_nan_in_its_gradient():
     assert weights.tolist() == [[0.5, 0.5], [0.0, 0.0], [0.0, 1.0]]
     weights[:, 0].sum().backward()
     assert scores.grad.tolist() == [[0.25, -0.25], [0.0, 0.0], [0.0, 0.0]]
+
+
+def test_no_probability_is_rounded_above_one():
+    alone = Potentials([[0.0]] * 3, [[0.0]], start=[1.4286], end=[-3.0])
+    assert forward_backward(alone).marginals.tolist() == [[1.0]] * 3

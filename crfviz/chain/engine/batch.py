@@ -39,7 +39,7 @@ class Sums:
 
     def marginals(self, ahead: Array) -> Array:
         """(N, K) the probability of each tag, a β / Z."""
-        return ahead * self.swept.arriving
+        return (ahead * self.swept.arriving).clip(max=1.0)  # no rounding above
 
     def moves(self, ahead: Array) -> Array:
         """(K, K) the expected number of uses of each transition.
