@@ -106,8 +106,12 @@ class Screen:
         return self
 
     def _turn_to(self, path, address):
-        self.page.evaluate("(address) => crfviz.turnTo(address)", address)
-        self.expect_title(TITLES[path])
+        """Another page may be on its way, which a key asked for before."""
+        for _ in range(TRIES):
+            self.page.evaluate("(address) => crfviz.turnTo(address)", address)
+            with suppress(AssertionError):
+                return self.expect_title(TITLES[path], patience=10 * PAUSE)
+        pytest.fail(f"{TITLES[path]} does not come")
 
     def follow(self, title):
         """Go to another page by its link."""
@@ -119,8 +123,8 @@ class Screen:
         group.locator(link).evaluate("(link) => link.click()")
         self.expect_title(title)
 
-    def expect_title(self, title):
-        expect(self.page.locator("h1", has_text=title)).to_be_visible(timeout=PATIENCE)
+    def expect_title(self, title, patience=PATIENCE):
+        expect(self.page.locator("h1", has_text=title)).to_be_visible(timeout=patience)
 
     def as_it_was(self):
         """Whether no test sees that another one was here: the frame of the page is as it begins."""
