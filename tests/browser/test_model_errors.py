@@ -1,5 +1,6 @@
 """Model errors in the browser: every tab, filter, link, upload and download."""
 
+import re
 from contextlib import contextmanager, suppress
 from urllib.parse import parse_qs, urlsplit
 
@@ -228,12 +229,17 @@ def test_two_models_are_compared(screen):
     screen.expect_param("v.kind_of", "loss")
 
 
-def test_a_link_scrolls_to_the_word_of_the_error(screen):
+def test_a_link_scrolls_to_the_word_of_the_error_however_late_the_style_sheet_comes(new_screen):
+    page, held = new_screen.page, []
+    page.route(re.compile(r"/stage\.css"), lambda route: held.append(route))
     words = ["the"] * 60
-    screen.visit(
-        "", model="upos-en", sentence="  ".join(words), **{"v.at": "55 DET", "v.rows": "viterbi"}
-    )
-    cell = screen.page.locator("[data-row=viterbi][data-t='55']")
+    view = {"v.at": "55 DET", "v.rows": "viterbi"}
+    new_screen.visit("", model="upos-en", sentence="  ".join(words), **view)
+    cell = page.locator("[data-row=viterbi][data-t='55']")
+    expect(cell).to_be_attached(timeout=PATIENCE)
+    assert held
+    for route in held:
+        route.continue_()
     expect(cell).to_be_in_viewport(timeout=PATIENCE)
 
 

@@ -112,11 +112,12 @@ export function buildFrame(stage) {
       const to = Math.min(T, Math.ceil((scrollLeft + clientWidth) / column));
       return { from: Math.floor(scrollLeft / column), to };
     },
-    // Scrolls a long sentence so that word t is in the middle, if it is not in sight.
+    // Scrolls a long sentence so that word t is in the middle, if it is not in sight; gives whether it is then.
     bringIntoSight(t, { column, lengths }) {
-      const { scrollLeft, clientWidth } = scroller;
-      const [left, room] = [t * column, clientWidth - lengths.label];
-      if (left < scrollLeft || left + column > scrollLeft + room) scroller.scrollTo({ left: left - room / 2 });
+      const [left, room] = [t * column, scroller.clientWidth - lengths.label];
+      const inSight = () => left >= scroller.scrollLeft && left + column <= scroller.scrollLeft + room;
+      if (!inSight()) scroller.scrollTo({ left: left - room / 2 });
+      return inSight();
     },
   };
 }

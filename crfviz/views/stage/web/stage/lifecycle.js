@@ -90,11 +90,12 @@ export class Stage {
     if (another) this.showPlace();
   }
 
-  // Scrolls to the word that the link speaks of.
+  // Scrolls to the word that the link speaks of; before the style sheet has come nothing scrolls.
   showPlace() {
     const { asked, chosen } = this.payload;
     const place = this.model.walking ? this.model.steps.column : (chosen ?? asked)?.[0];
-    if (place !== null && place !== undefined) this.frame.bringIntoSight(place, this.sizes);
+    const none = place === null || place === undefined;
+    this.placed = none || this.frame.bringIntoSight(place, this.sizes);
   }
 
   // Draws everything, after `changes` of what the reader chose.
@@ -166,9 +167,11 @@ export class Stage {
   resize() {
     if (!this.payload) return;
     const note = !this.model.live && this.frame.noteHeight() !== this.noteHeight; // the style sheet has come
-    if (!note && this.root.clientWidth === this.width) return;
-    this.width = this.root.clientWidth;
-    this.draw();
+    if (note || this.root.clientWidth !== this.width) {
+      this.width = this.root.clientWidth;
+      this.draw();
+    }
+    if (!this.placed) this.showPlace();
   }
 }
 
