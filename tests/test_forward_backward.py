@@ -273,3 +273,5 @@ def test_normalise_gives_zeros_for_a_dead_row_and_no_nan_in_its_gradient():
 def test_no_probability_is_rounded_above_one():
     alone = Potentials([[0.0]] * 3, [[0.0]], start=[1.4286], end=[-3.0])
     assert forward_backward(alone).marginals.tolist() == [[1.0]] * 3
+    moved = Potentials([[0.0]] * 3, [[0.1]], start=[1.4286], end=[-3.0])
+    assert forward_backward(moved).edge_marginals.max() <= 1.0

@@ -1,5 +1,7 @@
 """Lectures from files: what is read, what is refused and where, and what a cue can say."""
 
+import random
+
 import pytest
 
 from crfviz.chain.decoding.analysis import analyse
@@ -8,6 +10,7 @@ from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
 from crfviz.ui.lectures.lecture import MOST_CUES, read_lecture
+from crfviz.ui.lectures.shelf import SHIPPED
 from crfviz.ui.state.covers import covered
 from crfviz.ui.state.link import Models
 from crfviz.ui.state.scenario import BEFORE_FIRST
@@ -122,12 +125,33 @@ def test_a_problem_is_told_with_its_line_and_the_rest_plays(line, problem):
         (HEAD + '[[cue]]\npage = "nowhere"', "there is no page"),
         (" " * 1_000_001, "expected at most 1,000,000 characters"),
         ("minutes = 1e9" + CUE, "mine.toml:1"),
+        (HEAD + "cue = 5\n", "no cue that can be shown. mine.toml:3: expected one of title"),
+        (HEAD + "[cue]\n", "no cue that can be shown. mine.toml:"),
+        (HEAD + "[[cue]]\nstep = " + "1" * 5000, "mine.toml:3: expected TOML"),
     ],
 )
 def test_what_is_no_lecture_is_refused_with_its_place(text, message):
     with pytest.raises(FormatError) as refused:
         read(text)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.toml")), ids=lambda path: path.stem)
+def test_broken_files_give_words_alone(path):
+    chance, text, refusals = random.Random(0), path.read_text("utf-8"), []
+    for _ in range(300):
+        mutated = list(text)
+        for _ in range(chance.randint(1, 6)):
+            at = chance.randrange(len(mutated))
+            mutated[at : at + chance.choice((0, 1, 9))] = chance.choice(
+                ("", "[", "]]", '"', "\n", "=", "{", "cue", "0", "\0", "é", "same = 1\n")
+            )
+        try:
+            read("".join(mutated), path.name)
+        except FormatError as refused:
+            refusals.append(str(refused))
+    assert refusals
+    assert all(path.name in refusal for refusal in refusals)
 
 
 POTENTIALS = Potentials(

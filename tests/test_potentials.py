@@ -8,8 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfviz.chain.arguments import require_number
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.potentials import LARGEST, Potentials, require_number
+from crfviz.chain.potentials import LARGEST, Potentials
 from crfviz.chain.questions.flips import smallest_flips
 from crfviz.chain.sampling import sample
 from crfviz.exceptions import (

@@ -8,6 +8,7 @@ import streamlit as st
 from crfviz.chain.edits import Edits
 from crfviz.chain.weights import END, START
 from crfviz.exceptions import ModelError
+from crfviz.text.tokenizer import given_words
 from crfviz.ui import cached
 from crfviz.ui.session import current as session
 from crfviz.ui.session.kept import forget, last_event, messages, say
@@ -260,6 +261,17 @@ def test_blanks_at_the_ends_are_no_other_sentence():
     before = session.scenario()
     session.change(sentence=f" {before.sentence}  ")
     assert session.scenario() == before
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_single_word_keeps_the_two_blanks_that_hold_it_together():
+    session.change(sentence=" can't   ")
+    whole = session.scenario()
+    assert given_words(whole.sentence) == ["can't"]
+    session.change(sentence=f"{whole.sentence}  ")
+    assert session.scenario() == whole
+    session.change(sentence="can't ")
+    assert session.scenario().sentence == "can't"
 
 
 @pytest.mark.usefixtures("begun")

@@ -80,7 +80,7 @@ def posteriors(chains: Sequence[Potentials]) -> list[Posterior]:
         tables = map(forward_backward, chains)
         return [Posterior(table.marginals, table.log_partition) for table in tables]
     marginals = map(torch.from_numpy, batch.split(found.marginals(found.ahead())))
-    totals = batch.given(found.log_partition()).tolist()
+    totals = batch.packed.given(found.log_partition()).tolist()
     _LOG_PARTITIONS.update(zip(chains, totals, strict=True))
     return list(map(Posterior, marginals, totals))
 

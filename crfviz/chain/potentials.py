@@ -4,12 +4,10 @@ A path y has the score start[y_1] + Σ_t emissions[t, y_t] + Σ_t transitions[y_
 end[y_T], in nats. Transitions are [from, to]. -inf means forbidden, and nothing else does.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 from operator import index
 from typing import Any
 
@@ -28,7 +26,6 @@ from crfviz.exceptions import (
 )
 from crfviz.text.lines import shown, shown_value
 
-MOST = 2**31 - 1  # of whatever is asked for a number of times
 LARGEST = 1e100  # of a finite score: sums over a sentence must not overflow to -inf
 
 Array = NDArray[np.float64]
@@ -296,36 +293,6 @@ class Potentials:
                     f"{name}{cell} must be -inf (forbidden) or a number within"
                     f" ±{LARGEST:g}, got {scores[tuple(cell)].item()}"
                 )
-
-
-def require_number(name: str, value: object, at_least: float = -math.inf) -> float:
-    """A finite number as a plain float.
-
-    Raises:
-        CrfvizError: it is no number, NaN, infinite, or less than `at_least`.
-    """
-    number = math.nan
-    with suppress(OverflowError):  # of an integer that no float can hold
-        number = float(value) if isinstance(value, Real) else math.nan  # a text is no number
-    if math.isfinite(number) and number >= at_least:
-        return number
-    bound = "" if at_least == -math.inf else f" of at least {at_least:g}"
-    raise CrfvizError(f"{name} must be a finite number{bound}, got {shown_value(value)}")
-
-
-def require_count(name: str, value: object, at_least: int = 1) -> int:
-    """A whole number as a plain integer.
-
-    Raises:
-        CrfvizError: it is no whole number, less than `at_least`, or more than `MOST`.
-    """
-    with suppress(TypeError):
-        number = index(value)  # type: ignore[arg-type]  # what is no number fails here
-        if at_least <= number <= MOST:
-            return number
-        if number > MOST:
-            raise CrfvizError(f"{name} must be at most {MOST:,}, got {shown_value(value)}")
-    raise CrfvizError(f"{name} must be at least {at_least}, got {shown_value(value)}")
 
 
 def _names(name: str, values: Iterable[str]) -> tuple[str, ...]:

@@ -16,9 +16,10 @@ import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
+from crfviz.chain.arguments import require_count
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import Path, probability, require_path
-from crfviz.chain.potentials import Potentials, require_count
+from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 
 

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.chain.arguments import require_count
 from crfviz.chain.engine.chains import together
 from crfviz.chain.engine.packed import Packed
-from crfviz.chain.potentials import Array, Potentials, require_count
+from crfviz.chain.potentials import Array, Potentials
 
 
 def beam(potentials: Potentials, width: int) -> list[int]:

@@ -19,7 +19,8 @@ import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
-from crfviz.chain.potentials import Array, Potentials, require_number
+from crfviz.chain.arguments import require_number
+from crfviz.chain.potentials import Array, Potentials
 
 
 @dataclass(frozen=True, eq=False)

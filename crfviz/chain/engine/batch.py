@@ -38,11 +38,15 @@ class Sums:
         return self.swept.prefixes * shares[:, None]
 
     def marginals(self, ahead: Array) -> Array:
-        """(N, K) the probability of each tag, a β / Z."""
-        return (ahead * self.swept.arriving).clip(max=1.0)  # no rounding above
+        """(N, K) the probability of each tag, by `ahead` without weights."""
+        return self.uses(ahead).clip(max=1.0)  # no rounding above
+
+    def uses(self, ahead: Array) -> Array:
+        """(N, K) the expected number of uses of each tag, a β / Z, times the place's weight."""
+        return ahead * self.swept.arriving
 
     def moves(self, ahead: Array) -> Array:
-        """(K, K) the expected number of uses of each transition.
+        """(K, K) the expected number of uses of each transition, each place times its weight.
 
         p(y_{t-1} = j, y_t = k) is a_{t-1}(j) E(j, k) b_t(k), divided by Z at t-1.
         """

@@ -24,13 +24,7 @@ class Chains:
 
     def split(self, rows: NDArray[Any]) -> list[NDArray[Any]]:
         """What is known of the rows, (N, ...), as B tables, in the order of the chains."""
-        return np.split(rows[self.words], self.given(self.packed.lengths).cumsum()[:-1])
-
-    def given(self, places: NDArray[Any]) -> NDArray[Any]:
-        """What is known of the places, (B,), in the order of the chains."""
-        found = np.empty_like(places)
-        found[self.packed.order] = places
-        return found
+        return np.split(rows[self.words], self.packed.given(self.packed.lengths).cumsum()[:-1])
 
 
 def together(chains: Sequence[Potentials]) -> Chains:

@@ -47,7 +47,7 @@ def gradient(sums: Sums, tags: Ids, weights: Array, expected: Array) -> Scores:
     p, xp = sums.packed, library(weights)
     num_tags = len(sums.scores.transitions)
     ahead = sums.ahead(-expected)
-    emissions = sums.marginals(ahead)
+    emissions = sums.uses(ahead)
     add_to(emissions, tags, weights[p.places])
     used = tags[p.before] * num_tags + tags[p.later]
     uses = xp.bincount(used, weights[p.places[p.later]], num_tags**2).reshape(num_tags, num_tags)

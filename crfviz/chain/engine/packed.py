@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from crfviz.chain.engine.arrays import Ids
+from crfviz.chain.engine.arrays import Array, Ids, library
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,12 @@ class Packed:
     def later(self) -> slice:
         """The rows of all other words."""
         return slice(self.columns[0].stop, None)
+
+    def given(self, places: Array) -> Array:
+        """What is known of the places, (B,), in the order in which the sentences were given."""
+        found = library(places).empty_like(places)
+        found[self.order] = places
+        return found
 
     def on(self, device: torch.device) -> "Packed":
         """The same with tensors on a device."""

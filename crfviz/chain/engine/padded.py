@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import library, take
+from crfviz.chain.engine.arrays import take
 from crfviz.chain.engine.packed import Packed, pack
 from crfviz.exceptions import EmptySentenceError, ShapeError
 
@@ -54,16 +54,13 @@ class Padded:
         """B lists with the numbers of each sentence's words."""
         found = np.zeros(self.mask.numel(), np.int64)
         found[self.packed.cells] = rows
-        lengths = np.empty_like(self.packed.lengths)
-        lengths[self.packed.order] = self.packed.lengths
+        lengths = self.packed.given(self.packed.lengths)
         sentences = found.reshape(self.mask.shape).tolist()
         return [row[:n] for row, n in zip(sentences, lengths.tolist(), strict=True)]
 
     def sentences(self, values: Rows) -> Tensor:
         """(B,) values of places, in the order in which the sentences were given."""
-        found = library(values).empty_like(values)
-        found[self.there.order] = values
-        return torch.as_tensor(found)
+        return torch.as_tensor(self.there.given(values))
 
     def places(self, values: Tensor) -> Rows:
         """(B,) values of sentences, in the order of the places."""

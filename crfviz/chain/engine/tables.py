@@ -30,4 +30,5 @@ def edges(sums: Sums, ahead: Table) -> Table:
     """p(y_t = j, y_{t+1} = k) of one sentence, (T-1, K, K); zeros if no path is allowed."""
     found: Table = ahead[:-1, :, None] * sums.scores.transitions
     found *= sums.swept.suffixes[1:, None, :]
+    np.minimum(found, 1.0, out=found)  # no rounding above
     return found

@@ -26,6 +26,7 @@ from crfviz.chain.homework.readings import (
     Rounding,
     fits,
     misplaced,
+    names_a_best,
     pointer_fits,
     readings,
     rounding_of,
@@ -146,7 +147,7 @@ def _explained(bug: Bug, tries: list[Trial], right: Program) -> Iterator[tuple[i
     if bug.name == MISPLACED:
         for way, one in enumerate(tries):
             if any(
-                len(choices) and _points(one.words[rows] - added, choices).all()
+                len(choices) and names_a_best(one.words[rows] - added, choices).all()
                 for choices, rows, added in misplaced(right)
             ):
                 yield way, 0.0
@@ -293,10 +294,3 @@ class Trial:
     def checked(self, first_wrong: WrongCell | None) -> Checked:
         """What is shown of this reading."""
         return Checked(self.reading, self.rounding, self.given, self.expected, self.ok, first_wrong)
-
-
-def _points(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """`pointer_fits`, the first row being one like the others."""
-    above = np.concatenate([np.zeros_like(choices[:1]), choices])
-    rows = np.concatenate([np.full_like(given[:1], np.nan), given])
-    return pointer_fits(rows, above)[1:]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.chain.homework.readings import names_a_best
 from crfviz.chain.potentials import Array
 
 MOST_TRIES = 5000  # of tags for columns, before a table of backpointers counts as no such one
@@ -65,7 +66,7 @@ def pointer_columns(given: Array, choices: NDArray[np.bool_]) -> tuple[int, ...]
 
     Args:
         given: (T - 1, K) ids.
-        choices: (T - 1, K, K) which tags before are as good as the best one.
+        choices: (T - 1, K to, K from) which tags before are as good as the best one.
     """
     cells = [_allowed(choices, column) for column in given.T]
     return assigned([np.flatnonzero(may.all(0)).tolist() for may in cells])
@@ -130,10 +131,4 @@ class _Search:
 
 def _allowed(choices: NDArray[np.bool_], named: Array) -> NDArray[np.bool_]:
     """(R, K) which tags may point at the tag that each row names; at none where all are alike."""
-    known = np.isfinite(named) & (named >= 0) & (named < choices.shape[2])
-    known &= named == np.floor(named)
-    ids = np.where(known, named, 0).astype(int)
-    pointing = np.take_along_axis(choices, ids[:, None, None], 2)[..., 0]
-    empty = np.isnan(named) | (named == -1)
-    allowed: NDArray[np.bool_] = (pointing & known[:, None]) | (choices.all(2) & empty[:, None])
-    return allowed
+    return names_a_best(np.broadcast_to(named[:, None], choices.shape[:2]), choices)

@@ -113,19 +113,32 @@ def fits(given: Array, table: Array, tolerances: Array) -> NDArray[np.bool_]:
 
 
 def pointer_fits(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(T, K) which backpointers name a tag that is as good as the best one.
+    """(T, K) which backpointers name a tag that is as good as the best one; row 0 has to be empty.
 
-    Row 0 has none: -1 or an empty cell. So may a cell where all tags are as good as each other: it
-    may be one that nothing reaches.
+    Args:
+        given: (T, K) ids.
+        choices: (T, K to, K from) which tags before are as good as the best one.
+    """
+    ok = names_a_best(given, choices)
+    ok[0] = _empty(given[0])
+    return ok
+
+
+def names_a_best(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(R, K) which cells name a tag that is as good as the best one; as `pointer_fits`, any row.
+
+    -1 or an empty cell is fine where all tags are as good as each other: nothing may reach it.
     """
     K = choices.shape[1]
     whole = np.isfinite(given) & (given == np.floor(given)) & (given >= 0) & (given < K)
     named = np.where(whole, given, 0).astype(int)
     chosen = np.take_along_axis(choices, named[..., None], 2)[..., 0]
-    empty = np.isnan(given) | (given == -1)
-    ok: NDArray[np.bool_] = (chosen & whole) | (choices.all(2) & empty)
-    ok[0] = empty[0]
+    ok: NDArray[np.bool_] = (chosen & whole) | (choices.all(2) & _empty(given))
     return ok
+
+
+def _empty(given: Array) -> NDArray[np.bool_]:
+    return np.asarray(np.isnan(given) | (given == -1))
 
 
 def misplaced(right: Program) -> Iterator[tuple[NDArray[np.bool_], slice, int]]:

@@ -33,9 +33,10 @@ from typing import Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.chain.arguments import require_count
 from crfviz.chain.decoding.viterbi import best_path, best_through
 from crfviz.chain.paths import lead, terms
-from crfviz.chain.potentials import Array, Potentials, Tag, require_count
+from crfviz.chain.potentials import Array, Potentials, Tag
 from crfviz.chain.questions.conditioning import restrict
 from crfviz.chain.questions.tipping import best_by_value
 from crfviz.chain.recursions import TOLERANCE, Changed, Ids, best_with_change

@@ -20,9 +20,10 @@ from dataclasses import dataclass, fields, replace
 import torch
 from torch import Tensor
 
+from crfviz.chain.arguments import require_number
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward, log_partition
-from crfviz.chain.potentials import Potentials, Tag, require_number
+from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import CrfvizError
 
 

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from crfviz.chain.arguments import require_number
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.potentials import Potentials, Tag, require_number
+from crfviz.chain.potentials import Potentials, Tag
 
 NOTICEABLE = 0.01  # a hundredth of the probability moves
 

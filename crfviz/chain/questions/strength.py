@@ -14,9 +14,10 @@ shared databases" (1976), for the subdivision.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from crfviz.chain.arguments import require_number
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.edits import Edits
-from crfviz.chain.potentials import Potentials, Tag, require_number
+from crfviz.chain.potentials import Potentials, Tag
 from crfviz.chain.questions.tipping import Interval, Line, crossing, intervals, pieces
 from crfviz.chain.recursions import TOLERANCE
 

@@ -21,7 +21,7 @@ is the third one of the lecture called greedy.
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -101,8 +101,9 @@ def read_lecture(
         raise FormatError(
             f"{file}: expected at most {LONGEST_FILE:,} characters, got {len(text):,}"
         )
-    sections = [_Section(file, line, part) for line, part in _parts(text)]
-    head, cues = sections[0], sections[1:]
+    (top, before), *parts = _parts(text)
+    head = _Section(file, top, before)
+    cues = [_Section(file, line, part, "cue") for line, part in parts]
     if len(cues) > MOST_CUES:
         raise FormatError(f"{cues[MOST_CUES].at()}: expected at most {MOST_CUES} cues")
     title, minutes = head.text("title", 100), head.number("minutes")
@@ -113,7 +114,7 @@ def read_lecture(
         _same(section, other) if SAME in section.content else _cue(section, models, tags, pages)
         for section in cues
     ]
-    problems = [problem for section in sections for problem in section.problems]
+    problems = [problem for section in (head, *cues) for problem in section.problems]
     shown = tuple(cue for cue in read if cue is not None)
     if not shown:
         why = problems[0] if problems else f"{head.at()}: expected a [[cue]]"
@@ -130,14 +131,16 @@ def _parts(text: str) -> list[tuple[int, str]]:
 class _Section:
     """One table of the file; notes what it cannot use."""
 
-    def __init__(self, file: str, line: int, text: str) -> None:
+    def __init__(self, file: str, line: int, text: str, table: str = "") -> None:
         self.file, self.line, self.source = file, line, text
         self.problems: list[str] = []
         try:
             content = tomllib.loads(text.replace("\r\n", "\n"))
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise FormatError(self._broken(str(error))) from error
-        self.content: dict[str, Any] = content.get("cue", [content])[0]
+        self.content: dict[str, Any] = content.pop(table)[0] if table else content
+        if table:
+            self.refuse(content, ["[[cue]]"])
 
     def _broken(self, message: str) -> str:
         found = _LINE.search(message)
@@ -192,7 +195,10 @@ class _Section:
         return {name: str(value) for name, value in values.items()}
 
     def rest(self, known: Collection[str]) -> None:
-        for name in self.content.keys() - set(known):
+        self.refuse([name for name in self.content if name not in known], known)
+
+    def refuse(self, names: Iterable[str], known: Collection[str]) -> None:
+        for name in names:
             self.wrong(name, f"expected one of {', '.join(known)}, got {quote(name)}")
 
 

@@ -6,6 +6,7 @@ going on, and by a reload.
 
 import runpy
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -84,8 +85,8 @@ def play(pages: Sequence[st.Page]) -> bool:
 
 def said(cue: Cue) -> str:
     """The one thing to say, with its numbers worked out; what is wrong with it is told once."""
-    now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
     try:
+        now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
         return filled(cue.say, Chain(Facts(now), Facts(trained)))
     except CrfvizError as error:
         say(f"{cue.place}: {error}")
@@ -105,11 +106,11 @@ def _named() -> Place | None:
         st.query_params.pop(CUE, None)
         return None
     text, most = st.query_params.get(CUE, "1"), len(found_lecture.cues)
-    place = Place(name, found_lecture, 1)
-    if text.isdecimal() and len(text) < 6 and 1 <= int(text) <= most:
-        return place.numbered(int(text))
-    say(f"There is no cue {quote(text)}; expected a number from 1 to {most}.")
-    return place.numbered(int(text) if text.isdecimal() and len(text) < 6 else 1)
+    number = int(text) if text.isdecimal() and len(text) < 6 else 1
+    place = Place(name, found_lecture, 1).numbered(number)
+    if str(place.number) != text:
+        say(f"There is no cue {quote(text)}; expected a number from 1 to {most}.")
+    return place
 
 
 def _gone_on(place: Place, pages: Sequence[st.Page]) -> Place:
@@ -224,5 +225,5 @@ def _player() -> ComponentRenderer:
 
 def _prepare(place: Place) -> None:
     """Work out what the next cue shows, so that it is there when it is asked for."""
-    with guarded("The next cue"):
-        said(place.cue)
+    with suppress(CrfvizError):  # that cue will say it
+        cached.edited(place.cue.scenario)

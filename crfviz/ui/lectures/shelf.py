@@ -5,7 +5,6 @@ A lecture is a file `NAME.toml`. Of two with one name that in the variable's fir
 
 import logging
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
@@ -43,10 +42,11 @@ def lecture(name: str) -> Lecture:
         FormatError: there is none, or its file cannot be read; says where.
     """
     files = lectures()
-    with suppress(OSError):
+    try:
         changes = [path.stat().st_mtime_ns for path in files.values()]
-        return _read(name, str((files, changes, cached.models())))
-    raise FormatError("The lectures cannot be read: their folder has changed just now.")
+    except OSError as error:
+        raise FormatError(f"The lectures cannot be read ({error}).") from error
+    return _read(name, str((files, changes, cached.models())))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

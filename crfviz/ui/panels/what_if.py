@@ -25,8 +25,8 @@ from crfviz.ui.session.current import (
 )
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.state.link import encode, home_address
-from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_WORDS, Scenario
-from crfviz.ui.words import clean, plain, quote
+from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_WORDS, Scenario, as_typed
+from crfviz.ui.words import plain, quote
 from crfviz.views.explanation import explain
 from crfviz.views.numbers import count
 from crfviz.views.stage.parts import Picture, Subject
@@ -128,7 +128,7 @@ def choose_change(every: Tried) -> str:
 
 def _write(typed: str) -> None:
     """The sentence as the reader writes it; empty or as it was, it is no change."""
-    text = clean(typed[:MAX_CHARACTERS]).strip()
+    text = as_typed(typed)
     same = text in ("", scenario().sentence)
     set_view_option(OWN_TEXT, "" if same else text)
     set_view_option("change", OWN)

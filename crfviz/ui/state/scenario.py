@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from crfviz.chain.edits import Edits
 from crfviz.chain.weights import END, START
+from crfviz.text.tokenizer import GAP, given_words
 from crfviz.ui.words import clean
 
 MAX_WORDS = 120  # drawn; more are cut, and the page says so
@@ -98,13 +99,23 @@ class History:
         return History(_distinct(self.past, rule, now), _distinct(self.future, rule, now))
 
 
+def as_typed(text: str) -> str:
+    """A text as a sentence: no longer than one may be, without blanks at its ends.
+
+    Two blanks behind a single word stay, for they say that it is one; see `text.tokenizer`.
+    """
+    cut = clean(text[:MAX_CHARACTERS])
+    bare = cut.strip()
+    return bare if given_words(bare) == given_words(cut) else bare + GAP
+
+
 def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
     """The scenario on another sentence.
 
     Transition edits stay. Edits of single words, pins, right tags, the step and what was asked
     about a word go: positions no longer mean the same. Blanks at its ends are no other sentence.
     """
-    sentence = clean(sentence[:MAX_CHARACTERS]).strip()
+    sentence = as_typed(sentence)
     if sentence == scenario.sentence:
         return scenario
     view = {name: value for name, value in scenario.view.items() if name not in OF_POSITIONS}
