@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crfviz.annotations import mixing
 from crfviz.annotations.mixing import tag_sets
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.store.store import open_store
@@ -113,3 +114,16 @@ def test_documents_are_one_set_of_tags_where_nothing_speaks_against_it():
         1,
         0,
     ]
+
+
+def test_a_document_is_not_gone_through_again_for_each_stranger(monkeypatch):
+    seen, example = [], mixing.example
+
+    def counted(tags):
+        seen.append(len(tags))
+        return example(tags)
+
+    monkeypatch.setattr(mixing, "example", counted)
+    rows = [["NOUN", "VERB"]] * 60 + [["B-PER", "O"]] * 40
+    assert list(mixing.strangers(rows)) == list(range(60, 100))
+    assert sum(seen) <= sum(map(len, rows))

@@ -116,6 +116,11 @@ def cut(file, at):
     return file[0], file[1][:at]
 
 
+def pt(program):
+    """A .pt with these bytes for its pickle."""
+    return as_zip({"archive/data.pkl": program})
+
+
 SAFE = ("model.safetensors", save(dict(CRF(3).state_dict())))
 BAD = {
     "no layer": (as_checkpoint({"weight": torch.zeros(3)}), "Expected one CRF layer, .* got 0"),
@@ -154,7 +159,11 @@ BAD = {
         as_zip({"archive/data.pkl": b"x", "archive/data/0": bytes(70_000_000)}),
         "unpacks to 70,000,001 bytes",
     ),
-    "a .pt of nothing": (as_zip({"archive/data.pkl": b"x"}), r"\.pt"),
+    "a .pt of nothing": (pt(b"x"), r"\.pt"),
+    "a .pt whose text is cut off": (pt(b"X\x09\0\0\0transit"), r"its data\.pkl is cut off"),
+    "a .pt whose number is cut off": (pt(b"J\x09"), r"its data\.pkl cannot be read"),
+    "a .pt whose name is cut off": (pt(b"ctorch"), r"its data\.pkl cannot be read"),
+    "a .pt without an end": (pt(b"X\x03\0\0\0abc"), r"its data\.pkl has no end"),
 }
 
 

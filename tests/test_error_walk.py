@@ -1,10 +1,13 @@
 """From a list of Model errors to its errors, from one to the next, and back to the list."""
 
 import json
-from urllib.parse import parse_qs, urlsplit
+from types import SimpleNamespace
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
+from crfviz.ui.errors import walk
+from crfviz.ui.errors.source import Newest
 from tests.app_pages import new_app, open_at
 
 pytestmark = pytest.mark.app
@@ -122,3 +125,20 @@ def test_a_list_that_the_server_does_not_have_can_be_made_anew(errors):
     app.switch_page(PAGE).run()
     assert not app.exception
     assert len(listed(app)) == len(errors)
+
+
+def test_a_row_that_cannot_be_opened_has_no_place_in_its_list(monkeypatch):
+    lists = Newest(1)
+    monkeypatch.setattr(walk, "_lists", lambda: lists)
+    monkeypatch.setattr(
+        walk, "scenario", lambda: SimpleNamespace(view={"tab": "Where", "corpus": "own", "at": "1"})
+    )
+    rows = [{"words": word} for word in "abc"]
+    first, none, third = walk.opened_from(rows, ["./?n=a", None, "./?n=c"], {"tab": "Why"})
+    assert none is None
+    for address, word, place in ((first, "a", "0"), (third, "c", "1")):
+        said = dict(parse_qsl(urlsplit(address).query))
+        listed = lists.get(said.pop("v.list"))
+        assert said == {"n": word, "v.tab": "Why", "v.corpus": "own", "v.place": place}
+        assert listed.rows[int(place)] == {"words": word}
+        assert listed.addresses[int(place)] == f"./?n={word}"

@@ -64,6 +64,22 @@ def test_only_sessions_with_messages_are_looked_at(manager, woken):
     assert manager.num_active_sessions() == len(manager.list_sessions()) == 3
 
 
+def test_a_message_while_sessions_are_looked_at_is_not_missed(manager):
+    class Meanwhile(set):
+        """Hears of a session while it is gone through."""
+
+        def __iter__(self):
+            ids = list(super().__iter__())
+            self.add("b")
+            return iter(ids)
+
+    for name in "ab":
+        connect(manager, name)
+    manager._busy = Meanwhile("a")
+    assert busy(manager) == ["a"]
+    assert busy(manager) == ["b"]
+
+
 def test_a_message_to_who_is_gone_waits_for_the_return(manager):
     for name in "ab":
         connect(manager, name)

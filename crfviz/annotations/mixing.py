@@ -102,14 +102,16 @@ def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
         of_other = sum(bool(each & other and not each & one) for each in found.values())
         usual, odd = (other, one) if of_other > of_one else (one, other)
         strange = [number for number, each in found.items() if each & odd]
+        if not strange:
+            continue
         there = [tag for number in found for tag in rows[number] if kinds([tag]) & usual]
         if not there:
             continue
+        others = example(there)
         for number in strange:
             got = example([tag for tag in rows[number] if kinds([tag]) & odd])
             told[number] = (
-                f"expected tags of one kind in a document, got {got} beside tags such as "
-                f"{example(there)}"
+                f"expected tags of one kind in a document, got {got} beside tags such as {others}"
             )
             del found[number]
     return told

@@ -147,3 +147,12 @@ def test_an_edit_leaves_the_words_where_they_were_scrolled_to(screen):
     with screen.redraw():
         screen.type_score(screen.cell("DET", "NOUN"), "-2")
     assert screen.page.evaluate(place) == before
+
+
+def test_the_opening_sentence_is_whole_beside_the_matrix(walk):
+    screen = walk("transitions", model="upos-en", sentence="My old bed got tossed in a dumpster .")
+    hidden = """() => {
+      const { scrollWidth, clientWidth } = crfviz.stage().querySelector(".scroller");
+      return scrollWidth - clientWidth;
+    }"""
+    assert screen.page.evaluate(hidden) <= 0

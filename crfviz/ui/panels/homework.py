@@ -106,7 +106,7 @@ def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
 
 
 def _as_labelled(scene: Scene, kind: str, checked: Checked) -> Checked:
-    """Whether its cells name tags in the order of the labels, too: what makes more of it right."""
+    """The table with its cells in the order of the labels, too, or not: as more of it is right."""
     if kind != BACKPOINTERS:
         return checked
 

@@ -48,11 +48,12 @@ export function layout(model, { width, height, top, note, scale }) {
   const text = scale * (model.K <= LARGE_TAGS && !stacked ? LARGE : TEXT);
   const unit = text / TEXT;
   const tight = Boolean(side) && (width - 500) / T < NARROW;
-  const matrix = matrixCell(model, { width, shown, below, unit });
-  const panel = panelWidth(side, shown, matrix, unit);
   const label = heading.length ? unit * NUMBERS * heading.length : labelWidth(model.rows, side, tight, unit);
-  const room = width - panel - (panel ? GAP : 0) - label - 2;
   const least = leastColumn(model) * unit;
+  const words = label + (T - 0.5) * least + GAP + BESIDE * unit;
+  const matrix = matrixCell(model, { width, shown, below, unit, words });
+  const panel = panelWidth(side, shown, matrix, unit);
+  const room = width - panel - (panel ? GAP : 0) - label - 2;
   const half = Math.max(least, room / T) / 2;
   const edge = panels.main.includes("lattice") ? clamp(BESIDE * unit - half, 0, BESIDE * unit) : 0;
   const column = Math.floor(clamp((room - edge) / T, least, 150 * unit));
@@ -139,15 +140,16 @@ function extremes(...tables) {
   return least <= most ? [least, most] : [];
 }
 
-// Of the matrix: as wide as its numbers.
-function matrixCell({ chain, display }, { width, shown, below, unit }) {
+// Of the matrix: as wide as its numbers, and wider where the words leave it room.
+function matrixCell({ chain, display }, { width, shown, below, unit, words }) {
   if (!chain) return 0;
   const texts = extremes(chain.transitions, chain.start, chain.end).map((value) => score(value));
   const letters =
     display === "probability" || below ? LONG_NUMBER : Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
   const least = unit * (DIGIT * letters + 1);
   if (below) return clamp(Math.floor((width / 2 - unit * BELOW.head) / (shown + 1)), least, 38 * unit);
-  return Math.floor(clamp((MATRIX_SHARE * width - unit * MATRIX_LABEL) / (shown + 1), least, 38 * unit));
+  const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
+  return Math.floor(clamp(share / (shown + 1), least, 38 * unit));
 }
 
 function panelWidth(side, shown, matrix, unit) {
