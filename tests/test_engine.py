@@ -287,6 +287,21 @@ def test_a_batch_is_decoded_alike_after_any_other_and_in_any_mode():
         assert list(pool.map(crf.decode, batches * 20)) == expected * 20
 
 
+@pytest.mark.parametrize("K", [3, 30])
+def test_a_gradient_is_the_same_after_another_batch(K):
+    generator = torch.Generator().manual_seed(0)
+    crf = layer(torch.randn(K, K, generator=generator))
+    first, other = (torch.randn(4, 6, K, generator=generator).double() for _ in range(2))
+    tags = torch.zeros(4, 6, dtype=torch.long)
+    slopes = []
+    for after in ([], [other]):
+        value = crf.log_likelihood(first.requires_grad_(), tags).sum()
+        for batch in after:
+            crf.log_likelihood(batch, tags)
+        slopes.append(torch.autograd.grad(value, first)[0])
+    assert torch.equal(*slopes)
+
+
 def test_alone_and_in_a_batch_are_one():
     rng = np.random.default_rng(2)
     for _ in range(20):

@@ -7,7 +7,8 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crfviz.chain.decoding.viterbi import best_path, best_through, viterbi
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import best_path, best_paths, best_through, viterbi
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
@@ -175,3 +176,14 @@ def test_best_through_equals_enumeration(potentials):
         for k in range(potentials.num_tags):
             expected = max(score for path, score in paths.items() if path[t] == k)
             assert through[t, k].item() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("words", [1, 2])
+def test_paths_that_tie_but_for_the_last_bit_go_to_the_lowest_tag(words):
+    """0.1 + 0.2 is more than 0.3 in floats; a plain argmax would follow the last bit."""
+    emissions = [[0.0, 0.2], [0.0, -9.0]][:words]
+    chain = Potentials(emissions, [[0.0, 0.0], [0.0, 0.0]], start=[0.3, 0.1])
+    lowest = [0] * words
+    assert (viterbi(chain).path, viterbi(chain).ties) == (lowest, True)
+    assert best_path(chain) == k_best(chain, 1)[0].tags == lowest
+    assert best_paths([chain, chain]) == [lowest, lowest]
