@@ -2,7 +2,7 @@
 
 from tests.browser.screen import STAGES, TITLES
 from tests.browser.test_look import FAINT, LEAST_CONTRAST
-from tests.browser.test_sizes import visit
+from tests.browser.test_sizes import HALL, PROJECTOR, resize, visit
 
 # Texts that do not fit into what cuts them off, and have no dots that say so.
 CUT = """() => {
@@ -26,7 +26,7 @@ CUT = """() => {
     })
     .map((e) => ({ text: e.textContent.slice(0, 40), kind: e.getAttribute("class") }));
 }"""
-SIZES = {"phone": (390, 844), "zoomed": (853, 480), "hall": (1920, 1080), "projector": (1280, 720)}
+SIZES = {"phone": (390, 844), "zoomed": (853, 480), "hall": HALL, "projector": PROJECTOR}
 SCHEMES = {"light": "dark", "dark": "light"}
 # Nothing moves, as the sidebar does where it opens or closes.
 STILL = """() => !document.getAnimations().some((moving) => moving.playState === "running"
@@ -38,8 +38,7 @@ def test_no_text_is_cut_or_faint(screen):
     scheme = "light"
     for path in visit(screen, STAGES):
         for name, (width, height) in SIZES.items():
-            with screen.redraw():
-                screen.page.set_viewport_size({"width": width, "height": height})
+            resize(screen, width, height)
             screen.page.wait_for_function(STILL, polling=50)
             assert_readable(screen, f"{TITLES[path]}, {name}, {scheme}")
             scheme = SCHEMES[scheme]
