@@ -1,24 +1,18 @@
 """What each word alone says: the emission heatmap, every cell open to change."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from crfviz.taggers.tagger import HMM
 from crfviz.ui.panels.occlusion import origin
-from crfviz.ui.pictures import show_stage, table_twin, with_ghost
+from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
-from crfviz.views.explanation import explain, explain_edits
-from crfviz.views.stage.parts import Picture
-from crfviz.views.stage.steps import emission_walk
-from crfviz.views.strips.decoders import decoder_rows
-from crfviz.views.strips.grids import EMISSION_DISPLAYS, PROBABILITY, emission_grid
+from crfviz.views.strips.grids import EMISSION_DISPLAYS, PROBABILITY
 from crfviz.views.strips.occlusion import LEGEND
-
-HINT = (
-    "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "
-    "-\u2060inf forbids the tag."
-)
+from crfviz.views.strips.pictures import emission_picture
 
 _, choice = header("Emissions", 1, 3)
 current = scene()
@@ -27,18 +21,16 @@ displays = {
     name: text for name, text in EMISSION_DISPLAYS.items() if name != PROBABILITY or of_words
 }
 display = bound_tabs("Show", "emissions", displays, PROBABILITY if of_words else "score", at=choice)
-grid = with_ghost(current, lambda analysis: emission_grid(analysis, display))
+before = current.trained if current.edited else None
 source = origin(current)
-note = explain_edits(current.trained, current.now) if current.edited else explain(current.now)
-picture = Picture(
-    [grid.name, "strips"],
-    [*decoder_rows(current.now, which=["greedy", "viterbi"]), *source.rows],
-    [grid],
-    note=f"{note} {source.note}",
-    walk=emission_walk(grid.name),
+picture = emission_picture(current.now, before, display)
+picture = replace(
+    picture,
+    rows=[*picture.rows, *source.rows],
+    note=f"{picture.note} {source.note}",
     asks="cell",
     asked=source.asked,
-    legend=f"{HINT} · {LEGEND}" if grid.editable else LEGEND,
+    legend=" · ".join(filter(None, [picture.legend, LEGEND])),
 )
 show_stage(current, picture, key="emissions")
 if table_twin(current, picture):

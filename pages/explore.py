@@ -1,20 +1,20 @@
 """The whole chain on one screen: what each decoder chooses, why they differ, and the lattice."""
 
+from dataclasses import replace
+
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.views.explanation import explain, explain_edits, explain_error
-from crfviz.views.stage.parts import Picture
-from crfviz.views.strips.decoders import LABELS, decoder_rows
+from crfviz.views.explanation import explain_edits, explain_error
 from crfviz.views.strips.grids import marginal_grid
+from crfviz.views.strips.pictures import CIRCLES, explore_picture
 
-LEGEND = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
-LEFT_TO_RIGHT = "where left to right goes another way"
 NOT_GOLD = "not the gold tag · green: gold"
 
 header("Explore")
 current = scene()
-note = explain(current.now)
+picture = explore_picture(current.now, current.gold)
+note = picture.note
 if current.edited and current.now.viterbi is not None:
     note = f"{explain_edits(current.trained, current.now)} {note}"
 asked = current.place("at")
@@ -22,14 +22,8 @@ marked = bool(current.scenario.right) and "gold" in current.rows  # as links fro
 if marked and asked is not None and current.now.viterbi is not None and current.gold:
     asked = asked[0], current.now.viterbi.path[asked[0]]  # what the model says there
     note = f"{explain_error(current.now, current.gold, asked[0])} {note}"
-picture = Picture(
-    ["strips", "lattice"],
-    decoder_rows(current.now, which=list(LABELS), gold=current.gold),
-    reference="gold" if marked else "viterbi",
-    contrast="" if marked else "left_to_right",
-    asked=asked,
-    note=note,
-    legend=LEGEND + (NOT_GOLD if marked else LEFT_TO_RIGHT),
-)
+picture = replace(picture, asked=asked, note=note)
+if marked:
+    picture = replace(picture, reference="gold", contrast="", legend=CIRCLES + NOT_GOLD)
 show_stage(current, picture, key="explore")
 table_twin(current, picture, grids=[marginal_grid(current.now, None)], save=True)

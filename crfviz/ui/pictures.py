@@ -21,6 +21,7 @@ from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.steps import Walk
+from crfviz.views.strips import pictures
 
 # Page options: what the nodes of a lattice say after the last column, the cell that the side panel
 # explains and how it reads it, and whether tags without mass are folded.
@@ -31,8 +32,7 @@ GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean whil
 
 def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
     """A grid of the chain as it is now; while edits are active with the trained values, too."""
-    grid = make(scene.now)
-    return replace(grid, trained=make(scene.trained).values) if scene.edited else grid
+    return pictures.with_ghost(scene.now, scene.trained if scene.edited else None, make)
 
 
 def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None = None) -> None:

@@ -92,6 +92,8 @@ function fill(element, kind, content) {
 
 function give(element, name, value) {
   if (typeof value === "function") element.addEventListener(name.slice(2), value);
+  else if (name === "style")
+    element.style.cssText = value; // the attribute would ask a content policy
   else element.setAttribute(name, value);
 }
 

@@ -1,4 +1,4 @@
-// The one place that listens to keys: for a page, for the cells of a container, and arrows that go from cell to cell.
+// The one place that listens to keys: for a host, for the cells of a container, and arrows that go from cell to cell.
 
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -7,9 +7,10 @@ const TEXT = "input:not([type=range], [type=checkbox], [type=radio]), textarea, 
 // What the reader's hands are at: the text being typed into, and whether the focus came by the pointer.
 const hands = { field: null, pointed: false };
 
-// `answer` gets each event and returns what to do; nothing where the key is not ours. `first` is asked before whatever
-// has the focus, and gets beside the event { editing, pointed }. Returns how to stop.
-export function listenToPage(answer, first = () => null) {
+// `target` is whose keys these are: the document, or an element that has the focus in it. `answer` gets each event and
+// returns what to do; nothing where the key is not ours. `first` is asked before whatever has the focus, and gets
+// beside the event { editing, pointed }. Returns how to stop.
+export function listenToKeys(target, answer, first = () => null) {
   const early = (event) => {
     const own = first(event, { editing: hands.field === source(event), pointed: hands.pointed });
     if (!own) return;
@@ -17,11 +18,11 @@ export function listenToPage(answer, first = () => null) {
     act(event, own);
   };
   const late = (event) => act(event, answer(event));
-  document.addEventListener("keydown", early, true);
-  document.addEventListener("keydown", late);
+  target.addEventListener("keydown", early, true);
+  target.addEventListener("keydown", late);
   return () => {
-    document.removeEventListener("keydown", early, true);
-    document.removeEventListener("keydown", late);
+    target.removeEventListener("keydown", early, true);
+    target.removeEventListener("keydown", late);
   };
 }
 

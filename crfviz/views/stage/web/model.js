@@ -15,14 +15,7 @@ export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
   const tagId = (tag) => data.tags.indexOf(tag);
   const { edits, results, ruler, pile, gradient } = data;
-  const trained = data.trained && {
-    T,
-    K,
-    emissions: floats(data.trained.emissions),
-    transitions: everyStep(floats(data.trained.transitions), data.trained.steps, T, K),
-    start: floats(data.trained.start),
-    end: floats(data.trained.end),
-  };
+  const trained = data.trained && chainOf(data.trained, T, K);
   return {
     ...data,
     T,
@@ -49,6 +42,18 @@ export function decode(data) {
       difference: counts(gradient.difference, floats),
     },
     tables: data.tables.map((table) => ({ ...table, ...tablesOf(table, ["values", "trained"]) })),
+  };
+}
+
+// The scores of a payload as a chain for the recursions.
+export function chainOf(scores, T, K) {
+  return {
+    T,
+    K,
+    emissions: floats(scores.emissions),
+    transitions: everyStep(floats(scores.transitions), scores.steps, T, K),
+    start: floats(scores.start),
+    end: floats(scores.end),
   };
 }
 

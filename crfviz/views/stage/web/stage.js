@@ -3,4 +3,5 @@
 import { hosted } from "./host.js";
 import { Stage } from "./stage/lifecycle.js";
 
-export default hosted((element, send) => new Stage(element, send));
+// Keys act wherever the focus is on the page: a clicker is pressed while somebody looks at another part of it.
+export default hosted((element, send) => new Stage(element, send, document));

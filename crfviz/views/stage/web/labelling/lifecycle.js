@@ -4,7 +4,7 @@
 // pressed before the answer wait for it, so that nothing is decided on a picture that is no longer true.
 
 import { flag, html, set, setText } from "../dom.js";
-import { listenToPage } from "../keyboard.js";
+import { listenToKeys } from "../keyboard.js";
 import { Outbox } from "../outbox.js";
 import { drawBoundaries } from "./boundaries.js";
 import { buildChips, drawChips } from "./chips.js";
@@ -27,7 +27,7 @@ export class Labelling {
     this.desk = buildDesk(this);
     this.root = html("div", { "data-labeller": "", tabindex: -1 }, this.desk.elements);
     parent.append(this.root);
-    this.stopKeys = listenToPage((event) => keysOf(this, event));
+    this.stopKeys = listenToKeys(document, (event) => keysOf(this, event));
     this.stopDragging = () => pointAt(this, null);
     document.addEventListener("pointerup", this.stopDragging);
   }

@@ -13,7 +13,7 @@ const OWN_ARROWS =
 const READ = ".word, .tag, .term-bar, .bar-number"; // arrows of who came by keyboard go from one to the next
 
 // Steps of a walk, before whatever has the focus: a clicker works wherever that is, except where a text is typed or a
-// list is open. `hands` is what listenToPage says of the reader.
+// list is open. `hands` is what listenToKeys says of the reader.
 export function stepKeyOf(stage, event, { editing, pointed }) {
   const { key } = event;
   const inside = event.composedPath()[0];

@@ -6,7 +6,7 @@
 // "python" when Python has answered every change of numbers, else "live".
 
 import { flag, html, mark, set, setProperty } from "../dom.js";
-import { listenToPage } from "../keyboard.js";
+import { listenToKeys } from "../keyboard.js";
 import { decode } from "../model.js";
 import { Outbox } from "../outbox.js";
 import { forget } from "./actions.js";
@@ -21,8 +21,8 @@ const USUAL = 16; // pixels of the page's letters
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
 export class Stage {
-  // `send` gets lists of events that are not acknowledged yet.
-  constructor(parent, send) {
+  // `send` gets lists of events that are not acknowledged yet; the stage answers the keys that `keys` hears.
+  constructor(parent, send, keys = parent) {
     this.root = html("div", { "data-stage": "", "data-rev": 0, tabindex: "-1" });
     parent.append(this.root);
     this.outbox = new Outbox(send);
@@ -40,7 +40,8 @@ export class Stage {
       preview: null, // the event under the hand right now, not sent yet
       message: null, // what is wrong with a score just typed
     };
-    this.stopKeys = listenToPage(
+    this.stopKeys = listenToKeys(
+      keys,
       (event) => keysOf(this, event),
       (event, hands) => stepKeyOf(this, event, hands),
     );
@@ -55,9 +56,10 @@ export class Stage {
     Object.values(this.timers).forEach(clearTimeout);
   }
 
-  receive(data) {
+  // `read` makes tables of numbers of what a host sends; one that has them already says so.
+  receive(data, read = decode) {
     try {
-      this.take(decode(data));
+      this.take(read(data));
     } catch (error) {
       reportError(error); // for the console; who reads the page gets words
       this.payload = null; // the next one builds the picture anew
