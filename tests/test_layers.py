@@ -24,7 +24,7 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
     "taggers": [{"textbook"}, {"hmm", "perceptron", "neural", "brought"}, {"registry"}],
     "corpus": [{"training", "run"}, {"tables"}],
     "annotations": [{"store"}, {"files", "teaching"}],
-    "views": [{"stage"}, {"strips"}, {"frames"}, {"figures"}],
+    "views": [{"stage"}, {"strips"}, {"frames"}, {"figures"}, {"exports"}],
     "ui": [
         {"state"},
         {"cached"},
