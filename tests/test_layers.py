@@ -22,9 +22,9 @@ LAYERS = [  # a package may import only from lines above its own, and from itsel
 ROOMS = {  # inside of a layer, from the ground up; what has no line stands on the ground
     "chain": [{"decoding", "demonstrations", "homework"}, {"questions"}, {"entities"}],
     "taggers": [{"textbook"}, {"hmm", "perceptron", "neural", "brought"}, {"registry"}],
-    "corpus": [{"training", "run"}, {"tables"}],
+    "corpus": [{"training", "run"}, {"counts"}, {"tables"}],
     "annotations": [{"store"}, {"files", "teaching"}],
-    "views": [{"stage"}, {"strips"}, {"frames"}, {"figures"}, {"exports"}],
+    "views": [{"stage"}, {"strips"}, {"frames", "quiz"}, {"figures"}, {"exports"}],
     "ui": [
         {"state"},
         {"cached"},
@@ -44,6 +44,7 @@ DOORS = {  # the modules of a room that others may import; a room without a line
     "crfviz.annotations.files": {"importing", "merging", "exporting"},
     "crfviz.corpus.tables": {"analysis", "decoders", "errors", "report", "slices", "two_models"},
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
+    "crfviz.views.quiz": {"asked", "question"},
     "crfviz.ui.errors": {"questions", "runs", "source", "walk"},
     "crfviz.ui.lectures": {"overview", "player"},
     "crfviz.ui.shell": {"contents", "frame", "server", "sidebar"},

@@ -60,6 +60,7 @@ step = 3
 view.at = "1 B"
 cover = ["gold", "path", "lattice"]
 say = "one thing"
+ask = "alpha('y', 'B')"
 """
     )
     (cue,) = lecture.cues
@@ -71,6 +72,7 @@ say = "one thing"
     assert (state.edits.strength, state.pins, state.right) == (0.5, {0: "A"}, {1: "B"})
     assert (state.step, state.view["at"]) == (3, "1 B")
     assert covered(state.view) == ["gold", "path", "lattice"]
+    assert cue.ask == "alpha('y', 'B')"
 
 
 def test_a_cue_can_be_one_of_another_lecture():
@@ -104,6 +106,8 @@ def test_what_a_cue_leaves_out_is_as_in_a_link():
         ('same = "other 2"', "mine.toml:12: expected a lecture and a number up to 1"),
         ('same = "nothing 1"', "mine.toml:12: There is no lecture nothing."),
         ('same = "other 1"\nsay = "x"', "mine.toml:13: expected one of same, got “say”"),
+        ('ask = "why()"', "mine.toml:12: expected a question, one of greedy(word)"),
+        ("ask = \"flips('A', 'X')\"", "mine.toml:12: there is no tag “X”"),
         ("pins = [1]", "mine.toml:12: expected a text or a number as pins"),
     ],
 )

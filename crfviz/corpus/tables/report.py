@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crfviz.corpus.metrics import Rate, calibration_error
+from crfviz.corpus.counts.certainty import expected_error
+from crfviz.corpus.counts.tally import Counted, counted
+from crfviz.corpus.metrics import Rate
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import DIGITS, aligned, markdown
 from crfviz.corpus.tables.decoders import DECODERS, TITLES, DecoderScores, decoder_scores
@@ -26,28 +28,27 @@ END = "<!-- end of figures -->"
 Record = Mapping[str, Any]  # one evaluation as JSON; keys as in `as_record`
 
 
-def as_record(results: Results, file: str) -> dict[str, Any]:
+def as_record(results: Results | Counted, file: str) -> dict[str, Any]:
     """Everything that was measured, ready for JSON; `file` says on what.
 
     Entity scores and `invalid_bio` are None where the tagger has no BIO tags. `ece` is the expected
     calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
     probability of the Viterbi path; both of the potentials that viterbi and max_marginal see.
     """
-    tagger, gold = results.tagger, results.names(results.gold)
-    ece = calibration_error(results.token_probability, results.right("max_marginal"))
-    of_sentences = calibration_error(results.path_probability, results.sentences_right("viterbi"))
+    found = counted(results)
+    tagger, tally = found.tagger, found.tally
     return {
         "model": tagger.name,
         "file": file,
-        "sentences": results.num_sentences,
-        "tokens": len(results.gold),
+        "sentences": tally.size["sentences"],
+        "tokens": tally.size["words"],
         "scheme": tagger.scheme,
         "device": tagger.device,
         "probabilistic": tagger.probabilistic,
-        "scoring_seconds": round(results.seconds["scoring"], DIGITS),
-        "ece": round(ece, DIGITS),
-        "sequence_ece": round(of_sentences, DIGITS),
-        **{name: _decoder_record(decoder_scores(results, name, gold)) for name in DECODERS},
+        "scoring_seconds": round(sum(tally.seconds["scoring"]), DIGITS),
+        "ece": round(expected_error(tally.bins["words"]) or 0.0, DIGITS),
+        "sequence_ece": round(expected_error(tally.bins["sentences"]) or 0.0, DIGITS),
+        **{name: _decoder_record(decoder_scores(tally, name)) for name in DECODERS},
     }
 
 

@@ -11,11 +11,13 @@
     cover = ["path", "note"]
     say = "Alone, “tossed” is {greedy('tossed')}."
     holds = ["greedy('tossed') != viterbi('tossed')"]
+    ask = "viterbi('tossed')"
 
-Beside `page`, `cover`, `say` and `holds` a cue has the words of a link: `model`, `sentence`,
+Beside `page`, `cover`, `say`, `holds` and `ask` a cue has the words of a link: `model`, `sentence`,
 `edits` (DET.NOUN:1.25), `scores` of single words (3.NOUN:2), `strength`, `pins` (0.DET), `right`,
 `step`, and page options in `view`, such as `view.at = "3 NOUN"`. What it leaves out is as in a
-link. `crfviz.ui.lectures.claims` says what may stand in braces. A cue of `same = "greedy 3"` alone
+link. `crfviz.ui.lectures.claims` says what may stand in braces, `crfviz.views.quiz.question` what
+may be asked. A cue of `same = "greedy 3"` alone
 is the third one of the lecture called greedy.
 """
 
@@ -26,12 +28,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.claims import expressions, parsed
 from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import Models, decode
 from crfviz.ui.state.scenario import Scenario, for_tags
 from crfviz.ui.words import quote
+from crfviz.views.quiz.question import LONGEST, read_ask
 
 MOST_CUES = 200
 LONGEST_SAY = 400  # characters: one thing
@@ -46,7 +50,7 @@ IN_LINK = {
     "right": "r",
     "step": "step",
 }  # the words of a cue, as a link writes them
-OWN = ("page", "cover", "say", "holds", "view")
+OWN = ("page", "cover", "say", "holds", "ask", "view")
 SAME = "same"
 _CUE = re.compile(r"^[ \t]*\[\[[ \t]*cue[ \t]*\]\][ \t]*(#.*)?$", re.MULTILINE)
 _LINE = re.compile(r"\(at line (\d+), column \d+\)$")
@@ -61,6 +65,7 @@ class Cue:
     say: str  # one thing; expressions in braces
     holds: tuple[str, ...]  # what it rests on
     place: str  # file:line, for messages
+    ask: str = ""  # a question that waits for its answer, such as viterbi('tossed')
 
 
 @dataclass(frozen=True)
@@ -259,6 +264,7 @@ def _cue(
         say=_said(section),
         holds=tuple(each for each in section.texts("holds") if _reads(section, "holds", each)),
         place=section.at(),
+        ask=_asked(section, tags(model)),
     )
 
 
@@ -273,6 +279,20 @@ def _covered(section: _Section) -> list[str]:
 def _said(section: _Section) -> str:
     say = section.text("say", LONGEST_SAY)
     return say if all(_reads(section, "say", each) for each in expressions(say)) else ""
+
+
+def _asked(section: _Section, tags: Sequence[str]) -> str:
+    """The question of a cue; whether it has one right answer is known when the cue is played."""
+    text = section.text("ask", LONGEST)
+    try:
+        ask = read_ask(text) if text else None
+    except FormatError as error:
+        section.wrong("ask", str(error))
+        return ""
+    unknown = set(ask.tags if ask else ()) - {*tags, START, END}
+    if unknown:
+        section.wrong("ask", f"there is no tag {', '.join(map(quote, sorted(unknown)))}")
+    return "" if unknown else text
 
 
 def _reads(section: _Section, name: str, expression: str) -> bool:

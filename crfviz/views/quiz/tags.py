@@ -1,0 +1,176 @@
+"""Questions whose answer is a tag: what a decoder chooses at a word, and where a backpointer leads.
+
+Letters: `T` tokens, `K` tags.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.homework.bugs import MISPLACED
+from crfviz.chain.homework.programs import ALPHA, BACKPOINTERS, BETA, VITERBI
+from crfviz.chain.potentials import Array
+from crfviz.views.numbers import probability, score
+from crfviz.views.phrases import numbered
+from crfviz.views.quiz.mistakes import forgotten_end, path_of, slips, through
+from crfviz.views.quiz.question import Ask, Choice, Question, distinct
+from crfviz.views.strips.decoders import LABELS
+
+CLOSE = 0.05  # nats between two scores that are as good as each other when they are written
+CLOSE_SHARES = 0.015  # of two probabilities
+
+Measures = Callable[[Analysis], Array]  # (T, K): the largest of a word's row is the tag chosen
+Wrong = Iterator[tuple[str, str, int]]  # a mistake, what it does, and the tag it comes to
+
+TEXTS = {
+    "greedy": "Which tag wins at {word} alone, by its emission?",
+    "viterbi": "Which tag has {word} on the best path?",
+    "max_marginal": "Which tag of {word} do most paths pass, weighed by their probability?",
+}
+HINTS = {
+    "greedy": "No neighbour counts: only the column of this word.",
+    "viterbi": "Whole paths compete: what the word says, and the steps to its neighbours.",
+    "max_marginal": "Add up the probability of all paths through each tag: α + β − log Z.",
+}
+
+
+def tag_question(analysis: Analysis, ask: Ask, t: int) -> Question | None:
+    """Which tag a decoder chooses at word t; None where two are about as good, or none is wrong."""
+    path = analysis.paths[ask.kind]
+    if path is None:
+        return None
+    measures = MEASURES[ask.kind](analysis)[t]
+    close = CLOSE_SHARES if ask.kind == "max_marginal" else CLOSE
+    if not _wins(measures, path[t], close):
+        return None
+    right = Choice(analysis.tags[path[t]], _measured(analysis, ask.kind, measures, path[t]))
+    wrong = (
+        Choice(
+            analysis.tags[k],
+            f"{what} {_measured(analysis, ask.kind, measures, k)}".strip(),
+            mistake,
+        )
+        for mistake, what, k in WRONG[ask.kind](analysis, t)
+    )
+    text = TEXTS[ask.kind].format(word=numbered(analysis.words, t))
+    return _question(analysis, ask, text, HINTS[ask.kind], right, wrong)
+
+
+def backpointer_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
+    """Which tag comes before on the best way to tag k at word t."""
+    if t == 0 or analysis.best[t, k] == -np.inf:
+        return None
+    before = analysis.best[t - 1].numpy()
+    steps = analysis.potentials.step(t - 1)[:, k].detach().numpy()
+    sums = before + steps
+    best = int(analysis.backpointers[t, k])
+    if not _wins(sums, best, CLOSE):
+        return None
+
+    def worked_out(j: int) -> str:
+        name = analysis.tags[j]
+        return (
+            f"{name}: best {score(before[j])}, step {score(steps[j])}, together {score(sums[j])}."
+        )
+
+    found = _wrong_pointers(analysis, t, k, before, steps)
+    wrong = (
+        Choice(analysis.tags[j], f"{what} {worked_out(j)}", mistake) for mistake, what, j in found
+    )
+    text = (
+        f"On the best way to {analysis.tags[k]} at {numbered(analysis.words, t)}: "
+        f"which tag has {numbered(analysis.words, t - 1)}?"
+    )
+    hint = "The best score of each tag before and the step from it, together: the largest wins."
+    return _question(
+        analysis, ask, text, hint, Choice(analysis.tags[best], worked_out(best)), wrong
+    )
+
+
+def _question(
+    analysis: Analysis, ask: Ask, text: str, hint: str, right: Choice, wrong: Iterator[Choice]
+) -> Question | None:
+    choices = [right, *distinct(right, wrong)]
+    in_order = sorted(choices, key=lambda choice: analysis.tags.index(choice.text))
+    return Question(ask, text, hint, tuple(in_order)) if len(choices) > 1 else None
+
+
+def _wins(measures: Array, k: int, close: float) -> bool:
+    """Whether k has the largest by more than reading can miss."""
+    others = np.delete(measures, k)
+    return bool(np.isfinite(measures[k]) and (measures[k] - others > close).all())
+
+
+def _measured(analysis: Analysis, decoder: str, measures: Array, k: int) -> str:
+    name, value = analysis.tags[k], float(measures[k])
+    if decoder == "greedy":
+        return f"Alone, {name} has {score(value)}."
+    if decoder == "max_marginal":
+        return f"{probability(value)} of all probability passes {name}."
+    if value == -np.inf:
+        return f"No path is allowed through {name}."
+    return f"The best path through {name} scores {score(value)}."
+
+
+def _others(analysis: Analysis, decoder: str, t: int) -> Wrong:
+    """What the other decoders choose there."""
+    for other, path in analysis.paths.items():
+        if path is not None and other != decoder:
+            yield f"{LABELS[other]} taken for {LABELS[decoder]}", "", path[t]
+
+
+def _wrong_greedy(analysis: Analysis, t: int) -> Wrong:
+    for bug, mutant in slips(analysis.potentials, VITERBI):
+        if bug.name == "emission of another word":
+            yield bug.name, bug.explanation, int(mutant.emissions[t].argmax())
+    yield from _others(analysis, "greedy", t)
+
+
+def _wrong_viterbi(analysis: Analysis, t: int) -> Wrong:
+    yield from _others(analysis, "viterbi", t)
+    potentials = analysis.potentials
+    for bug, mutant in [forgotten_end(potentials), *slips(potentials, BACKPOINTERS)]:
+        path = None if bug.name == MISPLACED else path_of(mutant)
+        if path is not None:
+            yield bug.name, bug.explanation, path[t]
+
+
+def _wrong_max_marginal(analysis: Analysis, t: int) -> Wrong:
+    yield from _others(analysis, "max_marginal", t)
+    tables = analysis.forward_backward
+    before, after = tables.log_alpha.numpy()[t], tables.log_beta.numpy()[t]
+    yield "β left out", "α alone knows nothing of the words that follow.", int(before.argmax())
+    yield "α left out", "β alone knows nothing of the words up to here.", int(after.argmax())
+    backward = {bug.name: mutant for bug, mutant in slips(analysis.potentials, BETA)}
+    for bug, mutant in slips(analysis.potentials, ALPHA):
+        other = backward.get(bug.name)
+        if other is not None:
+            sums = mutant.printed(ALPHA)[t] + other.printed(BETA)[t]
+            if not np.isnan(sums).any():
+                yield bug.name, bug.explanation, int(sums.argmax())
+
+
+def _wrong_pointers(analysis: Analysis, t: int, k: int, before: Array, steps: Array) -> Wrong:
+    ahead = "The best score before is not all: the step from it counts as well."
+    yield "transition left out", ahead, int(before.argmax())
+    alone = "The largest step is not all: where it comes from counts as well."
+    yield "transition alone", alone, int(steps.argmax())
+    alone = "The word before does not decide alone."
+    yield "word alone", alone, analysis.greedy[t - 1]
+    for bug, mutant in slips(analysis.potentials, BACKPOINTERS):
+        pointers = mutant.printed(BACKPOINTERS)
+        if bug.name != MISPLACED and t < len(pointers):
+            yield bug.name, bug.explanation, int(pointers[t, k])
+
+
+MEASURES: dict[str, Measures] = {
+    "greedy": lambda analysis: analysis.potentials.emissions.detach().numpy(),
+    "viterbi": lambda analysis: through(analysis.potentials),
+    "max_marginal": lambda analysis: analysis.forward_backward.marginals.numpy(),
+}
+WRONG: dict[str, Callable[[Analysis, int], Wrong]] = {
+    "greedy": _wrong_greedy,
+    "viterbi": _wrong_viterbi,
+    "max_marginal": _wrong_max_marginal,
+}
