@@ -24,7 +24,7 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
     "taggers": [{"textbook"}, {"hmm", "perceptron", "neural", "brought"}, {"registry"}],
     "corpus": [{"training", "run"}, {"counts"}, {"tables"}, {"shards"}],
     "annotations": [{"store"}, {"files", "teaching"}],
-    "views": [{"stage"}, {"strips"}, {"frames", "quiz"}, {"figures"}],
+    "views": [{"stage"}, {"strips"}, {"frames", "quiz"}, {"figures"}, {"exports"}],
     "ui": [
         {"state"},
         {"cached"},
