@@ -150,7 +150,8 @@ def trellis(analysis: Analysis, position: int, digits: int) -> list[str]:
         lines += [
             rf"\node[draw,rounded corners,fill=tag{k}!15] (from{k}) at (0,{y:.2f}) {{{name}}};",
             rf"\draw[{style},->] (from{k}.east) -- node[fill=white,text=black,inner sep=1pt,"
-            rf"font=\scriptsize,pos=0.38] {{{number(step[k], digits)}}} ({TRELLIS_COLUMN - 0.9:.2f},{middle:.2f});",
+            rf"font=\scriptsize,pos=0.38] {{{number(step[k], digits)}}} "
+            rf"({TRELLIS_COLUMN - 0.9:.2f},{middle:.2f});",
         ]
     emission = number(chain.emissions[position, target].item(), digits)
     result = number(best[position, target].item(), digits)
