@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
+from crfviz.ui.asking.asked import with_question
 from crfviz.ui.lectures.claims import Chain, Facts, filled
 from crfviz.ui.lectures.lecture import Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
@@ -154,7 +155,8 @@ def _screen(cue: Cue, arriving: int) -> Scenario:
     """The state of a cue, in the colours that the room has."""
     theme = st.query_params.get(THEME)
     view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
-    return replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
+    state = replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
+    return with_question(state, cue.ask)
 
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
