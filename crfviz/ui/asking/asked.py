@@ -46,6 +46,12 @@ def with_question(state: Scenario, ask: str) -> Scenario:
     return Scenario(**{**vars(state), "view": {**kept, **asked}})
 
 
+def waiting() -> bool:
+    """Whether a cue's question waits for its answer."""
+    view = scenario().view
+    return view.get(ASK) == OF_CUE and ASKED in view and not view.get(SAID)
+
+
 def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
     """Draw the question of this page, if one is asked; where none can be asked, it is said.
 

@@ -84,6 +84,7 @@ class Question {
       this.heard,
     );
     this.next.hidden = true;
+    this.root.classList.toggle("of-cue", data.ofCue);
     this.root.removeAttribute("data-answered");
     if (this.said) this.show(this.said);
   }
