@@ -7,11 +7,14 @@ whether one is asked, which one, and what was said.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import streamlit as st
+
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.session.current import change, scenario, set_view_option, view_option
-from crfviz.ui.session.kept import choice, say
+from crfviz.ui.session.kept import choice
 from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.words import plain
 from crfviz.views.quiz.asked import PAGES, next_question, question, withheld
 from crfviz.views.quiz.question import Question, read_ask
 from crfviz.views.stage.component import component
@@ -19,6 +22,7 @@ from crfviz.views.stage.component import component
 ASK, ASKED, SAID = "ask", "asked", "said"  # page options: the switch, which one, the answer
 ON, OF_CUE = "1", "cue"  # values of the switch
 SKIPPED = "?"  # in place of an answer
+NOTHING = "There is nothing to ask here: what could be asked ties, or nobody would get it wrong."
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,7 @@ def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
     if found is None and switch == ON:
         found = next_question(now, trained, page)
         if found is None:
-            say(
-                "There is nothing to ask here: every answer is a tie, or nobody would get it wrong."
-            )
+            st.caption(NOTHING)
     if found is None:
         return None
     said = view_option(SAID)
@@ -80,7 +82,7 @@ def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
 
 
 def _named(now: Analysis, trained: Analysis) -> Question | None:
-    """The question that the link names; what cannot be asked is said once, and forgotten."""
+    """The question that the link names; where it cannot be asked, it is said why."""
     text = view_option(ASKED)
     if not text:
         return None
@@ -91,8 +93,7 @@ def _named(now: Analysis, trained: Analysis) -> Question | None:
     except CrfvizError as error:
         found, problem = None, f"There is no such question: {error}"
     if found is None:
-        say(problem)
-        set_view_option(ASKED, "")
+        st.caption(plain(problem))
     return found
 
 

@@ -5,7 +5,7 @@
 const SKIPPED = "?";
 const FORWARD = ["PageDown", "ArrowRight", " "];
 const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]";
-const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // cells that are typed into
+const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // are typed into
 const PATIENCE = 3000; // milliseconds until an answer that Python has not taken up is told once more
 
 const views = new WeakMap();
@@ -62,7 +62,7 @@ class Question {
   build() {
     const { data } = this;
     this.choices = data.choices.map(({ text }, i) => {
-      const made = element("button", { type: "button", "data-choice": i }, element("kbd", {}, i + 1), text);
+      const made = element("button", { type: "button", "data-choice": i }, element("kbd", {}, i + 1), ` ${text}`);
       made.addEventListener("click", () => this.answer(text));
       return made;
     });
