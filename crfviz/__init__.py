@@ -36,6 +36,7 @@ from crfviz.exceptions import (
 from crfviz.taggers.registry import bring, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
+from crfviz.views.exports.files import export_html
 
 __all__ = [
     "CRF",
@@ -65,6 +66,7 @@ __all__ = [
     "entity_rivals",
     "entity_shortcuts",
     "expected_counts",
+    "export_html",
     "forward_backward",
     "gradient_step",
     "greedy",

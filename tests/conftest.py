@@ -21,7 +21,7 @@ from tests.postgres import Cluster
 
 HERE = Path(__file__).resolve().parent
 
-settings.register_profile("fast", max_examples=20, deadline=None)
+settings.register_profile("fast", max_examples=10, deadline=None)
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("long", max_examples=1000, deadline=None)

@@ -140,6 +140,19 @@ def test_tags_that_the_model_lacks_are_said_once_and_can_be_mapped(page, store):
     assert [i.gold for i in store.items("dogs.conll")] == [("NOUN", "VERB"), None, ("VERB",)]
 
 
+def test_a_kind_of_entity_is_mapped_once_for_its_beginning_and_inside(app, store):
+    app.query_params.update({"model": "ner-en", "v.by": "anna"})
+    page = open_at(app, PAGE)
+    content = "Ann\tB-person\nLee\tI-person\nran\tO\n\nRome\tB-geo\n\nTea\tB-drink\n"
+    upload(page, "people.conll", content.encode())
+    for word, kind in {"person (2 words)": "PER", "geo (1 word)": "LOC"}.items():
+        (box,) = [box for box in page.selectbox if box.label == f"{word} counts as"]
+        box.set_value(kind).run()
+    button(page, "Keep the 3 sentences and label them").click().run()
+    gold = [item.gold for item in store.items("people.conll")]
+    assert gold == [("B-PER", "I-PER", "O"), ("B-LOC",), None]
+
+
 def test_export_offers_what_the_filters_leave(page, store):
     name = store.add("dogs", _items("Dogs run .", "Stop !"))
     finish(store, name, "anna")

@@ -115,6 +115,28 @@ def test_a_sentence_that_was_undone_whole_is_not_begun(store):
     assert store.progress("a", "anna").open == 1
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        {"pins": {1: "NOUN"}},
+        {"past": (Step(OFFSETS, {}),)},
+        {"final": GOLD},
+        {"offsets": ((0, 7), (8, 12)), "proposed": ("X",) * 2, "final": ("X",) * 2},
+        {"state": "done"},
+    ],
+    ids=lambda left: ", ".join(left),
+)
+def test_a_single_thing_that_is_left_makes_a_sentence_begun(store, left):
+    store.add("a", [sentence()])
+    (item,) = store.item_ids("a")
+    untouched = annotation(item, pins={}, past=(), final=("PROPN", "NOUN", "PROPN"))
+    first = store.save(untouched)
+    assert store.progress("a", "anna") == Progress(total=1, done=0, open=0, seconds=0.0)
+    store.save(replace(first, **left))
+    progress = store.progress("a", "anna")
+    assert progress.open + progress.done == 1
+
+
 def test_documents_get_free_names_and_go_with_everything_in_them(store):
     names = [store.add("a", [sentence()] * n) for n in (1, 2, 0)]
     assert names == ["a", "a (2)", "a (3)"]

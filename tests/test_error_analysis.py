@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,14 +11,17 @@ from scipy.stats import binomtest
 from seqeval.metrics import f1_score
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
+from crfviz.corpus.counts.certainty import doubts_of
+from crfviz.corpus.counts.parts import dimensions_of
+from crfviz.corpus.counts.tally import tally_of
 from crfviz.corpus.metrics import mcnemar
 from crfviz.corpus.run.results import EVERY_DECODER
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import as_csv
 from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.corpus.tables.errors import conll
-from crfviz.corpus.tables.slices import dimensions_of, slice_table
-from crfviz.corpus.tables.tags import confusion
+from crfviz.corpus.tables.reliability import coverage_table
+from crfviz.corpus.tables.slices import slice_table
 from crfviz.text.sentences import Sentence
 from tests import oracle
 from tests.fake_tagger import FakeTagger
@@ -142,7 +146,7 @@ def test_tags_agree_with_scikit_learn(pos):
             value, low, high = (rows[tag][name + end] for end in ("", "_low", "_high"))
             assert value == pytest.approx(wanted[column][k], abs=1e-12)
             assert low <= value <= high
-    assert confusion(pos).tolist() == confusion_matrix(gold, guess, labels=POS.tags).tolist()
+    assert tally_of(pos).confusion == confusion_matrix(gold, guess, labels=POS.tags).tolist()
 
 
 def test_entities_agree_with_seqeval(ner):
@@ -299,12 +303,30 @@ def test_entities_have_the_probability_of_all_their_paths(ner):
 
 
 def test_coverage_is_of_the_surest_words(pos):
-    rows = tables_of(pos)["coverage"]
-    order = np.argsort(-pos.token_probability, kind="stable")
-    right = (pos.tags["max_marginal"] == pos.gold)[order]
-    for row in rows:
-        assert row["words_right"] == pytest.approx(right[: row["words"]].mean(), abs=1e-12)
-    assert rows[-1]["words"] == len(right)
+    right = pos.tags["max_marginal"] == pos.gold
+    doubts = 1 - pos.token_probability
+    for row in tables_of(pos)["coverage"]:  # words that are nearly as sure may go in any order
+        last = sorted(doubts)[row["words"] - 1]
+        before, near = doubts < last / 1.01, abs(doubts - last) <= 0.01 * last
+        sure, among = int(right[before].sum()), row["words"] - int(before.sum())
+        least = sure + max(0, among - int((near & ~right).sum()))
+        most = sure + min(among, int((near & right).sum()))
+        assert least - 1e-9 <= row["words_right"] * row["words"] <= most + 1e-9
+        assert 1 - row["least_marginal"] == pytest.approx(last, rel=0.01)
+    assert row["words"] == len(right)
+
+
+def test_coverage_of_many_words_is_that_of_their_exact_order():
+    dice = np.random.default_rng(3)
+    sure = 1 - dice.random(5000) ** 6
+    right = dice.random(5000) < sure
+    doubts, least = doubts_of(sure, right)
+    tally = replace(tally_of(run(POS, POS_SENTENCES)), doubts=doubts, least=least)
+    tally.size["words"] = 5000
+    exact, doubt = right[np.argsort(-sure)], np.sort(1 - sure)
+    for row in coverage_table(tally):
+        assert row["words_right"] == pytest.approx(exact[: row["words"]].mean(), abs=3e-4)
+        assert 1 - row["least_marginal"] == pytest.approx(doubt[row["words"] - 1], rel=0.01)
 
 
 def test_the_record_is_plain_json_and_keeps_its_old_keys(ner):

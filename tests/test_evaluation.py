@@ -3,9 +3,10 @@ import math
 
 import pytest
 
+from crfviz.corpus.counts.certainty import expected_error
+from crfviz.corpus.counts.tally import tally_of
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.decoders import DECODERS, decoder_scores
-from crfviz.corpus.tables.reliability import judged
 from crfviz.corpus.tables.report import (
     BEGIN,
     END,
@@ -49,8 +50,8 @@ PEOPLE_SENTENCES = [
 def evaluate(tagger, sentences):
     """The scores of each decoder."""
     results = run(tagger, sentences)
-    gold = results.names(results.gold)
-    return {name: decoder_scores(results, name, gold) for name in DECODERS}
+    tally = tally_of(results)
+    return {name: decoder_scores(tally, name) for name in DECODERS}
 
 
 def independent(chain):
@@ -116,9 +117,9 @@ def test_calibration_is_that_of_enumerated_probabilities():
         path = oracle.allowed(chain)[0][0]
         sentences.append((oracle.probability(chain, path), list(path) == gold))
     results = run(LETTERS, LETTER_SENTENCES)
-    found = judged(results)
-    assert found["words"].ece == pytest.approx(plain_calibration_error(words), abs=1e-9)
-    assert found["sentences"].ece == pytest.approx(plain_calibration_error(sentences), abs=1e-9)
+    found = {name: expected_error(bins) for name, bins in tally_of(results).bins.items()}
+    assert found["words"] == pytest.approx(plain_calibration_error(words), abs=1e-9)
+    assert found["sentences"] == pytest.approx(plain_calibration_error(sentences), abs=1e-9)
     record = as_record(results, "x")
     assert record["ece"] == pytest.approx(plain_calibration_error(words), abs=1e-6)
     assert record["sequence_ece"] == pytest.approx(plain_calibration_error(sentences), abs=1e-6)

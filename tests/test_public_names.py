@@ -35,6 +35,7 @@ NAMES = [
     "entity_rivals",
     "entity_shortcuts",
     "expected_counts",
+    "export_html",
     "forward_backward",
     "gradient_step",
     "greedy",

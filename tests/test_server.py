@@ -228,6 +228,7 @@ def test_the_app_is_served_through_the_guard_on_this_machine_alone():
     assert settings["server"].get("enableAgentApi", False) is False
 
 
+@pytest.mark.slow
 def test_nothing_of_ours_is_left_for_the_first_visitors_to_import():
     """Two sessions that import at once can end with half a module."""
     loaded = subprocess.run(

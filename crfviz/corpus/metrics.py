@@ -19,7 +19,7 @@ Source:
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,8 @@ Z = 1.959963984540054  # of the normal distribution: 95 % lie within ±Z
 SAMPLES = 1000  # of the bootstrap
 SAMPLES_AT_ONCE = 100
 NUM_BINS = 15  # of calibration
+
+Pattern = tuple[int, int, int]  # entities of a sentence: right, guessed, in gold
 
 
 @dataclass(frozen=True)
@@ -98,21 +100,65 @@ def entity_scores(
     They are 0 where there is nothing to divide by. The generator draws the sentences of the
     bootstrap.
     """
-    counts = _entity_counts(gold, guess)
-    per_sentence = sum(counts.values(), np.zeros((len(gold), 3), dtype=np.int64))
-    points = _precision_recall_f1(per_sentence.sum(axis=0))
-    sampled = _precision_recall_f1(resampled(per_sentence, generator).T)
-    precision, recall, f1 = map(_rate, points, sampled)
-    by_type = {
-        name: float(_precision_recall_f1(table.sum(axis=0))[2])
-        for name, table in sorted(counts.items())
+    counts = entity_counts(gold, guess)
+    return rates_of(totals(counts), patterns(counts, len(gold)), generator)
+
+
+def entity_counts(
+    gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]
+) -> dict[str, NDArray[np.int64]]:
+    """For each type, (N, 3): entities that are right, that were guessed, and that are in gold."""
+    counts: dict[str, NDArray[np.int64]] = defaultdict(
+        lambda: np.zeros((len(gold), 3), dtype=np.int64)
+    )
+    for sentence, tags in enumerate(zip(gold, guess, strict=True)):
+        wanted, guessed = (set(spans(side)) for side in tags)
+        for column, entities in enumerate((wanted & guessed, guessed, wanted)):
+            for entity in entities:
+                counts[entity.type][sentence, column] += 1
+    return counts
+
+
+def totals(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, list[int]]:
+    """The sums over sentences of `entity_counts`."""
+    return {name: table.sum(axis=0).tolist() for name, table in counts.items()}
+
+
+def patterns(counts: Mapping[str, NDArray[np.int64]], sentences: int) -> dict[Pattern, int]:
+    """How many sentences have so many entities that are right, guessed and in gold, of all types.
+
+    All that the bootstrap has to know, and short, for most sentences are alike in this.
+    """
+    per_sentence = sum(counts.values(), np.zeros((sentences, 3), dtype=np.int64))
+    found, times = np.unique(per_sentence, axis=0, return_counts=True)
+    return {
+        (right, guessed, gold): number
+        for (right, guessed, gold), number in zip(found.tolist(), times.tolist(), strict=True)
     }
-    return EntityScores(precision, recall, f1, by_type)
+
+
+def rates_of(
+    by_type: Mapping[str, Sequence[int]],
+    sentences: Mapping[Pattern, int],
+    generator: np.random.Generator,
+) -> EntityScores:
+    """The scores of `totals` and `patterns`; the generator draws the bootstrap."""
+    kinds = sorted(sentences)
+    rows = np.array(kinds, dtype=np.int64).reshape(-1, 3)
+    times = np.array([sentences[kind] for kind in kinds], dtype=np.int64)
+    points = _precision_recall_f1(times @ rows)
+    sampled = _precision_recall_f1(resampled(rows, generator, times).T)
+    precision, recall, f1 = map(_rate, points, sampled)
+    f1_by_type = {
+        name: float(_precision_recall_f1(np.array(count))[2])
+        for name, count in sorted(by_type.items())
+    }
+    return EntityScores(precision, recall, f1, f1_by_type)
 
 
 def entity_f1(gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]) -> float:
     """F1 of entities alone; 0 where there is none to find or found."""
-    right, guessed, wanted = sum(_entity_counts(gold, guess).values(), np.zeros((1, 3))).sum(axis=0)
+    right, guessed, wanted = sum(entity_counts(gold, guess).values(), np.zeros((1, 3))).sum(axis=0)
     return float(2 * right / max(1, guessed + wanted))
 
 
@@ -164,10 +210,18 @@ def calibration_error(
     return float(gap.abs().sum() / len(promised))
 
 
-def resampled(per_sentence: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-    """Sums over samples of whole sentences, drawn with replacement: (SAMPLES, C) from (N, C)."""
-    number = len(per_sentence)
-    shares = np.full(number, 1 / number)
+def resampled(
+    per_sentence: NDArray[np.int64],
+    generator: np.random.Generator,
+    times: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """Sums over samples of whole sentences, drawn with replacement: (SAMPLES, C) from (N, C).
+
+    With `times`, (N,), a row stands for so many sentences that are alike.
+    """
+    alike = np.ones(len(per_sentence), dtype=np.int64) if times is None else times
+    number = int(alike.sum())
+    shares = alike / number
     drawn = [  # a few samples at a time: all of them at once are 8 kB for every sentence
         generator.multinomial(number, shares, size=SAMPLES_AT_ONCE) @ per_sentence
         for _ in range(SAMPLES // SAMPLES_AT_ONCE)
@@ -179,21 +233,6 @@ def percentiles(sampled: NDArray[np.float64]) -> tuple[float, float]:
     """The 95 % interval of what was worked out from each sample: (SAMPLES,); NaN is left out."""
     low, high = np.nanpercentile(sampled, [2.5, 97.5])
     return float(low), float(high)
-
-
-def _entity_counts(
-    gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]
-) -> dict[str, NDArray[np.int64]]:
-    """For each type, (N, 3): entities that are right, that were guessed, and that are in gold."""
-    counts: dict[str, NDArray[np.int64]] = defaultdict(
-        lambda: np.zeros((len(gold), 3), dtype=np.int64)
-    )
-    for sentence, tags in enumerate(zip(gold, guess, strict=True)):
-        wanted, guessed = (set(spans(side)) for side in tags)
-        for column, entities in enumerate((wanted & guessed, guessed, wanted)):
-            for entity in entities:
-                counts[entity.type][sentence, column] += 1
-    return counts
 
 
 def _precision_recall_f1(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:

@@ -18,6 +18,9 @@ from crfviz.ui.session.current import handle_events, scenario, view_option
 from crfviz.ui.session.kept import found, keep, last_event
 from crfviz.ui.state.covers import covered
 from crfviz.ui.widgets import download, narrowed
+from crfviz.views.exports.live import PAGES, Live
+from crfviz.views.exports.page import live_page
+from crfviz.views.exports.subject import origin_of
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Matrix, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
@@ -29,7 +32,6 @@ from crfviz.views.strips import pictures
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
 _WITHHELD = "withheld"  # whether a question on this page waits for its answer
-GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
 
 
 def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
@@ -62,7 +64,7 @@ def show_stage(
         else cached.potentials(now.model, now.sentence, constrained=False)
     )
     if scene.edited and picture.title is None:
-        legend = " · ".join(filter(None, [picture.legend, GHOSTS]))
+        legend = " · ".join(filter(None, [picture.legend, pictures.GHOSTS]))
         picture = replace(picture, legend=legend)
     subject = Subject(
         trained=scene.trained if other is None else other.now,
@@ -101,16 +103,19 @@ def table_twin(
     rows: Sequence[Row] = (),
     grids: Sequence[Grid] = (),
     save: bool = False,
+    page: str = "explore",
 ) -> bool:
     """The picture above as plain tables, to read, copy and download; drawn only when asked for.
 
     It has the picture's strips and grids, and then further ones; `save` lets the lattice be saved.
+    The live file that can be taken away opens at `page`.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
     """
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
         wanted = bound_flag(st.toggle, "Show the numbers as tables", "twin")
+        _take_away(scene, page)
         if save:
             _save_lattice(scene)
     if not wanted:
@@ -145,6 +150,35 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
     """Draw the buttons of a walk whose picture is not on a stage; gives the steps done."""
     show_stage(scene, Picture([], walk=walk, title="", changeable=False), key=key, asks=False)
     return steps_done(scene, walk)
+
+
+def _take_away(scene: Scene, page: str) -> None:
+    """A button that saves the screen as a live file; built only when it is clicked.
+
+    Everything is at hand by then: the model may have gone meanwhile.
+    """
+    now = scene.scenario
+    constrained = now.edits.constrained
+    live = Live(
+        cached.potentials(now.model, now.sentence, constrained=constrained),
+        edits=now.edits,
+        pins=now.pins,
+        gold=scene.gold,
+        origin=origin_of(scene.tagger, now.sentence, constrained=constrained),
+        probabilistic=scene.tagger.probabilistic,
+        of_probabilities=scene.of_probabilities,
+        opens=page,
+        step=max(0, now.step) if now.step else None,
+        covered=covered(now.view),
+    )
+    download(
+        "Take it with you",
+        lambda: live_page(live, list(PAGES)),
+        "crfviz.html",
+        "text/html",
+        type="tertiary",
+        help="One HTML file that stays alive: no server, no network",
+    )
 
 
 def _save_lattice(scene: Scene) -> None:

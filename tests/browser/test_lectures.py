@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.ui.lectures.shelf import lecture, lectures
+from tests.browser.accessibility import assert_accessible
 from tests.browser.conftest import PROJECTOR
 from tests.browser.screen import PATIENCE
 
@@ -149,6 +150,7 @@ def can_be_read(screen, cue):
     assert not small, (cue.place, small[:5])
     box = screen.page.locator("[data-stage]").bounding_box()
     assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
+    assert_accessible(screen, cue.place)
 
 
 def test_a_hand_edited_link_says_what_is_wrong(new_screen):

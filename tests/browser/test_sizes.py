@@ -4,6 +4,7 @@ import pytest
 
 from crfviz.taggers.registry import list_taggers
 from crfviz.ui.shell.contents import ENTRIES
+from tests.browser.accessibility import assert_accessible
 from tests.browser.screen import STAGES, TITLES
 
 PROJECTOR, HALL = (1280, 720), (1920, 1080)  # pixels
@@ -46,7 +47,7 @@ def visit(screen, paths):
 
 
 @pytest.mark.parametrize("model", ["upos-en", "ner-en"])
-def test_no_text_of_any_page_is_small(screen, model):
+def test_no_text_of_any_page_is_small_and_everybody_can_use_it(screen, model):
     screen.open("viterbi", model=model)
     for path in visit(screen, [entry.path for entry in ENTRIES]):
 
@@ -54,6 +55,8 @@ def test_no_text_of_any_page_is_small(screen, model):
             assert screen.page.evaluate(SMALL, [LEAST, False]) == [], path  # noqa: B023 - at once
 
         screen.eventually(check)
+        if model == "upos-en":
+            assert_accessible(screen, path)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -405,3 +405,33 @@ def test_pages_without_a_picture_step_too(screen):
     assert "without the trick (exp" not in screen.text()
     screen.press("ArrowRight")
     screen.wait_for_text("without the trick (exp")
+
+
+def test_a_walk_of_viterbi_is_told_to_who_cannot_see_it(screen):
+    screen.open("viterbi", sentence="They run .", model=MODEL)
+    expected = chain(MODEL, "They run .")
+    analysis, tags, words = expected.analysis, expected.tags, expected.words
+    heard = screen.page.locator("[data-stage] .heard[role=status]")
+    expect(heard).to_have_text("")
+
+    def largest(t):
+        score = analysis.best[t].max().item()
+        return f"Largest: {tags[analysis.best[t].argmax()]}, {score:.2f}.".replace("-", "−")
+
+    path = named(analysis.viterbi.path, tags)
+    transcript = [
+        f"Step 1 of 6. Start: each tag of “They” by itself. {largest(0)}",
+        f"Step 2 of 6. Forward 2 of 3: the best way into each tag of “run”. {largest(1)}",
+        f"Step 3 of 6. Forward 3 of 3: the best way into each tag of “.”. {largest(2)}",
+        f"Step 4 of 6. Back: {path[2]} ends the best path (best score plus END).",
+        f"Step 5 of 6. Back: the pointer leads from {path[2]} to {path[1]} at “{words[1]}”.",
+        f"Step 6 of 6. The best path, read back along the backpointers. Viterbi: {' '.join(path)}.",
+    ]
+    for told in transcript:
+        screen.press("PageDown")
+        expect(heard).to_have_text(told)
+    screen.press("v")
+    expect(heard).to_have_text("Viterbi covered. best path covered. score line covered.")
+    screen.press("v")
+    shown = f"Viterbi: {' '.join(path)}. best path shown. score line shown."
+    expect(heard).to_have_text(shown)

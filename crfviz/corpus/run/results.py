@@ -47,8 +47,8 @@ class ErrorTotals:
         default_factory=lambda: defaultdict(Counter)
     )  # words by gold and predicted tag, by kind
     moves: dict[tuple[Move, Move], list[float]] = field(
-        default_factory=lambda: defaultdict(lambda: [0, 0.0])
-    )  # chosen and gold move: errors put down to them, and the sum of their step gaps
+        default_factory=lambda: defaultdict(list)
+    )  # chosen and gold move: the step gaps of the errors put down to them
 
     @property
     def total(self) -> int:
@@ -63,9 +63,7 @@ class ErrorTotals:
         for pair in zip(error.gold, error.predicted, strict=True):
             self.pairs[pair][kind] += 1
         if kind in OF_TRANSITIONS:
-            cell = self.moves[error.chosen_move, error.gold_move]
-            cell[0] += 1
-            cell[1] += error.step_gap
+            self.moves[error.chosen_move, error.gold_move].append(error.step_gap)
 
 
 class Smallest(Generic[Item, Key]):
@@ -172,8 +170,8 @@ class Results:
     log: ErrorLog  # of Viterbi's errors
     entity_probability: NDArray[np.float64]  # (E,) exact, of Viterbi's entities; BIO only
     entity_right: NDArray[np.bool_]  # (E,) whether gold has them
-    seconds: dict[str, float]  # "scoring" and every decoder
-    microseconds: dict[str, float]  # a sentence: the median over batches; likewise
+    batches: list[int]  # sentences of every batch
+    seconds: dict[str, list[float]]  # of every batch: "scoring" and every decoder
 
     @property
     def num_sentences(self) -> int:

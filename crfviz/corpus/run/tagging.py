@@ -23,7 +23,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from statistics import median
 
 import numpy as np
 
@@ -220,11 +219,8 @@ class _Collected:
             log=self.log,
             entity_probability=p["entity"],
             entity_right=np.array(self.words["entity right"], dtype=np.bool_),
-            seconds={name: sum(taken) for name, taken in self.seconds.items()},
-            microseconds={
-                name: 1e6 * median(s / n for s, n in zip(taken, self.batches, strict=True))
-                for name, taken in self.seconds.items()
-            },
+            batches=self.batches,
+            seconds=self.seconds,
         )
 
     @contextmanager

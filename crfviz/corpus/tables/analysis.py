@@ -12,17 +12,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from crfviz.corpus.counts.tally import Counted, Tally, counted
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import Table, rounded
 from crfviz.corpus.tables.decoders import decoder_table, oracle_table
-from crfviz.corpus.tables.errors import (
-    entity_suspect_table,
-    error_table,
-    kind_table,
-    pair_table,
-    transition_table,
-    weight_table,
-)
+from crfviz.corpus.tables.errors import kind_table, pair_table, transition_table, weight_table
 from crfviz.corpus.tables.reliability import calibration_table, coverage_table, ece_table
 from crfviz.corpus.tables.report import as_record
 from crfviz.corpus.tables.slices import every_slice
@@ -37,54 +31,56 @@ from crfviz.text.schemes import is_bio
 Tables = Mapping[str, Table]
 
 
-def tables_of(results: Results) -> dict[str, Table]:
+def tables_of(results: Results | Counted) -> dict[str, Table]:
     """Every table; those of entities only for BIO tags."""
-    log = results.log
+    found = counted(results)
+    tally = found.tally
     entities: dict[str, Table] = {}
     doubts: dict[str, Table] = {}
-    if is_bio(results.tagger.tags):
-        entities["entity_schemes"] = scheme_table(results)
-        entities["entity_kinds"] = entity_kind_table(results)
-        doubts["entity_suspects"] = entity_suspect_table(log.entity_suspects, log.sentences)
+    if is_bio(found.tagger.tags):
+        entities["entity_schemes"] = scheme_table(tally)
+        entities["entity_kinds"] = entity_kind_table(tally)
+        doubts["entity_suspects"] = tally.entity_suspects
     return {
-        "tags": tag_table(results),
-        "confusion": confusion_table(results),
+        "tags": tag_table(found),
+        "confusion": confusion_table(found),
         **entities,
-        "ece": ece_table(results),
-        "calibration": calibration_table(results),
-        "coverage": coverage_table(results),
-        "decoders": decoder_table(results),
-        "oracle": oracle_table(results),
-        "slices": every_slice(results),
-        "kinds": kind_table(log.totals),
-        "tag_pairs": pair_table(log.totals),
-        "transitions": transition_table(log.totals),
-        "weights": weight_table(log.totals),
-        "errors": error_table(log.first, log.sentences),
-        "suspects": error_table(log.suspects, log.sentences),
+        "ece": ece_table(tally),
+        "calibration": calibration_table(tally),
+        "coverage": coverage_table(tally),
+        "decoders": decoder_table(tally),
+        "oracle": oracle_table(tally),
+        "slices": every_slice(found),
+        "kinds": kind_table(tally),
+        "tag_pairs": pair_table(tally),
+        "transitions": transition_table(tally),
+        "weights": weight_table(tally),
+        "errors": tally.errors,
+        "suspects": tally.suspects,
         **doubts,
     }
 
 
-def full_record(results: Results, file: str, tables: Tables) -> dict[str, Any]:
+def full_record(results: Results | Counted, file: str, tables: Tables) -> dict[str, Any]:
     """The record of an evaluation (`corpus.tables.report`), with its errors and all tables."""
+    found = counted(results)
+    tally = found.tally
     return {
-        **as_record(results, file),
+        **as_record(found, file),
         "errors": {
-            "sentences": int((~results.sentences_right("viterbi")).sum()),
-            "words": int((~results.right("viterbi")).sum()),
-            "total": results.log.totals.total,
-            "listed": len(results.log.first),
+            "sentences": tally.size["wrong_sentences"],
+            "words": tally.size["wrong_words"],
+            "total": tally.num_errors,
+            "listed": len(tally.errors),
             "by_kind": {str(row["kind"]): row["errors"] for row in tables["kinds"]},
         },
-        "longer_than_trained": _longer(results),
+        "longer_than_trained": _longer(tally),
         "tables": {name: rounded(table) for name, table in tables.items()},
     }
 
 
-def _longer(results: Results) -> dict[str, int] | None:
+def _longer(tally: Tally) -> dict[str, int] | None:
     """Sentences that are longer than any of the training; None where these are not known."""
-    longest = results.longest_trained
-    if longest is None:
+    if tally.longest_trained is None:
         return None
-    return {"longest_trained": longest, "sentences": int((results.lengths > longest).sum())}
+    return {"longest_trained": tally.longest_trained, "sentences": tally.size["longer"]}

@@ -4,23 +4,16 @@ What the decoders do, and on which scores, is in `crfviz.corpus.run.tagging`. Ma
 BIO in spite of the rules, for two tags that are each the likeliest need not fit together.
 """
 
-from collections.abc import Sequence
+import json
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
-from crfviz.chain.constraints import illegal_positions
-from crfviz.corpus.metrics import (
-    Accuracy,
-    EntityScores,
-    accuracy,
-    entity_scores,
-    mcnemar,
-    wilson,
-)
-from crfviz.corpus.run.results import BEAMS, EVERY_DECODER, ORACLE_PATHS, Results
+from crfviz.corpus.counts.tally import Tally
+from crfviz.corpus.metrics import Accuracy, EntityScores, mcnemar, rates_of, wilson
+from crfviz.corpus.run.results import BEAMS, EVERY_DECODER, ORACLE_PATHS
 from crfviz.corpus.table import Table, TableRow, rate_cells
-from crfviz.text.schemes import is_bio
 
 TITLES = {
     "independent": "word alone",
@@ -43,41 +36,51 @@ class DecoderScores:
     seconds: float  # of decoding all sentences one by one, without the network
 
 
-def decoder_table(results: Results) -> Table:
+def decoder_table(tally: Tally) -> Table:
     """One row for each decoder, from no search to all of it.
 
     `only_this` counts the words that this decoder gets right and Viterbi wrong, `only_viterbi`
     those the other way round; `p` is McNemar's. `microseconds` of a sentence are the median over
     batches. Entity columns are None without BIO tags.
     """
-    return [_row(results, name) for name in EVERY_DECODER]
+    return [_row(tally, name) for name in EVERY_DECODER]
 
 
-def oracle_table(results: Results) -> Table:
+def oracle_table(tally: Tally) -> Table:
     """Sentences whose gold path is among the k best, k = 1, 2, ... 8."""
-    ranks, total = results.gold_rank, len(results.gold_rank)
+    total = tally.size["sentences"]
     return [
-        {"k": k, **rate_cells("sentences", wilson(int(((ranks >= 0) & (ranks < k)).sum()), total))}
+        {"k": k, **rate_cells("sentences", wilson(sum(tally.ranks[:k]), total))}
         for k in range(1, ORACLE_PATHS + 1)
     ]
 
 
-def decoder_scores(results: Results, decoder: str, gold: Sequence[Sequence[str]]) -> DecoderScores:
-    """How good one decoder is, by the names of the gold tags of every sentence."""
-    bio = is_bio(results.tagger.tags)
-    guess = results.names(results.tags[decoder])
+def decoder_scores(tally: Tally, decoder: str) -> DecoderScores:
+    """How good one decoder is."""
+    counts = tally.decoders[decoder]
     return DecoderScores(
-        accuracy=accuracy(gold, guess),
-        entities=entity_scores(gold, guess, np.random.default_rng(SEED)) if bio else None,
-        invalid_bio=sum(bool(illegal_positions(tags)) for tags in guess) if bio else None,
-        seconds=results.seconds[decoder],
+        accuracy=Accuracy(
+            wilson(counts["words"], tally.size["words"]),
+            wilson(counts["sentences"], tally.size["sentences"]),
+        ),
+        entities=_entities(tally, decoder),
+        invalid_bio=tally.invalid_bio.get(decoder),
+        seconds=sum(tally.seconds[decoder]),
     )
 
 
-def _row(results: Results, name: str) -> TableRow:
-    scores = decoder_scores(results, name, results.names(results.gold))
-    here, best = results.right(name), results.right("viterbi")
-    only_this, only_viterbi = int((here & ~best).sum()), int((best & ~here).sum())
+def _entities(tally: Tally, decoder: str) -> EntityScores | None:
+    if decoder not in tally.entity_patterns:
+        return None
+    alike = {}
+    for pattern, number in tally.entity_patterns[decoder].items():
+        right, guessed, gold = json.loads(pattern)
+        alike[right, guessed, gold] = number
+    return rates_of(tally.entity_types[decoder], alike, np.random.default_rng(SEED))
+
+
+def _row(tally: Tally, name: str) -> TableRow:
+    scores, counts = decoder_scores(tally, name), tally.decoders[name]
     row: TableRow = {
         "decoder": ALL_TITLES[name],
         **rate_cells("words_right", scores.accuracy.tokens),
@@ -86,10 +89,11 @@ def _row(results: Results, name: str) -> TableRow:
     if scores.entities is not None:
         row |= rate_cells("entity_f1", scores.entities.f1)
         row["invalid_bio"] = scores.invalid_bio
+    batches = zip(tally.seconds[name], tally.batches, strict=True)
     return row | {
-        "search_errors": results.search_errors[name],
-        "microseconds": results.microseconds[name],
-        "only_this": only_this,
-        "only_viterbi": only_viterbi,
-        "p": mcnemar(only_this, only_viterbi),
+        "search_errors": counts["search_errors"],
+        "microseconds": 1e6 * median(taken / sentences for taken, sentences in batches),
+        "only_this": counts["only_this"],
+        "only_viterbi": counts["only_viterbi"],
+        "p": mcnemar(counts["only_this"], counts["only_viterbi"]),
     }

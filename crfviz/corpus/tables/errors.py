@@ -4,142 +4,93 @@ Kinds are those of `crfviz.chain.questions.triage`; what is put down to a transi
 `crfviz.corpus.run.results`.
 """
 
+import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 from crfviz.chain.questions.triage import KINDS
 from crfviz.chain.weights import Move
-from crfviz.corpus.run.errors import EntitySuspect, Error
-from crfviz.corpus.run.results import ErrorTotals
-from crfviz.corpus.table import Table
+from crfviz.corpus.counts.exact import UNIT
+from crfviz.corpus.counts.tally import Tally
+from crfviz.corpus.run.errors import Error
+from crfviz.corpus.table import Table, TableRow
 from crfviz.text.sentences import Sentence
 
 
-def kind_table(totals: ErrorTotals) -> Table:
+def kind_table(tally: Tally) -> Table:
     """Errors and wrong words of each kind, all kinds in order."""
-    return [
-        {
-            "kind": kind,
-            "errors": totals.errors[kind],
-            "words": totals.words[kind],
-            "share": totals.errors[kind] / max(1, totals.total),
-        }
-        for kind in KINDS
-    ]
+    rows: Table = []
+    for kind in KINDS:
+        errors, words = tally.kinds.get(kind, (0, 0))
+        share = errors / max(1, tally.num_errors)
+        rows.append({"kind": kind, "errors": errors, "words": words, "share": share})
+    return rows
 
 
-def pair_table(totals: ErrorTotals) -> Table:
+def pair_table(tally: Tally) -> Table:
     """Wrong words by gold and predicted tag, most first, with the kinds of their errors."""
-    total = sum(kinds.total() for kinds in totals.pairs.values())
-    return [
-        {
-            "gold": gold,
-            "predicted": predicted,
-            "words": kinds.total(),
-            "share": kinds.total() / total,
-            **{kind: kinds[kind] for kind in KINDS},
-        }
-        for (gold, predicted), kinds in sorted(
-            totals.pairs.items(), key=lambda item: -item[1].total()
-        )
-    ]
+    words = {pair: sum(kinds.values()) for pair, kinds in tally.pairs.items()}
+    total, rows = sum(words.values()), list[TableRow]()
+    for pair, number in sorted(words.items(), key=lambda item: -item[1]):
+        gold, predicted = json.loads(pair)
+        by_kind: TableRow = {kind: tally.pairs[pair].get(kind, 0) for kind in KINDS}
+        both: TableRow = {"gold": gold, "predicted": predicted}
+        rows.append({**both, "words": number, "share": number / total, **by_kind})
+    return rows
 
 
-def transition_table(totals: ErrorTotals) -> Table:
+def transition_table(tally: Tally) -> Table:
     """Errors by the transition that is behind them, most first; see the module.
 
     `share` is that of all errors, `share_so_far` that of this row and those before it; `step_gap`
     is the mean of what the step said for the wrong move, in nats, infinite where gold's is
     forbidden.
     """
-    moves = sorted(totals.moves.items(), key=lambda item: (-item[1][0], item[0]))
-    shares = _shares([int(number) for _, (number, _) in moves], totals)
+    moves = sorted(_moves(tally), key=lambda move: (-move.errors, move.chosen, move.gold))
+    shares = _shares([move.errors for move in moves], tally)
     return [
         {
-            "chosen": " → ".join(chosen),
-            "gold": " → ".join(gold),
+            "chosen": " → ".join(move.chosen),
+            "gold": " → ".join(move.gold),
             **cells,
-            "step_gap": gap / number,
+            "step_gap": move.gap,
         }
-        for ((chosen, gold), (number, gap)), cells in zip(moves, shares, strict=True)
+        for move, cells in zip(moves, shares, strict=True)
     ]
 
 
-def weight_table(totals: ErrorTotals) -> Table:
+def weight_table(tally: Tally) -> Table:
     """Errors by the single weight that is too strong at their step, most first."""
     counts: Counter[Move] = Counter()
-    for (chosen, _), (number, _) in totals.moves.items():
-        counts[chosen] += int(number)
-    moves = counts.most_common()
-    shares = _shares([number for _, number in moves], totals)
+    for move in _moves(tally):
+        counts[move.chosen] += move.errors
+    weights = counts.most_common()
+    shares = _shares([number for _, number in weights], tally)
     return [
         {"from": before, "to": after, **cells}
-        for ((before, after), _), cells in zip(moves, shares, strict=True)
+        for ((before, after), _), cells in zip(weights, shares, strict=True)
     ]
 
 
-def around(words: Sequence[str], first: int, last: int, beside: int = 3) -> str:
-    """Some words in brackets, with those beside them.
+class _Moves(NamedTuple):
+    """What the best path does at a step and what gold does, with the errors put down to that."""
 
-    >>> around("so we walked home slowly in the rain".split(), 4, 4)
-    '… we walked home [slowly] in the rain'
-    """
-    before, after = words[:first], words[last + 1 :]
-    parts = [
-        *["…"][: len(before) > beside],
-        *before[-beside:],
-        f"[{' '.join(words[first : last + 1])}]",
-        *after[:beside],
-        *["…"][: len(after) > beside],
-    ]
-    return " ".join(parts)
+    chosen: Move
+    gold: Move
+    errors: int
+    gap: float  # the mean
 
 
-def error_table(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> Table:
-    """One row for each error, with the words; sentences and positions count from 1."""
-    return [
-        {
-            "sentence": error.sentence + 1,
-            "position": error.first + 1,
-            "words": " ".join(words[error.first : error.last + 1]),
-            "around": around(words, error.first, error.last),
-            "gold": " ".join(error.gold),
-            "predicted": " ".join(error.predicted),
-            "kind": error.triage.kind,
-            "gap": error.triage.gap,
-            "emission_gap": error.triage.emission_gap,
-            "transition_gap": error.triage.transition_gap,
-            "emission_change": error.triage.emission_change,
-            "transition_change": error.triage.transition_change,
-            "p_gold": error.gold_probability,
-            "p_predicted": error.predicted_probability,
-            "text": " ".join(words),
-        }
-        for error in errors
-        for words in [sentences[error.sentence].tokens]
-    ]
-
-
-def entity_suspect_table(
-    suspects: Sequence[EntitySuspect], sentences: Mapping[int, Sentence]
-) -> Table:
-    """One row for each; sentences and positions count from 1."""
-    return [
-        {
-            "sentence": suspect.sentence + 1,
-            "position": suspect.span.start + 1,
-            "words": " ".join(words[suspect.span.start : suspect.span.end]),
-            "around": around(words, suspect.span.start, suspect.span.end - 1),
-            "type": suspect.span.type,
-            "only_in": "gold" if suspect.in_gold else "prediction",
-            "p_entity": suspect.probability,
-            "doubt": suspect.doubt,
-            "text": " ".join(words),
-        }
-        for suspect in suspects
-        for words in [sentences[suspect.sentence].tokens]
-    ]
+def _moves(tally: Tally) -> list[_Moves]:
+    found = []
+    for moves, (errors, gaps, endless) in tally.moves.items():
+        chosen, gold = (tuple(move) for move in json.loads(moves))
+        gap = math.inf if endless else gaps / UNIT / errors
+        found.append(_Moves(chosen, gold, errors, gap))
+    return found
 
 
 def conll(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> str:
@@ -166,9 +117,10 @@ def _lines(sentence: Sentence, errors: Sequence[Error]) -> Iterator[str]:
         yield "\t".join(cells)
 
 
-def _shares(numbers: Sequence[int], totals: ErrorTotals) -> Table:
+def _shares(numbers: Sequence[int], tally: Tally) -> Table:
     """Cells of each row for its number of errors, and of the rows so far."""
+    total = tally.num_errors
     return [
-        {"errors": number, "share": number / totals.total, "share_so_far": so_far / totals.total}
+        {"errors": number, "share": number / total, "share_so_far": so_far / total}
         for number, so_far in zip(numbers, accumulate(numbers), strict=True)
     ]

@@ -5,86 +5,68 @@ judged by their largest marginal, sentences by the probability of the Viterbi pa
 the Viterbi path by their exact probability (`crfviz.chain.entities.probability`).
 
 Risk against coverage: the words of the largest marginals first, how many of the first c % are
-right?
+right? Words whose doubt, 1 less the largest marginal, is the same to 1 part in 256 go together:
+where not all of them are kept, their share of right ones is taken.
 """
 
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
-
-from crfviz.corpus.metrics import NUM_BINS, calibration_error, wilson
-from crfviz.corpus.run.results import Results
-from crfviz.corpus.table import Table, rate_cells
-from crfviz.text.schemes import is_bio
+from crfviz.corpus.counts.certainty import Bins, expected_error
+from crfviz.corpus.counts.exact import UNIT
+from crfviz.corpus.counts.tally import Tally
+from crfviz.corpus.metrics import NUM_BINS, wilson
+from crfviz.corpus.table import Table, TableRow, rate_cells
 
 COVERAGES = tuple(range(5, 101, 5))  # per cent
 
 
-@dataclass(frozen=True)
-class Judged:
-    """Predictions with their probabilities, and which of them are right."""
-
-    probability: NDArray[np.float64]  # in [0, 1]
-    right: NDArray[np.bool_]
-
-    @property
-    def ece(self) -> float | None:
-        """Expected calibration error in [0, 1]; None where nothing was predicted."""
-        if not len(self.right):
-            return None
-        return calibration_error(self.probability, self.right)
-
-
-def judged(results: Results) -> dict[str, Judged]:
-    """Words and sentences, and entities where the tags are BIO."""
-    kinds = {"words": Judged(results.token_probability, results.right("max_marginal"))}
-    if is_bio(results.tagger.tags):
-        kinds["entities"] = Judged(results.entity_probability, results.entity_right)
-    kinds["sentences"] = Judged(results.path_probability, results.sentences_right("viterbi"))
-    return kinds
-
-
-def calibration_table(results: Results) -> Table:
+def calibration_table(tally: Tally) -> Table:
     """One row for each kind of prediction and bin that is not empty."""
-    return [
-        {"of": kind, **row}
-        for kind, predictions in judged(results).items()
-        for row in _bins(predictions)
-    ]
+    return [{"of": kind, **row} for kind, bins in tally.bins.items() for row in _rows(bins)]
 
 
-def ece_table(results: Results) -> Table:
+def ece_table(tally: Tally) -> Table:
     """The expected calibration error of each kind of prediction."""
     return [
-        {"of": kind, "predictions": len(predictions.right), "ece": predictions.ece}
-        for kind, predictions in judged(results).items()
+        {
+            "of": kind,
+            "predictions": sum(count for count, _, _ in bins),
+            "ece": expected_error(bins),
+        }
+        for kind, bins in tally.bins.items()
     ]
 
 
-def coverage_table(results: Results) -> Table:
+def coverage_table(tally: Tally) -> Table:
     """Share of words right among the surest, by share of words kept."""
-    surest = np.argsort(-results.token_probability, kind="stable")
-    right = results.right("max_marginal")[surest]
-    rows: Table = []
+    total, rows = tally.size["words"], list[TableRow]()
+    surest = iter(sorted(tally.doubts.items()))
+    before = right_before = words = right = doubt = 0  # of the doubts so far, and of the last one
     for coverage in COVERAGES:
-        kept = max(1, round(len(right) * coverage / 100))
-        least = float(results.token_probability[surest[kept - 1]])
-        rate = rate_cells("words_right", wilson(int(right[:kept].sum()), kept))
-        rows.append({"coverage": coverage / 100, "words": kept, "least_marginal": least, **rate})
+        kept = max(1, round(total * coverage / 100))
+        while before + words < kept:
+            before, right_before = before + words, right_before + right
+            doubt, (words, right) = next(surest)
+        among = (2 * right * (kept - before) + words) // (2 * words)  # to the nearest
+        rate = rate_cells("words_right", wilson(right_before + among, kept))
+        rows.append(
+            {
+                "coverage": coverage / 100,
+                "words": kept,
+                "least_marginal": tally.least[doubt],
+                **rate,
+            }
+        )
     return rows
 
 
-def _bins(predictions: Judged) -> Table:
-    number = np.minimum((predictions.probability * NUM_BINS).astype(np.int64), NUM_BINS - 1)
+def _rows(bins: Bins) -> Table:
     return [
         {
             "from": index / NUM_BINS,
             "to": (index + 1) / NUM_BINS,
-            "count": int(inside.sum()),
-            "confidence": float(predictions.probability[inside].mean()),
-            **rate_cells("right", wilson(int(predictions.right[inside].sum()), int(inside.sum()))),
+            "count": count,
+            "confidence": promised / (count * UNIT),
+            **rate_cells("right", wilson(right, count)),
         }
-        for index in range(NUM_BINS)
-        if (inside := number == index).any()
+        for index, (count, right, promised) in enumerate(bins)
+        if count
     ]

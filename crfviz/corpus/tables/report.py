@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crfviz.corpus.metrics import Rate, calibration_error
+from crfviz.corpus.counts.certainty import expected_error
+from crfviz.corpus.counts.tally import Counted, counted
+from crfviz.corpus.metrics import Rate
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import DIGITS, aligned, markdown
 from crfviz.corpus.tables.decoders import DECODERS, TITLES, DecoderScores, decoder_scores
@@ -26,29 +28,36 @@ END = "<!-- end of figures -->"
 Record = Mapping[str, Any]  # one evaluation as JSON; keys as in `as_record`
 
 
-def as_record(results: Results, file: str) -> dict[str, Any]:
+def as_record(results: Results | Counted, file: str) -> dict[str, Any]:
     """Everything that was measured, ready for JSON; `file` says on what.
 
     Entity scores and `invalid_bio` are None where the tagger has no BIO tags. `ece` is the expected
     calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
     probability of the Viterbi path; both of the potentials that viterbi and max_marginal see.
     """
-    tagger, gold = results.tagger, results.names(results.gold)
-    ece = calibration_error(results.token_probability, results.right("max_marginal"))
-    of_sentences = calibration_error(results.path_probability, results.sentences_right("viterbi"))
+    found = counted(results)
+    tagger, tally = found.tagger, found.tally
     return {
         "model": tagger.name,
         "file": file,
-        "sentences": results.num_sentences,
-        "tokens": len(results.gold),
+        "sentences": tally.size["sentences"],
+        "tokens": tally.size["words"],
         "scheme": tagger.scheme,
         "device": tagger.device,
         "probabilistic": tagger.probabilistic,
-        "scoring_seconds": round(results.seconds["scoring"], DIGITS),
-        "ece": round(ece, DIGITS),
-        "sequence_ece": round(of_sentences, DIGITS),
-        **{name: _decoder_record(decoder_scores(results, name, gold)) for name in DECODERS},
+        "scoring_seconds": round(sum(tally.seconds["scoring"]), DIGITS),
+        "ece": round(expected_error(tally.bins["words"]) or 0.0, DIGITS),
+        "sequence_ece": round(expected_error(tally.bins["sentences"]) or 0.0, DIGITS),
+        **{name: _decoder_record(decoder_scores(tally, name)) for name in DECODERS},
     }
+
+
+def untimed(record: Record) -> dict[str, Any]:
+    """A record without how long it took, and so the same whenever and by whomever it is made."""
+    timeless = {name: value for name, value in record.items() if name != "scoring_seconds"}
+    for name in DECODERS:
+        timeless[name] = {key: value for key, value in record[name].items() if key != "seconds"}
+    return timeless
 
 
 def as_text(record: Record) -> str:
@@ -167,13 +176,16 @@ def _rows(record: Record) -> list[list[str]]:
             "F1, %": "entity_f1",
         }
     counts = ["sentences that break BIO"] if record["scheme"] else []
-    rows = [["decoder", *shares, *counts, "seconds"]]
+    times = ["seconds"] if "scoring_seconds" in record else []
+    rows = [["decoder", *shares, *counts, *times]]
     for name in DECODERS:
         scores = record[name]
         cells = [_rate(scores, share) for share in shares.values()]
         if counts:
             cells.append(f"{scores['invalid_bio']:,}")
-        rows.append([TITLES[name], *cells, f"{scores['seconds']:.2f}"])
+        if times:
+            cells.append(f"{scores['seconds']:.2f}")
+        rows.append([TITLES[name], *cells])
     return rows
 
 
@@ -190,9 +202,12 @@ def _notes(record: Record) -> list[str]:
     notes = [
         f"Expected calibration error: {100 * record['ece']:.2f} % of words (marginals), "
         f"{100 * record['sequence_ece']:.2f} % of sentences (Viterbi path).",
-        f"Seconds are those of decoding; from words to scores it took "
-        f"{record['scoring_seconds']:.2f} on {record['device']}.",
     ]
+    if "scoring_seconds" in record:
+        notes.append(
+            f"Seconds are those of decoding; from words to scores it took "
+            f"{record['scoring_seconds']:.2f} on {record['device']}."
+        )
     if not record.get("probabilistic", True):
         notes[0] += " The model has scores, not probabilities: this is what a CRF with them says."
     if not record["scheme"]:

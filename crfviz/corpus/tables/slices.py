@@ -5,66 +5,15 @@ dimension share out all words; two dimensions can be crossed.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crfviz.corpus.counts.parts import NAMES, parts_of
+from crfviz.corpus.counts.tally import Counted
 from crfviz.corpus.metrics import wilson
-from crfviz.corpus.run.results import SEEN, Results
+from crfviz.corpus.run.results import Results
 from crfviz.corpus.table import Table, TableRow, rate_cells
-from crfviz.exceptions import CrfvizError
-from crfviz.taggers.features import SHAPES
-from crfviz.taggers.lexicon import LEXICON_FILE
-
-LENGTHS = (5, 10, 20, 40)  # words, the upper end of each group but the last
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The part of every word, as an index into names."""
-
-    numbers: NDArray[np.int64]  # (M,)
-    names: Sequence[str]
-
-
-def _length(results: Results) -> Parts:
-    groups = np.searchsorted(LENGTHS, results.lengths)  # a length of 5 is in the first group
-    starts = [1, *(end + 1 for end in LENGTHS)]
-    names = [f"{start} to {end}" for start, end in zip(starts, LENGTHS, strict=False)]
-    return Parts(np.repeat(groups, results.lengths), [*names, f"more than {LENGTHS[-1]}"])
-
-
-def _position(results: Results) -> Parts:
-    ends = np.cumsum(results.lengths)
-    first, last = np.zeros((2, len(results.gold)), dtype=np.int64)
-    first[ends - results.lengths] = 1
-    last[ends - 1] = 1
-    return Parts(first + 2 * last, ("inner", "first", "last", "only"))
-
-
-def _seen(results: Results) -> Parts:
-    if results.seen is None:
-        raise CrfvizError(
-            f"{results.tagger.name} has no {LEXICON_FILE}: what was seen in training is not known"
-        )
-    return Parts(results.seen.astype(np.int64), SEEN)
-
-
-IN_TRAINING = "word in training"
-_DIMENSIONS: dict[str, Callable[[Results], Parts]] = {
-    "gold tag": lambda results: Parts(results.gold.astype(np.int64), results.tagger.tags),
-    "sentence length": _length,
-    "position": _position,
-    IN_TRAINING: _seen,
-    "capitalisation": lambda results: Parts(results.shapes.astype(np.int64), SHAPES),
-}
-
-
-def dimensions_of(results: Results) -> list[str]:
-    """By what the words can be parted; by the training words only where these are known."""
-    return [name for name in _DIMENSIONS if name != IN_TRAINING or results.seen is not None]
 
 
 def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "viterbi") -> Table:
@@ -73,7 +22,7 @@ def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "vit
     Raises:
         CrfvizError: the words of the training are not known, and were asked for.
     """
-    parts = [_DIMENSIONS[name](results) for name in dimensions]
+    parts = [parts_of(results, name) for name in dimensions]
     sizes = [len(part.names) for part in parts]
     cells = np.ravel_multi_index([part.numbers for part in parts], sizes)
     words = np.bincount(cells, minlength=math.prod(sizes))
@@ -83,17 +32,23 @@ def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "vit
         places = np.unravel_index(cell, sizes)
         names = [part.names[int(place)] for part, place in zip(parts, places, strict=True)]
         rows.append(_row(dimensions, names, (int(words[cell]), int(right[cell])), len(cells)))
-    return sorted(rows, key=lambda row: (-float(row["win"] or 0), str(row)))
+    return _by_win(rows)
 
 
-def every_slice(results: Results) -> Table:
+def every_slice(found: Counted) -> Table:
     """The parts of every single dimension in one table, the largest win first."""
-    rows: Table = []
-    for name in dimensions_of(results):
-        for row in slice_table(results, [name]):
+    total, rows = found.tally.size["words"], list[TableRow]()
+    for name, counts in found.tally.parts.items():
+        parts = zip(NAMES[name](found.tagger), counts, strict=True)
+        of_one = [_row([name], [part], (n, right), total) for part, (n, right) in parts if n]
+        for row in _by_win(of_one):
             part = row.pop(name)
             rows.append({"dimension": name, "part": part, **row})
     return sorted(rows, key=lambda row: -float(row["win"] or 0))
+
+
+def _by_win(rows: Table) -> Table:
+    return sorted(rows, key=lambda row: (-float(row["win"] or 0), str(row)))
 
 
 def _row(

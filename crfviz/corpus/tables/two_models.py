@@ -5,16 +5,19 @@ McNemar's (`crfviz.corpus.metrics`). Entities count where gold has them: found b
 by one, or missed by both. All by Viterbi. Two runs on different sentences are a ShapeError.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.corpus.counts.exact import Counts, added
+from crfviz.corpus.counts.listed import around
 from crfviz.corpus.metrics import mcnemar, wilson
 from crfviz.corpus.run.results import MOST_KEPT, Results
 from crfviz.corpus.table import Table, TableRow, rate_cells
-from crfviz.corpus.tables.errors import around
 from crfviz.exceptions import ShapeError
 from crfviz.text.schemes import is_bio, spans
 from crfviz.text.sentences import Sentence
@@ -25,17 +28,49 @@ MOST_NAMED = 6  # words of a sentence that are told with their tags
 Right = NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs on the same sentences, or on the same part of them."""
+
+    units: dict[str, list[int]]  # by unit: right in both, wins, losses, wrong in both
+    disagreements: Table
+
+
+def compared(
+    first: Results, second: Results, sentences: Iterable[Sentence], most: int = MOST_KEPT
+) -> Comparison:
+    """Two runs on the same sentences, which are gone through once."""
+    return Comparison(_units(first, second), disagreements(first, second, sentences, most))
+
+
+def merge_comparisons(
+    first: Comparison, second: Comparison, sentences: int, most: int = MOST_KEPT
+) -> Comparison:
+    """Both parts as one; the first has so many sentences, and the second is what follows it."""
+    units = added(cast("Counts", first.units), cast("Counts", second.units))
+    room = most - len(first.disagreements)
+    later = [
+        {**row, "sentence": int(row["sentence"] or 0) + sentences}
+        for row in second.disagreements[:room]
+    ]
+    return Comparison(cast("dict[str, list[int]]", units), [*first.disagreements, *later])
+
+
 def model_table(first: Results, second: Results) -> Table:
     """Words, sentences, and entities where both have BIO tags and the same gold: a row for each."""
+    return _rows(_units(first, second))
+
+
+def _units(first: Results, second: Results) -> dict[str, list[int]]:
     _same_sentences(first, second)
-    rows = [
-        _row("words", first.right("viterbi"), second.right("viterbi")),
-        _row("sentences", first.sentences_right("viterbi"), second.sentences_right("viterbi")),
-    ]
+    units = {
+        "words": _counts(first.right("viterbi"), second.right("viterbi")),
+        "sentences": _counts(first.sentences_right("viterbi"), second.sentences_right("viterbi")),
+    }
     bio = is_bio(first.tagger.tags) and is_bio(second.tagger.tags)
     if bio and first.names(first.gold) == second.names(second.gold):
-        rows.append(_row("gold entities", _found(first), _found(second)))
-    return rows
+        units["gold entities"] = _counts(_found(first), _found(second))
+    return units
 
 
 def disagreements(
@@ -84,18 +119,28 @@ def _where(
     return ", ".join([*told, *["…"] * (len(wrong) > MOST_NAMED)])
 
 
-def _row(unit: str, first: Right, second: Right) -> TableRow:
-    wins, losses = int((first & ~second).sum()), int((second & ~first).sum())
-    return {
-        "unit": unit,
-        "both_right": int((first & second).sum()),
-        "wins": wins,
-        "losses": losses,
-        "both_wrong": int((~first & ~second).sum()),
-        **rate_cells("first", wilson(int(first.sum()), len(first))),
-        **rate_cells("second", wilson(int(second.sum()), len(second))),
-        "p": mcnemar(wins, losses),
-    }
+def _counts(first: Right, second: Right) -> list[int]:
+    kinds = (first & second, first & ~second, second & ~first, ~first & ~second)
+    return [int(kind.sum()) for kind in kinds]
+
+
+def _rows(units: Mapping[str, Sequence[int]]) -> Table:
+    rows: Table = []
+    for unit, (both, wins, losses, neither) in units.items():
+        total = both + wins + losses + neither
+        rows.append(
+            {
+                "unit": unit,
+                "both_right": both,
+                "wins": wins,
+                "losses": losses,
+                "both_wrong": neither,
+                **rate_cells("first", wilson(both + wins, total)),
+                **rate_cells("second", wilson(both + losses, total)),
+                "p": mcnemar(wins, losses),
+            }
+        )
+    return rows
 
 
 def _found(results: Results) -> Right:
@@ -124,10 +169,12 @@ def comparison_tables(
     first: Results, second: Results, sentences: Iterable[Sentence]
 ) -> dict[str, Table]:
     """Both tables by name, as the page, the report and the JSON have them."""
-    return {
-        "models": model_table(first, second),
-        "disagreements": disagreements(first, second, sentences),
-    }
+    return tables_of_comparison(compared(first, second, sentences))
+
+
+def tables_of_comparison(found: Comparison) -> dict[str, Table]:
+    """The same of runs that were compared already."""
+    return {"models": _rows(found.units), "disagreements": found.disagreements}
 
 
 def comparison_text(first: str, second: str, table: Sequence[TableRow]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from crfviz.corpus.counts.tally import counted
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import Tables, full_record, tables_of
@@ -68,8 +69,9 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
         analysis = runs.get(key)  # somebody before in the line may have asked for the same
         if analysis is None:
             results = run(tagger, sentences, report, pause=pause)
-            tables = tables_of(results)
-            record = full_record(results, source.name, tables)
+            found = counted(results)
+            tables = tables_of(found)
+            record = full_record(found, source.name, tables)
             analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
             runs.add(key, analysis)
     bar.empty()

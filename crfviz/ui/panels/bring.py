@@ -145,5 +145,5 @@ def _what_can_be_brought() -> None:
         "- a **CRFsuite** model, and the attributes of each word as **.jsonl**\n"
         "- a model folder that `python -m crfviz train` wrote, as **.zip**"
     )
-    st.code(EXAMPLE, language="json")
+    st.code(EXAMPLE, language=None)
     st.caption("Names, shapes and the other kinds are in docs/bring-your-own.md.")

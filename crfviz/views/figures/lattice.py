@@ -60,7 +60,7 @@ def lattice_figure(analysis: Analysis) -> go.Figure:
 
 def lattice_html(analysis: Analysis) -> str:
     """The figure as one standalone HTML page of about 5 MB: Plotly's code is inside."""
-    figure = figure_html(lattice_figure(analysis), library=True, toolbar=True)
+    figure = figure_html(lattice_figure(analysis), name="lattice", library=True, toolbar=True)
     return page_html(" ".join(analysis.words), figure)
 
 

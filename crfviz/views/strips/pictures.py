@@ -27,6 +27,7 @@ BY_HAND = (
     "-\u2060inf forbids the {what}."
 )
 CIRCLES = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
+GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
 _WALKED = "→ ← or PageDown PageUp: step"
 
 

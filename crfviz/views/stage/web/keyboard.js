@@ -2,6 +2,7 @@
 
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
+const LINES = ".row, .matrix-row, .bar-row, .term";
 const TEXT = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
 // What the reader's hands are at: the text being typed into, and whether the focus came by the pointer.
@@ -75,7 +76,7 @@ export function readWithArrows(table, selector) {
   listenToCells(table, selector, ({ key }, cell) => key in ARROWS && (() => Boolean(move(cell, key))));
 }
 
-// One place for the Tab key in a grid of cells, arrows inside it. `selector` picks the cells; rows are [role=row].
+// One place for the Tab key in a grid of cells, arrows inside it. `selector` picks the cells; LINES are the rows.
 // Returns what the arrow keys should call: move(cell, key) -> the cell that has the focus now, if there is one.
 export function makeRoving(container, selector) {
   let reachable = null;
@@ -104,7 +105,7 @@ export function makeRoving(container, selector) {
 // The next visible cell in that direction, by position among the visible cells.
 function neighbour(container, selector, cell, [dx, dy]) {
   const shown = (parent, kind) => [...parent.querySelectorAll(`:is(${kind}):not([hidden])`)];
-  const every = shown(container, "[role=row]").map((row) => shown(row, selector));
+  const every = shown(container, LINES).map((row) => shown(row, selector));
   const rows = every.filter((row) => row.length);
   const y = rows.findIndex((row) => row.includes(cell));
   const x = rows[y].indexOf(cell);

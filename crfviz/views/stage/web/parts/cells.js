@@ -23,13 +23,13 @@ function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
     const label = html("div.matrix-label", { title: `from ${from}`, ...style(from) }, from);
     const none = from === START && html("div");
     const cells = tos.map((to) => (none && to === END ? none : buildCell({ [attribute]: `${from},${to}` })));
-    return { from, cells, element: html("div.matrix-row", { role: "row" }, label, cells) };
+    return { from, cells, element: html("div.matrix-row", label, cells) };
   });
   const header = html("div.matrix-row.matrix-header", html("div.matrix-label.matrix-corner", "from ↓\nto →"), heads);
   const every = rows.map((row) => row.element);
   const hidden = (next, name) => next.tags.includes(name) && !next.shown.has(next.tags.indexOf(name));
   return {
-    element: html("div.matrix", { role: "grid", "aria-label": title }, header, every),
+    element: html("div.matrix", { role: "group", "aria-label": title }, header, every),
     update(next) {
       heads.forEach((head, i) => hide(head, hidden(next, tos[i])));
       const context = begin(next);
@@ -104,11 +104,11 @@ export function buildTable(model, name) {
   const rows = model.tags.map((tag, k) => {
     const label = html("div.label.tag-name", { style: `--tag:${model.colours[k]}`, title: tag }, tag);
     const cells = model.words.map((_, t) => buildCell({ "data-table": name, "data-t": t, "data-k": k }));
-    return { k, cells, element: html("div.row", { role: "row" }, label, cells) };
+    return { k, cells, element: html("div.row", label, cells) };
   });
   const caption = html("div.caption");
   const every = rows.map((row) => row.element);
-  const element = html("div.heat", { role: "grid" }, caption, every);
+  const element = html("div.heat", { role: "group" }, caption, every);
   return {
     element,
     update(next) {
@@ -145,7 +145,7 @@ function drawCell(model, table, cell, t, k) {
 function cover(cell) {
   if (!changed(cell, null)) return;
   cell.replaceChildren();
-  for (const name of ["title", "aria-label", "aria-valuetext"]) mark(cell, name, null);
+  for (const name of ["role", "title", "aria-label", "aria-valuetext"]) mark(cell, name, null);
   setProperty(cell, "--share", "0%");
   flag(cell, { outlined: false, chosen: false, lit: false, edited: false, change: false, forbidden: false });
 }
@@ -157,6 +157,7 @@ function buildCell(attributes) {
 function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kind = "score" }) {
   const editing = cell.hasAttribute("data-editing");
   if (!changed(cell, value, range, digits, trained, edited, editing)) return;
+  set(cell, "role", "spinbutton");
   if (!editing) setText(cell, cellText({ kind, digits }, value));
   shade(cell, value, Number.isFinite(value) ? Math.abs(value) / range : 0);
   const change = direction(value, trained, edited ? 6 : digits);

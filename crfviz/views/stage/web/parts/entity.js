@@ -12,7 +12,7 @@ export function buildSpans(model, heads, choose) {
   const cells = model.words.map((_, t) => {
     return html("div.span-cell", { role: "button", tabindex: -1, "data-word": t, "data-t": t });
   });
-  const chosen = html("div.row.spans-chosen", { role: "row" }, html("div.label", "chosen"), cells);
+  const chosen = html("div.row.spans-chosen", html("div.label", "chosen"), cells);
   const element = html("div.spans", { role: "group", "aria-label": "The chosen entity" }, offers, chosen);
   const move = makeRoving(element, "[data-word]");
   let entity = model.entity;
@@ -100,7 +100,7 @@ export function buildEntity(model, choose) {
   const title = html("div.side-title");
   const big = html("div.entity-number", { "data-entity-probability": "" });
   const was = html("div.entity-was");
-  const list = (label) => html("div.entity-rows", { role: "table", "aria-label": label });
+  const list = (label) => html("div.entity-rows", { role: "group", "aria-label": label });
   const rivals = list("What else could be at these words");
   const shortcuts = list("What shortcuts would say");
   const total = html("div.entity-total", { "data-entity-total": "" });

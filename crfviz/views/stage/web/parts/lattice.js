@@ -65,7 +65,7 @@ function listen(picture, onPoint) {
 
 function buildNode(model, t, k) {
   const [ring, dot] = [svg("circle.ring"), svg("circle.dot")];
-  const hit = svg("circle.hit", { r: 11 }); // small nodes, too, are easy to point at
+  const hit = svg("circle.hit", { r: 12 }); // small nodes, too, are easy to point at
   const group = svg("g.node", { "data-node": `${t},${k}`, tabindex: -1, role: "img" }, hit, ring, dot);
   setProperty(group, "--tag", model.colours[k]);
   return { ring, dot, group, note: svg("text.note-text") }; // the note apart: the group's middle must be the dot's

@@ -8,13 +8,7 @@ import { direction, drawTick } from "./ghosts.js";
 export function buildBars(model) {
   const title = html("div.side-title");
   const bar = () =>
-    html(
-      "div.bar-row",
-      { role: "row" },
-      html("span.bar-name"),
-      html("span.bar"),
-      html("span.bar-number", { tabindex: -1 }),
-    );
+    html("div.bar-row", html("span.bar-name"), html("span.bar"), html("span.bar-number", { tabindex: -1 }));
   const rows = model.tags.map(bar);
   const foot = html("div.side-note.formula", { title: "p = exp(α + β − log Z)" });
   const content = html("div", title, rows, foot);

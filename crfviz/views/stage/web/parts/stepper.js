@@ -7,7 +7,7 @@ const NODES = { best: "best(t, k)", marginals: "marginals" };
 
 // `act`: { go(by), show(nodes) }.
 export function buildStepper({ go, show }) {
-  const text = html("div.step-text", { "aria-live": "polite" });
+  const text = html("div.step-text");
   const count = html("span.step-count");
   const back = [
     button("|◀", () => go(-Infinity), { title: "to the start (Home)" }),

@@ -7,7 +7,7 @@ const WIDE = 16; // characters of a label that always fit
 const SHORT = 7; // characters of a tag that fit into every column
 
 export function buildStrips(model) {
-  const element = html("div.strips", { role: "table", "aria-label": "The tags each decoder chooses" });
+  const element = html("div.strips", { role: "group", "aria-label": "The tags each decoder chooses" });
   let rows = [];
   // Rows come and go with the edits; the rest of the stage, and the focus in it, must survive that.
   const fit = (next) => {
@@ -27,8 +27,8 @@ export function buildStrips(model) {
 
 function buildRow(model, id) {
   const label = html("div.label");
-  const cells = model.words.map((_, t) => html("div.tag", { "data-t": t, tabindex: -1, role: "cell" }));
-  return { id, label, cells, element: html("div.row.strip", { role: "row" }, label, cells) };
+  const cells = model.words.map((_, t) => html("div.tag", { "data-t": t, tabindex: -1 }));
+  return { id, label, cells, element: html("div.row.strip", label, cells) };
 }
 
 function drawRow(model, row, { label, cells, element }) {

@@ -18,7 +18,7 @@ export function buildTerms(model) {
   const head = html("div.term.term-head", html("span"), html("span", "transition"), html("span", "emission"));
   const rows = [...model.words, "END"].map((word, t) => {
     const bars = [0, 1].map(() => html("span.term-bar", { tabindex: -1 }, html("span.term-number")));
-    return html("div.term", { "data-term": t, role: "row" }, html("span.term-word", { dir: "auto" }, word), bars);
+    return html("div.term", { "data-term": t }, html("span.term-word", { dir: "auto" }, word), bars);
   });
   const foot = html("div.side-note");
   return {

@@ -7,6 +7,7 @@ import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
 import { buildGraph, GRAPH } from "../parts/graph.js";
+import { buildHeard } from "../parts/heard.js";
 import { buildLattice } from "../parts/lattice.js";
 import { buildBars, buildControls } from "../parts/panels.js";
 import { buildCovers, buildStepper } from "../parts/stepper.js";
@@ -39,26 +40,31 @@ export function buildFrame(stage) {
   const { model, root } = stage;
   const { panels } = model;
   const heads = model.words.map((word) =>
-    html("div.word", { dir: "auto", title: word, tabindex: -1, role: "columnheader" }, html("span", word)),
+    html("div.word", { dir: "auto", title: word, tabindex: -1 }, html("span", word)),
   );
   const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
   const side = SIDES[panels.side]?.(stage) ?? [];
   const stepper = model.walk?.phases.length
     ? [buildStepper({ go: (by) => go(stage, by), show: (nodes) => showOnNodes(stage, nodes) })]
     : [];
+  const heard = buildHeard();
   const covers = buildCovers((part) => switchPart(stage, part));
   const identity = html("div.identity");
   const fold = button("", () => unfold(stage, !stage.model.unfolded), { class: "fold" });
   const heading = html("div.label");
   const note = html("div.note", { role: "status" });
   const legend = html("div.legend");
-  const columns = [html("div.row.words", { role: "row" }, heading, heads), ...elements(Object.values(rows))];
+  const columns = [html("div.row.words", heading, heads), ...elements(Object.values(rows))];
   for (const element of columns) {
     for (const name of ["pointerover", "focusin", "click"]) {
       element.addEventListener(name, (event) => pointAtCell(stage, event));
     }
   }
-  const scroller = html("div.scroller", { tabindex: "0", "aria-label": "The sentence, a column per word" }, columns);
+  const scroller = html(
+    "div.scroller",
+    { role: "group", tabindex: "0", "aria-label": "The sentence, a column per word" },
+    columns,
+  );
   const main = html("div.main", scroller);
   const below = panels.side === "gradient"; // so far down that the note would be out of sight
   const noteFirst = below || panels.side === "matrix";
@@ -69,7 +75,13 @@ export function buildFrame(stage) {
   body.append(...[panels.side === "matrix" ? [beside, main] : [main, beside]].flat(2));
   const topline = html("div.topline", identity, fold, covers.element);
   const picture = panels.main.length ? [body] : [];
-  root.replaceChildren(topline, ...elements(stepper), ...(noteFirst ? [note, ...picture] : [...picture, note]), legend);
+  root.replaceChildren(
+    topline,
+    ...elements(stepper),
+    ...(noteFirst ? [note, ...picture] : [...picture, note]),
+    legend,
+    heard.element,
+  );
   stage.tip ??= buildTips(root, () => stage.model);
   root.append(stage.tip);
   listen(stage, root);
@@ -94,6 +106,7 @@ export function buildFrame(stage) {
     update(next) {
       for (const part of parts) part.update(next);
       covers.update(next);
+      heard.update(next);
       const asked = next.asked && !next.asks ? next.asked[0] : null; // a link came for this word
       heads.forEach((head, t) => flag(head, { asked: t === asked }));
     },

@@ -1,0 +1,53 @@
+// What a screen reader says of a walk: each step as it is done, and what it or a key uncovered. Seen by nobody.
+
+import { html, setText } from "../dom.js";
+import { score } from "../numbers.js";
+import { partsOf } from "../stage/covers.js";
+
+export function buildHeard() {
+  const element = html("div.heard", { role: "status" });
+  let before = null;
+  return {
+    element,
+    update(model) {
+      const now = heardOf(model);
+      const news = before && [...stepNews(before, now), ...coverNews(before, now)].join(" ");
+      if (news) setText(element, news);
+      before = now;
+    },
+  };
+}
+
+// Where the walk stands, the parts there are and those that are covered, and the rows that can be read from end to end.
+function heardOf(model) {
+  const { steps, covered, payloadRows, rows, tags, words, sees } = model;
+  const whole = rows.filter(({ id, tags: path }) => path && words.every((_, t) => sees(id, t)));
+  return {
+    step: steps?.of ? steps.at : null,
+    text: steps?.of ? [`Step ${steps.at} of ${steps.of}.`, steps.text, largest(model)].filter(Boolean).join(" ") : "",
+    parts: partsOf({ ...model, rows: payloadRows }),
+    covered,
+    rows: new Map(whole.map(({ id, label, tags: path }) => [id, `${label}: ${path.map((k) => tags[k]).join(" ")}.`])),
+  };
+}
+
+function stepNews(before, now) {
+  if (before.step === null || now.step === null || before.step === now.step) return [];
+  const rows = [...now.rows].filter(([id]) => !before.rows.has(id)).map(([, text]) => text);
+  return [now.text, ...rows];
+}
+
+function coverNews(before, now) {
+  return now.parts
+    .filter(({ part }) => before.covered.has(part) !== now.covered.has(part))
+    .map(({ part, name }) => (now.covered.has(part) ? `${name} covered.` : (now.rows.get(part) ?? `${name} shown.`)));
+}
+
+// The best of the nodes that the step uncovered, while they say best(t, k).
+function largest({ steps, nodes, results, tags, K, sees }) {
+  const { column } = steps;
+  if (column === null || nodes !== "best" || !results.best || sees("path", column) || !sees("nodes", column)) return "";
+  const values = tags.map((_, k) => results.best[column * K + k]);
+  const best = values.indexOf(Math.max(...values));
+  return values[best] === -Infinity ? "" : `Largest: ${tags[best]}, ${score(values[best], 2)}.`;
+}
