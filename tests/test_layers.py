@@ -54,6 +54,8 @@ HEAVY = {  # where these may be imported
     "streamlit": ("crfviz/views/stage/component.py", "crfviz/ui/", "pages/", "app.py"),
     "plotly": ("crfviz/views/",),
     "altair": ("crfviz/views/",),
+    "distributed": ("crfviz/corpus/shards/cluster.py",),
+    "dask": (),
 }
 MOST = 20  # modules side by side
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
