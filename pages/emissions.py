@@ -33,5 +33,5 @@ picture = replace(
     legend=" · ".join(filter(None, [picture.legend, LEGEND])),
 )
 show_stage(current, picture, key="emissions")
-if table_twin(current, picture):
+if table_twin(current, picture, page="emissions"):
     st.dataframe(source.frame, hide_index=True)

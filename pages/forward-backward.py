@@ -17,4 +17,4 @@ convention = bound_tabs("Convention", "alpha", CONVENTIONS, "included", at=right
 before = current.trained if current.edited else None
 picture = sweep_picture(current.now, before, shown=shown, display=display, convention=convention)
 show_stage(current, picture, key="forward-backward")
-table_twin(current, picture)
+table_twin(current, picture, page="forward-backward")

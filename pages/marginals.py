@@ -32,5 +32,5 @@ picture = Picture(
 )
 show_stage(current, picture, key="marginals")
 st.button("Draw ten other samples", on_click=count_up, args=("draw", MOST_DRAWS))
-table_twin(current, picture)
+table_twin(current, picture, page="marginals")
 pair_panel(current)

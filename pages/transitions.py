@@ -20,6 +20,6 @@ before = current.trained if current.edited else None
 matrix = Matrix(display, chosen_ruler(current), flip_marks(current))
 picture = transition_picture(current.now, before, current.gold, matrix)
 show_stage(current, picture, key="transitions")
-if table_twin(current, picture, grids=[marginal_grid(current.now, None)]):
+if table_twin(current, picture, grids=[marginal_grid(current.now, None)], page="transitions"):
     frame = transition_frame(current.now.potentials)
     st.dataframe(frame, column_config=narrowed(frame))

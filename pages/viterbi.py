@@ -16,4 +16,5 @@ table_twin(
     picture,
     rows=backpointer_rows(current.now),
     grids=[best_grid(current.now)],
+    page="viterbi",
 )

@@ -210,7 +210,7 @@ def test_a_map_for_other_files_too_is_said_and_taken(tmp_path, capsys):
     [
         ("a\tNOUN\nb\n", [], "line 2: expected word TAB tag"),
         ("", [], "expected at least one tagged sentence, got none"),
-        ("a\t_\n", [], "got none in sentence 1"),
+        ("a\t_\n", [], "line 1: expected tags to compare with, got none"),
         ("a\tNOUN\n", ["--format", "conllu"], "expected 10 columns"),
         ("a\tNOUN\n", ["--map", "x"], "expected entity types as OLD=NEW"),
         ("a\tNOUN\n", ["--json", "/no/such/folder/x"], "/no/such/folder/x: cannot be written"),

@@ -22,9 +22,9 @@ LAYERS = [  # a package may import only from lines above its own, and from itsel
 ROOMS = {  # inside of a layer, from the ground up; what has no line stands on the ground
     "chain": [{"decoding", "demonstrations", "homework"}, {"questions"}, {"entities"}],
     "taggers": [{"textbook"}, {"hmm", "perceptron", "neural", "brought"}, {"registry"}],
-    "corpus": [{"training", "run"}, {"counts"}, {"tables"}],
+    "corpus": [{"training", "run"}, {"counts"}, {"tables"}, {"shards"}],
     "annotations": [{"store"}, {"files", "teaching"}],
-    "views": [{"stage"}, {"strips"}, {"frames", "quiz"}, {"figures"}],
+    "views": [{"stage"}, {"strips"}, {"frames", "quiz"}, {"figures"}, {"exports"}],
     "ui": [
         {"state"},
         {"cached"},
@@ -54,6 +54,8 @@ HEAVY = {  # where these may be imported
     "streamlit": ("crfviz/views/stage/component.py", "crfviz/ui/", "pages/", "app.py"),
     "plotly": ("crfviz/views/",),
     "altair": ("crfviz/views/",),
+    "distributed": ("crfviz/corpus/shards/cluster.py",),
+    "dask": (),
 }
 MOST = 20  # modules side by side
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

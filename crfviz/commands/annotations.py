@@ -8,7 +8,6 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -32,6 +31,7 @@ from crfviz.commands.names import require_file, require_folder, require_known
 from crfviz.commands.tag import printable
 from crfviz.corpus.table import Table, TableRow, aligned
 from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.text.whole_files import write_whole
 
 SHOWN = 20  # problems of a file that are printed
 COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
@@ -171,18 +171,9 @@ def _format(options: argparse.Namespace) -> FileFormat:
 
 
 def _write(path: Path, pieces: Sequence[bytes]) -> None:
-    """A file that is there whole or not at all: an older one stays if the new one fails."""
     if path.exists() and not path.is_file():
         raise FormatError(f"{path}: cannot be written: it is no plain file")
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        with beside.open("wb") as file:
-            file.writelines(pieces)
-        beside.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from error
+    write_whole(path, pieces)
 
 
 def _import(store: Store, options: argparse.Namespace) -> None:

@@ -2,29 +2,30 @@
 
 --json holds the figures of every decoder, the errors by what is to blame, and all tables of the
 report. --report is one HTML file that needs no network. --against sets a second model beside the
-first. The file is gone through twice and never held as a whole, so it may be of any size.
+first. The file is read in shards and never held as a whole, so it may be of any size; what is
+written is the same whoever works, to the last byte.
 """
 
 import argparse
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import Never
-
-import torch
-from tqdm import tqdm
+from typing import Any
 
 from crfviz.commands.names import mapped_types, require_folder
-from crfviz.corpus.run.results import Results
-from crfviz.corpus.run.tagging import run
+from crfviz.commands.work import add_work_arguments, at_work, opened
+from crfviz.corpus.counts.tally import Counted
+from crfviz.corpus.shards.evaluating import Evaluated, Evaluation, gathered
+from crfviz.corpus.shards.model import model_of
+from crfviz.corpus.table import Table
 from crfviz.corpus.tables.analysis import full_record, tables_of
-from crfviz.corpus.tables.report import as_record, as_text, record_evaluation
-from crfviz.corpus.tables.two_models import comparison_tables, comparison_text
-from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.corpus.tables.report import as_record, as_text, record_evaluation, untimed
+from crfviz.corpus.tables.two_models import comparison_text, tables_of_comparison
+from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import FORMATS, SentenceFile
+from crfviz.text.whole_files import write_whole
 from crfviz.views.figures.error_report import html_report
 
 
@@ -46,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--against", metavar="NAME", help="another model: wins, losses and significance")
     add("--card", action="store_true", help="write the figures into the folder of the model")
     add("--label", help="what the file is called there (default: its folder and its name)")
+    add("--times", action="store_true", help="how long it took, in JSON and report, too")
+    add_work_arguments(parser)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -54,51 +57,59 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         CrfvizError: the model, the file or an option is of no use; the message says why.
     """
-    for path in (args.json, args.report):
+    outputs = [path for path in (args.json, args.report) if path is not None]
+    for path in outputs:
         require_folder(path)  # now, not after an hour
-    whole = SentenceFile(args.file, args.format, args.fold_handles)
-    types = mapped_types(args.map, [whole])
-    sentences = replace(whole, types=types)
-    torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
+    types = mapped_types(args.map, [SentenceFile(args.file, args.format, args.fold_handles)])
     tagger = load_tagger(args.model)
     if args.card and tagger.observations is not None:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
-    label = args.label or "/".join(args.file.resolve().parts[-2:])
-    prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(types)
-    results = _run(tagger, sentences)
-    file = "".join([label, *prepared])
-    record = as_record(results, file)
-    sys.stdout.write(f"{as_text(record)}\n")
-    compared = {}
-    if args.against:
-        other = load_tagger(args.against)
-        compared = comparison_tables(results, _run(other, sentences), sentences)
-        text = comparison_text(tagger.name, other.name, compared["models"])
-        sys.stdout.write(f"\n{text}\n")
-    if args.json or args.report:
-        tables = {**tables_of(results), **compared}
-        everything = {**full_record(results, file, tables), "against": args.against}
-        if args.json:
-            _write(args.json, json.dumps(everything, indent=2) + "\n")
-        if args.report:
-            _write(args.report, html_report(everything, tables))
-    if args.card:
-        record_evaluation(tagger.folder, label, record)
+    if args.against is not None:
+        load_tagger(args.against)  # or the first shard would say that there is none
+    with opened(args.file, args.format) as source:
+        job = Evaluation(
+            file=str(args.file),
+            file_format=source.file_format,
+            model=model_of(args.model),
+            against=None if args.against is None else model_of(args.against),
+            fold_handles=args.fold_handles,
+            types=None if types is None else tuple(types.items()),
+        )
+        with at_work(args, source, job, outputs) as contents:
+            _write(args, tagger, gathered(contents))
     return 0
 
 
-def _run(tagger: Tagger, sentences: SentenceFile) -> Results:
-    with tqdm(unit=" sentences") as bar:
-        return run(tagger, sentences, lambda done, total: _advance(bar, done, total))
+def _write(args: argparse.Namespace, tagger: Tagger, found: Evaluated) -> None:
+    """Print the figures, and write what the options ask for."""
+    label = args.label or "/".join(args.file.resolve().parts[-2:])
+    prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(args.map)
+    file = "".join([label, *prepared])
+    results = Counted(tagger, found.tally)
+    record = as_record(results, file)
+    sys.stdout.write(f"{as_text(record)}\n")
+    tables = tables_of(results)
+    if found.comparison is not None:
+        both = tables_of_comparison(found.comparison)
+        text = comparison_text(tagger.name, load_tagger(args.against).name, both["models"])
+        sys.stdout.write(f"\n{text}\n")
+        tables |= both
+    if args.json or args.report:
+        everything = _everything(args, results, file, tables)
+        if args.json:
+            write_whole(args.json, [json.dumps(everything, indent=2).encode(), b"\n"])
+        if args.report:
+            write_whole(args.report, [html_report(everything, tables).encode()])
+    if args.card:
+        record_evaluation(tagger.folder, label, record)
 
 
-def _advance(bar: "tqdm[Never]", done: int, total: int) -> None:
-    bar.total = total
-    bar.update(done - bar.n)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from error
+def _everything(
+    args: argparse.Namespace, results: Counted, file: str, tables: dict[str, Table]
+) -> dict[str, Any]:
+    """The whole record; without times, which no two runs share, unless they are asked for."""
+    if not args.times:
+        for row in tables["decoders"]:
+            del row["microseconds"]
+    record = full_record(results, file, tables)
+    return {**(record if args.times else untimed(record)), "against": args.against}

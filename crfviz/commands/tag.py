@@ -2,6 +2,11 @@
 
 All decoders work on the same potentials, those of the app: for a BIO tagger with the rules of BIO.
 `p(Viterbi tag)` is the marginal of the tag above it.
+
+With --file: a whole file with the tags of the best path, in the format that it has. CoNLL-U, iob2,
+CoNLL columns (words alone will do, with --format columns) and JSONL keep all else that is in them.
+--marginals adds the probability of each tag: to the last column of CoNLL-U, in a column before the
+tags, or as "marginals" in JSONL. The file is never held as a whole, so it may be of any size.
 """
 
 import argparse
@@ -9,17 +14,31 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from crfviz.chain.decoding.greedy import greedy
 from crfviz.chain.decoding.max_marginal import likeliest
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.exceptions import EmptySentenceError, FormatError
+from crfviz.commands.names import require_folder
+from crfviz.commands.work import add_work_arguments, at_work, opened
+from crfviz.corpus.shards.model import model_of
+from crfviz.corpus.shards.tagging import Tagging
+from crfviz.exceptions import CrfvizError, EmptySentenceError, FormatError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
+from crfviz.text.formats import FORMATS
+from crfviz.text.whole_files import write_whole
 
 DEFAULT_MODEL = "upos-en-contextfree"
 GAP = "  "  # between columns
+OF_FILES = (
+    "out",
+    "format",
+    "marginals",
+    "workers",
+    "scheduler",
+)  # options that say nothing of one sentence
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("text", nargs="*", help="the sentence (default: standard input, one sentence a line)")
     add("--model", default=DEFAULT_MODEL, metavar="NAME", help="default: %(default)s")
+    add("--file", type=Path, metavar="FILE", help="sentences to tag, instead; - is standard input")
+    add("--format", choices=FORMATS, help="of the file (default: told from its content)")
+    add("--out", type=Path, metavar="FILE", help="of the tagged file (default: standard output)")
+    add("--marginals", action="store_true", help="the probability of each tag of each word, too")
+    add_work_arguments(parser)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -35,6 +59,10 @@ def main(options: argparse.Namespace) -> int:
     Raises:
         CrfvizError: no such model, or nothing to tag; the message says which.
     """
+    if options.file is not None:
+        return _tag_file(options)
+    if given := [name for name in OF_FILES if getattr(options, name)]:
+        raise CrfvizError(f"--{given[0]}: expected --file with it, the sentences to tag")
     tagger = load_tagger(options.model)
     printed = False
     for text in [" ".join(options.text)] if options.text else _lines():
@@ -54,6 +82,25 @@ def _lines() -> Iterator[str]:
         yield from sys.stdin
     except UnicodeDecodeError as error:
         raise FormatError(f"expected UTF-8 text on standard input, got {error}") from error
+
+
+def _tag_file(options: argparse.Namespace) -> int:
+    if options.text:
+        raise CrfvizError("expected a sentence or --file, got both")
+    require_folder(options.out)
+    load_tagger(options.model)  # now, not at the first shard
+    with opened(options.file, options.format) as source:
+        model = model_of(options.model)
+        job = Tagging(source.name, source.file_format, model, marginals=options.marginals)
+        outputs = [] if options.out is None else [options.out]
+        with at_work(options, source, job, outputs) as contents:
+            if options.out is not None:
+                write_whole(options.out, contents)
+                return 0
+            for content in contents:
+                sys.stdout.buffer.write(content)
+                sys.stdout.buffer.flush()
+    return 0
 
 
 def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:

@@ -56,19 +56,31 @@ def load_tagger(name_or_folder: str | Path) -> Tagger:
     Raises:
         ModelError: no such tagger, or it is no model; says which file and which field.
     """
-    places = _places()
-    if isinstance(name_or_folder, str) and name_or_folder in places:
-        return _load(places[name_or_folder])
+    if (place := place_of(name_or_folder)) is not None:
+        return _load(place)
     if isinstance(name_or_folder, str) and name_or_folder in plugins():
         return PluginTagger(plugins()[name_or_folder])
-    if str(name_or_folder).strip() and _is(Path.is_dir, Path(name_or_folder)):
-        return _load(Path(name_or_folder))
-    if str(name_or_folder).endswith(".json") and _is(Path.is_file, Path(name_or_folder)):
-        return _load(Path(name_or_folder))
     known = ", ".join(list_taggers()) or "none"
     raise ModelError(
         f"no tagger is called {str(name_or_folder)!r} and no model folder is there; known: {known}"
     )
+
+
+def place_of(name_or_folder: str | Path) -> Path | None:
+    """The folder or textbook file that `load_tagger` would read; None without one.
+
+    Names go before paths, those of plug-ins before folders of the same name.
+    """
+    places = _places()
+    if isinstance(name_or_folder, str) and name_or_folder in places:
+        return places[name_or_folder]
+    if isinstance(name_or_folder, str) and name_or_folder in plugins():
+        return None
+    if str(name_or_folder).strip() and _is(Path.is_dir, Path(name_or_folder)):
+        return Path(name_or_folder)
+    if str(name_or_folder).endswith(".json") and _is(Path.is_file, Path(name_or_folder)):
+        return Path(name_or_folder)
+    return None
 
 
 def bring(*files: str | Path, name: str = "", reading: Reading | None = None) -> Tagger:

@@ -74,16 +74,28 @@ def parse_columns(lines: Iterable[str], layout: Layout, name: str) -> Iterator[S
     Raises:
         FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
     """
-    for block in blocks(lines):
+    for _, sentence in numbered_sentences(lines, layout, name):
+        yield sentence
+
+
+def numbered_sentences(
+    lines: Iterable[str], layout: Layout, name: str, first: int = 1
+) -> Iterator[tuple[int, Sentence]]:
+    """As `parse_columns`, each with the line of its beginning; the first line has number `first`.
+
+    Raises:
+        FormatError: as `parse_columns` does.
+    """
+    for block in blocks(lines, first):
         sentence = sentence_of(block, layout, name)
         if sentence.tokens:
-            yield sentence
+            yield block[0][0], sentence
 
 
-def blocks(lines: Iterable[str]) -> Iterator[Block]:
-    """Runs of lines that are not blank, each line with its number from 1."""
+def blocks(lines: Iterable[str], first: int = 1) -> Iterator[Block]:
+    """Runs of lines that are not blank, each line with its number from `first` on."""
     block: list[tuple[int, str]] = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=first):
         if line.strip():
             block.append((number, line))
         elif block:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from crfviz.exceptions import FormatError
+from crfviz.text import columns, jsonl
 from crfviz.text.cleaning import fold_handles, map_types
 from crfviz.text.columns import (
     COLUMNS,
@@ -113,6 +114,26 @@ def _parse(lines: Iterable[str], file_format: FormatName, name: str) -> Iterator
     if file_format == "jsonl":
         return parse_jsonl(lines, name)
     return parse_columns(lines, LAYOUTS[file_format], name)
+
+
+def parse_part(
+    content: bytes, file_format: FormatName, *, name: str, first_line: int
+) -> Iterator[tuple[int, Sentence]]:
+    """The sentences of some lines of a file, each with the line of its beginning.
+
+    Args:
+        content: whole sentences.
+        file_format: of the file.
+        name: of the file, for messages.
+        first_line: the number of the first line in the file.
+
+    Raises:
+        FormatError: as `read_sentences` does, with the line in the file.
+    """
+    lines = lines_of(decoded(content, name=name, first_line=first_line))
+    if file_format == "jsonl":
+        return jsonl.numbered_sentences(lines, name, first_line)
+    return columns.numbered_sentences(lines, LAYOUTS[file_format], name, first_line)
 
 
 def detect_format(lines: Iterable[str], *, name: str = "text") -> FormatName:

@@ -22,10 +22,22 @@ def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
     Raises:
         FormatError: a line is no such object; says in which line and what is wrong.
     """
-    for number, line in enumerate(lines, start=1):
+    for _, sentence in numbered_sentences(lines, name):
+        yield sentence
+
+
+def numbered_sentences(
+    lines: Iterable[str], name: str, first: int = 1
+) -> Iterator[tuple[int, Sentence]]:
+    """As `parse_jsonl`, each with its line; the first line has number `first`.
+
+    Raises:
+        FormatError: as `parse_jsonl` does.
+    """
+    for number, line in enumerate(lines, start=first):
         where = f"{name}, line {number}"
         if line.strip() and (sentence := sentence_of(parse_object(line, where), where)).tokens:
-            yield sentence
+            yield number, sentence
 
 
 def render_jsonl(sentences: Iterable[Sentence]) -> str:

@@ -17,6 +17,10 @@ from crfviz.ui.session.current import handle_events, scenario, view_option
 from crfviz.ui.session.kept import last_event
 from crfviz.ui.state.covers import covered
 from crfviz.ui.widgets import download, narrowed
+from crfviz.views.exports.live import PAGES, Live
+from crfviz.views.exports.page import live_page
+from crfviz.views.exports.script import script
+from crfviz.views.exports.subject import origin_of
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
@@ -27,7 +31,6 @@ from crfviz.views.strips import pictures
 # explains and how it reads it, and whether tags without mass are folded.
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
-GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
 
 
 def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
@@ -48,7 +51,7 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
         else cached.potentials(now.model, now.sentence, constrained=False)
     )
     if scene.edited and picture.title is None:
-        legend = " · ".join(filter(None, [picture.legend, GHOSTS]))
+        legend = " · ".join(filter(None, [picture.legend, pictures.GHOSTS]))
         picture = replace(picture, legend=legend)
     subject = Subject(
         trained=scene.trained if other is None else other.now,
@@ -85,16 +88,26 @@ def table_twin(
     rows: Sequence[Row] = (),
     grids: Sequence[Grid] = (),
     save: bool = False,
+    page: str = "explore",
 ) -> bool:
     """The picture above as plain tables, to read, copy and download; drawn only when asked for.
 
     It has the picture's strips and grids, and then further ones; `save` lets the lattice be saved.
+    The live file that can be taken away opens at `page`.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
     """
+    live = _live(scene, page)
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
         wanted = bound_flag(st.toggle, "Show the numbers as tables", "twin")
+        download(
+            "Take it with you",
+            lambda: live_page(live, list(PAGES)),
+            "crfviz.html",
+            "text/html",
+            type="tertiary",
+        )
         if save:
             _save_lattice(scene)
     if not wanted:
@@ -108,6 +121,8 @@ def table_twin(
     if rows:
         texts = pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)
         st.dataframe(texts, column_config=narrowed(texts))
+    with st.expander("The same numbers in Python"):
+        st.code(script(live), language="python")
     for grid in [*picture.grids, *grids]:
         st.text(grid.label)
         frame = pd.DataFrame(grid.values.T.numpy(), index=list(scene.tags), columns=columns)
@@ -129,6 +144,27 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
     """Draw the buttons of a walk whose picture is not on a stage; gives the steps done."""
     show_stage(scene, Picture([], walk=walk, title="", changeable=False), key=key)
     return steps_done(scene, walk)
+
+
+def _live(scene: Scene, page: str) -> Live:
+    """The screen as a live file has it.
+
+    Everything is at hand: the model may be gone when the file is asked for.
+    """
+    now = scene.scenario
+    constrained = now.edits.constrained
+    return Live(
+        cached.potentials(now.model, now.sentence, constrained=constrained),
+        edits=now.edits,
+        pins=now.pins,
+        gold=scene.gold,
+        origin=origin_of(scene.tagger, now.sentence, constrained=constrained),
+        probabilistic=scene.tagger.probabilistic,
+        of_probabilities=scene.of_probabilities,
+        opens=page,
+        step=max(0, now.step) if now.step else None,
+        covered=covered(now.view),
+    )
 
 
 def _save_lattice(scene: Scene) -> None:

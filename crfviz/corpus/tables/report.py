@@ -52,6 +52,14 @@ def as_record(results: Results | Counted, file: str) -> dict[str, Any]:
     }
 
 
+def untimed(record: Record) -> dict[str, Any]:
+    """A record without how long it took, and so the same whenever and by whomever it is made."""
+    timeless = {name: value for name, value in record.items() if name != "scoring_seconds"}
+    for name in DECODERS:
+        timeless[name] = {key: value for key, value in record[name].items() if key != "seconds"}
+    return timeless
+
+
 def as_text(record: Record) -> str:
     """What `python -m crfviz evaluate` prints."""
     table = aligned(_rows(record))
@@ -168,13 +176,16 @@ def _rows(record: Record) -> list[list[str]]:
             "F1, %": "entity_f1",
         }
     counts = ["sentences that break BIO"] if record["scheme"] else []
-    rows = [["decoder", *shares, *counts, "seconds"]]
+    times = ["seconds"] if "scoring_seconds" in record else []
+    rows = [["decoder", *shares, *counts, *times]]
     for name in DECODERS:
         scores = record[name]
         cells = [_rate(scores, share) for share in shares.values()]
         if counts:
             cells.append(f"{scores['invalid_bio']:,}")
-        rows.append([TITLES[name], *cells, f"{scores['seconds']:.2f}"])
+        if times:
+            cells.append(f"{scores['seconds']:.2f}")
+        rows.append([TITLES[name], *cells])
     return rows
 
 
@@ -191,9 +202,12 @@ def _notes(record: Record) -> list[str]:
     notes = [
         f"Expected calibration error: {100 * record['ece']:.2f} % of words (marginals), "
         f"{100 * record['sequence_ece']:.2f} % of sentences (Viterbi path).",
-        f"Seconds are those of decoding; from words to scores it took "
-        f"{record['scoring_seconds']:.2f} on {record['device']}.",
     ]
+    if "scoring_seconds" in record:
+        notes.append(
+            f"Seconds are those of decoding; from words to scores it took "
+            f"{record['scoring_seconds']:.2f} on {record['device']}."
+        )
     if not record.get("probabilistic", True):
         notes[0] += " The model has scores, not probabilities: this is what a CRF with them says."
     if not record["scheme"]:

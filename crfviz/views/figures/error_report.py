@@ -54,7 +54,7 @@ def html_report(record: Record, tables: Tables) -> str:
         for name in present:
             parts.append(f"<h3>{html.escape(ABOUT[name])}</h3>")
             if name in FIGURES:
-                parts.append(figure_html(FIGURES[name](tables[name]), library=library))
+                parts.append(figure_html(FIGURES[name](tables[name]), name=name, library=library))
                 library = False
             parts.append(_table(tables[name]))
     return page_html(title, "\n".join(parts), STYLE)

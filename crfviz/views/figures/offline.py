@@ -13,16 +13,19 @@ POLICY = (
 )
 
 
-def figure_html(figure: go.Figure, *, library: bool, toolbar: bool = False) -> str:
+def figure_html(figure: go.Figure, *, name: str, library: bool, toolbar: bool = False) -> str:
     """A figure as part of a page.
 
     Args:
         figure: to be drawn.
+        name: of its own in the page; Plotly would draw one by lot, and no page be like another.
         library: whether Plotly's code of 4.8 MB goes in with it; once a page.
         toolbar: whether the buttons that zoom and save a picture are shown.
     """
     config: dict[str, Any] = QUIET if toolbar else {**QUIET, "displayModeBar": False}
-    text: str = pio.to_html(figure, config=config, include_plotlyjs=library, full_html=False)
+    text: str = pio.to_html(
+        figure, config=config, include_plotlyjs=library, full_html=False, div_id=f"figure-{name}"
+    )
     return text
 
 

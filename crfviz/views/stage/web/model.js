@@ -13,7 +13,6 @@ const TABLES = ["marginals", "alpha", "beta", "best"];
 // The payload of crfviz/views/stage/payload.py with its tables as typed arrays.
 export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
-  const tagId = (tag) => data.tags.indexOf(tag);
   const { edits, results, ruler, pile, gradient } = data;
   const trained = data.trained && chainOf(data.trained, T, K);
   return {
@@ -22,11 +21,7 @@ export function decode(data) {
     K,
     trained,
     perStep: Boolean(data.trained?.steps),
-    edits: {
-      transitions: new Map(edits.transitions.map(([from, to, value]) => [`${from},${to}`, value ?? -Infinity])),
-      emissions: new Map(edits.emissions.map(([t, tag, value]) => [`${t},${tagId(tag)}`, value ?? -Infinity])),
-      strength: edits.strength,
-    },
+    edits: editsOf(edits, data.tags),
     results: {
       ...results,
       ...tablesOf(results),
@@ -42,6 +37,15 @@ export function decode(data) {
       difference: counts(gradient.difference, floats),
     },
     tables: data.tables.map((table) => ({ ...table, ...tablesOf(table, ["values", "trained"]) })),
+  };
+}
+
+// The edits of a payload, by cell.
+export function editsOf({ transitions, emissions, strength }, tags) {
+  return {
+    transitions: new Map(transitions.map(([from, to, value]) => [`${from},${to}`, value ?? -Infinity])),
+    emissions: new Map(emissions.map(([t, tag, value]) => [`${t},${tags.indexOf(tag)}`, value ?? -Infinity])),
+    strength,
   };
 }
 

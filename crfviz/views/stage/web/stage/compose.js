@@ -7,7 +7,7 @@ import { allCovered } from "./covers.js";
 import { folds } from "./steps.js";
 
 // Events that change numbers: those whose outcome is drawn before Python answers, and those that it alone can work out.
-const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);
+export const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);
 const PYTHONS = new Set(["undo", "redo", "constrained"]);
 
 // `events` are those that wait for an answer, `chosen` is the reader's { preview, message, unfolded, into, covered },
@@ -60,7 +60,7 @@ function resultsOf(payload, chain) {
 }
 
 // `edits` after one more event, without changing `edits`.
-function withEvent(edits, event, { tags }) {
+export function withEvent(edits, event, { tags }) {
   if (event.kind === "reset") return { transitions: new Map(), emissions: new Map(), strength: 1 };
   if (event.kind === "strength") return { ...edits, strength: event.value };
   const [name, key] =

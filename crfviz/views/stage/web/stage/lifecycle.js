@@ -3,7 +3,7 @@
 //
 // A change made here is drawn at once from this side's own recursions, sent to Python, and drawn again from Python's
 // numbers when they arrive: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
-// "python" when Python has answered every change of numbers, else "live".
+// "python" when Python has answered every change of numbers, else "live", as always where a host is alone.
 
 import { flag, html, mark, set, setProperty } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
@@ -154,7 +154,7 @@ export class Stage {
     model.sizes = sizes;
     this.sizes = sizes;
     frame.update(model);
-    set(root, "data-source", model.waiting ? "live" : "python");
+    set(root, "data-source", model.waiting || model.alone ? "live" : "python");
     this.tell();
     set(root, "data-rev", Number(root.dataset.rev) + 1);
   }

@@ -1,0 +1,184 @@
+"""What `evaluate` and `tag` share: a file in shards, who works at them, and how far they are.
+
+Finished shards are kept in the folder FILE.shards beside the output FILE until that is whole.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Never
+
+from tqdm import tqdm
+
+from crfviz.corpus.shards.cluster import Cluster
+from crfviz.corpus.shards.crew import Alone, Crew, Job, Processes
+from crfviz.corpus.shards.cutting import SHARD_BYTES, Shard, cut
+from crfviz.corpus.shards.kept import Kept, folder_beside
+from crfviz.corpus.shards.work import worked
+from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.text.formats import FormatName, detect_format
+from crfviz.text.lines import decoded
+
+LARGE = 16_000_000  # bytes of a file from which on all cores work at it
+STANDARD_INPUT = Path("-")
+
+
+def add_work_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that say who works."""
+    who = parser.add_mutually_exclusive_group()
+    who.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help=f"processes on this machine (default: one a core for files of {LARGE // 10**6} MB "
+        f"and more, else 1)",
+    )
+    who.add_argument(
+        "--scheduler",
+        metavar="tcp://HOST:8786",
+        help="a Dask cluster that is there already, instead; needs crfviz[cluster]",
+    )
+    parser.add_argument(
+        "--shard-bytes",
+        type=int,
+        default=SHARD_BYTES,
+        metavar="N",
+        help="how much of the file is worked at in one go (default: %(default)s)",
+    )
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of sentences, opened."""
+
+    file: BinaryIO
+    name: str
+    head: bytes  # lines that were read to tell the format
+    file_format: FormatName
+    size: int | None  # bytes; None: it comes through a pipe
+
+
+@contextmanager
+def opened(path: Path, file_format: FormatName | None) -> Iterator[Source]:
+    """A file, or standard input as `-`; its format is told from its content if it is not given.
+
+    Raises:
+        FormatError: it cannot be read, or fits no format; also while it is read.
+    """
+    piped = path == STANDARD_INPUT
+    name = "standard input" if piped else str(path)
+    with _readable(name):
+        file: BinaryIO = sys.stdin.buffer if piped else path.open("rb")
+    with nullcontext() if piped else file:
+        head: list[bytes] = []
+        with _readable(name):
+            told = file_format or detect_format(_lines(file, name, head), name=name)
+            size = os.fstat(file.fileno()).st_size if path.is_file() else None
+        yield Source(file, name, b"".join(head), told, size)
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Say of a file that cannot be read that it is this one."""
+    try:
+        yield
+    except OSError as error:
+        raise FormatError(f"{name}: expected a file to read, got: {error.strerror}") from error
+
+
+def _shards(source: Source, size: int) -> Iterator[Shard]:
+    by_line = source.file_format == "jsonl"
+    with _readable(source.name):
+        yield from cut(source.file, size, by_line=by_line, head=source.head)
+
+
+def _lines(file: BinaryIO, name: str, head: list[bytes]) -> Iterator[str]:
+    """The first lines of a file, as long as they are asked for; `head` gets their bytes."""
+    for number, line in enumerate(file, start=1):
+        head.append(line)
+        text = decoded(line, name=name, first_line=number)
+        yield text.removesuffix("\n").removesuffix("\r")
+
+
+@contextmanager
+def at_work(
+    options: argparse.Namespace, source: Source, job: Job, outputs: Sequence[Path]
+) -> Iterator[Iterator[bytes]]:
+    """What comes of every shard, in the order of the file.
+
+    When the body is left without an error, the finished shards are no longer kept.
+
+    Raises:
+        CrfvizError: an option, a shard or the model is of no use, or nothing can be written.
+    """
+    if options.shard_bytes < 1:
+        raise CrfvizError(f"--shard-bytes: expected at least 1, got {options.shard_bytes}")
+    many = source.size is None or source.size > options.shard_bytes
+    kept = Kept(folder_beside(outputs[0]), job.key) if outputs and many else None
+    shards = _shards(source, options.shard_bytes)
+    try:
+        with _Progress(source.size) as progress:
+            crew = _crew(options, source, job, progress)
+            with closing(worked(shards, crew, kept, progress.done)) as contents:
+                yield contents
+    except KeyboardInterrupt:
+        told = kept.told() if kept else "nothing is kept"
+        sys.stderr.write(f"\nstopped: {told}\n")
+        raise
+    if kept:
+        _tell_of(kept)
+        kept.clear()
+
+
+def _tell_of(kept: Kept) -> None:
+    if kept.found:
+        sys.stderr.write(f"{kept.folder}: went on from {kept.found} finished shards\n")
+    if stale := kept.stale():
+        sys.stderr.write(
+            f"{kept.folder}: {stale} shards were of another file, model or options, and not used\n"
+        )
+
+
+def _crew(options: argparse.Namespace, source: Source, job: Job, progress: "_Progress") -> Crew:
+    """Who works at the shards."""
+    if options.scheduler is not None:
+        return Cluster(job, options.scheduler)
+    number = options.workers
+    if number is None:
+        large = source.size is not None and source.size >= LARGE
+        number = len(os.sched_getaffinity(0)) if large else 1
+    if number < 1:
+        raise CrfvizError(f"--workers: expected at least 1, got {number}")
+    if source.size is not None:
+        number = min(number, -(-max(1, source.size) // options.shard_bytes))
+    return Alone(job, progress.share) if number == 1 else Processes(job, number)
+
+
+class _Progress:
+    """A bar of the bytes of a file that are done."""
+
+    def __init__(self, size: int | None) -> None:
+        self._bar: tqdm[Never] = tqdm(total=size, unit="B", unit_scale=True)
+        self._finished = 0
+
+    def __enter__(self) -> "_Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def done(self, shard: Shard) -> None:
+        """A shard is done."""
+        self._finished += len(shard.content)
+        self._show(self._finished)
+
+    def share(self, shard: Shard, share: float) -> None:
+        """So much of a shard is done."""
+        self._show(self._finished + int(share * len(shard.content)))
+
+    def _show(self, finished: int) -> None:
+        self._bar.update(finished - self._bar.n)

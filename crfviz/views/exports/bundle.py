@@ -1,0 +1,93 @@
+"""The stage's modules as one script, and its style sheets as one: for files that load nothing.
+
+They are put together from the sources when they are asked for, so that nothing can be stale, and
+need no Node. Only what these sources use of JavaScript's modules is understood: named imports from
+relative files, and exports of functions, classes and constants. Modules do not import each other in
+a circle (the linter sees to that), so each is a function that is called once, in order.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+STAGE = Path(__file__).parents[1] / "stage" / "web"
+OWN = Path(__file__).with_name("web")
+
+_IMPORT = re.compile(r'^import\s*\{([^}]*)\}\s*from\s*"([^"]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+_LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+
+
+@cache
+def script() -> str:
+    """The live file's script; nothing of it is asked for elsewhere.
+
+    Raises:
+        ValueError: a module does something that this cannot put together.
+    """
+    return bundled(OWN / "file.js")
+
+
+@cache
+def style() -> str:
+    """The style sheets of a live file."""
+    sheets = [STAGE / "stage.css", OWN / "file.css"]
+    return "\n".join(_without_comments(sheet.read_text("utf-8")) for sheet in sheets)
+
+
+@cache
+def unpacker() -> str:
+    """What runs a script that is packed."""
+    return bundled(OWN / "unpack.js")
+
+
+def bundled(entry: Path) -> str:
+    """A module with all that it imports, as one strict script.
+
+    Raises:
+        ValueError: a module does something that this cannot put together.
+    """
+    names: dict[Path, str] = {}
+    parts = ['"use strict";']
+    _add(entry.resolve(), names, parts)
+    return "\n".join(parts)
+
+
+def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
+    """Put a module behind all that it imports."""
+    if path in names:
+        return
+    text = path.read_text("utf-8")
+    for _, target in _IMPORT.findall(text):
+        _add((path.parent / target).resolve(), names, parts)
+
+    def taken(found: re.Match[str]) -> str:
+        wanted = " ".join(found[1].split()).rstrip(", ").replace(" as ", ": ")
+        return f"const {{ {wanted} }} = {names[(path.parent / found[2]).resolve()]};"
+
+    exported = _EXPORT.findall(text)
+    body = _EXPORT.sub("", _IMPORT.sub(taken, text))
+    if left := _LEFT.search(body):
+        raise ValueError(f"{path.name} has a line that cannot be bundled: {left[0][:60]}")
+    names[path] = f"m{len(names)}"
+    parts.append(
+        f"const {names[path]} = (() => {{\n{_slim(body, path)}\n"
+        f"return {{ {', '.join(exported)} }};\n}})();"
+    )
+
+
+def _slim(body: str, path: Path) -> str:
+    """Without lines of comments and without indentation: a third less."""
+    lines = []
+    for line in map(str.strip, body.splitlines()):
+        if not line or line.startswith("//"):
+            continue
+        if line.count("`") % 2:
+            raise ValueError(f"{path.name} has a text of several lines: {line[:60]}")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _without_comments(sheet: str) -> str:
+    lines = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL).splitlines()
+    return "\n".join(filter(None, map(str.strip, lines)))

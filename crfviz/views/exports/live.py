@@ -1,0 +1,219 @@
+"""What a live file is told: the chain of one sentence, and how each of its pages draws it.
+
+The file works out every number itself from the scores; `web/local.js` is the reader of this format.
+Letters: `T` tokens, `K` tags.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.decoding.k_best import margin
+from crfviz.chain.edits import Edits
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError
+from crfviz.text.lines import shown_value
+from crfviz.views.stage.parts import Matrix, Picture, Subject
+from crfviz.views.stage.payload import payload
+from crfviz.views.stage.steps import viterbi_walk
+from crfviz.views.strips.grids import PROBABILITY
+from crfviz.views.strips.pictures import (
+    GHOSTS,
+    emission_picture,
+    explore_picture,
+    marginal_picture,
+    sweep_picture,
+    transition_picture,
+    viterbi_picture,
+)
+
+MAX_WORDS = 120  # as on the pages
+Draw = Callable[["Live", Analysis, Analysis | None], Picture]  # of the chain now, and before edits
+
+# Of a picture's payload: what stays true whatever is edited.
+_OF_PICTURE = ("title", "reference", "contrast", "hint", "legend", "panels", "display", "messages")
+_NUMBERS = ("values", "trained", "outlined")  # of a table
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the file."""
+
+    title: str
+    draw: Draw
+    path: str = ""  # of the app's page
+    note: str = "edits"  # who writes the note once something is edited: `local.js` by this name
+
+
+PAGES: Mapping[str, Page] = {
+    "explore": Page("Explore", lambda live, now, _: explore_picture(now, live.gold)),
+    "emissions": Page(
+        "Emissions",
+        lambda live, now, before: emission_picture(now, before, live.display),
+        "emissions",
+    ),
+    "transitions": Page(
+        "Transitions",
+        lambda live, now, before: transition_picture(now, before, live.gold, Matrix(live.display)),
+        "transitions",
+    ),
+    "forward-backward": Page(
+        "Forward–backward",
+        lambda _, now, before: sweep_picture(now, before),
+        "forward-backward",
+        "sweeps",
+    ),
+    "viterbi": Page(
+        "Viterbi", lambda live, now, _: viterbi_picture(now, live.gold), "viterbi", "none"
+    ),
+    "marginals": Page(
+        "Marginals", lambda _, now, before: marginal_picture(now, before), "marginals"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the scores come from, as far as somebody else can use it."""
+
+    model: str = ""  # a name that every crfviz knows; empty for scores alone
+    sentence: str = ""  # as typed
+    constrained: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Live:
+    """One sentence under one chain, and what the file opens with."""
+
+    potentials: Potentials  # before edits and pins
+    edits: Edits = field(default_factory=Edits)
+    pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
+    gold: Sequence[int] | None = None  # T tag ids
+    origin: Origin = Origin()
+    probabilistic: bool = True  # whether Z and p are more than what a CRF with them would say
+    of_probabilities: bool = False  # whether each score is the logarithm of a probability
+    opens: str = ""  # id of a page; of none that is in the file: the first
+    step: int | None = None  # done of that page's walk; None: where it opens
+    covered: Sequence[str] = ()  # parts that are switched off
+
+    @property
+    def display(self) -> str:
+        """How weights are written."""
+        return PROBABILITY if self.of_probabilities else "score"
+
+    @cached_property
+    def trained(self) -> Analysis:
+        """The chain before edits and pins."""
+        return analyse(self.potentials)
+
+    @cached_property
+    def now(self) -> Analysis:
+        """The chain that the file opens with."""
+        if not self.edits and not self.pins:
+            return self.trained
+        return analyse(self.edits.apply(self.potentials).pin(self.pins))
+
+
+def checked_pages(pages: Sequence[str] | None) -> list[str]:
+    """The ids of pages in the order that was asked for; all of them for None.
+
+    Raises:
+        CrfvizError: there is no such page, or none at all.
+    """
+    wanted = list(PAGES) if pages is None else list(dict.fromkeys(pages))
+    unknown = [page for page in wanted if page not in PAGES]
+    if unknown or not wanted or isinstance(pages, str):
+        got = shown_value(pages if isinstance(pages, str) or not unknown else unknown[0])
+        raise CrfvizError(f"pages must be some of {', '.join(PAGES)}, got {got}")
+    return wanted
+
+
+def data(live: Live, pages: Sequence[str], colouring: str = "system") -> dict[str, object]:
+    """The file's data, ready for JSON.
+
+    Args:
+        live: what it shows; at most `MAX_WORDS` words.
+        pages: ids of `PAGES`, at least one.
+        colouring: system, light or dark.
+
+    Raises:
+        CrfvizError: the sentence is too long.
+    """
+    if len(live.trained.words) > MAX_WORDS:
+        got = f"{len(live.trained.words)} words"
+        raise CrfvizError(f"a live file holds at most {MAX_WORDS} words, got {got}: cut it first")
+    whole = _payload(live, explore_picture(live.trained, None))
+    shared = ("words", "tags", "colours", "trained", "edits", "pins", "probabilistic", "margin")
+    return {name: whole[name] for name in shared} | {
+        "pages": [_page(live, name) for name in pages],
+        "opens": live.opens if live.opens in pages else pages[0],
+        "step": live.step if live.opens in pages else None,
+        "covered": list(live.covered),
+        "colouring": colouring,
+        "origin": _origin(live.origin),
+    }
+
+
+def _payload(live: Live, picture: Picture) -> dict[str, object]:
+    trained = live.trained
+    return payload(
+        Subject(
+            trained,
+            trained,
+            edits=live.edits,
+            pins=live.pins,
+            probabilistic=live.probabilistic,
+            margin=None if live.probabilistic else margin(trained.potentials),
+        ),
+        picture,
+    )
+
+
+def _page(live: Live, name: str) -> dict[str, object]:
+    page, trained = PAGES[name], live.trained
+    picture = page.draw(live, trained, None)
+    edited = page.draw(live, trained, trained)
+    told = _payload(live, picture)
+    tables: list[dict[str, object]] = told["tables"]  # type: ignore[assignment]
+    kept = [
+        {key: value for key, value in table.items() if key not in _NUMBERS}
+        | {"framed": table["outlined"] is not None}
+        for table in tables
+    ]
+    walk = {"walk": told["walk"], "lost": None}
+    if name == "viterbi":
+        ways = [replace(picture, walk=viterbi_walk(possible=way)) for way in (True, False)]
+        walk = dict(zip(walk, [_payload(live, way)["walk"] for way in ways], strict=True))
+    return {
+        "id": name,
+        "title": page.title,
+        "path": page.path,
+        "picture": {key: told[key] for key in _OF_PICTURE} | {"tables": kept, "heading": []},
+        "rows": _rows(told),
+        "editedRows": _rows(_payload(live, edited)),
+        "editedLegend": " · ".join(filter(None, [edited.legend, GHOSTS])),
+        "note": {"kind": page.note, "text": picture.note},
+        **walk,
+    }
+
+
+def _rows(told: Mapping[str, object]) -> list[dict[str, object]]:
+    """The rows with the tags that no decoder gives."""
+    rows: list[dict[str, object]] = told["rows"]  # type: ignore[assignment]
+    return [
+        {"id": row["id"], "label": row["label"], "value": row["value"]}
+        | {"tags": row["tags"] if row["id"] == "gold" else None}
+        for row in rows
+    ]
+
+
+def _origin(origin: Origin) -> Mapping[str, object]:
+    if not origin.model:
+        return {"text": "Made with crfviz from scores alone.", "address": "", "params": {}}
+    params = {"model": origin.model, "sentence": origin.sentence}
+    return {
+        "text": f"Made with crfviz, model {origin.model}.",
+        "address": "http://localhost:8501/",  # where `make run` answers, on whoever's machine
+        "params": params if origin.constrained else {**params, "c": "0"},
+    }

@@ -1,0 +1,256 @@
+// What Python does on a server, for a stage that is alone: keeps what the reader changed, and answers each event with
+// all numbers worked out anew. Nothing is shown that is not worked out here; what only Python knows is left out.
+//
+// `data` is that of crfviz/views/exports/live.py.
+
+import { applyEdits, chainOf, editsOf } from "../../stage/web/model.js";
+import { probability, score } from "../../stage/web/numbers.js";
+import { logSumExp, solve } from "../../stage/web/recursions.js";
+import { LIVE, withEvent } from "../../stage/web/stage/compose.js";
+import { lengthOf } from "../../stage/web/stage/steps.js";
+
+const MOST_MOVED = 3; // words that a note names
+const VIEWS = ["nodes", "panel"]; // page options that are kept as they come
+const TABLES = ["alpha", "beta", "best", "marginals"];
+const OUTLINED = { emissions: "greedy", marginals: "max_marginal", best: "viterbi" }; // path by table
+
+export class Local {
+  // `turned` is called when another page has been opened, `beyond` with what a page turned at the ends says.
+  constructor(data, { turned, beyond }) {
+    const [T, K] = [data.words.length, data.tags.length];
+    Object.assign(this, { data, T, K, turned, beyond });
+    this.trained = chainOf(data.trained, T, K);
+    this.before = solve(this.trained);
+    this.edits = editsOf(data.edits, data.tags);
+    [this.past, this.future] = [[], []];
+    this.ack = 0;
+    this.covered = data.covered;
+    this.views = new Map(data.pages.map(({ id }) => [id, {}]));
+    this.at = data.opens;
+    if (data.step !== null) this.view.step = data.step;
+  }
+
+  get page() {
+    return this.data.pages.find(({ id }) => id === this.at);
+  }
+
+  get view() {
+    return this.views.get(this.at);
+  }
+
+  get edited() {
+    const { transitions, emissions, strength } = this.edits;
+    return transitions.size + emissions.size > 0 || strength !== 1;
+  }
+
+  get chain() {
+    const { trained, K } = this;
+    return applyEdits({ trained, tags: this.data.tags, K, pins: this.data.pins }, this.edits);
+  }
+
+  // Takes up the events that are new.
+  take(events) {
+    for (const event of events) {
+      if (event.seq <= this.ack) continue;
+      this.ack = event.seq;
+      this.apply(event);
+    }
+  }
+
+  apply(event) {
+    const { kind, value } = event;
+    if (LIVE.has(kind)) this.change(withEvent(this.edits, event, this.data));
+    else if (kind === "undo") this.travel(this.past, this.future);
+    else if (kind === "redo") this.travel(this.future, this.past);
+    else if (kind === "step") this.step(value);
+    else if (kind === "cover") this.covered = event.parts;
+    else if (kind === "view") this.look(event.name, value);
+    else if (kind === "page") this.turn(value === "next" ? 1 : -1);
+  }
+
+  change(edits) {
+    this.past.push(this.edits);
+    this.future = [];
+    this.edits = edits;
+  }
+
+  travel(from, to) {
+    if (!from.length) return;
+    to.push(this.edits);
+    this.edits = from.pop();
+  }
+
+  // As Python reads it: 0 is where the page opens, "start" before the first step.
+  step(value) {
+    const { view, page } = this;
+    view.step = value === "start" ? 0 : value || page.walk.opens;
+    view.chosen = null;
+  }
+
+  look(name, value) {
+    if (VIEWS.includes(name)) this.view[name] = value;
+    else if (name === "folded") this.view.folding = value;
+    else if (name === "chosen") {
+      const [t, ...tag] = value.split(" ");
+      this.view.chosen = [Number(t), this.data.tags.indexOf(tag.join(" "))];
+    }
+  }
+
+  turn(by) {
+    const { pages } = this.data;
+    const next = pages[pages.findIndex(({ id }) => id === this.at) + by];
+    if (next) this.open(next.id);
+    else this.beyond(by);
+  }
+
+  open(id) {
+    this.at = id;
+    this.turned();
+  }
+
+  // What the stage draws, decoded.
+  payload() {
+    const { data, page, view, T, K, trained, before } = this;
+    const changed = this.edited || data.pins.length > 0;
+    const now = changed ? solve(this.chain) : before;
+    const possible = now.logPartition !== -Infinity;
+    const walk = possible || !page.lost ? page.walk : page.lost;
+    return {
+      ...page.picture,
+      ...{ T, K, trained, walk },
+      words: data.words,
+      tags: data.tags,
+      colours: data.colours,
+      pins: data.pins,
+      probabilistic: data.probabilistic,
+      margin: changed ? null : data.margin,
+      ack: this.ack,
+      alone: true,
+      perStep: Boolean(data.trained.steps),
+      edits: this.edits,
+      results: { ...now, path: now.rows.viterbi },
+      ghost: changed ? ghostOf(before) : null,
+      rows: (changed ? page.editedRows : page.rows).map((row) => this.row(row, now, changed)),
+      tables: page.picture.tables.map((table) => this.table(table, now, changed)),
+      legend: changed ? page.editedLegend : page.picture.legend,
+      note: this.note(now, changed),
+      step: Math.min(view.step ?? page.walk.opens, lengthOf(walk, T)),
+      nodes: view.nodes ?? "",
+      panel: view.panel ?? "",
+      folding: view.folding ?? "",
+      chosen: view.chosen ?? null,
+      covered: this.covered,
+      ...NOT_HERE,
+    };
+  }
+
+  row(row, now, changed) {
+    if (row.id === "log_z") return { ...row, tags: null, texts: this.sums(now).map((sum) => score(sum, 4)) };
+    if (row.id === "viterbi_trained") return { ...row, tags: this.before.rows.viterbi };
+    if (!(row.id in now.rows)) return row; // gold
+    const trained = changed ? { trained: this.before.rows[row.id] } : {};
+    return { ...row, ...trained, tags: now.rows[row.id] };
+  }
+
+  table(table, now, changed) {
+    const { name } = table;
+    const outlined = table.framed ? now.rows[OUTLINED[name]] : null;
+    if (!TABLES.includes(name)) return { ...table, outlined };
+    return { ...table, outlined, values: now[name], ...(changed ? { trained: this.before[name] } : {}) };
+  }
+
+  // log Z as it is read at each word.
+  sums({ alpha, beta }) {
+    const at = (t) => logSumExp(Array.from({ length: this.K }, (_, k) => alpha[t * this.K + k] + beta[t * this.K + k]));
+    return Array.from({ length: this.T }, (_, t) => at(t));
+  }
+
+  note(now, changed) {
+    const { kind, text } = this.page.note;
+    if (kind === "sweeps") return this.sweepNote(now);
+    return changed && text !== "" ? this.editNote(now) : text;
+  }
+
+  sweepNote(now) {
+    if (now.logPartition === -Infinity)
+      return "No tag sequence is allowed: Z is 0 however it is read, and log Z is −∞.";
+    const { chain, T } = this;
+    const fromBeta = logSumExp(chain.start.map((start, k) => start + chain.emissions[k] + now.beta[k]));
+    const readings = [fromBeta, ...this.sums(now)];
+    const gap = Math.max(...readings.map((reading) => Math.abs(reading - now.logPartition)));
+    const [alpha, beta] = [now.logPartition, fromBeta].map((value) => score(value, 9));
+    const deviation = gap ? gap.toExponential(0) : "0";
+    return `log Z from α ${alpha}, from β ${beta}, and at each of the ${T} words: largest deviation ${deviation}.`;
+  }
+
+  // As explain_edits says it.
+  editNote(now) {
+    const [old, path] = [this.before.rows.viterbi, now.rows.viterbi];
+    if (!path) return "No tag sequence is allowed. Undo an edit, or restore a forbidden cell.";
+    if (!old) return "";
+    const { words, tags } = this.data;
+    const change = `p(best path) ${probability(bestShare(this.before))} → ${probability(bestShare(now))}`;
+    const moved = path.flatMap((k, t) => (k === old[t] ? [] : [`“${words[t]}” ${tags[old[t]]} → ${tags[k]}`]));
+    if (!moved.length) return `The best path stays as it was; ${change}.`;
+    const more = moved.length > MOST_MOVED ? ` and ${moved.length - MOST_MOVED} more` : "";
+    return `The best path changes at ${moved.slice(0, MOST_MOVED).join(", ")}${more}; ${change}.`;
+  }
+
+  // What an address of the app says of this screen, in its form: crfviz/ui/state/link.py.
+  query() {
+    const { origin, pins, tags } = this.data;
+    const { transitions, emissions, strength } = this.edits;
+    const move = ([cell, value]) => `${cell.split(",").map(tagText).join(".")}:${numberText(value)}`;
+    const place = ([cell, value]) => {
+      const [t, k] = cell.split(",");
+      return `${t}.${tagText(tags[k])}:${numberText(value)}`;
+    };
+    const { step } = this.view;
+    const { opens } = this.page.walk;
+    const parts = {
+      ...origin.params,
+      k: strength === 1 ? "" : numberText(strength),
+      t: [...transitions].map(move).join(","),
+      e: [...emissions].map(place).join(","),
+      p: pins.map(([t, tag]) => `${t}.${tagText(tag)}`).join(","),
+      step: step === undefined || step === opens ? "" : String(step || "start"),
+    };
+    return new URLSearchParams(Object.entries(parts).filter(([, value]) => value !== "")).toString();
+  }
+}
+
+// What only Python can work out is never on this screen.
+const NOT_HERE = {
+  asks: "",
+  asked: null,
+  ruler: null,
+  marks: [],
+  constrained: null,
+  terms: null,
+  entity: null,
+  pile: null,
+  gradient: null,
+};
+
+function ghostOf(before) {
+  const { logPartition } = before;
+  const finite = logPartition === -Infinity ? null : logPartition;
+  return { ...before, path: before.rows.viterbi, probability: bestShare(before), log_partition: finite };
+}
+
+// The probability of the best path.
+function bestShare({ score: best, logPartition }) {
+  return logPartition === -Infinity ? 0 : Math.exp(Math.min(0, best - logPartition));
+}
+
+function numberText(value) {
+  return value === -Infinity ? "-inf" : String(value);
+}
+
+// Everything but letters, digits, "-" and "_" is encoded, so that ".", ":" and "," always separate.
+function tagText(tag) {
+  return encodeURIComponent(tag).replaceAll(
+    /[!'()*.~]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

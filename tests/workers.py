@@ -1,0 +1,55 @@
+"""A crew that finishes shards in an order of its own, in this process, and jobs for it."""
+
+import os
+import random
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from crfviz.corpus.shards.crew import attempt
+from crfviz.exceptions import FormatError
+
+
+class Shuffled:
+    """As many shards at a time as it is large, and any of them is done first."""
+
+    def __init__(self, job, size, seed=0):
+        self.job, self.size = job, size
+        self.dice = random.Random(seed)
+        self.given = []
+        self.most = 0
+        self.stopped = False
+
+    def give(self, shard):
+        self.given.append(shard)
+        self.most = max(self.most, len(self.given))
+        assert len(self.given) <= self.size
+
+    def next(self):
+        shard = self.given.pop(self.dice.randrange(len(self.given)))
+        return shard, attempt(self.job, shard)
+
+    def stop(self):
+        self.stopped = True
+
+
+@dataclass(frozen=True)
+class Upper:
+    """A job for tests: bytes in capitals; some shards fail, some kill who works at them."""
+
+    bad: tuple[int, ...] = ()  # numbers of shards
+    deadly: tuple[int, ...] = ()  # likewise: once, if there is a folder to note it in, else always
+    notes: Path | None = None
+
+    key = "upper"
+
+    def __call__(self, shard, share=None):  # noqa: ARG002
+        if self.notes is not None:
+            (self.notes / f"{shard.number}-{time.monotonic_ns()}").touch()
+        tries = len(list(self.notes.glob(f"{shard.number}-*"))) if self.notes else 1
+        if shard.number in self.deadly and (tries == 1 or self.notes is None):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if shard.number in self.bad:
+            raise FormatError(f"f, line {shard.first_line}: bad")
+        return shard.content.upper()
