@@ -37,6 +37,8 @@ from crfviz.taggers.registry import bring, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
 from crfviz.views.exports.files import export_html
+from crfviz.views.exports.tables import export_table
+from crfviz.views.exports.tikz import export_tikz
 
 __all__ = [
     "CRF",
@@ -67,6 +69,8 @@ __all__ = [
     "entity_shortcuts",
     "expected_counts",
     "export_html",
+    "export_table",
+    "export_tikz",
     "forward_backward",
     "gradient_step",
     "greedy",

@@ -36,6 +36,8 @@ NAMES = [
     "entity_shortcuts",
     "expected_counts",
     "export_html",
+    "export_table",
+    "export_tikz",
     "forward_backward",
     "gradient_step",
     "greedy",

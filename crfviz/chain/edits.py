@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from crfviz.chain.potentials import LARGEST, Potentials
-from crfviz.chain.weights import END, START, Cell, Move, weight_matrix, weight_of, with_weight
+from crfviz.chain.weights import END, START, Cell, Move, weight_matrix, weight_of, with_weights
 from crfviz.exceptions import ScoreError, ShapeError
 from crfviz.text.lines import shown_value
 
@@ -99,13 +99,12 @@ class Edits:
         Raises:
             UnknownTagError: an edit names a tag that the chain does not have.
         """
-        edited = potentials.scale_transitions(self.strength)
-        for move, score in self.transitions.items():
-            edited = with_weight(edited, weight_of(move), score)
+        values = {weight_of(move): score for move, score in self.transitions.items()}
         for (position, tag), score in self.emissions.items():
-            if position < edited.num_tokens:
-                edited = edited.with_emission(position, tag, score)
-        return edited
+            if position < potentials.num_tokens:
+                values["emission", position, tag] = score
+        scaled = potentials if self.strength == 1.0 else potentials.scale_transitions(self.strength)
+        return with_weights(scaled, values) if values else scaled
 
 
 def _number(value: object) -> float:

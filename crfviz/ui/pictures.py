@@ -20,6 +20,7 @@ from crfviz.ui.state.covers import covered
 from crfviz.ui.widgets import download, narrowed
 from crfviz.views.exports.live import PAGES, Live
 from crfviz.views.exports.page import live_page
+from crfviz.views.exports.script import script
 from crfviz.views.exports.subject import origin_of
 from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Matrix, Picture, Row, Subject
@@ -113,9 +114,16 @@ def table_twin(
     Returns:
         Whether the tables are drawn, so that a page can add its own.
     """
+    live = _live(scene, page)
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
         wanted = bound_flag(st.toggle, "Show the numbers as tables", "twin")
-        _take_away(scene, page)
+        download(
+            "Take it with you",
+            lambda: live_page(live, list(PAGES)),
+            "crfviz.html",
+            "text/html",
+            type="tertiary",
+        )
         if save:
             _save_lattice(scene)
     if not wanted:
@@ -129,6 +137,8 @@ def table_twin(
     if rows:
         texts = pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)
         st.dataframe(texts, column_config=narrowed(texts))
+    with st.expander("The same numbers in Python"):
+        st.code(script(live), language="python")
     for grid in [*picture.grids, *grids]:
         st.text(grid.label)
         frame = pd.DataFrame(grid.values.T.numpy(), index=list(scene.tags), columns=columns)
@@ -152,14 +162,14 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
     return steps_done(scene, walk)
 
 
-def _take_away(scene: Scene, page: str) -> None:
-    """A button that saves the screen as a live file; built only when it is clicked.
+def _live(scene: Scene, page: str) -> Live:
+    """The screen as a live file has it.
 
-    Everything is at hand by then: the model may have gone meanwhile.
+    Everything is at hand: the model may be gone when the file is asked for.
     """
     now = scene.scenario
     constrained = now.edits.constrained
-    live = Live(
+    return Live(
         cached.potentials(now.model, now.sentence, constrained=constrained),
         edits=now.edits,
         pins=now.pins,
@@ -170,14 +180,6 @@ def _take_away(scene: Scene, page: str) -> None:
         opens=page,
         step=max(0, now.step) if now.step else None,
         covered=covered(now.view),
-    )
-    download(
-        "Take it with you",
-        lambda: live_page(live, list(PAGES)),
-        "crfviz.html",
-        "text/html",
-        type="tertiary",
-        help="One HTML file that stays alive: no server, no network",
     )
 
 

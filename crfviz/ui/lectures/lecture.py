@@ -14,11 +14,11 @@
     ask = "viterbi('tossed')"
 
 Beside `page`, `cover`, `say`, `holds` and `ask` a cue has the words of a link: `model`, `sentence`,
-`edits` (DET.NOUN:1.25), `scores` of single words (3.NOUN:2), `strength`, `pins` (0.DET), `right`,
-`step`, and page options in `view`, such as `view.at = "3 NOUN"`. What it leaves out is as in a
-link. `crfviz.ui.lectures.claims` says what may stand in braces, `crfviz.views.quiz.question` what
-may be asked. A cue of `same = "greedy 3"` alone
-is the third one of the lecture called greedy.
+`edits` (DET.NOUN:1.25), `matrix` (many of them packed), `scores` of single words (3.NOUN:2),
+`strength`, `constrained` (0: without the rules), `pins` (0.DET), `right`, `step`, and page options
+in `view`, such as `view.at = "3 NOUN"`. What it leaves out is as in a link.
+`crfviz.ui.lectures.claims` says what may stand in braces, `crfviz.views.quiz.question` what may be
+asked. A cue of `same = "greedy 3"` alone is the third one of the lecture called greedy.
 """
 
 import re
@@ -46,8 +46,10 @@ IN_LINK = {
     "model": "model",
     "sentence": "sentence",
     "edits": "t",
+    "matrix": "m",
     "scores": "e",
     "strength": "k",
+    "constrained": "c",
     "pins": "p",
     "right": "r",
     "step": "step",

@@ -8,8 +8,11 @@ handled. So what is kept lies in a dict of our own, found by `to_dict`, a look t
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state import SafeSessionState
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.state.events import Event, new_events
@@ -126,7 +129,21 @@ def _handled() -> dict[str, int]:
 
 
 def _kept() -> dict[str, Any]:
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return _looked_up()
+    run = context.session_state
+    if run not in _of_runs:
+        _of_runs[run] = _looked_up()
+    return _of_runs[run]
+
+
+def _looked_up() -> dict[str, Any]:
     kept: dict[str, Any] | None = st.session_state.to_dict().get(KEPT)
     if kept is None:
         kept = st.session_state[KEPT] = {}
     return kept
+
+
+# The look copies all that the widgets say, and a page asks for what is kept some thirty times.
+_of_runs: WeakKeyDictionary[SafeSessionState, dict[str, Any]] = WeakKeyDictionary()

@@ -1,6 +1,6 @@
 """The left side of every page: its links, the model, the sentence and its edits, or who labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 import streamlit as st
@@ -47,15 +47,17 @@ _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
 
 
-def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
+def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
     """Draw the left side of the page at a path; it stays usable when the model is broken.
 
-    The links to the pages stand in their order, and open what `link` says is on the screen.
+    The links to the pages stand in their order, and open what `link` says is on the screen. On top
+    `tool` draws what else acts on the page at the path.
     """
     with st.sidebar:
         with st.container(key="brand", horizontal=True, vertical_alignment="center"):
             st.html('<div class="crfviz-name">crfviz</div>', width="content")
             snapshot_panel()
+            tool(path)
         page = at_path(path)
         _links(pages, link, page)
         if page.model:

@@ -12,9 +12,9 @@ import plotly.graph_objects as go
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.views.figures.offline import figure_html, page_html
 from crfviz.views.numbers import probability
+from crfviz.views.strips.pictures import tags_with_mass
 from crfviz.views.theme import DIFFERS, tag_colours
 
-LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
 LARGEST_NODE = 34  # pixels across, for a marginal of 1
 
 
@@ -23,7 +23,7 @@ def lattice_figure(analysis: Analysis) -> go.Figure:
 
     Hovering a node tells its numbers. Columns are placed by position, for words may repeat.
     """
-    words, shown = analysis.words, _shown(analysis)
+    words, shown = analysis.words, tags_with_mass(analysis)
     height_of = {k: len(shown) - 1 - row for row, k in enumerate(shown)}
     figure = go.Figure()
     figure.add_trace(_line(*_backpointers(analysis, height_of), "backpointers", "#b9c2cc", 1))
@@ -62,12 +62,6 @@ def lattice_html(analysis: Analysis) -> str:
     """The figure as one standalone HTML page of about 5 MB: Plotly's code is inside."""
     figure = figure_html(lattice_figure(analysis), name="lattice", library=True, toolbar=True)
     return page_html(" ".join(analysis.words), figure)
-
-
-def _shown(analysis: Analysis) -> list[int]:
-    heavy = analysis.forward_backward.marginals.amax(dim=0) > LEAST_MARGINAL
-    drawn = {*analysis.left_to_right, *(analysis.paths["viterbi"] or [])}
-    return [k for k in range(len(analysis.tags)) if heavy[k] or k in drawn]
 
 
 Places = list[int | None]  # None ends a line

@@ -28,6 +28,7 @@ BY_HAND = (
 )
 CIRCLES = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
 GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
+LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
 _WALKED = "→ ← or PageDown PageUp: step"
 
 
@@ -122,3 +123,10 @@ def marginal_picture(now: Analysis, trained: Analysis | None) -> Picture:
         note=entropy_note(now),
         legend="red dashes: differs from the best path · point at a word for its bars",
     )
+
+
+def tags_with_mass(analysis: Analysis) -> list[int]:
+    """Ids of the tags that a lattice on paper draws."""
+    heavy = analysis.forward_backward.marginals.amax(dim=0) > LEAST_MARGINAL
+    drawn = {*analysis.left_to_right, *(analysis.paths["viterbi"] or [])}
+    return [k for k in range(len(analysis.tags)) if heavy[k] or k in drawn]

@@ -1,0 +1,248 @@
+"""Pictures for papers: documents of the class standalone, drawn by TikZ.
+
+Letters: `T` tokens, `K` tags. Numbers stand beside what they measure and paths differ by width and
+dashes, so that a print without colours says the same.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.weights import END, START, weight_matrix
+from crfviz.exceptions import CrfvizError
+from crfviz.text.lines import shown_value
+from crfviz.views.exports.files import write
+from crfviz.views.exports.subject import What, live_of
+from crfviz.views.exports.tex import PREAMBLE, number, tex
+from crfviz.views.strips.pictures import tags_with_mass
+from crfviz.views.theme import NEGATIVE, POSITIVE, tag_colours
+
+COLUMN, ROW = 2.1, 0.72  # centimetres
+FULL = 6.0  # nats at which a cell of the matrix is full, at most
+NOTED = 0.05  # marginals from here on have their number beside them
+TRELLIS_COLUMN = 5.0  # centimetres
+
+
+def export_tikz(
+    what: What,
+    path: str | PathLike[str],
+    *,
+    sentence: str | Sequence[str] | None = None,
+    picture: str = "lattice",
+    position: int = 1,
+    digits: int = 2,
+) -> None:
+    """Write a picture as a LaTeX document for pdflatex or lualatex (packages standalone and tikz).
+
+    Args:
+        what: potentials, best with their words, or a tagger.
+        path: of the .tex file.
+        sentence: for a tagger its sentence, as typed or as words.
+        picture: "lattice"; "trellis", the numbers of one step of Viterbi; "transitions", the
+            matrix; "sweeps", the table of α and β.
+        position: of a trellis: the word into which it steps, from 0; of transitions that differ
+            from step to step likewise.
+        digits: decimals of all numbers.
+
+    Raises:
+        CrfvizError: it is not one of these, or the file cannot be written.
+    """
+    draw = PICTURES.get(picture)
+    if draw is None:
+        expected = ", ".join(PICTURES)
+        raise CrfvizError(f"picture must be one of {expected}, got {shown_value(picture)}")
+    if digits not in range(13):
+        raise CrfvizError(f"digits must be a whole number from 0 to 12, got {shown_value(digits)}")
+    analysis = analyse(live_of(what, sentence).potentials)
+    write(document(draw(analysis, position, digits), analysis), path)
+
+
+def document(body: Sequence[str], analysis: Analysis) -> str:
+    """Lines of TikZ as a document of their own, with a colour `tagN` for each tag."""
+    colours = [
+        rf"\definecolor{{tag{k}}}{{HTML}}{{{colour.lstrip('#').upper()}}}"
+        for k, colour in enumerate(tag_colours(analysis.tags))
+    ]
+    signs = [
+        rf"\definecolor{{{name}}}{{HTML}}{{{colour.lstrip('#').upper()}}}"
+        for name, colour in (("above", POSITIVE), ("below", NEGATIVE))
+    ]
+    return "\n".join(
+        [
+            r"\documentclass[border=4pt]{standalone}",
+            PREAMBLE + r"\usepackage{tikz}",
+            *signs,
+            *colours,
+            r"\begin{document}",
+            r"\begin{tikzpicture}[font=\small]",
+            *body,
+            r"\end{tikzpicture}",
+            r"\end{document}",
+            "",
+        ]
+    )
+
+
+def lattice(analysis: Analysis, _position: int, digits: int) -> list[str]:
+    """Marginals as circles, backpointers, the best path thick, left to right's detours dashed."""
+    rows = {k: row for row, k in enumerate(tags_with_mass(analysis))}
+    marginals = analysis.forward_backward.marginals.tolist()
+
+    def at(t: int, k: int) -> str:
+        return f"({t * COLUMN:.2f},{-rows[k] * ROW:.2f})"
+
+    def along(path: Sequence[int]) -> str:
+        return " -- ".join(at(t, k) for t, k in enumerate(path))
+
+    lines = _heads(analysis, 0.75) + [
+        rf"\node[anchor=east] at (-0.55,{-row * ROW:.2f}) {{\textbf{{{tex(analysis.tags[k])}}}}};"
+        for k, row in rows.items()
+    ]
+    pointers = analysis.reached_backpointers.tolist()
+    lines += [
+        rf"\draw[black!30] {at(t - 1, column[k])} -- {at(t, k)};"
+        for t, column in enumerate(pointers)
+        for k in rows
+        if column[k] in rows
+    ]
+    if analysis.left_to_right != analysis.paths["viterbi"]:
+        lines.append(rf"\draw[thick,dashed,red!70!black] {along(analysis.left_to_right)};")
+    if analysis.viterbi is not None:
+        lines.append(rf"\draw[line width=1.6pt] {along(analysis.viterbi.path)};")
+    nodes = (
+        _node(at(t, k), k, column[k], digits) for t, column in enumerate(marginals) for k in rows
+    )
+    return [*lines, *(line for node in nodes for line in node)]
+
+
+def _node(place: str, k: int, marginal: float, digits: int) -> list[str]:
+    """A circle with the area of its marginal, and the number where there is something to say."""
+    size = 1.0 + 9.0 * marginal**0.5
+    shape = f"circle,draw,fill=tag{k}!70,inner sep=0pt,minimum size={size:.1f}pt"
+    circle = rf"\node[{shape}] at {place} {{}};"
+    number_beside = (
+        rf"\node[anchor=south west,font=\scriptsize,inner sep=3pt] at {place} "
+        rf"{{{number(marginal, digits)}}};"
+    )
+    return [circle, number_beside] if marginal >= NOTED else [circle]
+
+
+def trellis(analysis: Analysis, position: int, digits: int) -> list[str]:
+    """One step of Viterbi: every way into the best tag of a word, with its numbers."""
+    _check_position(analysis, position)
+    best, chain = analysis.best, analysis.potentials
+    rows = {k: row for row, k in enumerate(tags_with_mass(analysis))}
+    target = int(best[position].argmax())
+    if analysis.viterbi is not None:
+        target = analysis.viterbi.path[position]
+    pointer = int(analysis.reached_backpointers[position, target])
+    step = chain.step(position - 1)[:, target].tolist()
+    words = [tex(word) for word in analysis.words]
+    lines = [
+        rf"\node[anchor=base] at ({x:.2f},0.7) {{\textbf{{{words[t]}}}}};"
+        for x, t in ((0.0, position - 1), (TRELLIS_COLUMN, position))
+    ]
+    middle = -0.5 * (len(rows) - 1) * ROW * 1.4
+    for k, row in rows.items():
+        y = -row * ROW * 1.4
+        name = rf"\textbf{{{tex(analysis.tags[k])}}} {number(best[position - 1, k].item(), digits)}"
+        style = "line width=1.4pt" if k == pointer else "black!45"
+        lines += [
+            rf"\node[draw,rounded corners,fill=tag{k}!15] (from{k}) at (0,{y:.2f}) {{{name}}};",
+            rf"\draw[{style},->] (from{k}.east) -- node[fill=white,text=black,inner sep=1pt,"
+            rf"font=\scriptsize,pos=0.38] {{{number(step[k], digits)}}} "
+            rf"({TRELLIS_COLUMN - 0.9:.2f},{middle:.2f});",
+        ]
+    emission = number(chain.emissions[position, target].item(), digits)
+    result = number(best[position, target].item(), digits)
+    lines += [
+        rf"\node[draw,rounded corners,fill=tag{target}!15,anchor=west] at "
+        rf"({TRELLIS_COLUMN - 0.85:.2f},{middle:.2f}) "
+        rf"{{\textbf{{{tex(analysis.tags[target])}}} {result}}};",
+        rf"\node[anchor=north west,font=\scriptsize] at ({TRELLIS_COLUMN - 0.85:.2f},"
+        rf"{middle - 0.35:.2f}) {{max (best + transition) + emission {emission}}};",
+    ]
+    return lines
+
+
+def transitions(analysis: Analysis, position: int, digits: int) -> list[str]:
+    """The matrix from the row's tag to the column's, shaded by sign and size."""
+    if not analysis.potentials.homogeneous:
+        _check_position(analysis, position)
+    matrix = weight_matrix(
+        analysis.potentials, 0 if analysis.potentials.homogeneous else position - 1
+    )
+    finite = matrix[matrix.isfinite()].abs()
+    full = min(FULL, finite.max().item()) if finite.numel() else 1.0
+    sources, targets = [START, *analysis.tags], [*analysis.tags, END]
+    width = 0.5 + 0.19 * (digits + 2)
+    lines = [
+        rf"\node[rotate=60,anchor=west] at ({j * width:.2f},0.45) {{\textbf{{{tex(name)}}}}};"
+        for j, name in enumerate(targets)
+    ]
+    for i, name in enumerate(sources):
+        y = -i * 0.55
+        lines.append(
+            rf"\node[anchor=east] at ({-0.55 * width:.2f},{y:.2f}) {{\textbf{{{tex(name)}}}}};"
+        )
+        for j, value in enumerate(matrix[i].tolist()):
+            if value != value:  # START to END is no move
+                continue
+            share = round(60 * min(1.0, abs(value) / (full or 1.0)))
+            fill = f"{'below' if value < 0 else 'above'}!{share}"
+            lines.append(
+                rf"\node[fill={fill},minimum width={width - 0.04:.2f}cm,minimum height=0.51cm,"
+                rf"inner sep=0pt] at ({j * width:.2f},{y:.2f}) {{{number(value, digits)}}};"
+            )
+    return lines
+
+
+def sweeps(analysis: Analysis, _position: int, digits: int) -> list[str]:
+    """α above β at every word and tag, in nats, and log Z."""
+    tables = analysis.forward_backward
+    alpha, beta = tables.log_alpha.tolist(), tables.log_beta.tolist()
+    width = 0.9 + 0.22 * (digits + 2)
+    lines = [
+        rf"\node[anchor=base] at ({t * width:.2f},0.5) {{\textbf{{{tex(word)}}}}};"
+        for t, word in enumerate(analysis.words)
+    ]
+    for k, name in enumerate(analysis.tags):
+        y = -k * 1.0
+        left = -0.5 * width
+        lines.append(
+            rf"\node[anchor=east] at ({left - 0.5:.2f},{y - 0.2:.2f}) {{\textbf{{{tex(name)}}}}};"
+        )
+        for down, symbol, table in ((0.0, r"\alpha", alpha), (0.4, r"\beta", beta)):
+            lines.append(rf"\node[anchor=east] at ({left:.2f},{y - down:.2f}) {{$\log {symbol}$}};")
+            lines += [
+                rf"\node at ({t * width:.2f},{y - down:.2f}) {{{number(row[k], digits)}}};"
+                for t, row in enumerate(table)
+            ]
+    z = number(tables.log_partition, digits)
+    foot = -len(analysis.tags) * 1.0
+    return [*lines, rf"\node[anchor=west] at ({-0.5 * width:.2f},{foot:.2f}) {{$\log Z$ = {z}}};"]
+
+
+Draw = Callable[[Analysis, int, int], list[str]]
+PICTURES: Mapping[str, Draw] = {
+    "lattice": lattice,
+    "trellis": trellis,
+    "transitions": transitions,
+    "sweeps": sweeps,
+}
+
+
+def _heads(analysis: Analysis, y: float) -> list[str]:
+    return [
+        rf"\node[anchor=base] at ({t * COLUMN:.2f},{y:.2f}) {{\textbf{{{tex(word)}}}}};"
+        for t, word in enumerate(analysis.words)
+    ]
+
+
+def _check_position(analysis: Analysis, position: int) -> None:
+    last = len(analysis.words) - 1
+    if position not in range(1, last + 1):
+        raise CrfvizError(
+            f"position must be that of a word with one before it, 1 to {last}, "
+            f"got {shown_value(position)}"
+        )

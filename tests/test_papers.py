@@ -1,0 +1,159 @@
+"""What papers take: TikZ, tables and the script; words are text in all of them."""
+
+import contextlib
+import csv
+import io
+import math
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import crfviz
+from crfviz.chain.edits import Edits
+from crfviz.views.exports.live import Live, Origin
+from crfviz.views.exports.script import script
+from crfviz.views.exports.tex import PREAMBLE, number, tex
+
+HOSTILE = r"50%_{x}\$^~&#\input{secret}"
+WORDS = (HOSTILE, "ключ 中 é “q” – ``--", "<b>|α→'")
+PICTURES = ("lattice", "trellis", "transitions", "sweeps")
+ENGINES = [name for name in ("pdflatex", "lualatex") if shutil.which(name)]
+
+
+def chain():
+    return crfviz.Potentials(
+        [[1.0, 0.5], [0, 2.0], [1, 1]],
+        [[0.3, -1], [-math.inf, 0]],
+        tags=["A_B", "C&D#"],
+        tokens=WORDS,
+    )
+
+
+def written(tmp_path, picture, **options):
+    path = tmp_path / f"{picture}.tex"
+    crfviz.export_tikz(chain(), path, picture=picture, **options)
+    return path.read_text("utf-8")
+
+
+def test_a_text_is_no_command():
+    assert tex(HOSTILE) == (
+        r"50\%\_\{x\}\textbackslash{}\$\textasciicircum{}\textasciitilde{}\&\#"
+        r"\textbackslash{}input\{secret\}"
+    )
+    assert tex("中é\n") == r"\crfvizsign{4E2D}é "
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(-1.234, "$-1.23$"), (-0.001, "$0.00$"), (-math.inf, r"$-\infty$"), (math.nan, "--")],
+)
+def test_numbers(value, expected):
+    assert number(value, 2) == expected
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_a_picture_is_a_whole_document(tmp_path, picture):
+    text = written(tmp_path, picture)
+    assert r"\input" not in text
+    assert text.startswith(r"\documentclass[border=4pt]{standalone}")
+    body = text.partition(r"\begin{document}")[2]
+    for name in ("tikzpicture", "document"):
+        assert text.count(rf"\begin{{{name}}}") == text.count(rf"\end{{{name}}}") == 1
+    plain = re.sub(r"\\[\\{}]", "", body)
+    assert plain.count("{") == plain.count("}")
+
+
+def test_the_trellis_has_the_numbers_of_its_step(tmp_path):
+    best = crfviz.viterbi(chain())
+    text = written(tmp_path, "trellis", position=2, digits=3)
+    tag = best.path[2]
+    for value in (best.best[1, 0], best.best[2, tag], chain().transitions[0, tag]):
+        assert number(value.item(), 3) in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ENGINES, reason="neither pdflatex nor lualatex on this machine")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_picture_and_table_compiles(tmp_path, engine):
+    for picture in PICTURES:
+        written(tmp_path, picture)
+    crfviz.export_table(chain(), tmp_path / "rows.tex")
+    (tmp_path / "table.tex").write_text(
+        rf"\documentclass{{article}}{PREAMBLE}\usepackage{{booktabs}}"
+        r"\begin{document}\input{rows}\end{document}"
+    )
+    for name in (*PICTURES, "table"):
+        command = [engine, "-no-shell-escape", "-interaction=batchmode", "-halt-on-error", name]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode == 0, (tmp_path / f"{name}.log").read_text("latin-1")[-800:]
+        assert (tmp_path / f"{name}.pdf").stat().st_size > 1000
+
+
+def test_a_csv_reads_back(tmp_path):
+    path = tmp_path / "x.csv"
+    crfviz.export_table(chain(), path, table="transitions", digits=12)
+    head, *rows = csv.reader(io.StringIO(path.read_text("utf-8")))
+    assert head == ["", "A_B", "C&D#", "END"]
+    assert [row[0] for row in rows] == ["START", "A_B", "C&D#"]
+    numbers = [[float(cell) for cell in row[1:3]] for row in rows[1:]]
+    assert numbers == chain().transitions.tolist()
+    assert rows[0][3] == ""  # START to END is no move
+
+
+@pytest.mark.parametrize("table", ["marginals", "alpha", "beta", "best", "emissions"])
+def test_a_markdown_table_has_a_row_a_tag(tmp_path, table):
+    path = tmp_path / "x.md"
+    crfviz.export_table(chain(), path, table=table, digits=1)
+    lines = path.read_text("utf-8").splitlines()
+    assert len(lines) == 4
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {5}
+
+
+def test_decoders_are_names(tmp_path):
+    path = tmp_path / "x.csv"
+    crfviz.export_table(chain(), path, table="decoders")
+    rows = list(csv.reader(io.StringIO(path.read_text("utf-8"))))
+    path_names = [chain().tag_names[tag] for tag in crfviz.viterbi(chain()).path]
+    assert ["Viterbi", *path_names] in rows
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "options", "expected"),
+    [
+        (crfviz.export_tikz, "x.tex", {"picture": "photo"}, "picture must be one of"),
+        (crfviz.export_tikz, "x.tex", {"picture": "trellis", "position": 0}, "1 to 2, got 0"),
+        (crfviz.export_tikz, "x.tex", {"picture": "trellis", "position": 3}, "1 to 2, got 3"),
+        (crfviz.export_tikz, "x.tex", {"digits": 99}, "digits must be"),
+        (crfviz.export_table, "x.csv", {"table": "chairs"}, "table must be one of"),
+        (crfviz.export_table, "x.doc", {}, r"expected a \.csv, \.md or \.tex file"),
+    ],
+)
+def test_what_cannot_be_written_is_said(tmp_path, call, name, options, expected):
+    with pytest.raises(crfviz.CrfvizError, match=expected):
+        call(chain(), tmp_path / name, **options)
+
+
+@pytest.mark.parametrize("shipped", [True, False])
+def test_the_script_gives_the_numbers_of_the_screen(shipped):
+    sentence = "These look fine to me ."
+    tagger = crfviz.load_tagger("upos-en-contextfree")
+    live = Live(
+        tagger.potentials(tagger.split(sentence)) if shipped else chain(),
+        Edits({("PRON", "VERB"): -1.8}, {(1, "X"): -math.inf}, 0.5) if shipped else Edits(),
+        {2: "ADJ"} if shipped else {},
+        origin=Origin("upos-en-contextfree", sentence) if shipped else Origin(),
+    )
+    printed, names = io.StringIO(), {}
+    code = script(live)
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "script", "exec"), names)
+    now = live.now
+    assert names["best"].path == now.viterbi.path
+    assert names["best"].score == now.viterbi.score
+    assert names["sums"].log_partition == now.forward_backward.log_partition
+    assert names["sums"].marginals.equal(now.forward_backward.marginals)
+    assert str(now.forward_backward.log_partition) in printed.getvalue()
+    if shipped:
+        assert len(code.splitlines()) <= 13
