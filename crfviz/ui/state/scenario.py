@@ -22,7 +22,7 @@ BEFORE_FIRST = -1  # as a step: none is done, where the page would open with som
 MAX_HISTORY = 50  # undo steps
 # page options of one sentence only
 OF_POSITIONS = ("at", "cell", "chosen", "entity", "nudge", "list", "own", "place")
-OF_PAGE = ("panel",)  # and of one page
+OF_PAGE = ("panel", "handout")  # and of one page
 
 
 @dataclass(frozen=True)
