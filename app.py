@@ -7,6 +7,7 @@ import streamlit as st
 
 if __name__ == "__main__":
     from crfviz.ui import cached
+    from crfviz.ui.lectures.editor import add_button
     from crfviz.ui.lectures.player import play
     from crfviz.ui.session import current
     from crfviz.ui.shell import frame
@@ -20,7 +21,7 @@ if __name__ == "__main__":
         current.begin(page.url_path)
         frame.configure()
         frame.turn(pages, page, current.turned())
-        sidebar(pages, current.publish().elsewhere, page.url_path)
+        sidebar(pages, current.publish().elsewhere, page.url_path, add_button)
         frame.run(page)
 else:
     from crfviz.ui.shell import server

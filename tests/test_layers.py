@@ -29,7 +29,7 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
         {"state"},
         {"cached"},
         {"session"},
-        {"scene"},
+        {"scene", "asking"},
         {"widgets"},
         {"pictures"},
         {"panels"},
@@ -46,7 +46,7 @@ DOORS = {  # the modules of a room that others may import; a room without a line
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
     "crfviz.views.quiz": {"asked", "question"},
     "crfviz.ui.errors": {"questions", "runs", "source", "walk"},
-    "crfviz.ui.lectures": {"overview", "player"},
+    "crfviz.ui.lectures": {"editor", "overview", "player"},
     "crfviz.ui.shell": {"contents", "frame", "server", "sidebar"},
     "crfviz.ui.state": {"covers", "events", "link", "scenario", "snapshots"},
 }
@@ -54,6 +54,8 @@ HEAVY = {  # where these may be imported
     "streamlit": ("crfviz/views/stage/component.py", "crfviz/ui/", "pages/", "app.py"),
     "plotly": ("crfviz/views/",),
     "altair": ("crfviz/views/",),
+    "distributed": ("crfviz/corpus/shards/cluster.py",),
+    "dask": (),
 }
 MOST = 20  # modules side by side
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -32,7 +32,13 @@ from crfviz.text.whole_files import write_whole
 
 DEFAULT_MODEL = "upos-en-contextfree"
 GAP = "  "  # between columns
-OF_FILES = ("out", "format", "marginals", "workers")  # options that say nothing of one sentence
+OF_FILES = (
+    "out",
+    "format",
+    "marginals",
+    "workers",
+    "scheduler",
+)  # options that say nothing of one sentence
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from typing import BinaryIO, Never
 
 from tqdm import tqdm
 
+from crfviz.corpus.shards.cluster import Cluster
 from crfviz.corpus.shards.crew import Alone, Crew, Job, Processes
 from crfviz.corpus.shards.cutting import SHARD_BYTES, Shard, cut
 from crfviz.corpus.shards.kept import Kept, folder_beside
@@ -35,6 +36,11 @@ def add_work_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"processes on this machine (default: one a core for files of {LARGE // 10**6} MB "
         f"and more, else 1)",
+    )
+    who.add_argument(
+        "--scheduler",
+        metavar="tcp://HOST:8786",
+        help="a Dask cluster that is there already, instead; needs crfviz[cluster]",
     )
     parser.add_argument(
         "--shard-bytes",
@@ -139,6 +145,8 @@ def _tell_of(kept: Kept) -> None:
 
 def _crew(options: argparse.Namespace, source: Source, job: Job, progress: "_Progress") -> Crew:
     """Who works at the shards."""
+    if options.scheduler is not None:
+        return Cluster(job, options.scheduler)
     number = options.workers
     if number is None:
         large = source.size is not None and source.size >= LARGE

@@ -127,3 +127,24 @@ def test_entities_and_comparisons_can_be_read(screen, scheme):
     assert screen.page.evaluate(FAINT, LEAST_CONTRAST) == []
     screen.open("compare", t="DET.NOUN:-3.25,PRON.VERB:-3")
     assert screen.page.evaluate(FAINT, LEAST_CONTRAST) == []
+
+
+def test_rivals_and_shortcuts_are_read_and_chosen_by_keys(screen):
+    open_entities(screen)
+    assert_entity(screen, "ORG", 1, 3)
+    tip = screen.page.locator(".tip")
+    for rows in (screen.page.locator("[data-relation]"), screen.page.locator("[data-shortcut]")):
+        reached = [row.get_attribute("tabindex") for row in rows.all()]
+        assert reached == ["0"] + ["-1"] * (len(reached) - 1)
+        rows.first.focus()
+        for row in rows.all()[1:]:
+            screen.press("ArrowDown")
+            expect(row).to_be_focused()
+            expect(tip).to_have_text(row.get_attribute("title"))
+    other = screen.page.locator("button[data-relation]:not([data-relation='this entity'])").first
+    other.focus()
+    title = other.get_attribute("title")
+    with screen.redraw():
+        screen.press("Enter")
+    assert screen.page.locator("[data-relation='this entity']").get_attribute("title") != title
+    expect(screen.page.locator(".entity-row:focus")).to_have_count(1)

@@ -1,11 +1,11 @@
 """The list of lectures."""
 
-from urllib.parse import urlencode
-
 import streamlit as st
 
 from crfviz.exceptions import FormatError
+from crfviz.ui.lectures.editor import edit, edit_lecture, in_the_making, played
 from crfviz.ui.lectures.shelf import VARIABLE, lecture, lectures
+from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 
@@ -16,7 +16,13 @@ KEYS = (
 
 
 def show_lectures() -> None:
-    """A line a lecture, with the way into it; a file that cannot be read says why."""
+    """The lecture in the making, and a line for each that is ready, with the way into it.
+
+    A file that cannot be read says why.
+    """
+    made = in_the_making()
+    if made:
+        edit_lecture()
     st.caption(KEYS)
     for name, path in lectures().items():
         try:
@@ -27,16 +33,15 @@ def show_lectures() -> None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"lecture.{name}"):
             st.markdown(f"**{plain(found.title)}**", width=420)
             st.text(f"{found.minutes:g} minutes, {count(len(found.cues), 'cue')}", width=180)
-            st.link_button("Play", _address(name), type="primary")
-            st.link_button("Speaker’s window", _address(name, speaker="1"))
-            st.download_button("File", path.read_bytes, path.name, "application/toml")
+            st.link_button("Play", played(name), type="primary")
+            st.link_button("Speaker’s window", played(name, speaker="1"))
+            download("File", path.read_bytes, path.name, "application/toml")
+            st.button("Change it", on_click=edit, args=(found,), key=f"change.{name}")
         for problem in found.problems:
             st.warning(plain(problem))
     st.caption(
         f"A lecture is a text file. Yours count, too, in a folder that the variable {VARIABLE} "
         "names; docs/lectures.md says what stands in one."
     )
-
-
-def _address(name: str, **more: str) -> str:
-    return f"./?{urlencode({'lecture': name, **more})}"
+    if not made:
+        edit_lecture()

@@ -1,15 +1,16 @@
 """The left side of every page: its links, the model, the sentence and its edits, or who labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 import streamlit as st
 
 from crfviz.ui import cached
+from crfviz.ui.asking.asked import ASK, can_ask
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import claim_text, keep_point
 from crfviz.ui.session.annotator import NOBODY
-from crfviz.ui.session.bound import bound, bound_tabs, bound_text, bound_to
+from crfviz.ui.session.bound import bound, bound_flag, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.current import (
     change,
     history,
@@ -38,20 +39,25 @@ ANNOTATE = "annotate"  # the page with sentences of its own
 NOTES = {
     cached.PREFERRED_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
 }  # what the picker says of a model
+ASKS = (
+    "Covers a part of the picture and asks what it says. Keys: 1 to 9, H for a hint, 0 to see it."
+)
 THEMES = ("system", "light", "dark")
 _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
 
 
-def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
+def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
     """Draw the left side of the page at a path; it stays usable when the model is broken.
 
-    The links to the pages stand in their order, and open what `link` says is on the screen.
+    The links to the pages stand in their order, and open what `link` says is on the screen. On top
+    `tool` draws what else acts on the page at the path.
     """
     with st.sidebar:
         with st.container(key="brand", horizontal=True, vertical_alignment="center"):
             st.html('<div class="crfviz-name">crfviz</div>', width="content")
             snapshot_panel()
+            tool(path)
         page = at_path(path)
         _links(pages, link, page)
         if page.model:
@@ -62,6 +68,8 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
             _sentence()
         if page.rows:
             _rows()
+        if can_ask(path):
+            bound_flag(st.toggle, "Ask me", ASK, help=ASKS)
         _status(link)
     show_messages()
 

@@ -2,7 +2,7 @@
 
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-const LINES = ".row, .matrix-row, .bar-row, .term";
+const LINES = ".row, .matrix-row, .bar-row, .term, .entity-line";
 const TEXT = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
 // What the reader's hands are at: the text being typed into, and whether the focus came by the pointer.
@@ -86,11 +86,12 @@ export function makeRoving(container, selector) {
     if (cell) cell.tabIndex = 0;
   };
   const keepInSight = () => {
-    if (reachable && !reachable.closest("[hidden]")) return;
+    if (reachable && container.contains(reachable) && !reachable.closest("[hidden]")) return;
     reach([...container.querySelectorAll(selector)].find((cell) => !cell.closest("[hidden]")));
   };
   keepInSight();
-  new MutationObserver(keepInSight).observe(container, { subtree: true, attributeFilter: ["hidden"] });
+  const changes = { subtree: true, childList: true, attributeFilter: ["hidden"] };
+  new MutationObserver(keepInSight).observe(container, changes);
   container.addEventListener("focusin", (event) => {
     const cell = event.target.closest?.(selector);
     if (cell) reach(cell);

@@ -119,11 +119,20 @@ export function buildEntity(model, choose) {
       set(big, "title", String(entity.probability));
       setText(was, `exact probability${entity.trained === null ? "" : `, trained ${exact(entity.trained)}`}`);
       for (const each of buttons) set(each, "aria-pressed", each.dataset.type === entity.label);
-      rivals.replaceChildren(...entity.hypotheses.map((hypothesis) => rivalRow(hypothesis, next, choose)));
+      fill(rivals, entity.hypotheses, (hypothesis) => rivalRow(hypothesis, next, choose));
       setText(total, `sum ${entity.total.toFixed(9)}`);
-      shortcuts.replaceChildren(...entity.shortcuts.map((shortcut) => shortcutRow(shortcut, entity.probability)));
+      fill(shortcuts, entity.shortcuts, (shortcut) => shortcutRow(shortcut, entity.probability));
     },
   };
+}
+
+// A line for each thing; the line that had the keyboard's focus keeps it.
+function fill(list, things, rowOf) {
+  const at = [...list.children].findIndex((line) => line.contains(list.getRootNode().activeElement));
+  list.replaceChildren(...things.map((thing) => html("div.entity-line", rowOf(thing))));
+  const rows = list.querySelectorAll(".entity-row");
+  for (const row of rows) row.tabIndex = -1; // one of them is reached by Tab, the others by arrows
+  if (at >= 0) rows[Math.min(at, rows.length - 1)]?.focus();
 }
 
 function rivalRow({ text, relation, probability, trained, span }, { colours, tags }, choose) {

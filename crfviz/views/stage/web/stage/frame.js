@@ -209,6 +209,7 @@ function listen(stage, root) {
   for (const words of root.querySelectorAll(".scroller")) readWithArrows(words, ".word, .tag");
   for (const bars of root.querySelectorAll(".terms")) readWithArrows(bars, ".term-bar");
   for (const bars of root.querySelectorAll(".bars")) readWithArrows(bars, ".bar-number");
+  for (const rows of root.querySelectorAll(".entity-rows")) readWithArrows(rows, ".entity-row");
   for (const matrix of root.querySelectorAll(".below .matrix")) readWithArrows(matrix, "[data-weight]");
 }
 
