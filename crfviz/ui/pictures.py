@@ -11,10 +11,11 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.ui import cached
+from crfviz.ui.asking.asked import ask_about
 from crfviz.ui.scene import Scene, show_point
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import handle_events, scenario, view_option
-from crfviz.ui.session.kept import last_event
+from crfviz.ui.session.kept import found, keep, last_event
 from crfviz.ui.state.covers import covered
 from crfviz.ui.widgets import download, narrowed
 from crfviz.views.exports.live import PAGES, Live
@@ -22,7 +23,7 @@ from crfviz.views.exports.page import live_page
 from crfviz.views.exports.script import script
 from crfviz.views.exports.subject import origin_of
 from crfviz.views.stage.component import mount
-from crfviz.views.stage.parts import Grid, Picture, Row, Subject
+from crfviz.views.stage.parts import Grid, Matrix, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.steps import Walk
 from crfviz.views.strips import pictures
@@ -31,6 +32,7 @@ from crfviz.views.strips import pictures
 # explains and how it reads it, and whether tags without mass are folded.
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
+_WITHHELD = "withheld"  # whether a question on this page waits for its answer
 
 
 def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
@@ -38,13 +40,25 @@ def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
     return pictures.with_ghost(scene.now, scene.trained if scene.edited else None, make)
 
 
-def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None = None) -> None:
+def show_stage(
+    scene: Scene, picture: Picture, *, key: str, other: Scene | None = None, asks: bool = True
+) -> None:
     """Draw a scene on the stage; each stage of a page has a key of its own.
 
-    `other` has the same words and tags: its values are then the ghosts, not those of the trained
-    model.
+    Args:
+        scene: what is drawn.
+        picture: how.
+        key: the stage's name; there are questions about some.
+        other: has the same words and tags: its values are then the ghosts, not those of the trained
+            model.
+        asks: whether the page leaves it to the stage to ask.
     """
     now = scene.scenario
+    asked = ask_about(scene.now, scene.trained, key) if asks else None
+    withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
+    keep(_WITHHELD, bool(withheld))
+    if withheld and isinstance(picture.side, Matrix):  # its ruler tells what flips
+        picture = replace(picture, side=replace(picture.side, ruler=None))
     unedited = (
         None
         if now.edits.constrained or other is not None
@@ -65,12 +79,14 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
         step=now.step,
         nodes=view_option(NODES),
         covered=covered(now.view),
+        withheld=withheld,
         chosen=scene.place(CHOSEN),
         panel=view_option(PANEL),
         folding=view_option(FOLDED),
     )
     draw(subject, picture, key=key)
-    if not walking(scene, picture.walk) and not GIVEN_AWAY.intersection(subject.covered):
+    waits = walking(scene, picture.walk) or bool(withheld)
+    if not waits and not GIVEN_AWAY.intersection(subject.covered):
         show_point()
 
 
@@ -112,8 +128,8 @@ def table_twin(
             _save_lattice(scene)
     if not wanted:
         return False
-    if walking(scene, picture.walk):
-        st.caption("The tables come with the last step.")
+    if walking(scene, picture.walk) or found(_WITHHELD):
+        st.caption(f"The tables come with the {'answer' if found(_WITHHELD) else 'last step'}.")
         return False
     columns = list(scene.numbered().values())
     off = covered(scene.scenario.view)
@@ -142,7 +158,7 @@ def steps_done(scene: Scene, walk: Walk) -> int:
 
 def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
     """Draw the buttons of a walk whose picture is not on a stage; gives the steps done."""
-    show_stage(scene, Picture([], walk=walk, title="", changeable=False), key=key)
+    show_stage(scene, Picture([], walk=walk, title="", changeable=False), key=key, asks=False)
     return steps_done(scene, walk)
 
 

@@ -30,11 +30,13 @@ from typing import Any
 
 from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.ui.asking.asked import can_ask
 from crfviz.ui.lectures.claims import expressions, parsed
 from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import Models, decode
 from crfviz.ui.state.scenario import Scenario, for_tags
 from crfviz.ui.words import quote
+from crfviz.views.quiz.asked import PAGES
 from crfviz.views.quiz.question import LONGEST, read_ask
 
 MOST_CUES = 200
@@ -266,7 +268,7 @@ def _cue(
         say=_said(section),
         holds=tuple(each for each in section.texts("holds") if _reads(section, "holds", each)),
         place=section.at(),
-        ask=_asked(section, tags(model)),
+        ask=_asked(section, page, tags(model)),
     )
 
 
@@ -283,9 +285,14 @@ def _said(section: _Section) -> str:
     return say if all(_reads(section, "say", each) for each in expressions(say)) else ""
 
 
-def _asked(section: _Section, tags: Sequence[str]) -> str:
+def _asked(section: _Section, page: str, tags: Sequence[str]) -> str:
     """The question of a cue; whether it has one right answer is known when the cue is played."""
     text = section.text("ask", LONGEST)
+    if text and not can_ask(page):
+        section.wrong(
+            "ask", f"nothing can be asked on the page {page}; expected {', '.join(PAGES)}"
+        )
+        return ""
     try:
         ask = read_ask(text) if text else None
     except FormatError as error:

@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
+from crfviz.ui.asking.asked import waiting, with_question
 from crfviz.ui.lectures.claims import Chain, Facts, filled
 from crfviz.ui.lectures.lecture import Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
@@ -36,6 +37,8 @@ from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
+from crfviz.views.quiz.asked import question
+from crfviz.views.quiz.question import read_ask
 from crfviz.views.stage.component import component
 
 LECTURE, CUE, SPEAKER, THEME = "lecture", "cue", "speaker", "v.theme"  # in the address
@@ -154,7 +157,24 @@ def _screen(cue: Cue, arriving: int) -> Scenario:
     """The state of a cue, in the colours that the room has."""
     theme = st.query_params.get(THEME)
     view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
-    return replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
+    state = replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
+    return with_question(state, cue.ask if _can_be_asked(cue) else "")
+
+
+def _can_be_asked(cue: Cue) -> bool:
+    """Whether the question of a cue, if it has one, has an answer; else that is told."""
+    if not cue.ask:
+        return False
+    try:
+        found = question(
+            cached.edited(cue.scenario), cached.trained(cue.scenario), read_ask(cue.ask)
+        )
+    except CrfvizError as error:
+        say(f"{cue.place}: {error}")
+        return False
+    if found is None:
+        say(f"{cue.place}: {quote(cue.ask)} has no one right answer here, so it is not asked.")
+    return found is not None
 
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
@@ -167,7 +187,7 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
 
 def _show(place: Place) -> None:
     cue = place.cue
-    _bar(place, said(cue))
+    _bar(place, "" if waiting() else said(cue))  # it tells what is asked
     with guarded("This cue"):
         runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
 
@@ -193,6 +213,7 @@ def _bar(place: Place, text: str) -> None:
             "cue": place.number,
             "cues": len(place.lecture.cues),
             "say": text,
+            "asks": bool(place.cue.ask),
             "sentence": scenario().sentence,
         },
         on_go_change=go,

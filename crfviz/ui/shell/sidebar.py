@@ -6,10 +6,11 @@ from itertools import islice
 import streamlit as st
 
 from crfviz.ui import cached
+from crfviz.ui.asking.asked import ASK, can_ask
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import claim_text, keep_point
 from crfviz.ui.session.annotator import NOBODY
-from crfviz.ui.session.bound import bound, bound_tabs, bound_text, bound_to
+from crfviz.ui.session.bound import bound, bound_flag, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.current import (
     change,
     history,
@@ -38,6 +39,9 @@ ANNOTATE = "annotate"  # the page with sentences of its own
 NOTES = {
     cached.PREFERRED_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
 }  # what the picker says of a model
+ASKS = (
+    "Covers a part of the picture and asks what it says. Keys: 1 to 9, H for a hint, 0 to see it."
+)
 THEMES = ("system", "light", "dark")
 _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
@@ -64,6 +68,8 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
             _sentence()
         if page.rows:
             _rows()
+        if can_ask(path):
+            bound_flag(st.toggle, "Ask me", ASK, help=ASKS)
         _status(link)
     show_messages()
 

@@ -47,7 +47,7 @@ from crfviz.views.numbers import count
 
 LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
 LONGEST_OPTION = 64  # characters of a page option
-LONGER = {"own": MAX_CHARACTERS}  # of those that hold a sentence
+LONGER = {"own": MAX_CHARACTERS, "asked": 200, "said": 200}  # of those that hold more
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

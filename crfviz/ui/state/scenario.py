@@ -21,8 +21,10 @@ MAX_STEP = 10_000
 BEFORE_FIRST = -1  # as a step: none is done, where the page would open with some
 MAX_HISTORY = 50  # undo steps
 # page options of one sentence only
-OF_POSITIONS = ("at", "cell", "chosen", "entity", "nudge", "list", "own", "place")
-OF_PAGE = ("panel", "handout")  # and of one page
+OF_POSITIONS = (
+    "at", "cell", "chosen", "entity", "nudge", "list", "own", "place", "asked", "said",
+)  # fmt: skip
+OF_PAGE = ("panel", "asked", "said", "handout")  # and of one page
 
 
 @dataclass(frozen=True)
