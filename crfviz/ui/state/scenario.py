@@ -24,7 +24,7 @@ MAX_HISTORY = 50  # undo steps
 OF_POSITIONS = (
     "at", "cell", "chosen", "entity", "nudge", "list", "own", "place", "asked", "said",
 )  # fmt: skip
-OF_PAGE = ("panel", "asked", "said")  # and of one page
+OF_PAGE = ("panel", "asked", "said", "handout")  # and of one page
 
 
 @dataclass(frozen=True)
