@@ -45,6 +45,7 @@ export function keysOf(stage, event) {
   if (panels.side === "cell" && (key === "ArrowUp" || key === "ArrowDown")) return () => climb(stage, ARROWS[key][1]);
   if (node && asks && (key === "Enter" || key === " ")) return () => ask(stage, ...node);
   if (node && key in ARROWS) return () => focusBeside(stage, node, ARROWS[key]);
+  if (stage.payload.letters === false) return null; // the reader switched keys of one letter off
   const part = partOfKey(stage.payload, key);
   return part && (() => switchPart(stage, part));
 }
