@@ -25,7 +25,7 @@ from crfviz.ui.lectures.shelf import read
 from crfviz.ui.lectures.stills import as_address, still_of
 from crfviz.ui.lectures.written import packed, written
 from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import scenario
+from crfviz.ui.session.current import scenario, set_view_option
 from crfviz.ui.session.kept import choice, found, keep, of_session, refusals_said, say
 from crfviz.ui.shell.contents import at_path
 from crfviz.ui.state.covers import PARTS, covered
@@ -36,6 +36,7 @@ from crfviz.views.strips.decoders import LABELS
 
 PAGE = "lectures"  # which is no screen of a lecture itself
 FILE = "lecture.toml"
+HANDOUT, OWN = "handout", "~"  # page option: whose handout is shown; the lecture in the making
 _DRAFT, _TYPED = "lecture.draft", "lecture.typed"
 _LONGEST_LINE = 60  # characters of a cue in the list
 _LIST_HEIGHT = 460  # pixels; more cues scroll
@@ -53,6 +54,11 @@ def add_button(path: str) -> None:
             type="tertiary",
             help="to your lecture, on the page Lectures",
         )
+
+
+def own() -> Lecture:
+    """The lecture in the making."""
+    return _draft().lecture
 
 
 def in_the_making() -> bool:
@@ -203,6 +209,7 @@ def _ways_out(lecture: Lecture) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="own_out"):
         text = written(lecture)
         download("Save the file", lambda: text, FILE, "application/toml", key="own.file")
+        st.button("Its handout", on_click=set_view_option, args=(HANDOUT, OWN), key="own.handout")
         try:
             name = packed(lecture)
         except FormatError as error:
