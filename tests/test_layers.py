@@ -36,7 +36,7 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
         {"annotate"},
         {"errors"},
         {"shell"},
-        {"lectures"},
+        {"lectures", "tour"},
     ],
 }
 DOORS = {  # the modules of a room that others may import; a room without a line is open
@@ -44,6 +44,7 @@ DOORS = {  # the modules of a room that others may import; a room without a line
     "crfviz.annotations.files": {"importing", "merging", "exporting"},
     "crfviz.corpus.tables": {"analysis", "decoders", "errors", "report", "slices", "two_models"},
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
+    "crfviz.ui.tour": {"guide"},
     "crfviz.views.quiz": {"asked", "question"},
     "crfviz.ui.errors": {"questions", "runs", "source", "walk"},
     "crfviz.ui.lectures": {"editor", "overview", "player"},
