@@ -13,6 +13,7 @@ if __name__ == "__main__":
     from crfviz.ui.session import current
     from crfviz.ui.shell import frame
     from crfviz.ui.shell.sidebar import sidebar
+    from crfviz.ui.tour import guide as tour
 
     frame.style()
     cached.warm_up()
@@ -23,7 +24,9 @@ if __name__ == "__main__":
             current.begin(page.url_path)
             frame.configure()
             frame.turn(pages, page, current.turned())
+            tour.follow(pages, page.url_path)
             sidebar(pages, current.publish().elsewhere, page.url_path, add_button)
+            tour.guide(page.url_path)
             frame.run(page)
 else:
     from crfviz.ui.following.routes import routes

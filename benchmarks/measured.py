@@ -16,6 +16,7 @@ import annotating
 import crowd
 import finding
 import gains
+import live_file
 import loading
 import model_errors
 import peers
@@ -85,6 +86,7 @@ def measured() -> dict[str, str]:
         "latency": latency_table(),
         "annotating": annotating.printed(),
         "crowd": crowd.printed(),
+        "live-file": live_file.table(json.loads(live_file.OUT.read_text())),
     }
 
 

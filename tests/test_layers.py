@@ -37,7 +37,7 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
         {"annotate"},
         {"errors"},
         {"shell"},
-        {"lectures"},
+        {"lectures", "tour"},
     ],
 }
 DOORS = {  # the modules of a room that others may import; a room without a line is open
@@ -45,6 +45,7 @@ DOORS = {  # the modules of a room that others may import; a room without a line
     "crfviz.annotations.files": {"importing", "merging", "exporting"},
     "crfviz.corpus.tables": {"analysis", "decoders", "errors", "report", "slices", "two_models"},
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
+    "crfviz.ui.tour": {"guide"},
     "crfviz.views.quiz": {"asked", "question"},
     "crfviz.ui.errors": {"questions", "runs", "source", "walk"},
     "crfviz.ui.following": {"rooms", "routes", "wall"},

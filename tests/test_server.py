@@ -243,3 +243,21 @@ def test_nothing_of_ours_is_left_for_the_first_visitors_to_import():
     }
     assert len(wanted) > 20
     assert wanted <= set(loaded)
+
+
+def test_frames_of_other_sites_are_allowed_by_name(monkeypatch):
+    monkeypatch.setenv(server.FRAMES, "https://slides.example http://*.school.example:8080")
+    start, *_ = ask("http", "/", {"host": "localhost"})
+    headers = Headers(raw=start["headers"])
+    policy = headers["content-security-policy"]
+    assert policy.endswith(
+        "frame-ancestors 'self' https://slides.example http://*.school.example:8080"
+    )
+    assert "x-frame-options" not in headers
+
+
+@pytest.mark.parametrize("origin", ["*", "slides.example", "https://a;script-src", "'none'"])
+def test_what_is_no_origin_stops_the_server(monkeypatch, origin):
+    monkeypatch.setenv(server.FRAMES, origin)
+    with pytest.raises(SystemExit, match="CRFVIZ_FRAMES must list origins"):
+        server.middleware()

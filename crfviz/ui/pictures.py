@@ -15,7 +15,7 @@ from crfviz.ui.asking.asked import ask_about
 from crfviz.ui.following.wall import show_picture
 from crfviz.ui.scene import Scene, show_point
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.session.current import handle_events, scenario, view_option
+from crfviz.ui.session.current import flag_option, handle_events, scenario, view_option
 from crfviz.ui.session.kept import found, keep, last_event
 from crfviz.ui.state.covers import covered
 from crfviz.ui.widgets import download, narrowed
@@ -33,6 +33,7 @@ from crfviz.views.strips import pictures
 # explains and how it reads it, and whether tags without mass are folded.
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
+NO_LETTERS = "no_letters"  # page option: keys of one letter do nothing
 _WITHHELD = "withheld"  # whether a question on this page waits for its answer
 
 
@@ -94,7 +95,10 @@ def show_stage(
 def draw(subject: Subject, picture: Picture, *, key: str) -> None:
     """Draw any chain on a stage whose events go to the scenario."""
     name = f"stage.{key}"
-    data = payload(subject, picture, last_event(name)) | {"sentence": scenario().sentence}
+    data = payload(subject, picture, last_event(name)) | {
+        "sentence": scenario().sentence,
+        "letters": not flag_option(NO_LETTERS),
+    }
     mount("stage", data, key=name, on_events=partial(handle_events, name))
     show_picture(data)
 

@@ -17,7 +17,7 @@ def test_a_wrong_answer_names_its_mistake_and_a_right_one_follows(screen):
     now = chain().analysis
     first = next_question(now, now, "explore")
     screen.open()
-    screen.page.get_by_text("Ask me").click()
+    screen.page.get_by_text("Ask me", exact=True).click()
     question = screen.page.locator(ASKED)
     expect(question).to_contain_text(first.text)
     expect(question.locator("[data-choice]")).to_have_count(len(first.choices))

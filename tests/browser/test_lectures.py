@@ -32,6 +32,18 @@ SIZES = """() => {
 }"""
 
 
+# Numbers of the lattice that end behind what scrolls them, while all words are in sight.
+CLIPPED = """() => {
+  const scroller = crfviz.stage().querySelector(".scroller");
+  if (!scroller || scroller.scrollWidth > scroller.clientWidth + 1) return [];
+  const end = scroller.getBoundingClientRect().right + 1;
+  return [...scroller.querySelectorAll("text.note-text")]
+    .filter((text) => text.textContent && text.checkVisibility())
+    .filter((text) => text.getBoundingClientRect().right > end)
+    .map((text) => text.textContent);
+}"""
+
+
 class Player:
     def __init__(self, screen):
         self.screen, self.page = screen, screen.page
@@ -150,6 +162,7 @@ def can_be_read(screen, cue):
     assert not small, (cue.place, small[:5])
     box = screen.page.locator("[data-stage]").bounding_box()
     assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
+    assert screen.page.evaluate(CLIPPED) == [], cue.place
     assert_accessible(screen, cue.place)
 
 

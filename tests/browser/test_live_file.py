@@ -208,3 +208,34 @@ def test_a_picture_is_saved_as_it_is_on_the_screen(opened):
     assert not re.search(r"color\(|var\(|url\(h", ElementTree.tostring(picture, "unicode"))
     width, height = struct.unpack(">II", saved(page, "PNG")[16:24])
     assert (width, height) == (2 * int(picture.get("width")), 2 * int(picture.get("height")))
+
+
+DECK = """
+<iframe src="live.html?embed=stage&page=viterbi" style="width:480px;height:320px"></iframe>
+<p id="heard"></p>
+<script>
+addEventListener("message", ({ data }) => {
+  if (data?.crfviz === "key") document.getElementById("heard").textContent += `${data.key} `;
+});
+</script>
+"""
+
+
+def test_on_a_slide_the_stage_is_alone_and_hands_on_the_keys_it_does_not_use(fresh, tmp_path):
+    (tmp_path / "live.html").write_text(live_page(Live(chain()), list(PAGES)), "utf-8")
+    (tmp_path / "deck.html").write_text(DECK, "utf-8")
+    page = fresh().new_page()
+    page.goto((tmp_path / "deck.html").as_uri())
+    slide = page.frame_locator("iframe")
+    stage = slide.locator("[data-stage]")
+    expect(stage).to_have_attribute("data-step", "0")
+    expect(slide.get_by_role("button", name="Transitions")).to_be_hidden()
+    stage.click(position={"x": 5, "y": 60})
+    page.keyboard.press("PageDown")
+    expect(stage).to_have_attribute("data-step", "1")
+    page.keyboard.press("End")
+    expect(stage).to_have_attribute("data-step", str(2 * len(WORDS)))
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Escape")
+    expect(page.locator("#heard")).to_have_text("PageDown Escape")
+    expect(stage).to_have_attribute("data-step", str(2 * len(WORDS)))

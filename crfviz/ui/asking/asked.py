@@ -14,13 +14,12 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui.following.wall import show_question
 from crfviz.ui.session.current import change, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import choice
-from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.state.scenario import ASK, ASKED, SAID, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.quiz.asked import PAGES, next_question, question, withheld
 from crfviz.views.quiz.question import Question, read_ask
 from crfviz.views.stage.component import component
 
-ASK, ASKED, SAID = "ask", "asked", "said"  # page options: the switch, which one, the answer
 ON, OF_CUE = "1", "cue"  # values of the switch
 SKIPPED = "?"  # in place of an answer
 NOTHING = "There is nothing to ask here: what could be asked ties, or nobody would get it wrong."
@@ -37,11 +36,6 @@ class Asked:
     def withheld(self, rows: Sequence[str]) -> list[tuple[str, int, int]]:
         """What a stage with these rows must not show; nothing once it is answered."""
         return [] if self.said else withheld(self.now, self.question.ask, rows)
-
-
-def can_ask(page: str) -> bool:
-    """Whether there are questions about a page, by its path in the address."""
-    return (page or "explore") in PAGES
 
 
 def with_question(state: Scenario, ask: str) -> Scenario:

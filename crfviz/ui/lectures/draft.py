@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from crfviz.ui.lectures.lecture import MOST_CUES, Cue, Lecture
 from crfviz.ui.state.covers import covered, with_covered
 from crfviz.ui.state.events import RefusedError
-from crfviz.ui.state.scenario import MAX_HISTORY, Scenario
+from crfviz.ui.state.link import TOUR
+from crfviz.ui.state.scenario import ASK, ASKED, MAX_HISTORY, SAID, Scenario
+from crfviz.views.quiz.asked import can_ask
 
 EMPTY = Lecture("My lecture", 10.0, (), ())
-NOT_OF_A_CUE = ("theme", "sidebar", "by")  # page options of the room or of a person
+NOT_OF_A_CUE = ("theme", "sidebar", "by", TOUR, ASK, ASKED, SAID)  # of the room or of a person
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def with_screen(lecture: Lecture, page: str, scenario: Scenario) -> Lecture:
         raise RefusedError(f"A lecture has at most {MOST_CUES} cues. Take one out first.")
     view = with_covered(scenario.view, covered(scenario.view))
     kept = {name: value for name, value in view.items() if _is_of_a_cue(name, value)}
-    cue = Cue(page, replace(scenario, view=kept), say="", holds=(), place="")
+    ask = scenario.view.get(ASKED, "") if ASK in scenario.view and can_ask(page) else ""
+    cue = Cue(page, replace(scenario, view=kept), say="", holds=(), place="", ask=ask)
     return replace(lecture, cues=(*lecture.cues, cue))
 
 

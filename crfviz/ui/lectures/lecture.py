@@ -30,13 +30,12 @@ from typing import Any
 
 from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.ui.asking.asked import can_ask
 from crfviz.ui.lectures.claims import expressions, parsed
 from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import Models, decode
 from crfviz.ui.state.scenario import Scenario, for_tags
 from crfviz.ui.words import quote
-from crfviz.views.quiz.asked import PAGES
+from crfviz.views.quiz.asked import PAGES, can_ask
 from crfviz.views.quiz.question import LONGEST, read_ask
 
 MOST_CUES = 200

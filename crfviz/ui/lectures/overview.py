@@ -37,6 +37,7 @@ def show_lectures() -> None:
 
 def _ready() -> None:
     st.caption(KEYS)
+    st.markdown("Alone? [Take the tour](./?tour=1): eight things to try on your own sentence.")
     for name, path in lectures().items():
         try:
             found = lecture(name)

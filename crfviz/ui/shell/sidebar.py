@@ -6,7 +6,6 @@ from itertools import islice
 import streamlit as st
 
 from crfviz.ui import cached
-from crfviz.ui.asking.asked import ASK, can_ask
 from crfviz.ui.following import wall
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import claim_text, keep_point
@@ -31,9 +30,10 @@ from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
 from crfviz.ui.state.link import Link
-from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.state.scenario import ASK, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
+from crfviz.views.quiz.asked import can_ask
 from crfviz.views.stage.component import component
 from crfviz.views.strips.decoders import LABELS
 
@@ -41,9 +41,6 @@ ANNOTATE = "annotate"  # the page with sentences of its own
 NOTES = {
     cached.PREFERRED_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
 }  # what the picker says of a model
-ASKS = (
-    "Covers a part of the picture and asks what it says. Keys: 1 to 9, H for a hint, 0 to see it."
-)
 THEMES = ("system", "light", "dark")
 _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
@@ -70,9 +67,7 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
             _sentence()
         if page.rows:
             _rows()
-        if can_ask(path):
-            bound_flag(st.toggle, "Ask me", ASK, help=ASKS)
-        _status(link)
+        _status(link, path)
     show_messages()
 
 
@@ -192,9 +187,13 @@ def _rows() -> None:
     )
 
 
-def _status(link: Link) -> None:
-    """The colours, what it runs on, and how to keep what is on the screen."""
-    theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=st.container(key="theme"))
+def _status(link: Link, path: str) -> None:
+    """The colours, whether to be asked, what it runs on, and how to keep what is on the screen."""
+    with st.container(key="look", horizontal=True, vertical_alignment="center"):
+        place = st.container(key="theme", width="content")
+        theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=place)
+        if can_ask(path):
+            bound_flag(st.toggle, "Ask me", ASK)
     use_colours(theme)
     if link.complete:
         hint = "the address is the link"

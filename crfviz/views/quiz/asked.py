@@ -30,6 +30,11 @@ NEXT_BEST = 6  # paths whose steps are asked about
 LIKELY = 0.01  # share of all paths that a tag has which is asked about
 
 
+def can_ask(page: str) -> bool:
+    """Whether there are questions about a page, by its path in the address."""
+    return (page or "explore") in PAGES
+
+
 def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
     """The question over a chain, and over the same as trained.
 

@@ -2,6 +2,7 @@
 // the file's own frame.
 
 import { button, html, mark, set, setText } from "../../stage/web/dom.js";
+import { beyond } from "../../stage/web/slide.js";
 import { Stage } from "../../stage/web/stage/lifecycle.js";
 import { Local } from "./local.js";
 
@@ -10,6 +11,10 @@ const RESET = { kind: "reset" };
 
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
+  const asked = new URLSearchParams(location.search);
+  if (asked.get("embed") === "stage") mark(document.documentElement, "data-embed", "stage");
+  const wanted = data.pages.find(({ id }) => id === asked.get("page"));
+  if (wanted) Object.assign(data, { opens: wanted.id, step: null });
   const frame = html("div.live", { tabindex: "-1" });
   const place = html("div");
   const said = html("span", { role: "status" });
@@ -52,7 +57,7 @@ function start() {
   const mount = () => {
     state.stage?.close();
     place.replaceChildren();
-    state.stage = new Stage(place, answer, frame);
+    state.stage = new Stage(place, answer, { keys: frame, beyond });
     show();
   };
   setText(link, "Open this in crfviz");
