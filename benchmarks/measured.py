@@ -16,6 +16,7 @@ import annotating
 import crowd
 import finding
 import gains
+import lectures
 import loading
 import model_errors
 import peers
@@ -83,6 +84,7 @@ def measured() -> dict[str, str]:
         "teaching": teaching_table(),
         "model-errors": model_errors_table(),
         "latency": latency_table(),
+        "lectures": lectures.printed(),
         "annotating": annotating.printed(),
         "crowd": crowd.printed(),
     }
