@@ -16,7 +16,7 @@ import annotating
 import crowd
 import finding
 import gains
-import lectures
+import live_file
 import loading
 import model_errors
 import peers
@@ -26,6 +26,8 @@ import teaching
 from meter import WINDOW, chromium
 from report import Figure, Machine, table
 from serving import ROOT, running_app
+
+import lectures
 
 DOCUMENT = ROOT / "docs" / "measured.md"
 DECODERS = {
@@ -87,6 +89,7 @@ def measured() -> dict[str, str]:
         "lectures": lectures.printed(),
         "annotating": annotating.printed(),
         "crowd": crowd.printed(),
+        "live-file": live_file.table(json.loads(live_file.OUT.read_text())),
     }
 
 
