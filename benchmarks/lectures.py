@@ -2,8 +2,8 @@
 
     python benchmarks/lectures.py [--n 2] [--out benchmarks/lectures.json]
 
-Each cue of two lectures is asked for by its number, in their order, as by a clicker at the end of the
-one before. It counts from the time stamp of the key to the last redraw of its picture, when the
+Each cue of two lectures is asked for by its number, in their order, as by a clicker at the end of
+the one before. It counts from the time stamp of the key to the last redraw of its picture, when the
 page's main thread has finished the frame that shows it.
 """
 
