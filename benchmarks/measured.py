@@ -27,6 +27,8 @@ from meter import WINDOW, chromium
 from report import Figure, Machine, table
 from serving import ROOT, running_app
 
+import lectures
+
 DOCUMENT = ROOT / "docs" / "measured.md"
 DECODERS = {
     "independent": "word alone",
@@ -84,6 +86,7 @@ def measured() -> dict[str, str]:
         "teaching": teaching_table(),
         "model-errors": model_errors_table(),
         "latency": latency_table(),
+        "lectures": lectures.printed(),
         "annotating": annotating.printed(),
         "crowd": crowd.printed(),
         "live-file": live_file.table(json.loads(live_file.OUT.read_text())),
