@@ -71,13 +71,16 @@ def run(
     report: Progress | None = None,
     *,
     most_kept: int = MOST_KEPT,
+    at_once: int | None = None,
     pause: Callable[[], object] = lambda: None,
 ) -> Results:
     """Tag all sentences by every decoder and look for what is wrong.
 
     The sentences are gone through twice. `report` is called after every batch; what it raises ends
-    the run. `most_kept` errors are listed, all are counted. A server can do something else in a
-    `pause`, which is called after each sentence and each decoder of a batch.
+    the run. `most_kept` errors are listed, all are counted. A batch has `at_once` sentences, 128 if
+    nobody says; those of like length are scored together, which is faster the more there are. A
+    server can do something else in a `pause`, which is called after each sentence and each decoder
+    of a batch.
 
     Raises:
         FormatError: there is no sentence, or one without tags.
@@ -87,7 +90,7 @@ def run(
     total = _checked(tagger, sentences)
     collected = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept), pause)
     rest = iter(sentences)
-    while group := list(islice(rest, SENTENCES_AT_ONCE)):
+    while group := list(islice(rest, at_once or SENTENCES_AT_ONCE)):
         collected.add(group)
         if report:
             report(len(collected.lengths), total)
