@@ -18,12 +18,13 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import waiting, with_question
 from crfviz.ui.lectures.claims import Chain, Facts, filled
-from crfviz.ui.lectures.lecture import Cue, Lecture
+from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
 from crfviz.ui.session.current import (
     ARRIVES,
     address,
     change,
+    flag_option,
     put,
     scenario,
     stay_at_step,
@@ -46,6 +47,7 @@ _AT = "lecture.at"  # lecture and number of the cue that is on the screen
 _ASKED = "lecture.asked"  # the number of the cue asked for
 LEAVE = 0  # in place of such a number
 _STYLE_SHEET = Path(__file__).with_name("player.css")
+_WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys go on
 _ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -188,6 +190,8 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
 def _show(place: Place) -> None:
     cue = place.cue
     _bar(place, "" if waiting() else said(cue))  # it tells what is asked
+    if flag_option(BELOW):
+        st.html(f"<style>{_WITHOUT_PICTURE}</style>")
     with guarded("This cue"):
         runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
 
