@@ -1,7 +1,6 @@
 """What the server answers, whom, and which messages of a browser reach Streamlit."""
 
 import ast
-import asyncio
 import subprocess
 import sys
 import tomllib
@@ -15,6 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 
 from crfviz.ui.session import permission
 from crfviz.ui.shell import server
+from tests.loops import run
 
 ROOT = Path(__file__).parents[1]
 STARTING = """
@@ -55,7 +55,7 @@ def ask(kind, path, headers, received=(), method="GET"):
         sent.append(message)
 
     (guard, _, options), *_ = server.middleware()
-    asyncio.run(guard(inner, **options)(scope, receive, send))
+    run(guard(inner, **options)(scope, receive, send))
     return sent
 
 
@@ -220,7 +220,8 @@ def test_the_app_is_served_through_the_guard_on_this_machine_alone():
     calls = [
         ast.unparse(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)
     ]
-    assert "st.App(__file__, middleware=server.middleware(), lifespan=server.lifespan)" in calls
+    (served,) = [call for call in calls if call.startswith("st.App(")]
+    assert "middleware=server.middleware(), lifespan=server.lifespan)" in served
     settings = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
     assert settings["server"]["address"] == "localhost"
     assert settings["browser"]["gatherUsageStats"] is False

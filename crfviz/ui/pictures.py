@@ -12,6 +12,7 @@ from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import ask_about
+from crfviz.ui.following.wall import show_picture
 from crfviz.ui.scene import Scene, show_point
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import flag_option, handle_events, scenario, view_option
@@ -99,6 +100,7 @@ def draw(subject: Subject, picture: Picture, *, key: str) -> None:
         "letters": not flag_option(NO_LETTERS),
     }
     mount("stage", data, key=name, on_events=partial(handle_events, name))
+    show_picture(data)
 
 
 def table_twin(

@@ -11,6 +11,7 @@ import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
+from crfviz.ui.following.wall import show_question
 from crfviz.ui.session.current import change, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import choice
 from crfviz.ui.state.scenario import ASK, ASKED, SAID, Scenario
@@ -105,16 +106,20 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
             view = {name: kept for name, kept in scenario().view.items() if name != SAID}
             change(view={**view, ASKED: str(following.ask)})
 
+    choices = [vars(each) for each in found.choices]
+    sentence = scenario().sentence
+    tally = show_question(found.text, choices, found.right, sentence, closed=bool(asked.said))
     component("question", "ui/asking/web", ["question"])(
         key="question",
         data={
-            "id": f"{found.ask} {scenario().sentence}",
+            "id": f"{found.ask} {sentence}",
             "text": found.text,
             "hint": found.hint,
-            "choices": [vars(each) for each in found.choices],
+            "choices": choices,
             "right": found.right,
             "said": asked.said,
             "ofCue": of_cue,
+            "tally": tally,
         },
         on_answer_change=answer,
         on_next_change=go_on,

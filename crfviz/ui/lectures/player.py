@@ -17,6 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import waiting, with_question
+from crfviz.ui.following.wall import show_nothing, show_words
 from crfviz.ui.lectures.claims import Chain, Facts, filled
 from crfviz.ui.lectures.lecture import Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
@@ -78,6 +79,7 @@ def play(pages: Sequence[st.Page]) -> bool:
     st.html(_STYLE_SHEET)
     use_colours(view_option("theme", THEMES[0]))
     if SPEAKER in st.query_params:
+        show_nothing()
         _speak(place)
     else:
         _show(place)
@@ -192,7 +194,9 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
 
 def _show(place: Place) -> None:
     cue = place.cue
-    _bar(place, "" if waiting() else said(cue))  # it tells what is asked
+    told = "" if waiting() else said(cue)  # it tells what is asked
+    _bar(place, told)
+    show_words(place.lecture.title, told)
     with guarded("This cue"):
         runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
 

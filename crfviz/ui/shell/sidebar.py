@@ -6,6 +6,7 @@ from itertools import islice
 import streamlit as st
 
 from crfviz.ui import cached
+from crfviz.ui.following import wall
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import claim_text, keep_point
 from crfviz.ui.session.annotator import NOBODY
@@ -24,6 +25,7 @@ from crfviz.ui.session.current import (
 from crfviz.ui.session.kept import choice, forget, messages
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.contents import GROUPS, Entry, at_path
+from crfviz.ui.shell.follow_panel import follow_panel
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
@@ -200,13 +202,27 @@ def _status(link: Link, path: str) -> None:
     tagger, device = cached.known_tagger(scenario().model), "no model"
     if tagger:
         device = "GPU" if tagger.device.startswith("cuda") else "CPU"
-    st.caption(f"{device} · {hint}")
+    with st.container(key="foot", horizontal=True, vertical_alignment="center"):
+        st.caption(f"{device} · {hint}", width="content")
+        follow_panel()
 
 
 def use_colours(theme: str) -> None:
     """Have the browser show one of `THEMES`."""
     frame = component("frame", "ui/shell/web", ["frame"])
-    frame(key="frame", data={"theme": theme}, on_sidebar_change=_keep_sidebar)
+    frame(
+        key="frame",
+        data={"theme": theme, "lead": wall.key()},
+        on_sidebar_change=_keep_sidebar,
+        on_lead_change=_go_on,
+    )
+
+
+def _go_on() -> None:
+    """Lead the room that this tab led before it was loaded anew."""
+    said = choice("frame")
+    if isinstance(said, Mapping):
+        wall.go_on(said.get("lead"))
 
 
 def _keep_sidebar() -> None:

@@ -1,13 +1,13 @@
 """The live stage in a notebook: the live file in a frame of its own."""
 
 from collections.abc import Sequence
-from html import escape
+from importlib.util import find_spec
+from typing import Any
 
-from crfviz.views.exports.live import PAGES, Live
-from crfviz.views.exports.page import live_page
+from crfviz.views.exports.frame import framed
+from crfviz.views.exports.live import Live
 from crfviz.views.exports.subject import What, live_of
-
-HEIGHT = 640  # pixels of the frame
+from crfviz.views.exports.widget import widget
 
 
 class Shown:
@@ -17,20 +17,18 @@ class Shown:
         self._live = live
 
     def _repr_html_(self) -> str:
-        """The live file in a frame that reaches nothing outside."""
-        page = escape(live_page(self._live, list(PAGES)))
-        return (
-            f'<iframe srcdoc="{page}" title="crfviz" '
-            'sandbox="allow-scripts allow-downloads allow-popups" '
-            f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
-        )
+        return framed(self._live)
 
     def __repr__(self) -> str:
         return f"crfviz.show: {len(self._live.now.words)} words, {len(self._live.now.tags)} tags"
 
 
-def show(what: What, sentence: str | Sequence[str] | None = None) -> Shown:
+def show(what: What, sentence: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - of two kinds
     """The live stage for a notebook.
+
+    With anywidget (`pip install "crfviz[notebook]"`) it is a widget: `potentials` and `path` are
+    what is on the screen, and setting `potentials` draws another chain. Without it is the live file
+    in a frame, which tells Python nothing.
 
     Args:
         what: potentials, best with their words, or a tagger.
@@ -41,7 +39,9 @@ def show(what: What, sentence: str | Sequence[str] | None = None) -> Shown:
 
     Example:
         >>> from crfviz.chain.potentials import Potentials
-        >>> show(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
-        crfviz.show: 2 words, 2 tags
+        >>> shown = show(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
     """
-    return Shown(live_of(what, sentence))
+    live = live_of(what, sentence)
+    if find_spec("anywidget") is None:
+        return Shown(live)
+    return widget(live)

@@ -57,6 +57,15 @@ class Question {
       clearTimeout(this.timer);
       if (data.said !== this.said) this.show(data.said);
     }
+    this.count(data.tally);
+  }
+
+  // How many of those who follow gave each answer.
+  count(tally) {
+    this.choices.forEach((each, i) => {
+      each.querySelector("[data-count]")?.remove();
+      if (tally) each.append(element("span", { "data-count": tally[i] }, ` · ${tally[i]}`));
+    });
   }
 
   build() {
