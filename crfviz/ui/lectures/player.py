@@ -40,7 +40,7 @@ from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
 from crfviz.views.quiz.asked import question
-from crfviz.views.quiz.question import read_ask
+from crfviz.views.quiz.question import Question, read_ask
 from crfviz.views.stage.component import component
 
 LECTURE, CUE, SPEAKER, THEME = "lecture", "cue", "speaker", "v.theme"  # in the address
@@ -162,23 +162,28 @@ def _screen(cue: Cue, arriving: int) -> Scenario:
     theme = st.query_params.get(THEME)
     view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
     state = replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
-    return with_question(state, cue.ask if _can_be_asked(cue) else "")
+    return with_question(state, cue.ask if _question(cue) else "")
 
 
-def _can_be_asked(cue: Cue) -> bool:
-    """Whether the question of a cue, if it has one, has an answer; else that is told."""
+def _question(cue: Cue) -> Question | None:
+    """That of a cue, if it has one with an answer; where it has none, that is told."""
     if not cue.ask:
-        return False
+        return None
     try:
-        found = question(
-            cached.edited(cue.scenario), cached.trained(cue.scenario), read_ask(cue.ask)
-        )
+        now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
+        found = question(now, trained, read_ask(cue.ask))
     except CrfvizError as error:
         say(f"{cue.place}: {error}")
-        return False
+        return None
     if found is None:
         say(f"{cue.place}: {quote(cue.ask)} has no one right answer here, so it is not asked.")
-    return found is not None
+    return found
+
+
+def _asked(cue: Cue) -> str:
+    """The question of a cue with its answer, for who speaks; empty where there is none."""
+    found = _question(cue)
+    return "" if found is None else f"[{found.text} {found.choices[found.right].text}]"
 
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
@@ -231,7 +236,7 @@ def _bar(place: Place, text: str) -> None:
 
 def _speak(place: Place) -> None:
     """The speaker's window: what is said at each cue; it goes on without asking the server."""
-    texts = [said(cue) for cue in place.lecture.cues]
+    texts = [f"{_asked(cue)} {said(cue)}".strip() for cue in place.lecture.cues]
     titles = [at_path(cue.page).title for cue in place.lecture.cues]
     _player()(
         key="speaker",
