@@ -7,22 +7,31 @@ import streamlit as st
 
 if __name__ == "__main__":
     from crfviz.ui import cached
+    from crfviz.ui.following.wall import followed
+    from crfviz.ui.lectures.editor import add_button
     from crfviz.ui.lectures.player import play
     from crfviz.ui.session import current
     from crfviz.ui.shell import frame
     from crfviz.ui.shell.sidebar import sidebar
+    from crfviz.ui.tour import guide as tour
 
     frame.style()
     cached.warm_up()
     pages = frame.pages()
     page = st.navigation(pages, position="hidden")
-    if not play(pages):
-        current.begin(page.url_path)
-        frame.configure()
-        frame.turn(pages, page, current.turned())
-        sidebar(pages, current.publish().elsewhere, page.url_path)
-        frame.run(page)
+    with followed(page.title):
+        if not play(pages):
+            current.begin(page.url_path)
+            frame.configure()
+            frame.turn(pages, page, current.turned())
+            tour.follow(pages, page.url_path)
+            sidebar(pages, current.publish().elsewhere, page.url_path, add_button)
+            tour.guide(page.url_path)
+            frame.run(page)
 else:
+    from crfviz.ui.following.routes import routes
     from crfviz.ui.shell import server
 
-    app = st.App(__file__, middleware=server.middleware(), lifespan=server.lifespan)
+    app = st.App(
+        __file__, routes=routes(), middleware=server.middleware(), lifespan=server.lifespan
+    )

@@ -16,6 +16,7 @@ import annotating
 import crowd
 import finding
 import gains
+import live_file
 import loading
 import model_errors
 import peers
@@ -25,6 +26,8 @@ import teaching
 from meter import WINDOW, chromium
 from report import Figure, Machine, table
 from serving import ROOT, running_app
+
+import lectures
 
 DOCUMENT = ROOT / "docs" / "measured.md"
 DECODERS = {
@@ -83,8 +86,10 @@ def measured() -> dict[str, str]:
         "teaching": teaching_table(),
         "model-errors": model_errors_table(),
         "latency": latency_table(),
+        "lectures": lectures.printed(),
         "annotating": annotating.printed(),
         "crowd": crowd.printed(),
+        "live-file": live_file.table(json.loads(live_file.OUT.read_text())),
     }
 
 

@@ -37,8 +37,12 @@ from crfviz.taggers.registry import bring, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
 from crfviz.views.exports.files import export_html
+from crfviz.views.exports.notebook import show
+from crfviz.views.exports.results import register as _draw_results_in_notebooks
 from crfviz.views.exports.tables import export_table
 from crfviz.views.exports.tikz import export_tikz
+
+_draw_results_in_notebooks()
 
 __all__ = [
     "CRF",
@@ -84,6 +88,7 @@ __all__ = [
     "pin_probability",
     "position_entropies",
     "sample",
+    "show",
     "smallest_change_for",
     "smallest_flips",
     "soft_forward",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.naive import chosen_words, enumeration
+from crfviz.ui.panels.naive import ask_about_first, chosen_words, enumeration
 from crfviz.ui.pictures import show_steps
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
@@ -15,7 +15,11 @@ words = chosen_words(current, choice)
 every = enumeration(current.scenario, words)
 K = len(current.tags)
 walk = naive_walk(every.num_paths)
+asked = ask_about_first(current, words)
 done = show_steps(current, walk, key="naive")
+if asked is not None and not asked.said:
+    st.caption("The list comes with the answer.")
+    st.stop()
 listed = paths_at(done, every.num_paths)
 finished = done == walk.steps(words)
 paths.metric("paths, K^T", f"{every.num_paths:,}")

@@ -5,6 +5,9 @@ import pytest
 from crfviz.ui import cached
 from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
 from crfviz.ui.lectures.shelf import SHIPPED, lecture
+from crfviz.ui.state.covers import covered
+from crfviz.views.quiz.asked import question
+from crfviz.views.quiz.question import read_ask
 
 NAMES = sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
@@ -24,3 +27,16 @@ def test_what_is_said_holds(name):
         for claim in cue.holds:
             assert worked_out(claim, chain) is True, f"{cue.place}: {claim}"
         assert cue.holds, f"{cue.place} rests on nothing"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_question_can_be_asked_and_waits_over_a_picture_that_shows_it(name):
+    asked = [cue for cue in lecture(name).cues if cue.ask]
+    assert len(asked) >= 2
+    for cue in asked:
+        chain = cached.edited(cue.scenario), cached.trained(cue.scenario)
+        found = question(*chain, read_ask(cue.ask))
+        assert found is not None, f"{cue.place}: {cue.ask}"
+        if cue.ask.startswith(("greedy", "viterbi", "max_marginal")):
+            shown = found.ask.kind not in covered(cue.scenario.view)
+            assert shown or "lattice" not in covered(cue.scenario.view), cue.place

@@ -51,6 +51,7 @@ NAMES = [
     "pin_probability",
     "position_entropies",
     "sample",
+    "show",
     "smallest_change_for",
     "smallest_flips",
     "soft_forward",

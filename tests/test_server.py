@@ -1,7 +1,6 @@
 """What the server answers, whom, and which messages of a browser reach Streamlit."""
 
 import ast
-import asyncio
 import subprocess
 import sys
 import tomllib
@@ -15,6 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 
 from crfviz.ui.session import permission
 from crfviz.ui.shell import server
+from tests.loops import run
 
 ROOT = Path(__file__).parents[1]
 STARTING = """
@@ -55,7 +55,7 @@ def ask(kind, path, headers, received=(), method="GET"):
         sent.append(message)
 
     (guard, _, options), *_ = server.middleware()
-    asyncio.run(guard(inner, **options)(scope, receive, send))
+    run(guard(inner, **options)(scope, receive, send))
     return sent
 
 
@@ -220,7 +220,8 @@ def test_the_app_is_served_through_the_guard_on_this_machine_alone():
     calls = [
         ast.unparse(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)
     ]
-    assert "st.App(__file__, middleware=server.middleware(), lifespan=server.lifespan)" in calls
+    (served,) = [call for call in calls if call.startswith("st.App(")]
+    assert "middleware=server.middleware(), lifespan=server.lifespan)" in served
     settings = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
     assert settings["server"]["address"] == "localhost"
     assert settings["browser"]["gatherUsageStats"] is False
@@ -242,3 +243,21 @@ def test_nothing_of_ours_is_left_for_the_first_visitors_to_import():
     }
     assert len(wanted) > 20
     assert wanted <= set(loaded)
+
+
+def test_frames_of_other_sites_are_allowed_by_name(monkeypatch):
+    monkeypatch.setenv(server.FRAMES, "https://slides.example http://*.school.example:8080")
+    start, *_ = ask("http", "/", {"host": "localhost"})
+    headers = Headers(raw=start["headers"])
+    policy = headers["content-security-policy"]
+    assert policy.endswith(
+        "frame-ancestors 'self' https://slides.example http://*.school.example:8080"
+    )
+    assert "x-frame-options" not in headers
+
+
+@pytest.mark.parametrize("origin", ["*", "slides.example", "https://a;script-src", "'none'"])
+def test_what_is_no_origin_stops_the_server(monkeypatch, origin):
+    monkeypatch.setenv(server.FRAMES, origin)
+    with pytest.raises(SystemExit, match="CRFVIZ_FRAMES must list origins"):
+        server.middleware()

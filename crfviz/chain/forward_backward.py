@@ -23,10 +23,11 @@ from crfviz.chain.engine.chains import together
 from crfviz.chain.engine.packed import alone
 from crfviz.chain.engine.tables import edges, log_tables
 from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.rich import Rich
 
 
 @dataclass(frozen=True, eq=False)
-class ForwardBackward:
+class ForwardBackward(Rich):
     """What the two sweeps give. A chain without an allowed path has zeros for all probabilities."""
 
     log_alpha: Tensor  # (T, K) log-sum of prefixes that end in tag k at t; start and e_t included

@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.rich import Rich
 from crfviz.exceptions import NoPathError
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Rich):
     """One tag sequence of a sentence."""
 
     tags: list[int]  # T tag ids

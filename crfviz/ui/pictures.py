@@ -11,10 +11,12 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.ui import cached
+from crfviz.ui.asking.asked import ask_about
+from crfviz.ui.following.wall import show_picture
 from crfviz.ui.scene import Scene, show_point
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.session.current import handle_events, scenario, view_option
-from crfviz.ui.session.kept import last_event
+from crfviz.ui.session.current import flag_option, handle_events, scenario, view_option
+from crfviz.ui.session.kept import found, keep, last_event
 from crfviz.ui.state.covers import covered
 from crfviz.ui.widgets import download, narrowed
 from crfviz.views.exports.live import PAGES, Live
@@ -22,7 +24,7 @@ from crfviz.views.exports.page import live_page
 from crfviz.views.exports.script import script
 from crfviz.views.exports.subject import origin_of
 from crfviz.views.stage.component import mount
-from crfviz.views.stage.parts import Grid, Picture, Row, Subject
+from crfviz.views.stage.parts import Grid, Matrix, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.steps import Walk
 from crfviz.views.strips import pictures
@@ -31,6 +33,8 @@ from crfviz.views.strips import pictures
 # explains and how it reads it, and whether tags without mass are folded.
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
+NO_LETTERS = "no_letters"  # page option: keys of one letter do nothing
+_WITHHELD = "withheld"  # whether a question on this page waits for its answer
 
 
 def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
@@ -38,13 +42,25 @@ def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
     return pictures.with_ghost(scene.now, scene.trained if scene.edited else None, make)
 
 
-def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None = None) -> None:
+def show_stage(
+    scene: Scene, picture: Picture, *, key: str, other: Scene | None = None, asks: bool = True
+) -> None:
     """Draw a scene on the stage; each stage of a page has a key of its own.
 
-    `other` has the same words and tags: its values are then the ghosts, not those of the trained
-    model.
+    Args:
+        scene: what is drawn.
+        picture: how.
+        key: the stage's name; there are questions about some.
+        other: has the same words and tags: its values are then the ghosts, not those of the trained
+            model.
+        asks: whether the page leaves it to the stage to ask.
     """
     now = scene.scenario
+    asked = ask_about(scene.now, scene.trained, key) if asks else None
+    withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
+    keep(_WITHHELD, bool(withheld))
+    if withheld and isinstance(picture.side, Matrix):  # its ruler tells what flips
+        picture = replace(picture, side=replace(picture.side, ruler=None))
     unedited = (
         None
         if now.edits.constrained or other is not None
@@ -65,20 +81,26 @@ def show_stage(scene: Scene, picture: Picture, *, key: str, other: Scene | None 
         step=now.step,
         nodes=view_option(NODES),
         covered=covered(now.view),
+        withheld=withheld,
         chosen=scene.place(CHOSEN),
         panel=view_option(PANEL),
         folding=view_option(FOLDED),
     )
     draw(subject, picture, key=key)
-    if not walking(scene, picture.walk) and not GIVEN_AWAY.intersection(subject.covered):
+    waits = walking(scene, picture.walk) or bool(withheld)
+    if not waits and not GIVEN_AWAY.intersection(subject.covered):
         show_point()
 
 
 def draw(subject: Subject, picture: Picture, *, key: str) -> None:
     """Draw any chain on a stage whose events go to the scenario."""
     name = f"stage.{key}"
-    data = payload(subject, picture, last_event(name)) | {"sentence": scenario().sentence}
+    data = payload(subject, picture, last_event(name)) | {
+        "sentence": scenario().sentence,
+        "letters": not flag_option(NO_LETTERS),
+    }
     mount("stage", data, key=name, on_events=partial(handle_events, name))
+    show_picture(data)
 
 
 def table_twin(
@@ -112,8 +134,8 @@ def table_twin(
             _save_lattice(scene)
     if not wanted:
         return False
-    if walking(scene, picture.walk):
-        st.caption("The tables come with the last step.")
+    if walking(scene, picture.walk) or found(_WITHHELD):
+        st.caption(f"The tables come with the {'answer' if found(_WITHHELD) else 'last step'}.")
         return False
     columns = list(scene.numbered().values())
     off = covered(scene.scenario.view)
@@ -142,7 +164,7 @@ def steps_done(scene: Scene, walk: Walk) -> int:
 
 def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
     """Draw the buttons of a walk whose picture is not on a stage; gives the steps done."""
-    show_stage(scene, Picture([], walk=walk, title="", changeable=False), key=key)
+    show_stage(scene, Picture([], walk=walk, title="", changeable=False), key=key, asks=False)
     return steps_done(scene, walk)
 
 

@@ -12,7 +12,8 @@ from itertools import cycle
 from crfviz.text.schemes import OUTSIDE, UPOS, split_tag
 
 GREY = "#8C8C8C"
-INK = "#7A7F87"  # of lines and numbers in charts: readable on white and on black
+INK = "#7A7F87"  # of lines in charts: seen on white and on black
+OF_TEXT = "currentColor"  # of words and numbers in charts: that of the page's text, light or dark
 
 PALETTE = (
     "#0072B2",  # blue
@@ -37,8 +38,8 @@ PALETTE = (
 _LETTERS = {
     "labelFontSize": 14,  # pixels: as all that is to be read
     "titleFontSize": 14,
-    "labelColor": "currentColor",  # that of the page's text, light or dark
-    "titleColor": "currentColor",
+    "labelColor": OF_TEXT,
+    "titleColor": OF_TEXT,
 }
 READABLE = {"axis": _LETTERS, "header": _LETTERS, "legend": _LETTERS}  # config of every chart
 

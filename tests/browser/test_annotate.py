@@ -236,6 +236,13 @@ def test_keys_go_on_after_a_switch_beside_the_sentence(desk, who):
     desk.page.keyboard.press("Home")
     desk.key("v")
     expect(desk.chips.first).to_have_attribute("data-tag", "ADV")
+    desk.page.get_by_text("No keys of one letter").click()
+    desk.screen.expect_param("v.no_letters", "1")
+    desk.page.keyboard.press("n")
+    desk.page.keyboard.press("1")
+    desk.page.keyboard.press("ArrowRight")
+    expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
+    expect(desk.chips.first).to_have_attribute("data-tag", "ADV")
 
 
 def test_a_step_waits_while_the_store_is_gone(desk, who, app):

@@ -32,6 +32,18 @@ SIZES = """() => {
 }"""
 
 
+# Numbers of the lattice that end behind what scrolls them, while all words are in sight.
+CLIPPED = """() => {
+  const scroller = crfviz.stage().querySelector(".scroller");
+  if (!scroller || scroller.scrollWidth > scroller.clientWidth + 1) return [];
+  const end = scroller.getBoundingClientRect().right + 1;
+  return [...scroller.querySelectorAll("text.note-text")]
+    .filter((text) => text.textContent && text.checkVisibility())
+    .filter((text) => text.getBoundingClientRect().right > end)
+    .map((text) => text.textContent);
+}"""
+
+
 class Player:
     def __init__(self, screen):
         self.screen, self.page = screen, screen.page
@@ -82,6 +94,12 @@ def test_keys_lead_through_a_lecture(player):
     player.page.keyboard.type("8")
     player.press("Enter")
     player.at(8)
+    expect(player.page.locator("[data-question] [data-choice]")).to_have_count(3)
+    expect(player.page.locator("[data-right]")).to_have_count(0)
+    assert player.page.locator("[data-row=viterbi]").count() == 0  # not on the page at all
+    player.press("PageDown")
+    expect(player.page.locator("[data-right=true]")).to_have_count(1)
+    player.at(8)
     player.says("PART, VERB")
     assert player.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
 
@@ -130,11 +148,22 @@ def test_every_cue_can_be_read_from_the_last_row(new_screen, name):
             new_screen.press("Enter")
         expect(new_screen.page.locator(f"[data-cue='{number}']")).to_be_attached()
         new_screen.wait({"name": 0, "rev": -1})
-        small = [each for each in new_screen.page.evaluate(SIZES) if each[0] < 17.9]
-        assert not small, (cue.place, small[:5])
-        box = new_screen.page.locator("[data-stage]").bounding_box()
-        assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
-        assert_accessible(new_screen, cue.place)
+        can_be_read(new_screen, cue)
+        if cue.ask:
+            new_screen.press("PageDown")
+            expect(new_screen.page.locator("[data-right]")).to_be_visible()
+            expect(new_screen.page.locator(".say")).not_to_be_empty()
+            new_screen.wait({"name": 0, "rev": -1})
+            can_be_read(new_screen, cue)
+
+
+def can_be_read(screen, cue):
+    small = [each for each in screen.page.evaluate(SIZES) if each[0] < 17.9]
+    assert not small, (cue.place, small[:5])
+    box = screen.page.locator("[data-stage]").bounding_box()
+    assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
+    assert screen.page.evaluate(CLIPPED) == [], cue.place
+    assert_accessible(screen, cue.place)
 
 
 def test_a_hand_edited_link_says_what_is_wrong(new_screen):

@@ -2,6 +2,9 @@
 
 import math
 import re
+import struct
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -14,6 +17,7 @@ from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, data
 from crfviz.views.exports.page import live_page
 
+SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ("These", "look", "<b>fine</b>", "to", "me", ".")
 HOSTILE = ("</script><img src=x onerror=alert(1)>", "word")
 EVENTS = [
@@ -182,3 +186,56 @@ def test_its_colours_are_the_systems_until_somebody_chooses(opened, scheme, pape
     expect(body).to_have_css("background-color", "rgb(255, 255, 255)")
     page.get_by_role("button", name="colours: light").click()
     expect(body).to_have_css("background-color", "rgb(14, 17, 23)")
+
+
+def saved(page, kind):
+    page.get_by_role("button", name="show …").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"save as {kind}").click()
+    page.get_by_role("button", name="show …").click()
+    return Path(waiting.value.path()).read_bytes()
+
+
+def test_a_picture_is_saved_as_it_is_on_the_screen(opened):
+    page = drawn(opened(live_page(Live(chain(), opens="transitions"), list(PAGES))))
+    picture = ElementTree.fromstring(saved(page, "SVG"))
+    texts = ["".join(each.itertext()) for each in picture.iter(f"{SVG}text")]
+    assert set(WORDS) <= set(texts)
+    weights = [f"{value:.1f}".replace("-", "−") for value in chain().transitions.flatten().tolist()]
+    assert all(weight.replace("−0.0", "0.0") in texts for weight in weights)
+    names = {each.tag.removeprefix(SVG) for each in picture.iter()}
+    assert not names & {"script", "foreignObject", "image", "style"}
+    assert not re.search(r"color\(|var\(|url\(h", ElementTree.tostring(picture, "unicode"))
+    width, height = struct.unpack(">II", saved(page, "PNG")[16:24])
+    assert (width, height) == (2 * int(picture.get("width")), 2 * int(picture.get("height")))
+
+
+DECK = """
+<iframe src="live.html?embed=stage&page=viterbi" style="width:480px;height:320px"></iframe>
+<p id="heard"></p>
+<script>
+addEventListener("message", ({ data }) => {
+  if (data?.crfviz === "key") document.getElementById("heard").textContent += `${data.key} `;
+});
+</script>
+"""
+
+
+def test_on_a_slide_the_stage_is_alone_and_hands_on_the_keys_it_does_not_use(fresh, tmp_path):
+    (tmp_path / "live.html").write_text(live_page(Live(chain()), list(PAGES)), "utf-8")
+    (tmp_path / "deck.html").write_text(DECK, "utf-8")
+    page = fresh().new_page()
+    page.goto((tmp_path / "deck.html").as_uri())
+    slide = page.frame_locator("iframe")
+    stage = slide.locator("[data-stage]")
+    expect(stage).to_have_attribute("data-step", "0")
+    expect(slide.get_by_role("button", name="Transitions")).to_be_hidden()
+    stage.click(position={"x": 5, "y": 60})
+    page.keyboard.press("PageDown")
+    expect(stage).to_have_attribute("data-step", "1")
+    page.keyboard.press("End")
+    expect(stage).to_have_attribute("data-step", str(2 * len(WORDS)))
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Escape")
+    expect(page.locator("#heard")).to_have_text("PageDown Escape")
+    expect(stage).to_have_attribute("data-step", str(2 * len(WORDS)))

@@ -19,10 +19,11 @@ from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import probability, require_path
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.recursions import maximum
+from crfviz.chain.rich import Rich
 
 
 @dataclass(frozen=True, eq=False)
-class Viterbi:
+class Viterbi(Rich):
     """The best path and the tables it was read from."""
 
     best: Tensor  # (T, K) score of the best prefix that ends in tag k at t, nats

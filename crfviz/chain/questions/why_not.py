@@ -22,6 +22,7 @@ from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import lead, probability
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.chain.questions.conditioning import best_with
+from crfviz.chain.rich import Rich
 from crfviz.chain.weights import Kind
 
 
@@ -35,7 +36,7 @@ class Term:
 
 
 @dataclass(frozen=True, eq=False)
-class WhyNot:
+class WhyNot(Rich):
     """The best path with a tag, and what it loses against the best path of all."""
 
     path: list[int]  # T tag ids, the best path with the tag

@@ -24,6 +24,7 @@ from crfviz.text.lines import shown_value
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
+from crfviz.ui.pictures import NO_LETTERS
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import flag_option, publish, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import (
@@ -92,6 +93,7 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
         )
         if desk.item.gold is not None:
             bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
+        bound_flag(st.toggle, "No keys of one letter, digit or sign", NO_LETTERS)
     publish()
 
 
@@ -164,6 +166,7 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
         probabilistic=desk.tagger.probabilistic,
         gold=item.gold if flag_option("gold") and annotation.offsets == item.offsets else None,
         problem=here.problem,
+        letters=not flag_option(NO_LETTERS),
         held=here.held,
         ack=last_event(KEY),
     )

@@ -14,11 +14,11 @@
     ask = "viterbi('tossed')"
 
 Beside `page`, `cover`, `say`, `holds` and `ask` a cue has the words of a link: `model`, `sentence`,
-`edits` (DET.NOUN:1.25), `scores` of single words (3.NOUN:2), `strength`, `pins` (0.DET), `right`,
-`step`, and page options in `view`, such as `view.at = "3 NOUN"`. What it leaves out is as in a
-link. `crfviz.ui.lectures.claims` says what may stand in braces, `crfviz.views.quiz.question` what
-may be asked. A cue of `same = "greedy 3"` alone
-is the third one of the lecture called greedy.
+`edits` (DET.NOUN:1.25), `matrix` (many of them packed), `scores` of single words (3.NOUN:2),
+`strength`, `constrained` (0: without the rules), `pins` (0.DET), `right`, `step`, and page options
+in `view`, such as `view.at = "3 NOUN"`. What it leaves out is as in a link.
+`crfviz.ui.lectures.claims` says what may stand in braces, `crfviz.views.quiz.question` what may be
+asked. A cue of `same = "greedy 3"` alone is the third one of the lecture called greedy.
 """
 
 import re
@@ -35,6 +35,7 @@ from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import Models, decode
 from crfviz.ui.state.scenario import Scenario, for_tags
 from crfviz.ui.words import quote
+from crfviz.views.quiz.asked import PAGES, can_ask
 from crfviz.views.quiz.question import LONGEST, read_ask
 
 MOST_CUES = 200
@@ -44,14 +45,17 @@ IN_LINK = {
     "model": "model",
     "sentence": "sentence",
     "edits": "t",
+    "matrix": "m",
     "scores": "e",
     "strength": "k",
+    "constrained": "c",
     "pins": "p",
     "right": "r",
     "step": "step",
 }  # the words of a cue, as a link writes them
 OWN = ("page", "cover", "say", "holds", "ask", "view")
 SAME = "same"
+BELOW = "below"  # page option: what stands below the picture is shown in its place
 _CUE = re.compile(r"^[ \t]*\[\[[ \t]*cue[ \t]*\]\][ \t]*(#.*)?$", re.MULTILINE)
 _LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 
@@ -264,7 +268,7 @@ def _cue(
         say=_said(section),
         holds=tuple(each for each in section.texts("holds") if _reads(section, "holds", each)),
         place=section.at(),
-        ask=_asked(section, tags(model)),
+        ask=_asked(section, page, tags(model)),
     )
 
 
@@ -281,9 +285,14 @@ def _said(section: _Section) -> str:
     return say if all(_reads(section, "say", each) for each in expressions(say)) else ""
 
 
-def _asked(section: _Section, tags: Sequence[str]) -> str:
+def _asked(section: _Section, page: str, tags: Sequence[str]) -> str:
     """The question of a cue; whether it has one right answer is known when the cue is played."""
     text = section.text("ask", LONGEST)
+    if text and not can_ask(page):
+        section.wrong(
+            "ask", f"nothing can be asked on the page {page}; expected {', '.join(PAGES)}"
+        )
+        return ""
     try:
         ask = read_ask(text) if text else None
     except FormatError as error:

@@ -1,11 +1,13 @@
 """The list of lectures."""
 
-from urllib.parse import urlencode
-
 import streamlit as st
 
 from crfviz.exceptions import FormatError
+from crfviz.ui.lectures.editor import HANDOUT, OWN, edit, edit_lecture, in_the_making, own, played
+from crfviz.ui.lectures.handout import STYLE_SHEET, handout, handout_body
 from crfviz.ui.lectures.shelf import VARIABLE, lecture, lectures
+from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.widgets import download, guarded
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 
@@ -16,8 +18,26 @@ KEYS = (
 
 
 def show_lectures() -> None:
-    """A line a lecture, with the way into it; a file that cannot be read says why."""
+    """The lecture in the making, and a line for each that is ready, with the way into it.
+
+    A file that cannot be read says why. In place of all of them stands a handout, while one is
+    asked for.
+    """
+    if name := view_option(HANDOUT):
+        with guarded("This handout"):
+            _handout(name)
+        return
+    made = in_the_making()
+    if made:
+        edit_lecture()
+    _ready()
+    if not made:
+        edit_lecture()
+
+
+def _ready() -> None:
     st.caption(KEYS)
+    st.markdown("Alone? [Take the tour](./?tour=1): eight things to try on your own sentence.")
     for name, path in lectures().items():
         try:
             found = lecture(name)
@@ -25,11 +45,15 @@ def show_lectures() -> None:
             st.error(plain(str(error)))
             continue
         with st.container(horizontal=True, vertical_alignment="center", key=f"lecture.{name}"):
-            st.markdown(f"**{plain(found.title)}**", width=420)
-            st.text(f"{found.minutes:g} minutes, {count(len(found.cues), 'cue')}", width=180)
-            st.link_button("Play", _address(name), type="primary")
-            st.link_button("Speaker’s window", _address(name, speaker="1"))
-            st.download_button("File", path.read_bytes, path.name, "application/toml")
+            st.markdown(f"**{plain(found.title)}**", width=360)
+            st.text(f"{found.minutes:g} minutes, {count(len(found.cues), 'cue')}", width=150)
+            st.link_button("Play", played(name), type="primary")
+            st.link_button("Speaker’s window", played(name, speaker="1"))
+            st.button(
+                "Handout", on_click=set_view_option, args=(HANDOUT, name), key=f"handout.{name}"
+            )
+            download("File", path.read_bytes, path.name, "application/toml")
+            st.button("Change it", on_click=edit, args=(found,), key=f"change.{name}")
         for problem in found.problems:
             st.warning(plain(problem))
     st.caption(
@@ -38,5 +62,14 @@ def show_lectures() -> None:
     )
 
 
-def _address(name: str, **more: str) -> str:
-    return f"./?{urlencode({'lecture': name, **more})}"
+def _handout(name: str) -> None:
+    """A lecture on paper; the browser prints it alone."""
+    with st.container(key="handout_bar", horizontal=True, vertical_alignment="center"):
+        st.button("Back to the lectures", on_click=set_view_option, args=(HANDOUT, ""))
+        shown = own() if name == OWN else lecture(name)
+        text = handout(shown)
+        download("Save as one file", lambda: text, "handout.html", "text/html")
+        st.caption("The browser prints the pages below and nothing else.")
+    st.html(STYLE_SHEET)
+    with st.container(key="handout"):
+        st.html(handout_body(shown))

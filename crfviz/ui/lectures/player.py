@@ -16,13 +16,16 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
+from crfviz.ui.asking.asked import waiting, with_question
+from crfviz.ui.following.wall import show_nothing, show_words
 from crfviz.ui.lectures.claims import Chain, Facts, filled
-from crfviz.ui.lectures.lecture import Cue, Lecture
+from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
 from crfviz.ui.session.current import (
     ARRIVES,
     address,
     change,
+    flag_option,
     put,
     scenario,
     stay_at_step,
@@ -36,6 +39,8 @@ from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
+from crfviz.views.quiz.asked import question
+from crfviz.views.quiz.question import Question, read_ask
 from crfviz.views.stage.component import component
 
 LECTURE, CUE, SPEAKER, THEME = "lecture", "cue", "speaker", "v.theme"  # in the address
@@ -43,6 +48,7 @@ _AT = "lecture.at"  # lecture and number of the cue that is on the screen
 _ASKED = "lecture.asked"  # the number of the cue asked for
 LEAVE = 0  # in place of such a number
 _STYLE_SHEET = Path(__file__).with_name("player.css")
+_WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys go on
 _ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -75,6 +81,7 @@ def play(pages: Sequence[st.Page]) -> bool:
     st.html(_STYLE_SHEET)
     use_colours(view_option("theme", THEMES[0]))
     if SPEAKER in st.query_params:
+        show_nothing()
         _speak(place)
     else:
         _show(place)
@@ -154,7 +161,29 @@ def _screen(cue: Cue, arriving: int) -> Scenario:
     """The state of a cue, in the colours that the room has."""
     theme = st.query_params.get(THEME)
     view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
-    return replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
+    state = replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
+    return with_question(state, cue.ask if _question(cue) else "")
+
+
+def _question(cue: Cue) -> Question | None:
+    """That of a cue, if it has one with an answer; where it has none, that is told."""
+    if not cue.ask:
+        return None
+    try:
+        now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
+        found = question(now, trained, read_ask(cue.ask))
+    except CrfvizError as error:
+        say(f"{cue.place}: {error}")
+        return None
+    if found is None:
+        say(f"{cue.place}: {quote(cue.ask)} has no one right answer here, so it is not asked.")
+    return found
+
+
+def _asked(cue: Cue) -> str:
+    """The question of a cue with its answer, for who speaks; empty where there is none."""
+    found = _question(cue)
+    return "" if found is None else f"[{found.text} {found.choices[found.right].text}]"
 
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
@@ -167,7 +196,11 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
 
 def _show(place: Place) -> None:
     cue = place.cue
-    _bar(place, said(cue))
+    told = "" if waiting() else said(cue)  # it tells what is asked
+    _bar(place, told)
+    show_words(place.lecture.title, told)
+    if flag_option(BELOW):
+        st.html(f"<style>{_WITHOUT_PICTURE}</style>")
     with guarded("This cue"):
         runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
 
@@ -193,6 +226,7 @@ def _bar(place: Place, text: str) -> None:
             "cue": place.number,
             "cues": len(place.lecture.cues),
             "say": text,
+            "asks": bool(place.cue.ask),
             "sentence": scenario().sentence,
         },
         on_go_change=go,
@@ -202,7 +236,7 @@ def _bar(place: Place, text: str) -> None:
 
 def _speak(place: Place) -> None:
     """The speaker's window: what is said at each cue; it goes on without asking the server."""
-    texts = [said(cue) for cue in place.lecture.cues]
+    texts = [f"{_asked(cue)} {said(cue)}".strip() for cue in place.lecture.cues]
     titles = [at_path(cue.page).title for cue in place.lecture.cues]
     _player()(
         key="speaker",

@@ -5,6 +5,7 @@ A lecture is a file `NAME.toml`. Of two with one name that in the variable's fir
 
 import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -13,6 +14,7 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.once import warn_once
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import Lecture, read_lecture
+from crfviz.ui.lectures.written import CARRIED, unpacked
 from crfviz.ui.shell.contents import ENTRIES
 from crfviz.ui.state.link import Models
 from crfviz.ui.words import quote
@@ -38,15 +40,28 @@ def lectures() -> dict[str, Path]:
 def lecture(name: str) -> Lecture:
     """The lecture of a name; a file is read again when any of them has changed.
 
+    A name may carry the lecture whole, as `crfviz.ui.lectures.written` makes it.
+
     Raises:
         FormatError: there is none, or its file cannot be read; says where.
     """
     files = lectures()
+    if name.startswith(CARRIED):
+        return read(unpacked(name), "This link")
     try:
         changes = [path.stat().st_mtime_ns for path in files.values()]
     except OSError as error:
         raise FormatError(f"The lectures cannot be read ({error}).") from error
     return _read(name, str((files, changes, cached.models())))
+
+
+def read(text: str, file: str) -> Lecture:
+    """The lecture that a text holds; `file` names it in messages.
+
+    Raises:
+        FormatError: it cannot be read; says where.
+    """
+    return _read_once(text, file, str(cached.models()))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -67,8 +82,15 @@ def _read(name: str, state: str, *, own: bool = False) -> Lecture:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path.name} cannot be read as text in UTF-8 ({error})") from error
+    return _read_text(text, path.name, other)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _read_once(text: str, file: str, state: str) -> Lecture:  # noqa: ARG001 - a part of the key
+    return _read_text(text, file, lecture)
+
+
+def _read_text(text: str, file: str, other: Callable[[str], Lecture]) -> Lecture:
     models = Models(cached.models(), cached.default_model(), cached.first_sentence)
     pages = [entry.path for entry in ENTRIES]
-    return read_lecture(
-        text, path.name, models, lambda model: cached.tagger(model).tags, pages, other
-    )
+    return read_lecture(text, file, models, lambda model: cached.tagger(model).tags, pages, other)

@@ -3,12 +3,14 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.demonstrations.naive import (
     Enumeration,
     enumerate_paths,
     words_that_fit,
 )
 from crfviz.ui import cached
+from crfviz.ui.asking.asked import Asked, ask_about
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_place
 from crfviz.ui.state.scenario import Scenario
@@ -33,3 +35,10 @@ def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
 def enumeration(now: Scenario, words: int) -> Enumeration:
     """All paths of the first words, with the edits and pins."""
     return enumerate_paths(cached.edited(now).potentials.first_words(words))
+
+
+def ask_about_first(scene: Scene, words: int) -> Asked | None:
+    """The question about the first words, if one is asked."""
+    now = analyse(scene.now.potentials.first_words(words))
+    trained = analyse(scene.trained.potentials.first_words(words)) if scene.edited else now
+    return ask_about(now, trained, "naive")

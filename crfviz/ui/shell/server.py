@@ -6,6 +6,7 @@ every answer tells the browser to load nothing from elsewhere.
 """
 
 import logging
+import os
 import re
 from base64 import b64encode
 from collections.abc import AsyncIterator
@@ -26,6 +27,7 @@ from streamlit import config, file_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from crfviz.text.lines import shown
 from crfviz.ui.session.permission import LoginError, login_asked, uploads_allowed
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
 from crfviz.ui.shell.outgoing import send_for_busy_sessions_only
@@ -33,6 +35,7 @@ from crfviz.ui.shell.scripts import one_script_at_a_time
 
 CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
 UPLOADS = "_stcore/upload_file/"
+FRAMES = "CRFVIZ_FRAMES"  # environment variable: origins, with blanks between them
 REFUSED = (  # messages: what takes from all others, tells of this machine, or writes files on it
     "clear_cache",
     "load_git_info",
@@ -42,6 +45,7 @@ REFUSED = (  # messages: what takes from all others, tells of this machine, or w
 )
 POLICY_VIOLATION = 1008  # of RFC 6455
 
+_ORIGIN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:\d{1,5})?", flags=re.IGNORECASE)
 _INLINE = re.compile(r"<script>(.*?)</script>", flags=re.DOTALL)
 _log = logging.getLogger(__name__)
 
@@ -99,9 +103,25 @@ def content_security_policy() -> str:
             "object-src 'none'",
             "base-uri 'self'",
             "form-action 'self'",
-            "frame-ancestors 'self'",
+            " ".join(("frame-ancestors 'self'", *frames_allowed())),
         )
     )
+
+
+def frames_allowed() -> list[str]:
+    """The sites that may show pages of this server in a frame, beside itself.
+
+    Raises:
+        SystemExit: one of them is no origin, and a policy with it might allow anything.
+    """
+    origins = os.environ.get(FRAMES, "").split()
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise SystemExit(
+                f"crfviz does not start: {FRAMES} must list origins such as "
+                f"https://slides.example, got {shown(origin)}"
+            )
+    return origins
 
 
 def host_answered(host: str | None) -> bool:
@@ -146,9 +166,10 @@ class Guard:
         self._headers = {
             "Content-Security-Policy": policy,
             "X-Content-Type-Options": "nosniff",
-            "X-Frame-Options": "SAMEORIGIN",  # for browsers that do not know frame-ancestors
             "Referrer-Policy": "same-origin",  # the address holds the sentence and the annotator
         }
+        if not frames_allowed():  # for browsers that do not know frame-ancestors; it knows no lists
+            self._headers["X-Frame-Options"] = "SAMEORIGIN"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or refuse one request, or one connection."""

@@ -1,15 +1,16 @@
 """The left side of every page: its links, the model, the sentence and its edits, or who labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 import streamlit as st
 
 from crfviz.ui import cached
+from crfviz.ui.following import wall
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import claim_text, keep_point
 from crfviz.ui.session.annotator import NOBODY
-from crfviz.ui.session.bound import bound, bound_tabs, bound_text, bound_to
+from crfviz.ui.session.bound import bound, bound_flag, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.current import (
     change,
     history,
@@ -24,13 +25,15 @@ from crfviz.ui.session.current import (
 from crfviz.ui.session.kept import choice, forget, messages
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.contents import GROUPS, Entry, at_path
+from crfviz.ui.shell.follow_panel import follow_panel
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
 from crfviz.ui.state.link import Link
-from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.state.scenario import ASK, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
+from crfviz.views.quiz.asked import can_ask
 from crfviz.views.stage.component import component
 from crfviz.views.strips.decoders import LABELS
 
@@ -43,15 +46,17 @@ _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
 
 
-def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
+def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
     """Draw the left side of the page at a path; it stays usable when the model is broken.
 
-    The links to the pages stand in their order, and open what `link` says is on the screen.
+    The links to the pages stand in their order, and open what `link` says is on the screen. On top
+    `tool` draws what else acts on the page at the path.
     """
     with st.sidebar:
         with st.container(key="brand", horizontal=True, vertical_alignment="center"):
             st.html('<div class="crfviz-name">crfviz</div>', width="content")
             snapshot_panel()
+            tool(path)
         page = at_path(path)
         _links(pages, link, page)
         if page.model:
@@ -62,7 +67,7 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str) -> None:
             _sentence()
         if page.rows:
             _rows()
-        _status(link)
+        _status(link, path)
     show_messages()
 
 
@@ -182,9 +187,13 @@ def _rows() -> None:
     )
 
 
-def _status(link: Link) -> None:
-    """The colours, what it runs on, and how to keep what is on the screen."""
-    theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=st.container(key="theme"))
+def _status(link: Link, path: str) -> None:
+    """The colours, whether to be asked, what it runs on, and how to keep what is on the screen."""
+    with st.container(key="look", horizontal=True, vertical_alignment="center"):
+        place = st.container(key="theme", width="content")
+        theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=place)
+        if can_ask(path):
+            bound_flag(st.toggle, "Ask me", ASK)
     use_colours(theme)
     if link.complete:
         hint = "the address is the link"
@@ -193,13 +202,27 @@ def _status(link: Link) -> None:
     tagger, device = cached.known_tagger(scenario().model), "no model"
     if tagger:
         device = "GPU" if tagger.device.startswith("cuda") else "CPU"
-    st.caption(f"{device} · {hint}")
+    with st.container(key="foot", horizontal=True, vertical_alignment="center"):
+        st.caption(f"{device} · {hint}", width="content")
+        follow_panel()
 
 
 def use_colours(theme: str) -> None:
     """Have the browser show one of `THEMES`."""
     frame = component("frame", "ui/shell/web", ["frame"])
-    frame(key="frame", data={"theme": theme}, on_sidebar_change=_keep_sidebar)
+    frame(
+        key="frame",
+        data={"theme": theme, "lead": wall.key()},
+        on_sidebar_change=_keep_sidebar,
+        on_lead_change=_go_on,
+    )
+
+
+def _go_on() -> None:
+    """Lead the room that this tab led before it was loaded anew."""
+    said = choice("frame")
+    if isinstance(said, Mapping):
+        wall.go_on(said.get("lead"))
 
 
 def _keep_sidebar() -> None:

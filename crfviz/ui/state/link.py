@@ -5,9 +5,9 @@
 
 `t` transitions, `m` many of them packed, `e` scores of single words, `k` strength, `c=0` without
 the tagger's constraints, `p` pins, `r` tags marked as right, `step` the steps done of the page's
-walk (`start`: none), `v.*` page options. Whatever is at its default is left out. An address that
-names nothing at all opens the app as it is shown first; one that names something, but no model,
-means the model that such links always meant.
+walk (`start`: none), `tour` the stop of the tour, `v.*` page options. Whatever is at its default is
+left out. An address that names nothing at all opens the app as it is shown first; one that names
+something, but no model, means the model that such links always meant.
 
 Reading is forgiving: people edit addresses by hand. The good parts count, the rest is reported.
 """
@@ -47,7 +47,7 @@ from crfviz.views.numbers import count
 
 LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
 LONGEST_OPTION = 64  # characters of a page option
-LONGER = {"own": MAX_CHARACTERS}  # of those that hold a sentence
+LONGER = {"own": MAX_CHARACTERS, "asked": 200, "said": 200}  # of those that hold more
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -56,7 +56,8 @@ _STEP = re.compile(r"\d{1,5}", re.ASCII)
 _OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _OF_POSITIONS = ("e", "p", "r", "step")  # mean nothing without their sentence
 _START = "start"  # before the first step
-_OPTION = "v."  # before the name of a page option
+OPTION = "v."  # before the name of a page option
+TOUR, MOST_STOPS = "tour", 9  # the stop of the tour: a page option with a name of its own
 _MOST_OPTIONS = 32
 _MOST_ITEMS = 5000  # of one list: more than any chain on the screen has cells
 
@@ -81,7 +82,7 @@ class Link:
     @property
     def elsewhere(self) -> Link:
         """The same for another page, which has steps and panels of its own."""
-        left_out = ("step", *(_OPTION + name for name in OF_PAGE))
+        left_out = ("step", *map(_in_address, OF_PAGE))
         params = {name: value for name, value in self.params.items() if name not in left_out}
         return replace(self, params=params)
 
@@ -105,14 +106,9 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
         The parameters, and whether they tell everything. The parts of a scenario that is too long
         for a link are left out whole, never cut in the middle.
     """
-    parts = {
-        "sentence": scenario.sentence,
-        "model": "" if models and scenario.model == models.default else scenario.model,
-        **encode_changes(scenario),
-        "r": places_text(scenario.right),
-        "step": _step_text(scenario.step),
-        **{_OPTION + name: value for name, value in scenario.view.items()},
-    }
+    parts = whole(scenario)
+    if models and scenario.model == models.default:
+        parts["model"] = ""
     default = {"sentence": models.first_sentence(scenario.model) if models else ""}
     parts = {name: value for name, value in parts.items() if value != default.get(name, "")}
     if models and models.opening not in ("", models.default):
@@ -143,6 +139,18 @@ def explorer_link(
 def home_address(link: Link) -> str:
     """The link as the address of the home page, seen from any other page."""
     return f"./?{urlencode(link.params)}"
+
+
+def whole(scenario: Scenario) -> dict[str, str]:
+    """Everything in the words of a link, however long; empty where it is at its default."""
+    return {
+        "sentence": scenario.sentence,
+        "model": scenario.model,
+        **encode_changes(scenario),
+        "r": places_text(scenario.right),
+        "step": _step_text(scenario.step),
+        **{_in_address(name): value for name, value in scenario.view.items()},
+    }
 
 
 def encode_changes(scenario: Scenario) -> dict[str, str]:
@@ -254,18 +262,25 @@ class _Reader:
         return 0
 
     def view(self) -> dict[str, str]:
-        names = [name for name in self.left if name.startswith(_OPTION)]
-        options = {name.removeprefix(_OPTION): self.left.pop(name) for name in names}
+        names = [name for name in self.left if name.startswith(OPTION)]
+        options = self.tour() | {name.removeprefix(OPTION): self.left.pop(name) for name in names}
         good = dict([item for item in options.items() if is_option(*item)][:_MOST_OPTIONS])
         for name in options.keys() - good.keys():
             self.ignore(
-                _OPTION + name, f"the page option {quote(name)}", "a short name and a short value"
+                OPTION + name, f"the page option {quote(name)}", "a short name and a short value"
             )
         return good
 
+    def tour(self) -> dict[str, str]:
+        text = self.left.pop(TOUR, "")
+        if not text or (text.isdecimal() and 1 <= int(text[:4]) <= MOST_STOPS):
+            return {TOUR: text} if text else {}
+        self.ignore(TOUR, f"the stop {quote(text)} of the tour", f"a number from 1 to {MOST_STOPS}")
+        return {TOUR: "1"}
+
     def rest(self) -> None:
         for name in self.left:
-            known = "model, sentence, t, m, e, k, c, p, r, step or a page option v.…"
+            known = "model, sentence, t, m, e, k, c, p, r, step, tour or a page option v.…"
             self.ignore(name, f"the part {quote(name)}", known)
 
     def items(
@@ -291,6 +306,11 @@ _EXPECTED = {
     "p": "position.TAG",
     "r": "position.TAG",
 }
+
+
+def _in_address(option: str) -> str:
+    """What a page option is called there."""
+    return option if option == TOUR else OPTION + option
 
 
 def _step_text(step: int) -> str:

@@ -20,9 +20,10 @@ MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
 BEFORE_FIRST = -1  # as a step: none is done, where the page would open with some
 MAX_HISTORY = 50  # undo steps
-# page options of one sentence only
-OF_POSITIONS = ("at", "cell", "chosen", "entity", "nudge", "list", "own", "place")
-OF_PAGE = ("panel",)  # and of one page
+ASK, ASKED, SAID = "ask", "asked", "said"  # whether a question is asked, which one, the answer
+_NAMING = ("at", "cell", "chosen", "entity", "nudge", "list", "own", "place")
+OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options of one sentence only
+OF_PAGE = ("panel", ASKED, SAID, "handout", "below")  # and of one page
 
 
 @dataclass(frozen=True)

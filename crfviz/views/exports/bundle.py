@@ -36,6 +36,14 @@ def style() -> str:
 
 
 @cache
+def widget() -> str:
+    """The notebook's widget as a module, whose default export is what anywidget wants."""
+    text = bundled(OWN / "widget.js")
+    entry = re.findall(r"^const (m\d+) =", text, re.MULTILINE)[-1]
+    return f"{text}\nexport default {entry};\n"
+
+
+@cache
 def unpacker() -> str:
     """What runs a script that is packed."""
     return bundled(OWN / "unpack.js")

@@ -32,6 +32,7 @@ def export_html(
         CrfvizError: it is not one of these, or the file cannot be written.
 
     Example:
+        >>> from crfviz.chain.potentials import Potentials
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
         >>> export_html(potentials, "chain.html")  # doctest: +SKIP
     """

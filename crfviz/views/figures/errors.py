@@ -8,7 +8,7 @@ import pandas as pd
 from crfviz.corpus.table import TableRow
 from crfviz.views.figures.pair import LABEL_PIXELS, SHORTENED
 from crfviz.views.frames.errors import per_cents
-from crfviz.views.theme import DIFFERS, INK, PALETTE, READABLE
+from crfviz.views.theme import DIFFERS, INK, OF_TEXT, PALETTE, READABLE
 
 Layered = alt.LayerChart | alt.FacetChart
 
@@ -85,7 +85,7 @@ def decoders_chart(table: Sequence[TableRow]) -> Layered:
         x=alt.X("low:Q", title="words right, %, with 95 % intervals", scale=scale), x2="high:Q"
     )
     value = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="share:Q")
-    number = base.mark_text(dy=-9, fontSize=14, color=INK).encode(
+    number = base.mark_text(dy=-9, fontSize=14, color=OF_TEXT).encode(
         x="share:Q", text=alt.Text("share:Q", format=".2f")
     )
     chart: Layered = alt.layer(spread, value, number).properties(

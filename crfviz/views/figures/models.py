@@ -8,7 +8,7 @@ import pandas as pd
 
 from crfviz.corpus.tables.decoders import DECODERS, TITLES
 from crfviz.corpus.tables.report import Record
-from crfviz.views.theme import INK, READABLE
+from crfviz.views.theme import OF_TEXT, READABLE
 
 MEASURES = {
     "token_accuracy": "words right",
@@ -158,7 +158,7 @@ def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
     spread = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=False, nice=True))
     interval = base.mark_rule(strokeWidth=2).encode(x=spread, x2="high:Q", color=colours)
     value = base.mark_point(filled=True, size=70, opacity=1).encode(x="share:Q", color=colours)
-    number = base.mark_text(dy=-9, fontSize=14, color=INK).encode(
+    number = base.mark_text(dy=-9, fontSize=14, color=OF_TEXT).encode(
         x="share:Q", text=alt.Text("share:Q", format=".1f")
     )
     panels = list(dict.fromkeys(data["panel"]))

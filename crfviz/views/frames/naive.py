@@ -9,7 +9,7 @@ import pandas as pd
 from crfviz.chain.demonstrations.naive import FIRST, MOST_PATHS, Enumeration, written_count
 from crfviz.chain.potentials import Potentials
 from crfviz.views.numbers import rounding, score
-from crfviz.views.theme import INK, READABLE
+from crfviz.views.theme import INK, OF_TEXT, READABLE
 
 HEIGHT = 300  # pixels
 
@@ -65,7 +65,7 @@ def running_chart(
 def named_level(field: str, value: float, name: str) -> tuple[alt.Chart, alt.Chart]:
     """A dashed line across a chart at one value of its vertical axis, and its name."""
     base = alt.Chart(pd.DataFrame({field: [value], "name": [name]})).encode(y=f"{field}:Q")
-    text = base.mark_text(align="left", dx=4, dy=-8, color=INK, fontSize=14)
+    text = base.mark_text(align="left", dx=4, dy=-8, color=OF_TEXT, fontSize=14)
     line = base.mark_rule(strokeDash=[6, 4], color=INK)
     return line, text.encode(x=alt.value(0), text="name:N")
 

@@ -4,7 +4,7 @@ Letters: `T` tokens, `K` tags.
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise, zip_longest
 
 from crfviz.chain.decoding.analysis import Analysis
@@ -24,9 +24,15 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "transitions": ("flips", "log_z"),
     "naive": ("likeliest", "log_z"),
 }  # the kinds of questions, by page
+TAG_OF_WORD = ("greedy", "viterbi", "max_marginal")
 TRIED = 60  # questions that are looked at for one that can be asked
 NEXT_BEST = 6  # paths whose steps are asked about
 LIKELY = 0.01  # share of all paths that a tag has which is asked about
+
+
+def can_ask(page: str) -> bool:
+    """Whether there are questions about a page, by its path in the address."""
+    return (page or "explore") in PAGES
 
 
 def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
@@ -72,6 +78,41 @@ def next_question(
     return None
 
 
+def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, int, int]]:
+    """What would tell the answer: parts of the stage, each from a word up to before another.
+
+    The parts go by the names of `views.stage.steps`, and "cell" is what a side panel explains.
+
+    Args:
+        chain: that of the question.
+        ask: a question that can be asked about it.
+        rows: the ids of the rows on the stage.
+    """
+    T = len(chain.words)
+    t = 0 if ask.word is None else _position(chain, ask.word)
+    whole = {
+        "alpha": ("beta", "nodes", "sums", "score", *rows),
+        "beta": ("nodes", "sums", "score", *rows),
+        "best": ("path", "score", *rows),
+        "backpointer": ("path",),
+        "flips": (),
+        "log_z": ("score", "sums", "z", *rows),
+        "likeliest": ("path", "pointers", "score", *rows),
+    }.get(ask.kind, ("path",))
+    here: dict[str, tuple[tuple[str, ...], int, int]] = {
+        "alpha": (("alpha",), t, T),
+        "beta": (("beta",), 0, t + 1),
+        "best": (("nodes", "pointers"), t, T),
+        "backpointer": (("pointers", *rows), t - 1, T),
+        "marginal": (("marginals", "nodes"), t, t + 1),
+        "log_z": ((("alpha",)), T - 1, T),
+    }
+    here |= dict.fromkeys(TAG_OF_WORD, (("marginals", "nodes", *rows), t, t + 1))
+    parts = [(part, 0, T) for part in (*whole, "note", "cell", "ruler")]
+    near, begin, end = here.get(ask.kind, ((), 0, 0))
+    return parts + [(part, begin, end) for part in near]
+
+
 def _asks(chain: Analysis, page: str, *, edited: bool) -> Iterator[Ask]:
     """All questions that a page might ask: the kinds in turn, the places mixed, always alike."""
     mixed = []
@@ -93,7 +134,7 @@ def _places(chain: Analysis, kind: str, *, edited: bool) -> Iterator[Ask]:
         for path in (chain.paths["viterbi"], *([chain.greedy] if kind == "log_z" else [])):
             names = [START, *(chain.tags[k] for k in path or ()), END]
             yield from dict.fromkeys(Ask(kind, tags=pair) for pair in pairwise(names[1:-1]))
-    elif kind in ("greedy", "viterbi", "max_marginal"):
+    elif kind in TAG_OF_WORD:
         yield from (Ask(kind, t + 1) for t in range(T))
     else:
         words = range(T - 1) if kind == "beta" and T > 1 else range(T > 1, T)

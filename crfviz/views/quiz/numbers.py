@@ -10,7 +10,7 @@ import numpy as np
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.homework.programs import ALPHA, BETA, VITERBI, right_program
-from crfviz.views.numbers import probability, score
+from crfviz.views.numbers import added, probability, score
 from crfviz.views.phrases import numbered
 from crfviz.views.quiz.mistakes import formula, slips, terms_of, worked_out
 from crfviz.views.quiz.question import MOST_WRONG, Ask, Choice, Question
@@ -51,9 +51,9 @@ def marginal_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question 
     parts = (float(tables.log_alpha[t, k]), float(tables.log_beta[t, k]), tables.log_partition)
     if not all(map(math.isfinite, parts)):
         return None
-    alpha, beta, log_z = map(score, parts)
-    why = f"exp({alpha} + {beta} − {log_z}) = {probability(value)}".replace("+ −", "− ")
-    hint = f"exp(α + β − log Z), with α {alpha}, β {beta} and log Z {log_z}."
+    alpha, beta, log_z = parts
+    why = f"exp({score(alpha)} {added(beta)} {added(-log_z)}) = {probability(value)}"
+    hint = f"exp(α + β − log Z): α {score(alpha)}, β {score(beta)}, log Z {score(log_z)}."
     right = Choice(probability(value), why)
     return _question(
         ask, _text(analysis, ask, t, k), hint, value, right, _wrong_shares(analysis, t, k)

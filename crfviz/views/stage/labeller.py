@@ -18,7 +18,7 @@ from crfviz.views.theme import GREY, tag_colours
 MOST_RANKED = 5  # alternatives of a word that are sent
 NONE = ""  # the choice that says "no entity here"
 NONE_KEY = "x"
-AS_THEY_ARE = ("ack", "note", "problem", "held", "reason", "place", "probabilistic")  # of a sheet
+AS_THEY_ARE = ("ack", "note", "problem", "held", "reason", "place", "probabilistic", "letters")
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Sheet:
     probabilistic: bool  # whether the marginals were trained to be probabilities
     gold: Sequence[str] | None = None  # T tags that the file had, where they are to be shown
     problem: str = ""  # why the last step was not taken
+    letters: bool = True  # whether letters, digits and signs are keys
     held: bool = False  # whether it waits in the browser, to be sent again
     ack: int = 0
 

@@ -152,6 +152,8 @@ class Subject:
     step: int = 0  # of the walk, as `Walk.at` reads it
     nodes: str = ""  # what nodes say, where the walk leaves a choice
     covered: Sequence[str] = ()  # parts that are switched off
+    # parts that a question keeps back, each from a word up to before another
+    withheld: Sequence[tuple[str, int, int]] = ()
     chosen: tuple[int, int] | None = None  # position and tag id of the cell that is explained
     panel: str = ""  # how the side panel reads that cell, where the reader chose
     folding: str = ""  # FOLDED or UNFOLDED, where the reader chose

@@ -95,6 +95,7 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
         "step": picture.walk.at(subject.step, len(subject.now.words)),
         "nodes": subject.nodes,
         "covered": list(subject.covered),
+        "withheld": [list(part) for part in subject.withheld],
         "chosen": _listed(subject.chosen),
         "panel": subject.panel,
         "folding": subject.folding,

@@ -86,6 +86,7 @@ export function bar(root) {
       data = payload;
       send = trigger;
       say.textContent = data.say;
+      line.classList.toggle("asks", data.asks);
       number.textContent = `${data.cue} / ${data.cues}`;
       Object.assign(line.dataset, { cue: data.cue, cues: data.cues });
       between.of(data.lecture);

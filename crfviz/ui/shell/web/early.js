@@ -17,5 +17,9 @@
     document.documentElement.style.colorScheme = asked() ? scheme.wanted : ""; // of the empty page
   };
   scheme.paint();
+  const query = new URLSearchParams(location.search);
+  const { dataset } = document.documentElement;
+  if (query.get("embed") === "stage") dataset.embed = "stage"; // ../frame.css leaves the stage alone on the page
+  if (query.getAll("embed_options").includes("transparent")) dataset.paper = "transparent";
   window.crfvizScheme = scheme;
 })();

@@ -1,6 +1,6 @@
 // What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
-// that take one stop of the Tab key, the mark of the open page, the place in a list, and the colours that the reader
-// wants.
+// that take one stop of the Tab key, the mark of the open page, the place in a list, the colours that the reader
+// wants, and the room that follows this tab.
 
 import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
@@ -56,6 +56,19 @@ function watchSidebar() {
   });
 }
 
+// The room that this tab leads: another session of the tab, as after a reload, goes on with it.
+const LEADS = "crfviz.leads";
+function remember(room) {
+  try {
+    const kept = sessionStorage.getItem(LEADS);
+    if (room) sessionStorage.setItem(LEADS, room);
+    else if (room === "") sessionStorage.removeItem(LEADS);
+    else if (kept) tell("lead", kept);
+  } catch {
+    // storage is switched off: a reload ends the leading
+  }
+}
+
 let tell = () => {};
 watch();
 watchSidebar();
@@ -63,5 +76,6 @@ watchSidebar();
 export default ({ data, setTriggerValue }) => {
   tell = setTriggerValue;
   use(data.theme);
+  remember(data.lead);
   settleAll();
 };

@@ -196,6 +196,21 @@ export class Local {
     return `The best path changes at ${moved.slice(0, MOST_MOVED).join(", ")}${more}; ${change}.`;
   }
 
+  // The edits as payloads have them.
+  plainEdits() {
+    const { tags } = this.data;
+    const finite = (value) => (value === -Infinity ? null : value);
+    const { transitions, emissions, strength } = this.edits;
+    return {
+      transitions: [...transitions].map(([cell, value]) => [...cell.split(","), finite(value)]),
+      emissions: [...emissions].map(([cell, value]) => {
+        const [t, k] = cell.split(",").map(Number);
+        return [t, tags[k], finite(value)];
+      }),
+      strength,
+    };
+  }
+
   // What an address of the app says of this screen, in its form: crfviz/ui/state/link.py.
   query() {
     const { origin, pins, tags } = this.data;

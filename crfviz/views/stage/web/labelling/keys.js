@@ -12,6 +12,8 @@ const MOVES = {
 };
 const CARET = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -5, ArrowDown: 5 };
 
+const LETTER = /^\S$/; // letters, digits and signs, which may be switched off
+
 // While words are tagged.
 const TAGS = {
   Enter: (labelling) => labelling.emit("accept"),
@@ -35,6 +37,7 @@ const WORDS = {
 // What to do for a key, or nothing where it is not meant for this labeller.
 export function keysOf(labelling, event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !labelling.data || !hears(labelling, event)) return null;
+  if (labelling.data.letters === false && LETTER.test(event.key)) return null;
   const act = labelling.words ? wordsKey(labelling, event) : tagsKey(labelling, event);
   return act && (() => labelling.idle(act));
 }

@@ -34,13 +34,15 @@ export function buildStepper({ go, show }) {
   };
 }
 
-// A list of the parts that can be switched off, closed until somebody asks for it.
-export function buildCovers(toggle) {
+// A list of the parts that can be switched off, closed until somebody asks for it; under them `saves`, what keeps the
+// picture: [{ name, act }].
+export function buildCovers(toggle, saves) {
   const list = html("div.covers-list", { role: "group", "aria-label": "What is shown" });
+  const keep = saves.map(({ name, act }) => button(name, act, { class: "save" }));
   const open = button("show …", () => set(open, "aria-expanded", open.getAttribute("aria-expanded") !== "true"), {
     "aria-expanded": "false",
     class: "fold",
-    title: "switch rows, path, sentence and score line on and off",
+    title: "switch rows, path, sentence and score line on and off; save the picture",
   });
   const element = html("div.covers", open, list);
   return {
@@ -48,8 +50,10 @@ export function buildCovers(toggle) {
     update({ payloadRows, ...next }) {
       const parts = partsOf({ ...next, rows: payloadRows });
       hide(element, parts.length === 0);
-      if (changed(list, JSON.stringify(parts))) list.replaceChildren(...parts.map((each) => switchOf(each, toggle)));
-      for (const each of list.children) set(each, "aria-pressed", !next.covered.has(each.dataset.part));
+      if (changed(list, JSON.stringify(parts)))
+        list.replaceChildren(...parts.map((each) => switchOf(each, toggle)), ...keep);
+      for (const each of list.querySelectorAll("[data-part]"))
+        set(each, "aria-pressed", !next.covered.has(each.dataset.part));
       flag(open, { some: next.covered.size > 0 });
     },
   };

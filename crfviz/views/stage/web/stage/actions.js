@@ -47,6 +47,7 @@ export function switchPart(stage, part) {
 // The page before or after; a key pressed twice turns one page.
 function turn(stage, way) {
   forget(stage, "step");
+  if (stage.beyond(way)) return;
   if (!stage.outbox.unanswered.some(({ kind }) => kind === "page")) stage.emit([{ kind: "page", value: way }]);
 }
 

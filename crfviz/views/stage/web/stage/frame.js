@@ -14,6 +14,7 @@ import { buildCovers, buildStepper } from "../parts/stepper.js";
 import { buildStrips, drawColumns } from "../parts/strips.js";
 import { buildRuler, buildTerms } from "../parts/terms.js";
 import { buildTips } from "../parts/tips.js";
+import { savePng, saveSvg } from "../saving.js";
 import {
   askEntity,
   askWeight,
@@ -32,6 +33,7 @@ import { cellHooks } from "./events.js";
 import { buildInputs } from "./inputs.js";
 import { identityLine } from "./texts.js";
 
+const FILE = "crfviz"; // name of a saved picture
 const NOTE_MARGINS = 10; // pixels
 const NOTE_LINE = 20;
 const NOTE_LETTER = 8;
@@ -48,7 +50,13 @@ export function buildFrame(stage) {
     ? [buildStepper({ go: (by) => go(stage, by), show: (nodes) => showOnNodes(stage, nodes) })]
     : [];
   const heard = buildHeard();
-  const covers = buildCovers((part) => switchPart(stage, part));
+  const covers = buildCovers(
+    (part) => switchPart(stage, part),
+    [
+      { name: "save as SVG", act: () => saveSvg(root, FILE) },
+      { name: "save as PNG", act: () => savePng(root, FILE) },
+    ],
+  );
   const identity = html("div.identity");
   const fold = button("", () => unfold(stage, !stage.model.unfolded), { class: "fold" });
   const heading = html("div.label");

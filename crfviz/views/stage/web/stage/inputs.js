@@ -131,7 +131,7 @@ export function buildInputs(model, read) {
   return {
     element: html("section.side-panel.candidates", { "aria-live": "polite" }, content),
     update(next) {
-      present(content, !next.walking || next.steps.at > 0);
+      present(content, next.open("cell") && (!next.walking || next.steps.at > 0));
       const [t, k] = next.cell;
       const { kind, temperature } = next.reading;
       const inputs = inputsOf(next, kind, t, k);

@@ -1,6 +1,7 @@
 // What the keys of a page do to its stage, beside those in cells that can be changed.
 
 import { ARROWS } from "../keyboard.js";
+import { leaveKeyOf } from "../slide.js";
 import { ask, climb, go, switchPart } from "./actions.js";
 import { partOfKey } from "./covers.js";
 
@@ -38,11 +39,13 @@ export function keysOf(stage, event) {
   if (event.defaultPrevented || (owner && owner !== stage.root) || inside.matches?.(TYPING)) return null;
   if (event.ctrlKey || event.metaKey) return historyKey(stage, event);
   if (event.altKey || !stage.payload) return null;
+  if (key === "Escape") return leaveKeyOf(event);
   const { panels, asks } = stage.payload;
   const node = inside.dataset?.node?.split(",").map(Number);
   if (panels.side === "cell" && (key === "ArrowUp" || key === "ArrowDown")) return () => climb(stage, ARROWS[key][1]);
   if (node && asks && (key === "Enter" || key === " ")) return () => ask(stage, ...node);
   if (node && key in ARROWS) return () => focusBeside(stage, node, ARROWS[key]);
+  if (stage.payload.letters === false) return null; // the reader switched keys of one letter off
   const part = partOfKey(stage.payload, key);
   return part && (() => switchPart(stage, part));
 }

@@ -12,6 +12,7 @@ const TALLEST = 100; // rows of such a model
 const DIGIT = 7; // width of a digit
 const CAPITAL = 9; // of a letter in the name of a tag
 const BESIDE = 54; // a number beside a node of the last column
+const BESIDE_CHANGED = 102; // the same with its change in brackets
 const GAP = 16; // between the words and the panel beside them
 const PAGE_BELOW = 62; // what the page needs under the stage
 const AROUND = 66; // topline, words and margins
@@ -55,7 +56,8 @@ export function layout(model, { width, height, top, note, scale }) {
   const panel = panelWidth(side, shown, matrix, unit);
   const room = width - panel - (panel ? GAP : 0) - label - 2;
   const half = Math.max(least, room / T) / 2;
-  const edge = panels.main.includes("lattice") ? clamp(BESIDE * unit - half, 0, BESIDE * unit) : 0;
+  const beside = (model.ghost ? BESIDE_CHANGED : BESIDE) * unit;
+  const edge = panels.main.includes("lattice") ? clamp(beside - half, 0, beside) : 0;
   const column = Math.floor(clamp((room - edge) / T, least, 150 * unit));
   const [strip, plain] = (panels.compact ? [26, 20] : [heading.length ? 25 : 31, 22]).map((size) => size * unit);
   const strips = panels.main.includes("strips")

@@ -21,8 +21,10 @@ const USUAL = 16; // pixels of the page's letters
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
 export class Stage {
-  // `send` gets lists of events that are not acknowledged yet; the stage answers the keys that `keys` hears.
-  constructor(parent, send, keys = parent) {
+  // `send` gets lists of events that are not acknowledged yet; the stage answers the keys that `keys` hears; `beyond`
+  // is asked before a page is turned: whether it did something else.
+  constructor(parent, send, { keys = parent, beyond = () => false } = {}) {
+    this.beyond = beyond;
     this.root = html("div", { "data-stage": "", "data-rev": 0, tabindex: "-1" });
     parent.append(this.root);
     this.outbox = new Outbox(send);

@@ -9,7 +9,7 @@ const SWEPT = ["nodes", "alpha", "beta", "marginals"]; // what a cell is a part 
 export function selection(model, chosen) {
   const { T, K, panels } = model;
   const sight = sightOf(model, chosen);
-  const { steps, sees, nodes } = sight;
+  const { steps, sees, open, nodes } = sight;
   const walking = Boolean(steps) && steps.at < steps.of;
   const seen = (t) => !walking || SWEPT.some((part) => sees(part, t));
   const { cell, survivor } = chosen;
@@ -21,10 +21,10 @@ export function selection(model, chosen) {
     ...sight,
     walking,
     cell: here,
-    survivor: survivor && seen(survivor[0]) ? survivorOf(model, ...survivor) : null,
+    survivor: survivor && open("cell") && seen(survivor[0]) ? survivorOf(model, ...survivor) : null,
     reading,
     ties: panels.side === "cell" && sees("pointers") ? tiesOf(model).filter(([t]) => sees("pointers", t)) : [],
-    lit: panels.side === "cell" && seen(here[0]) ? litOf(model, reading, ...here) : null,
+    lit: panels.side === "cell" && open("cell") && seen(here[0]) ? litOf(model, reading, ...here) : null,
   };
 }
 

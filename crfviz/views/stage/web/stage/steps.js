@@ -6,15 +6,17 @@ import { score } from "../numbers.js";
 // `steps`: { at, of, text, column, first, nodes, choice }, null without a walk: the steps done and possible, what the
 // last one says, its word and whether the reader may choose what the nodes say.
 // `sees(part, t)`: whether a part may be drawn at word t, or at any word.
+// `open(part, t)`: the same, but for the steps: whether no question that waits for its answer keeps it back.
 export function sightOf(model, { step, nodes }) {
   const { walk, T, covered } = model;
-  if (!walk) return { steps: null, nodes: "marginals", sees: (part) => !covered.has(part) };
+  const open = opening(model);
+  if (!walk) return { steps: null, nodes: "marginals", open, sees: (part, t) => !covered.has(part) && open(part, t) };
   const of = lengthOf(walk, T);
   const at = Math.max(0, Math.min(step, of));
   const begun = begunBy(walk, T, at);
   const hidden = (part) => covered.has(part) || walk.never.includes(part);
   const sees = (part, t) => {
-    if (hidden(part)) return false;
+    if (hidden(part) || !open(part, t)) return false;
     if (at === of) return true;
     const phase = begun.findLast(({ parts }) => parts.includes(part));
     if (!phase) return false;
@@ -24,9 +26,17 @@ export function sightOf(model, { step, nodes }) {
   const choice = begun.findLast((phase) => phase.nodes.length)?.nodes ?? walk.phases[0]?.nodes ?? [];
   return {
     sees,
+    open,
     nodes: choice.includes(nodes) ? nodes : (choice[0] ?? "marginals"),
     steps: { at, of, choice, column: last?.column ?? null, text: last ? textOf(model, last) : walk.start },
   };
+}
+
+function opening({ withheld = [], T }) {
+  return (part, t) =>
+    !withheld.some(
+      ([name, from, to]) => name === part && (t === undefined ? from === 0 && to === T : t >= from && t < to),
+    );
 }
 
 // Whether a row shared by all tags without mass would tell what is to be found out step by step: while steps are left,

@@ -1,0 +1,131 @@
+"""A question over the picture of a page, while "Ask me" is on or a cue of a lecture asks one.
+
+What would answer it is withheld until somebody answers, asks for a hint or skips: the link holds
+whether one is asked, which one, and what was said.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.exceptions import CrfvizError
+from crfviz.ui.following.wall import show_question
+from crfviz.ui.session.current import change, scenario, set_view_option, view_option
+from crfviz.ui.session.kept import choice
+from crfviz.ui.state.scenario import ASK, ASKED, SAID, Scenario
+from crfviz.ui.words import plain
+from crfviz.views.quiz.asked import PAGES, next_question, question, withheld
+from crfviz.views.quiz.question import Question, read_ask
+from crfviz.views.stage.component import component
+
+ON, OF_CUE = "1", "cue"  # values of the switch
+SKIPPED = "?"  # in place of an answer
+NOTHING = "There is nothing to ask here: what could be asked ties, or nobody would get it wrong."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question on the screen."""
+
+    question: Question
+    now: Analysis
+    said: str  # the text of a choice, SKIPPED, or empty: it is open
+
+    def withheld(self, rows: Sequence[str]) -> list[tuple[str, int, int]]:
+        """What a stage with these rows must not show; nothing once it is answered."""
+        return [] if self.said else withheld(self.now, self.question.ask, rows)
+
+
+def with_question(state: Scenario, ask: str) -> Scenario:
+    """The state with one question over it; without, where `ask` is empty."""
+    kept = {name: value for name, value in state.view.items() if name not in (ASK, ASKED, SAID)}
+    asked = {ASK: OF_CUE, ASKED: ask} if ask else {}
+    return Scenario(**{**vars(state), "view": {**kept, **asked}})
+
+
+def waiting() -> bool:
+    """Whether a cue's question waits for its answer."""
+    view = scenario().view
+    return view.get(ASK) == OF_CUE and ASKED in view and not view.get(SAID)
+
+
+def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
+    """Draw the question of this page, if one is asked; where none can be asked, it is said.
+
+    Args:
+        now: the chain on the screen.
+        trained: the same without edits; the same object where there are none.
+        page: the name of its picture; pictures that nobody asks about have None.
+    """
+    switch = view_option(ASK)
+    if page not in PAGES or switch not in (ON, OF_CUE):
+        return None
+    found = _named(now, trained)
+    if found is None and switch == ON:
+        found = next_question(now, trained, page)
+        if found is None:
+            st.caption(NOTHING)
+    if found is None:
+        return None
+    said = view_option(SAID)
+    known = said in (SKIPPED, *(each.text for each in found.choices))
+    asked = Asked(found, now, said if known else "")
+    _draw(asked, trained, page, of_cue=switch == OF_CUE)
+    return asked
+
+
+def _named(now: Analysis, trained: Analysis) -> Question | None:
+    """The question that the link names; where it cannot be asked, it is said why."""
+    text = view_option(ASKED)
+    if not text:
+        return None
+    try:
+        ask = read_ask(text)
+        found = question(now, trained, ask)
+        problem = f"{ask} has no one right answer here, so it is not asked."
+    except CrfvizError as error:
+        found, problem = None, f"There is no such question: {error}"
+    if found is None:
+        st.caption(plain(problem))
+    return found
+
+
+def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
+    found = asked.question
+
+    def answer() -> None:
+        text = _told("answer")
+        if isinstance(text, str) and text in (SKIPPED, *(each.text for each in found.choices)):
+            set_view_option(SAID, text)
+
+    def go_on() -> None:
+        following = next_question(asked.now, trained, page, found.ask)
+        if following is not None:
+            view = {name: kept for name, kept in scenario().view.items() if name != SAID}
+            change(view={**view, ASKED: str(following.ask)})
+
+    choices = [vars(each) for each in found.choices]
+    sentence = scenario().sentence
+    tally = show_question(found.text, choices, found.right, sentence, closed=bool(asked.said))
+    component("question", "ui/asking/web", ["question"])(
+        key="question",
+        data={
+            "id": f"{found.ask} {sentence}",
+            "text": found.text,
+            "hint": found.hint,
+            "choices": choices,
+            "right": found.right,
+            "said": asked.said,
+            "ofCue": of_cue,
+            "tally": tally,
+        },
+        on_answer_change=answer,
+        on_next_change=go_on,
+    )
+
+
+def _told(name: str) -> object:
+    told = choice("question")
+    return told.get(name) if isinstance(told, Mapping) else None

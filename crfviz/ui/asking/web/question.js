@@ -1,0 +1,171 @@
+// A question with its choices: answered here at once, told to Python after that, which then shows what was withheld.
+// The keys are those that no picture has: 1 to 9 choose, H asks for a hint, 0 skips, Q asks the next one. In a lecture
+// whatever goes on shows the answer first.
+
+const SKIPPED = "?";
+const FORWARD = ["PageDown", "ArrowRight", " "];
+const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]";
+const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // are typed into
+const PATIENCE = 3000; // milliseconds until an answer that Python has not taken up is told once more
+
+const views = new WeakMap();
+
+export default ({ data, parentElement, setTriggerValue }) => {
+  if (!views.has(parentElement)) views.set(parentElement, new Question(parentElement));
+  const view = views.get(parentElement);
+  view.receive(data, (name, value) => setTriggerValue(name, value));
+  // Also called when two payloads come close together: then the element stays.
+  return () =>
+    setTimeout(() => {
+      if (parentElement.isConnected) return;
+      view.close();
+      views.delete(parentElement);
+    });
+};
+
+function element(name, attributes, ...inside) {
+  const made = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+  made.append(...inside);
+  return made;
+}
+
+class Question {
+  constructor(parent) {
+    this.root = element("section", { "data-question": "", "aria-label": "Question", tabindex: "-1" });
+    this.heard = element("p", { role: "status", "aria-live": "polite" });
+    parent.append(this.root);
+    this.said = "";
+    this.onKey = (event) => this.key(event);
+    addEventListener("keydown", this.onKey, true);
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    removeEventListener("keydown", this.onKey, true);
+  }
+
+  receive(data, send) {
+    const same = this.data?.id === data.id && JSON.stringify(this.data.choices) === JSON.stringify(data.choices);
+    this.data = data;
+    this.send = send;
+    if (!same) {
+      clearTimeout(this.timer);
+      this.said = data.said;
+      this.build();
+    } else if (data.said) {
+      clearTimeout(this.timer);
+      if (data.said !== this.said) this.show(data.said);
+    }
+    this.count(data.tally);
+  }
+
+  // How many of those who follow gave each answer.
+  count(tally) {
+    this.choices.forEach((each, i) => {
+      each.querySelector("[data-count]")?.remove();
+      if (tally) each.append(element("span", { "data-count": tally[i] }, ` · ${tally[i]}`));
+    });
+  }
+
+  build() {
+    const { data } = this;
+    this.choices = data.choices.map(({ text }, i) => {
+      const made = element("button", { type: "button", "data-choice": i }, element("kbd", {}, i + 1), ` ${text}`);
+      made.addEventListener("click", () => this.answer(text));
+      return made;
+    });
+    this.input = element("input", { "aria-label": "Type the answer", placeholder: "or type it" });
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.typed(this.input.value);
+    });
+    const plain = (name, key, act) => {
+      const made = element("button", { type: "button", class: "plain", title: `key ${key}` }, `${name} (${key})`);
+      made.addEventListener("click", act);
+      return made;
+    };
+    this.open = [this.input, plain("Hint", "H", () => this.hint()), plain("Show me", "0", () => this.answer(SKIPPED))];
+    this.next = plain("Next question", "Q", () => this.send("next", true));
+    this.heard.replaceChildren();
+    this.root.replaceChildren(
+      element("p", { class: "asked" }, data.text),
+      element("div", { class: "answers" }, ...this.choices, ...this.open, this.next),
+      this.heard,
+    );
+    this.next.hidden = true;
+    this.root.classList.toggle("of-cue", data.ofCue);
+    this.root.removeAttribute("data-answered");
+    if (this.said) this.show(this.said);
+  }
+
+  hint() {
+    this.tell([`Hint: ${this.data.hint}`]);
+  }
+
+  typed(text) {
+    const choice = this.data.choices.find(({ text: offered }) => plainly(offered) === plainly(text));
+    if (choice) this.answer(choice.text);
+    else if (text.trim()) this.tell([`“${text.trim().slice(0, 40)}” is none of the answers here.`]);
+  }
+
+  answer(said) {
+    if (this.said) return;
+    const focused = this.root.getRootNode().activeElement;
+    this.show(said);
+    if (focused && focused !== this.root) this.root.focus();
+    const tell = () => this.send("answer", said);
+    this.timer = setTimeout(tell, PATIENCE);
+    tell();
+  }
+
+  // The right answer, and what leads to the wrong one beside it.
+  show(said) {
+    const { choices, right } = this.data;
+    this.said = said;
+    this.root.setAttribute("data-answered", "");
+    for (const each of this.open) each.hidden = true;
+    this.next.hidden = this.data.ofCue;
+    this.choices.forEach((each, i) => {
+      each.disabled = true;
+      if (i === right) each.setAttribute("data-right", "true");
+      else if (choices[i].text === said) each.setAttribute("data-wrong", "true");
+    });
+    const wrong = choices.find(({ text, mistake }) => mistake && text === said);
+    const lead = said === choices[right].text ? "Right" : "The answer";
+    const told = [`${lead}: ${choices[right].text}. ${choices[right].why}`];
+    if (wrong) told.push(`${wrong.text} is what “${wrong.mistake}” gives. ${wrong.why}`);
+    this.tell(told);
+  }
+
+  tell(lines) {
+    this.heard.replaceChildren(...lines.flatMap((line, i) => (i ? [element("br", {}), line] : [line])));
+  }
+
+  key(event) {
+    const { key, altKey, ctrlKey, metaKey, shiftKey, repeat } = event;
+    const inside = event.composedPath()[0];
+    if (altKey || ctrlKey || metaKey || shiftKey || event.defaultPrevented || !this.data) return;
+    if (inside.matches?.(TYPING) || inside.closest?.(OWN_DIGITS) || (key === " " && inside.matches?.("button"))) return;
+    const act = this.said ? this.after(key) : this.before(key);
+    if (!act || (repeat && !FORWARD.includes(key))) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    act();
+  }
+
+  before(key) {
+    const choice = /^[1-9]$/.test(key) && this.data.choices[Number(key) - 1];
+    if (choice) return () => this.answer(choice.text);
+    if (key === "0" || (this.data.ofCue && FORWARD.includes(key))) return () => this.answer(SKIPPED);
+    return key.toLowerCase() === "h" ? () => this.hint() : null;
+  }
+
+  after(key) {
+    return key.toLowerCase() === "q" && !this.data.ofCue ? () => this.send("next", true) : null;
+  }
+}
+
+// As people type it: case, blanks, the true minus and the comma make no difference.
+function plainly(text) {
+  return text.trim().toLowerCase().replaceAll("−", "-").replaceAll(",", ".").replace(/\s+/g, " ");
+}

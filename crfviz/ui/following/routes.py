@@ -1,0 +1,112 @@
+"""The routes for those who follow: a page that needs no session, its one event stream, and answers.
+
+GET  follow/CODE           the page
+GET  follow/CODE/screens   the lecturer's screen, as an event stream
+POST follow/CODE/answers   {"question": ..., "voter": ..., "choice": ...}
+GET  follow/stage.js, follow/stage.css
+"""
+
+import json
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from crfviz.ui.following.rooms import MOST_FOLLOWERS, ROOMS
+from crfviz.views.exports import bundle
+
+OWN = Path(__file__).with_name("web")
+LONGEST_ANSWER = 1000  # bytes
+NO_STORE = {"Cache-Control": "no-store"}
+UNBUFFERED = {"X-Accel-Buffering": "no"}  # a proxy hands each event on at once
+_GONE = "There is no such room, or no longer: ask for its code again."
+
+
+def routes() -> list[Route]:
+    """What `st.App` is to answer beside Streamlit's own routes."""
+    return [
+        Route("/follow/stage.js", _script, methods=["GET"]),
+        Route("/follow/stage.css", _style, methods=["GET"]),
+        Route("/follow/{code}", _page, methods=["GET"]),
+        Route("/follow/{code}/screens", _screens, methods=["GET"]),
+        Route("/follow/{code}/answers", _answers, methods=["POST"]),
+    ]
+
+
+async def _page(request: Request) -> Response:
+    here = ROOMS.find(request.path_params["code"]) is not None
+    page = OWN.joinpath("follow.html").read_text("utf-8")
+    text = page.replace("{{version}}", _version())
+    return Response(text, 200 if here else 404, NO_STORE, "text/html")
+
+
+async def _screens(request: Request) -> Response:
+    room = ROOMS.find(request.path_params["code"])
+    if room is None:  # 204 ends an event stream for good
+        return Response(status_code=204)
+    if room.followers >= MOST_FOLLOWERS:
+        return JSONResponse({"message": "This room is full."}, 503)
+    headers = NO_STORE | UNBUFFERED
+    return StreamingResponse(room.screens(), 200, headers, "text/event-stream")
+
+
+async def _answers(request: Request) -> Response:
+    room = ROOMS.find(request.path_params["code"])
+    if room is None:
+        return JSONResponse({"message": _GONE}, 404)
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > LONGEST_ANSWER:
+            return JSONResponse({"message": "That is no answer."}, 413)
+    told = _read(bytes(body))
+    if told is None:
+        return JSONResponse({"message": "That is no answer."}, 400)
+    if not room.answer(*told):
+        return JSONResponse({"message": "This question takes no answers now."}, 409)
+    return Response(status_code=204)
+
+
+def _read(body: bytes) -> tuple[str, str, int] | None:
+    """The question, the voter and the choice of an answer; None where it is none."""
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    match told:
+        case {"question": str(question), "voter": str(voter), "choice": int(choice)}:
+            return None if isinstance(choice, bool) else (question, voter, choice)
+    return None
+
+
+async def _script(request: Request) -> Response:
+    return _file(request, _code(), "text/javascript")
+
+
+async def _style(request: Request) -> Response:
+    return _file(request, _sheet(), "text/css")
+
+
+def _file(request: Request, text: str, kind: str) -> Response:
+    """A file whose address names its content: a browser may keep it."""
+    kept = request.query_params.get("v") == _version()
+    headers = {"Cache-Control": f"public, max-age={31536000 if kept else 0}, immutable"}
+    return Response(text, 200, headers if kept else NO_STORE, kind)
+
+
+@cache
+def _code() -> str:
+    return bundle.bundled(OWN / "follow.js")
+
+
+@cache
+def _sheet() -> str:
+    return f"{bundle.style()}\n{OWN.joinpath('follow.css').read_text('utf-8')}"
+
+
+@cache
+def _version() -> str:
+    return sha256(f"{_code()}{_sheet()}".encode()).hexdigest()[:12]

@@ -1,0 +1,141 @@
+// Who follows: the lecturer's screen as it is now, on a page that asks for one event stream and nothing else.
+//
+// What the reader does with the picture stays here; from then on the lecturer's screens wait until the reader comes
+// back. An answer is told until the server has taken it, and counts once however often it is told.
+
+import { button, hide, html, mark, setText } from "../../../views/stage/web/dom.js";
+import { Stage } from "../../../views/stage/web/stage/lifecycle.js";
+
+const AGAIN = 2000; // milliseconds until an answer that did not arrive is told once more
+const code = location.pathname.split("/").filter(Boolean).at(-1).toUpperCase();
+
+// A name for this browser in this room, and nowhere else.
+function voterOf(room) {
+  const key = `crfviz.follow.${room}`;
+  const made = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16)).join("");
+  try {
+    localStorage.setItem(key, localStorage.getItem(key) ?? made);
+    return localStorage.getItem(key);
+  } catch {
+    return made; // storage is switched off: a reload is somebody else
+  }
+}
+
+class Follower {
+  constructor(frame) {
+    this.voter = voterOf(code);
+    this.given = new Map(); // question to choice
+    this.title = html("h1", "crfviz");
+    this.state = html("span.follow-state", { role: "status" }, "Looking for the room …");
+    this.back = button("Back to the lecture", () => this.comeBack(), { hidden: "" });
+    this.say = html("p.follow-say");
+    this.question = html("section.follow-question", { "aria-label": "Question", hidden: "" });
+    this.place = html("div");
+    frame.replaceChildren(
+      html("header.follow-head", this.title, this.state, this.back),
+      this.say,
+      this.question,
+      this.place,
+    );
+    this.listen();
+  }
+
+  listen() {
+    this.source = new EventSource(`${location.pathname.replace(/\/$/, "")}/screens`);
+    this.source.onopen = () => this.told("");
+    this.source.onmessage = ({ data }) => this.take(JSON.parse(data));
+    this.source.onerror = () => {
+      const closed = this.source.readyState === EventSource.CLOSED;
+      this.told(closed ? "There is no such room, or no longer: ask for its code again." : "The connection is lost …");
+    };
+    this.source.addEventListener("over", () => {
+      this.source.close();
+      this.told("The lecture has ended here.");
+    });
+  }
+
+  told(text) {
+    setText(this.state, text || `room ${code}`);
+  }
+
+  take(screen) {
+    this.newest = screen;
+    setText(this.title, screen.title || "crfviz");
+    setText(this.say, screen.say ?? "");
+    this.ask(screen.question);
+    if (!this.alone) this.draw();
+  }
+
+  draw() {
+    const { stage: payload } = this.newest;
+    hide(this.place, !payload);
+    if (!payload) return;
+    this.stage ??= new Stage(this.place, () => this.leave(), { keys: document });
+    this.stage.receive(payload);
+  }
+
+  // The reader has done something to the picture.
+  leave() {
+    this.alone = true;
+    hide(this.back, false);
+    this.told("You look around on your own.");
+  }
+
+  comeBack() {
+    this.alone = false;
+    hide(this.back, true);
+    this.told("");
+    this.stage?.close();
+    this.stage = null;
+    this.place.replaceChildren();
+    this.draw();
+  }
+
+  ask(question) {
+    hide(this.question, !question);
+    if (!question) return;
+    const { id, text, choices, right, why, tally } = question;
+    const open = right === null;
+    const buttons = choices.map((choice, place) => {
+      const count = tally ? html("span", { "data-count": tally[place] }, `${tally[place]}`) : [];
+      const made = button("", () => this.answer(id, place), { "data-choice": place });
+      made.append(html("span", { dir: "auto" }, choice), ...[count].flat());
+      made.disabled = !open;
+      mark(made, "aria-pressed", String(this.given.get(id) === place));
+      if (place === right) made.dataset.right = "true";
+      return made;
+    });
+    this.question.dataset.question = id;
+    this.question.replaceChildren(
+      html("p", text),
+      html("div.follow-choices", buttons),
+      html("p", { role: "status" }, open ? "" : `${choices[right]}: ${why}`),
+    );
+  }
+
+  answer(id, place) {
+    this.given.set(id, place);
+    for (const each of this.question.querySelectorAll("[data-choice]"))
+      mark(each, "aria-pressed", String(Number(each.dataset.choice) === place));
+    this.tell(id, place);
+  }
+
+  async tell(id, place) {
+    if (this.given.get(id) !== place) return; // the reader has thought better of it
+    const status = this.question.querySelector("[role=status]");
+    try {
+      const answer = await fetch(`${location.pathname.replace(/\/$/, "")}/answers`, {
+        method: "POST",
+        body: JSON.stringify({ question: id, voter: this.voter, choice: place }),
+      });
+      if (answer.ok) setText(status, "Your answer is in; another one takes its place.");
+      else if (answer.status < 500) setText(status, (await answer.json()).message);
+      else throw new Error(answer.status);
+    } catch {
+      setText(status, "The answer is on its way …");
+      setTimeout(() => this.tell(id, place), AGAIN);
+    }
+  }
+}
+
+new Follower(document.getElementById("follow"));

@@ -1,0 +1,329 @@
+"""A lecture of one's own: screens collected from the pages, put in order, with one thing to say.
+
+It is kept in the session. After each change it is what its file would be read as, so that nothing
+can be made that cannot be saved.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode, urljoin
+
+import streamlit as st
+
+from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.ui.lectures.draft import (
+    Draft,
+    moved,
+    with_below,
+    with_cue,
+    with_parts_covered,
+    with_screen,
+    without,
+)
+from crfviz.ui.lectures.lecture import BELOW, LONGEST_FILE, Cue, Lecture
+from crfviz.ui.lectures.shelf import read
+from crfviz.ui.lectures.stills import as_address, still_of
+from crfviz.ui.lectures.written import packed, written
+from crfviz.ui.session.bound import bound_to
+from crfviz.ui.session.current import scenario, set_view_option
+from crfviz.ui.session.kept import choice, found, keep, of_session, refusals_said, say
+from crfviz.ui.shell.contents import at_path
+from crfviz.ui.state.covers import PARTS, covered
+from crfviz.ui.widgets import download, upload
+from crfviz.ui.words import plain
+from crfviz.views.quiz.question import FORMS
+from crfviz.views.strips.decoders import LABELS
+
+PAGE = "lectures"  # which is no screen of a lecture itself
+FILE = "lecture.toml"
+HANDOUT, OWN = "handout", "~"  # page option: whose handout is shown; the lecture in the making
+_DRAFT, _TYPED = "lecture.draft", "lecture.typed"
+_LONGEST_LINE = 60  # characters of a cue in the list
+_LIST_HEIGHT = 460  # pixels; more cues scroll
+_NAMES = {**LABELS, "path": "best path", "note": "sentence", "score": "score line"}
+
+
+def add_button(path: str) -> None:
+    """A button that takes the screen of the page at a path as the next cue; of the list, none."""
+    if path != PAGE:
+        st.button(
+            "Add this screen",
+            on_click=_add,
+            args=(path,),
+            key="add_screen",
+            type="tertiary",
+            help="to your lecture, on the page Lectures",
+        )
+
+
+def own() -> Lecture:
+    """The lecture in the making."""
+    return _draft().lecture
+
+
+def in_the_making() -> bool:
+    """Whether the lecture has a cue."""
+    return _draft().cue is not None
+
+
+def edit_lecture() -> None:
+    """Everything about the lecture in the making."""
+    now = _draft()
+    with st.container(key="own", horizontal=True, vertical_alignment="bottom"):
+        _head(now)
+    if now.cue is None:
+        st.caption(
+            "“Add this screen”, on the left of every page, makes what is on it the next cue of "
+            "a lecture of yours. Here you put them in order and say one thing about each."
+        )
+    else:
+        left, right = st.columns((5, 6))
+        with left:
+            _list(now)
+        with right:
+            _cue(now.cue)
+        _ways_out(now.lecture)
+    _open()
+
+
+def edit(lecture: Lecture) -> None:
+    """Take another lecture, to be changed; the one before comes back by undo."""
+    for problem in lecture.problems:
+        say(problem)
+    _change(replace(lecture, problems=()), 0)
+
+
+def _head(now: Draft) -> None:
+    def title(text: str) -> None:
+        _change(replace(_draft().lecture, title=text))
+
+    def minutes(number: float | None) -> None:
+        _change(replace(_draft().lecture, minutes=float(number or 0)))
+
+    lecture = now.lecture
+    bound_to(st.text_input, "Your lecture", "own.title", lecture.title, title, max_chars=100)
+    bound_to(
+        st.number_input,
+        "Minutes",
+        "own.minutes",
+        lecture.minutes,
+        minutes,
+        min_value=0.0,
+        max_value=1000.0,
+        step=1.0,
+        format="%g",
+        width=130,
+    )
+    undo, redo = (
+        (lambda: keep(_DRAFT, _draft().undone())),
+        (lambda: keep(_DRAFT, _draft().redone())),
+    )
+    st.button("Undo", on_click=undo, disabled=not now.past, key="own.undo")
+    st.button("Redo", on_click=redo, disabled=not now.future, key="own.redo")
+
+
+def _list(now: Draft) -> None:
+    """The cues by their thumbnails; one is chosen, and can be moved."""
+    at, last = now.chosen, len(now.lecture.cues) - 1
+
+    def move(by: int) -> None:
+        _change(moved(_draft().lecture, at, by), at + by)
+
+    def drop() -> None:
+        _change(without(_draft().lecture, at))
+
+    with st.container(horizontal=True):
+        st.button(
+            "Up", on_click=move, args=(-1,), disabled=at == 0, key="own.up", shortcut="Alt+Up"
+        )
+        st.button(
+            "Down",
+            on_click=move,
+            args=(1,),
+            disabled=at == last,
+            key="own.down",
+            shortcut="Alt+Down",
+        )
+        st.button("Take out", on_click=drop, key="own.drop")
+    with st.container(key="own_cues", height=_LIST_HEIGHT if last > 4 else "content", border=False):
+        for place, cue in enumerate(now.lecture.cues):
+            picture, line = st.columns((2, 5), gap="small", vertical_alignment="center")
+            picture.html(_picture(cue, "crfviz-thumb"))
+            line.button(
+                plain(_line(place, cue)),
+                on_click=_choose,
+                args=(place,),
+                key=f"own.cue.{place}",
+                type="primary" if place == at else "tertiary",
+            )
+
+
+def _cue(cue: Cue) -> None:
+    """What is said of the chosen cue, what is covered, and what is asked."""
+
+    def say_it(text: str) -> None:
+        _try("say", text, lambda cue: replace(cue, say=text.strip()))
+
+    def ask(text: str) -> None:
+        _try("ask", text, lambda cue: replace(cue, ask=text.strip()))
+
+    def cover(parts: list[str]) -> None:
+        _change_cue(lambda cue: with_parts_covered(cue, parts))
+
+    st.html(_picture(cue, "crfviz-still"))
+    bound_to(
+        st.text_area,
+        "One thing to say",
+        "own.say",
+        _text("say", cue.say),
+        say_it,
+        height=90,
+        placeholder="Alone, “got” is {greedy('got')}; on the best path it is {viterbi('got')}.",
+        help="In braces stand questions to the chain: docs/lectures.md lists them.",
+    )
+    bound_to(
+        st.pills,
+        "Covered",
+        "own.cover",
+        covered(cue.scenario.view),
+        cover,
+        options=list(PARTS),
+        format_func=lambda part: _NAMES.get(part, part),
+        selection_mode="multi",
+        wrap=True,
+    )
+    bound_to(
+        st.toggle,
+        "Show what the page has below its picture instead",
+        "own.below",
+        cue.scenario.view.get(BELOW) == "1",
+        lambda wanted: _change_cue(lambda cue: with_below(cue, wanted=wanted)),
+    )
+    forms = ", ".join(f"{kind}({', '.join(given)})" for kind, given in FORMS.items())
+    bound_to(
+        st.text_input,
+        "Question before it is uncovered",
+        "own.ask",
+        _text("ask", cue.ask),
+        ask,
+        placeholder="viterbi(3)",
+        help=f"One of {plain(forms)}. A word is its number, or its text in quotes.",
+    )
+
+
+def _ways_out(lecture: Lecture) -> None:
+    """Its file, and the link that carries it whole."""
+    with st.container(horizontal=True, vertical_alignment="center", key="own_out"):
+        text = written(lecture)
+        download("Save the file", lambda: text, FILE, "application/toml", key="own.file")
+        st.button("Its handout", on_click=set_view_option, args=(HANDOUT, OWN), key="own.handout")
+        try:
+            name = packed(lecture)
+        except FormatError as error:
+            st.caption(plain(str(error)))
+            return
+        st.link_button("Play it", played(name), type="primary")
+        st.link_button("Its speaker’s window", played(name, speaker="1"))
+        with st.popover("Its link"):
+            st.caption("It carries the lecture whole:")
+            st.code(urljoin(st.context.url or "", played(name)), language=None, wrap_lines=True)
+
+
+def played(name: str, **more: str) -> str:
+    """The address that plays a lecture, seen from the pages."""
+    return f"./?{urlencode({'lecture': name, **more})}"
+
+
+def _open() -> None:
+    def take() -> None:
+        file = choice("own.upload")
+        if file is None:
+            return
+        with refusals_said():
+            edit(read(_decoded(file), FILE))
+
+    upload("Open the file of a lecture", type="toml", key="own.upload", on_change=take)
+
+
+def _decoded(file: Any) -> str:  # noqa: ANN401 - what st.file_uploader gives
+    """The text of an uploaded file.
+
+    Raises:
+        FormatError: it is too long, or no text.
+    """
+    content = file.getvalue()
+    if len(content) > LONGEST_FILE:
+        raise FormatError(f"expected at most {LONGEST_FILE:,} bytes, got {len(content):,}")
+    try:
+        return str(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise FormatError(f"The file cannot be read as text in UTF-8 ({error.reason}).") from error
+
+
+def _add(path: str) -> None:
+    with refusals_said():
+        lecture = with_screen(_draft().lecture, path, scenario())
+        _settle(lecture, len(lecture.cues) - 1)
+        say(f"This screen is cue {len(lecture.cues)} of your lecture, on the page Lectures.")
+
+
+def _choose(place: int) -> None:
+    keep(_DRAFT, _draft().after(_draft().lecture, place))
+    keep(_TYPED, None)
+
+
+def _change_cue(change: Callable[[Cue], Cue]) -> None:
+    now = _draft()
+    if now.cue is not None:
+        _change(with_cue(now.lecture, now.chosen, change(now.cue)))
+
+
+def _try(field: str, text: str, change: Callable[[Cue], Cue]) -> None:
+    """A text that is refused stays in its box, to be mended."""
+    before = _draft()
+    keep(_TYPED, (before.chosen, field, text))
+    with refusals_said():
+        if before.cue is not None:
+            _settle(with_cue(before.lecture, before.chosen, change(before.cue)))
+        keep(_TYPED, None)
+
+
+def _text(field: str, saved: str) -> str:
+    typed = found(_TYPED)
+    return typed[2] if typed and typed[:2] == (_draft().chosen, field) else saved
+
+
+def _change(lecture: Lecture, chosen: int | None = None) -> None:
+    with refusals_said():
+        _settle(lecture, chosen)
+
+
+def _settle(lecture: Lecture, chosen: int | None = None) -> None:
+    """Keep the lecture as its file would be read.
+
+    Raises:
+        FormatError: something in it would be lost; says what.
+    """
+    if lecture.cues:
+        lecture = read(written(lecture), FILE)
+        if lecture.problems:
+            raise FormatError(lecture.problems[0])
+    keep(_DRAFT, _draft().after(lecture, chosen))
+
+
+def _draft() -> Draft:
+    return of_session(_DRAFT, Draft)
+
+
+def _line(place: int, cue: Cue) -> str:
+    line = f"{place + 1} · {at_path(cue.page).title}: {cue.say or cue.scenario.sentence}"
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
+
+
+def _picture(cue: Cue, kind: str) -> str:
+    """The scene of a cue as HTML."""
+    try:
+        return f'<img class="{kind}" alt="" src="{as_address(still_of(cue))}">'
+    except CrfvizError:  # the player says why
+        return f'<div class="{kind}">cannot be drawn</div>'

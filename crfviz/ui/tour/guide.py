@@ -1,0 +1,124 @@
+"""The tour: one stop at a time over the page, and one quiet offer of it at a first visit.
+
+The link says at which stop one is (`?tour=3`), so that a reload stays there. Whether somebody was
+offered it is kept in the browser alone.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
+from crfviz.ui.session.current import scenario, set_view_option, view_option
+from crfviz.ui.session.kept import choice, found, keep
+from crfviz.ui.shell.contents import at_path
+from crfviz.ui.state.link import TOUR
+from crfviz.ui.tour.stops import END, STOPS, Screen, target
+from crfviz.views.phrases import numbered
+from crfviz.views.stage.component import component
+
+_BEGAN = "tour.began"  # number of the stop, and the screen when it began
+_LEARNT = "tour.learnt"  # what the stop before showed
+_GO = "tour.go"  # whether the reader asked for the page of the stop
+OFFERING = ""  # the path of the page on which the tour is offered
+
+
+def follow(pages: Sequence[st.Page], path: str) -> None:
+    """Notice what was done; to be called before the address is written."""
+    number = _number()
+    if number in (0, END):
+        return
+    if found(_GO):
+        keep(_GO, None)
+        wanted = STOPS[number - 1].path
+        if wanted != path:
+            st.switch_page(next(page for page in pages if page.url_path == wanted))
+    now = _screen(path)
+    began = found(_BEGAN)
+    if now is None:
+        return
+    if began is None or began[0] != number:
+        keep(_BEGAN, (number, now))
+    elif STOPS[number - 1].done(began[1], now):
+        keep(_LEARNT, STOPS[number - 1].learnt)
+        _go_to(number + 1)
+        keep(_BEGAN, (number + 1, now))
+    elif _is_stale(began[1], now):
+        keep(_BEGAN, (number, now))
+
+
+def guide(path: str) -> None:
+    """Draw the stop, or the offer; nothing where neither is due."""
+    number = _number()
+    with st.container(key="tour_offer"):  # on every page, so that what follows stays in its place
+        if number == 0 and path == OFFERING:
+            _draw({"offer": True})
+    if number:
+        with st.container(key="tour"):
+            _draw(_told(number, path))
+
+
+def _told(number: int, path: str) -> Mapping[str, object]:
+    learnt = found(_LEARNT) or ""
+    if number == END:
+        return {"stop": number, "stops": len(STOPS), "learnt": learnt or STOPS[-1].learnt}
+    stop = STOPS[number - 1]
+    now = _screen(path)
+    words = {"word": "a word", "tag": "another tag"}
+    if now is not None:
+        position, tag = target(now.trained)
+        words = {"word": numbered(now.now.words, position), "tag": now.now.tags[tag]}
+    return {
+        "stop": number,
+        "stops": len(STOPS),
+        "task": stop.task.format(**words),
+        "learnt": learnt,
+        "open": "" if stop.path == path else at_path(stop.path).title,
+    }
+
+
+def _draw(data: Mapping[str, object]) -> None:
+    def go() -> None:
+        told = choice("tour.told")
+        asked = told.get("go") if isinstance(told, Mapping) else None
+        number = _number()
+        if asked == "begin" and not number:
+            _go_to(1)
+        elif asked == "skip" and 0 < number < END:
+            keep(_LEARNT, None)
+            _go_to(number + 1)
+        elif asked == "end":
+            keep(_LEARNT, None)
+            set_view_option(TOUR, "")
+        elif asked == "open":
+            keep(_GO, True)
+
+    component("tour", "ui/tour/web", ["tour"])(key="tour.told", data=data, on_go_change=go)
+
+
+def _screen(path: str) -> Screen | None:
+    """What is on the screen; None where its model is broken or nothing is typed."""
+    state = scenario()
+    try:
+        if not cached.words(state.model, state.sentence):
+            return None
+        return Screen(path, state, cached.trained(state), cached.edited(state))
+    except CrfvizError:  # the page says it
+        return None
+
+
+def _number() -> int:
+    """Of the stop that the link names, END after the last one; 0 where there is no tour."""
+    text = view_option(TOUR)
+    return int(text) if text.isdecimal() and 1 <= int(text) <= END else 0
+
+
+def _go_to(number: int) -> None:
+    set_view_option(TOUR, str(number))
+
+
+def _is_stale(began: Screen, now: Screen) -> bool:
+    """Whether a stop begins anew: on another page or sentence, or as a walk is taken up."""
+    same_place = (began.path, began.state.sentence) == (now.path, now.state.sentence)
+    return not same_place or (began.state.step == 0 and now.state.step != 0)

@@ -1,0 +1,173 @@
+"""A scene as a picture that stands still: the tags of the decoders, the lattice, the matrix.
+
+An SVG without scripts, fonts or links of its own, on white, for thumbnails and paper. Nothing is
+told by colour alone: tags are written, the best path is a thick line. Letters: `T` words, `K` tags.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from html import escape
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.views.numbers import probability, score
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.theme import tag_colours
+
+MARGINALS = "marginals"  # beside the parts of the stage, what may be hidden
+ROWS = ("greedy", "left_to_right", "viterbi", "max_marginal", "gold")
+_LABEL, _COLUMN, _ROW, _HEAD, _CELL = 110, 76, 26, 30, 56  # pixels
+_GAP = 14  # between two parts
+_LEAST = 0.01  # a tag without so much of any word is left out
+_RADIUS = (3.0, 7.0)  # of a node, and what its marginal adds
+_INK, _LINE = "#14171c", "#b9bec6"
+
+
+def still(
+    analysis: Analysis,
+    *,
+    hidden: Collection[str] = (),
+    gold: Sequence[int] | None = None,
+    matrix: bool = False,
+) -> str:
+    """The picture as SVG.
+
+    Args:
+        analysis: what is drawn.
+        hidden: rows by their decoder, "path", "lattice" and `MARGINALS`; what is hidden is not in
+            the picture, but rows that are keep an empty place.
+        gold: T tag ids, where they are known.
+        matrix: whether the transition scores stand below.
+    """
+    parts = [_words(analysis), *_rows(analysis, hidden, gold)]
+    if "lattice" not in hidden:
+        parts.append(_lattice(analysis, hidden))
+    width = _LABEL + _COLUMN * len(analysis.words)
+    if matrix:
+        part = _matrix(analysis)
+        parts.append(part)
+        width = max(width, _LABEL + _CELL * (len(_shown(analysis)) + 1))
+    drawn, y = [], 0
+    for height, content in parts:
+        drawn.append(f'<g transform="translate(0 {y})">{content}</g>')
+        y += height
+    words = escape(" ".join(analysis.words), quote=True)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" width="{width}" '
+        f'height="{y}" role="img" aria-label="{words}" font-family="sans-serif" font-size="14" '
+        f'fill="{_INK}"><rect width="{width}" height="{y}" fill="#ffffff"/>{"".join(drawn)}</svg>'
+    )
+
+
+Part = tuple[int, str]  # height in pixels, and what is drawn
+
+
+def _words(analysis: Analysis) -> Part:
+    texts = (
+        _text(_x(t), _HEAD - 10, word, bold=True, room=_COLUMN - 6)
+        for t, word in enumerate(analysis.words)
+    )
+    return _HEAD, "".join(texts)
+
+
+def _rows(
+    analysis: Analysis, hidden: Collection[str], gold: Sequence[int] | None
+) -> Iterator[Part]:
+    colours = tag_colours(analysis.tags)
+    for row in decoder_rows(analysis, which=ROWS, gold=gold):
+        drawn = [_text(_LABEL - 10, _ROW - 9, row.label, anchor="end")]
+        for t in range(len(analysis.words)):
+            seen = row.tags is not None and row.id not in hidden
+            k = row.tags[t] if row.tags is not None and seen else None
+            fill = "#ffffff" if k is None else colours[k]
+            drawn.append(
+                f'<rect x="{_LABEL + t * _COLUMN + 2}" y="2" width="{_COLUMN - 4}" '
+                f'height="{_ROW - 4}" rx="4" fill="{fill}" fill-opacity="0.18" stroke="{_LINE}"/>'
+            )
+            if k is not None:
+                drawn.append(_text(_x(t), _ROW - 9, analysis.tags[k], room=_COLUMN - 8))
+        yield _ROW, "".join(drawn)
+
+
+def _lattice(analysis: Analysis, hidden: Collection[str]) -> Part:
+    shown, colours = _shown(analysis), tag_colours(analysis.tags)
+    y = {k: _GAP + _ROW * place + _ROW / 2 for place, k in enumerate(shown)}
+    shares = analysis.forward_backward.marginals.tolist()
+    drawn = [
+        f'<path d="M{_LABEL} {y[k]}H{_LABEL + _COLUMN * len(shares)}" stroke="#e3e6ea"/>'
+        + _text(_LABEL - 10, y[k] + 5, analysis.tags[k], anchor="end")
+        for k in shown
+    ]
+    path = None if analysis.viterbi is None or "path" in hidden else analysis.viterbi.path
+    if path is not None:
+        points = " ".join(f"{_x(t)},{y[k]:g}" for t, k in enumerate(path))
+        drawn.append(f'<polyline points="{points}" fill="none" stroke="{_INK}" stroke-width="4"/>')
+    for t, column in enumerate(shares):
+        for k in shown:
+            share = 0.0 if MARGINALS in hidden else column[k]
+            radius = _RADIUS[0] + _RADIUS[1] * share
+            drawn.append(
+                f'<circle cx="{_x(t)}" cy="{y[k]:g}" r="{radius:.1f}" fill="{colours[k]}" '
+                f'stroke="{_INK}"/>'
+            )
+            if share >= _LEAST:
+                drawn.append(_number(_x(t) + radius + 2, y[k] - 5, probability(share)))
+    return _GAP + _ROW * len(shown), "".join(drawn)
+
+
+def _matrix(analysis: Analysis) -> Part:
+    """The scores of the steps between the tags that are drawn; of several matrices the first."""
+    shown, tags = _shown(analysis), analysis.tags
+    scores = analysis.potentials.transitions
+    table = (scores if scores.dim() == 2 else scores[0]).tolist() if scores.numel() else []
+    top = _GAP + _ROW
+    drawn = [_text(_LABEL - 10, top - 8, "from ↓  to →", anchor="end")]
+    for column, k in enumerate(shown):
+        x = _LABEL + _CELL * column + _CELL / 2
+        drawn.append(_text(x, top - 8, tags[k], bold=True, room=_CELL - 4))
+    for place, j in enumerate(shown if table else ()):
+        y = top + _ROW * place + _ROW - 9
+        drawn.append(_text(_LABEL - 10, y, tags[j], anchor="end", bold=True))
+        for column, k in enumerate(shown):
+            x = _LABEL + _CELL * column + _CELL / 2
+            drawn.append(_text(x, y, score(table[j][k], 1)))
+    return top + _ROW * len(shown), "".join(drawn)
+
+
+def _shown(analysis: Analysis) -> list[int]:
+    """The tags that carry anything, or stand on a path; at least two where there are as many."""
+    shares = analysis.forward_backward.marginals
+    largest = shares.amax(dim=0).nan_to_num(0.0).tolist()
+    on_paths = {k for path in analysis.paths.values() if path is not None for k in path}
+    found = [k for k, share in enumerate(largest) if share >= _LEAST or k in on_paths]
+    return found if len(found) > 1 else list(range(len(largest)))
+
+
+def _x(t: int) -> int:
+    return _LABEL + t * _COLUMN + _COLUMN // 2
+
+
+def _number(x: float, y: float, text: str) -> str:
+    halo = 'stroke="#ffffff" stroke-width="3" paint-order="stroke"'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" {halo}>{escape(text)}</text>'
+
+
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    *,
+    anchor: str = "middle",
+    bold: bool = False,
+    room: float = 0,
+) -> str:
+    """A text; one that is longer than its room, in pixels, is squeezed into it."""
+    squeezed = (
+        f' textLength="{room:g}" lengthAdjust="spacingAndGlyphs"' if _too_long(text, room) else ""
+    )
+    return (
+        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-weight="{700 if bold else 400}"'
+        f"{squeezed}>{escape(text)}</text>"
+    )
+
+
+def _too_long(text: str, room: float) -> bool:
+    return bool(room) and len(text) * 8 > room  # pixels of a letter, about

@@ -1,0 +1,22 @@
+// The stage alone on a slide, in a frame of another page: the address says `embed=stage`. Keys that it has no use for
+// are handed to the page around it, so that a clicker goes on there: { crfviz: "key", key: "PageDown" }.
+
+export function onSlide() {
+  return window.parent !== window && new URLSearchParams(location.search).get("embed") === "stage";
+}
+
+export function handOn(key) {
+  window.parent.postMessage({ crfviz: "key", key }, "*"); // a key is no secret, and any page may hold the slide
+}
+
+// What a stage does beyond its last step, or before its first: "next" or "previous". False: nothing was done.
+export function beyond(way) {
+  if (!onSlide()) return false;
+  handOn(way === "next" ? "PageDown" : "PageUp");
+  return true;
+}
+
+// For keys that nobody had a use for.
+export function leaveKeyOf({ key, defaultPrevented }) {
+  return key === "Escape" && !defaultPrevented && onSlide() ? () => handOn(key) : null;
+}

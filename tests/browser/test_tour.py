@@ -1,0 +1,100 @@
+"""The way of a newcomer: the tour stop by stop, a first question wrong, the next one right."""
+
+import re
+
+from playwright.sync_api import expect
+
+from crfviz.ui.tour.stops import STOPS, target
+from crfviz.views.quiz.asked import next_question
+from tests.browser.accessibility import assert_accessible
+from tests.browser.screen import MODEL, chain
+
+SENTENCE = "I want to work ."
+OFFER = "Take the tour, 3 minutes"
+
+
+def test_the_tour_waits_at_each_stop_and_is_never_offered_again(watch, fresh):
+    screen = watch(fresh())
+    page = screen.page
+
+    def at(number):
+        expect(page.locator(f"[data-tour='{number}'][data-tours='{len(STOPS)}']")).to_be_visible()
+        screen.expect_param("tour", str(number))
+
+    def open_page(title):
+        page.get_by_role("button", name=f"Open {title}").click()
+        screen.expect_title(title)
+        screen.wait({"name": 0, "rev": -1})
+
+    screen.open(model=MODEL)
+    box = page.locator("[data-stage]").bounding_box()
+    page.get_by_role("button", name=OFFER).click()
+    at(1)
+    screen.apply_sentence(SENTENCE)
+
+    at(2)
+    words = chain(sentence=SENTENCE)
+    t, k = target(words.analysis)
+    expect(page.locator("[data-tour]")).to_contain_text(
+        f"{words.tags[k]} under {t + 1} “{words.words[t]}”"
+    )
+    open_page("Emissions")
+    screen.type_score(screen.emission(t, k), "20")
+
+    at(3)
+    assert_accessible(screen, "the tour")
+    open_page("Transitions")
+    names = [words.tags[k] for k in words.analysis.viterbi.path]
+    screen.type_score(screen.cell(*names[:2]), "-30")
+
+    at(4)
+    page.locator(".st-key-reset button").click()
+
+    at(5)
+    page.reload()
+    at(5)
+    open_page("Viterbi")
+    screen.press("End")
+
+    at(6)
+    open_page("Forward–backward")
+    screen.press("Home")
+    screen.expect_param("step", "start")
+    screen.press(*["PageDown"] * (len(words.words) + 1))
+
+    at(7)
+    open_page("Why this tag")
+    page.get_by_role("button", name=re.compile(r"^Pin \w+ at")).click()
+
+    at(8)
+    page.locator(".st-key-reset button").click()
+    open_page("Explore")
+    page.get_by_text("Ask me", exact=True).click()
+    first = next_question(words.analysis, words.analysis, "explore")
+    expect(page.locator("[data-question]")).to_contain_text(first.text)
+    screen.press(str(2 - (first.right > 0)))  # 1, unless that is right
+    expect(page.locator("[data-wrong]")).to_be_visible()
+    at(9)
+    expect(page.locator("[data-tour]")).to_contain_text("That was the tour")
+
+    second = next_question(words.analysis, words.analysis, "explore", first.ask)
+    screen.press("q")
+    expect(page.locator("[data-question]")).to_contain_text(second.text)
+    screen.press(str(second.right + 1))
+    expect(page.locator("[data-question]")).to_contain_text("Right: ")
+
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator("[data-tour]")).to_have_count(0)
+    screen.open(model=MODEL)
+    expect(page.get_by_text(OFFER)).to_have_count(0)
+    assert page.locator("[data-stage]").bounding_box() == box  # the offer moved nothing
+
+
+def test_who_declines_is_not_asked_again(watch, fresh):
+    screen = watch(fresh())
+    screen.open(model=MODEL)
+    screen.page.get_by_role("button", name="No, thanks").click()
+    expect(screen.page.get_by_text(OFFER)).to_have_count(0)
+    screen.page.reload()
+    screen.wait({"name": 0, "rev": -1})
+    expect(screen.page.get_by_text(OFFER)).to_have_count(0)

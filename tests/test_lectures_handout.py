@@ -1,0 +1,86 @@
+"""The handout of a lecture: what is on paper, what in the key alone, that it asks for nothing."""
+
+import base64
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from crfviz.ui.lectures.handout import POLICY, handout
+from crfviz.ui.lectures.shelf import lecture, lectures, read
+
+ASKED = """
+title = "A <b>lecture</b>"
+minutes = 3
+
+[[cue]]
+page = "viterbi"
+model = "textbook/ice-cream"
+sentence = "3 1 3"
+step = "start"
+say = "Day two: {greedy(2)}. <script>alert(1)</script>"
+ask = "viterbi(2)"
+
+[[cue]]
+model = "textbook/ice-cream"
+sentence = "3 1 3"
+say = "All of it."
+
+[[cue]]
+model = "textbook/ice-cream"
+sentence = "3 9 3"
+say = "Nine."
+"""
+
+
+class Outside(HTMLParser):
+    """Gathers what a page would ask for, and what could run."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attributes):
+        if tag in ("script", "link", "iframe", "object", "b:script"):
+            self.found.append(tag)
+        for name, value in attributes:
+            if name.startswith("on") or (name in ("src", "href") and not value.startswith("data:")):
+                self.found.append((tag, name, value))
+
+
+def pictures(page):
+    codes = re.findall(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)", page)
+    return [base64.b64decode(code).decode() for code in codes]
+
+
+def test_what_is_asked_and_covered_is_in_the_key_alone():
+    page = handout(read(ASKED, "mine.toml"))
+    paper, key = page.split('<section class="key">')
+    first, second = pictures(paper)
+    (shown,) = pictures(key)
+    assert "polyline" not in first  # the best path
+    assert "polyline" in second
+    assert "polyline" in shown
+    assert "Day two: " in paper
+    assert 'class="room"' in paper
+    assert "expected" not in first
+    assert "<b>A: " in key or "<b>B: " in key or "<b>C: " in key
+    assert "9" in paper  # the third says why it cannot be drawn
+
+
+@pytest.mark.parametrize("name", sorted(lectures()))
+def test_a_handout_asks_for_nothing(name):
+    page = handout(lecture(name))
+    outside = Outside()
+    outside.feed(page)
+    assert outside.found == []
+    assert f'content="{POLICY}"' in page
+    assert page.count("<h2>") >= len(lecture(name).cues)
+    for svg in pictures(page):
+        assert not re.search(r"<script|href|url\(|@import", svg)
+
+
+def test_names_are_text():
+    outside = Outside()
+    outside.feed(handout(read(ASKED, "mine.toml")))
+    assert outside.found == []
