@@ -29,42 +29,53 @@ def lead(screen):
     return text
 
 
+@pytest.fixture
+def wall(watch, fresh):
+    """The screen of who leads, in a browser of its own."""
+    return watch(fresh())
+
+
 def at_step(page, step):
     expect(page.locator(f"[data-stage][data-step='{step}']")).to_be_attached()
 
 
-def test_a_screen_is_followed_left_and_found_again(new_screen, follow):
-    new_screen.open("viterbi", step="2")
-    code = lead(new_screen)
+def test_a_screen_is_followed_left_and_found_again(wall, follow, watch, app):
+    wall.open("viterbi", step="2")
+    code = lead(wall)
     phone = follow(code)
     at_step(phone, 2)
     assert phone.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    new_screen.press("PageDown")
+    wall.press("PageDown")
     at_step(phone, 3)
     phone.keyboard.press("PageDown")
     phone.keyboard.press("PageDown")
     at_step(phone, 5)
     expect(phone.get_by_role("status").first).to_have_text("You look around on your own.")
-    new_screen.press("PageDown")
-    new_screen.expect_param("step", "4")
+    wall.press("PageDown")
+    wall.expect_param("step", "4")
     at_step(phone, 5)
     phone.get_by_role("button", name="Back to the lecture").click()
     at_step(phone, 4)
-    new_screen.page.reload()  # another session of the same tab leads on
-    expect(new_screen.page.get_by_role("button", name=f"Room {code}")).to_be_visible()
-    new_screen.press("PageDown")
+    wall.page.reload()  # another session of the same browser leads on
+    expect(wall.page.get_by_role("button", name=f"Room {code}")).to_be_visible()
+    at_step(wall.page, 4)
+    wall.press("PageDown")
     at_step(phone, 5)
-    new_screen.page.get_by_role("button", name=f"Room {code}").click()
-    new_screen.page.get_by_role("button", name="Close the room").click()
+    lecture = watch(wall.page.context)
+    lecture.page.goto(f"{app.url}/?lecture=viterbi&cue=1")
+    expect(lecture.page.locator("[data-cue='1']")).to_be_visible()
+    expect(phone.locator(".follow-say")).not_to_be_empty()
+    wall.page.get_by_role("button", name=f"Room {code}").click()
+    wall.page.get_by_role("button", name="Close the room").click()
     expect(phone.get_by_text("The lecture has ended here.")).to_be_visible()
 
 
-def test_telephones_answer_and_the_wall_counts(new_screen, follow):
-    new_screen.open("", **{"v.ask": "1"})
-    code = lead(new_screen)
-    wall = new_screen.page.locator("[data-question]")
+def test_telephones_answer_and_the_wall_counts(wall, follow):
+    wall.open("", **{"v.ask": "1"})
+    code = lead(wall)
+    question = wall.page.locator("[data-question]")
     phones = [follow(code) for _ in range(3)]
-    texts = wall.locator("[data-choice]").all_inner_texts()
+    texts = question.locator("[data-choice]").all_inner_texts()
     for phone in phones:
         expect(phone.locator("[data-question] [data-choice]")).to_have_count(len(texts))
     for phone, choice in zip(phones, (0, 1, 1), strict=True):
@@ -75,10 +86,10 @@ def test_telephones_answer_and_the_wall_counts(new_screen, follow):
     phones[1].reload()
     expect(phones[1].locator("[data-count]")).to_have_count(0)
     phones[0].wait_for_load_state("networkidle")
-    new_screen.page.get_by_role("button", name="Show me").click()
+    wall.page.get_by_role("button", name="Show me").click()
     counts = ["0", "3", *["0"] * (len(texts) - 2)]
     for count, place in zip(counts, range(len(texts)), strict=True):
-        expect(wall.locator(f"[data-choice='{place}'] [data-count]")).to_contain_text(count)
+        expect(question.locator(f"[data-choice='{place}'] [data-count]")).to_contain_text(count)
     for phone in phones:
         expect(phone.locator("[data-right]")).to_have_count(1)
         expect(phone.locator("[data-count]")).to_have_text(counts)

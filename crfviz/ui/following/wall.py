@@ -10,7 +10,7 @@ from crfviz.ui.following.rooms import ROOMS, Question, Room, question_id
 from crfviz.ui.session.kept import found, keep, of_session
 
 _ROOM, _SCREEN = "room", "followed screen"
-_LEFT = ""  # in place of a key: this tab leads no room any longer
+_LEFT = ""  # in place of a key: this browser leads no room any longer
 
 
 @dataclass
@@ -39,13 +39,13 @@ def leave() -> None:
 
 
 def go_on(key: object) -> None:
-    """Lead the room again that an earlier session of this tab led, if it is still there."""
+    """Lead the room again that another session of this browser led, if it is still there."""
     here = ROOMS.led_by(key) if isinstance(key, str) else None
     keep(_ROOM, _LEFT if here is None else here.code)
 
 
 def key() -> str | None:
-    """What the tab has to remember: the key of the room, empty for none; None: as it was."""
+    """What the browser has to remember: the key of the room, empty for none; None: as it was."""
     here = room()
     return found(_ROOM) and _LEFT if here is None else here.key
 

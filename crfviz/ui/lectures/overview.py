@@ -45,15 +45,15 @@ def _ready() -> None:
             st.error(plain(str(error)))
             continue
         with st.container(horizontal=True, vertical_alignment="center", key=f"lecture.{name}"):
-            st.markdown(f"**{plain(found.title)}**", width=360)
+            st.markdown(f"**{plain(found.title)}**", width=340)
             st.text(f"{found.minutes:g} minutes, {count(len(found.cues), 'cue')}", width=150)
             st.link_button("Play", played(name), type="primary")
-            st.link_button("Speaker’s window", played(name, speaker="1"))
+            st.link_button("Speaker", played(name, speaker="1"))
             st.button(
                 "Handout", on_click=set_view_option, args=(HANDOUT, name), key=f"handout.{name}"
             )
             download("File", path.read_bytes, path.name, "application/toml")
-            st.button("Change it", on_click=edit, args=(found,), key=f"change.{name}")
+            st.button("Change", on_click=edit, args=(found,), key=f"change.{name}")
         for problem in found.problems:
             st.warning(plain(problem))
     st.caption(

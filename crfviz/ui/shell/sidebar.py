@@ -189,22 +189,22 @@ def _rows() -> None:
 
 def _status(link: Link, path: str) -> None:
     """The colours, whether to be asked, what it runs on, and how to keep what is on the screen."""
-    with st.container(key="look", horizontal=True, vertical_alignment="center"):
-        place = st.container(key="theme", width="content")
-        theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=place)
-        if can_ask(path):
-            bound_flag(st.toggle, "Ask me", ASK)
-    use_colours(theme)
-    if link.complete:
-        hint = "the address is the link"
-    else:
+    hint = "the address is the link"
+    if not link.complete:
         hint = "too long for a link: the address holds a part"
     tagger, device = cached.known_tagger(scenario().model), "no model"
     if tagger:
         device = "GPU" if tagger.device.startswith("cuda") else "CPU"
-    with st.container(key="foot", horizontal=True, vertical_alignment="center"):
-        st.caption(f"{device} · {hint}", width="content")
-        follow_panel()
+    with st.container(key="settings"):  # one stop of the Tab key
+        with st.container(key="look", horizontal=True, vertical_alignment="center"):
+            place = st.container(key="theme", width="content")
+            theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=place)
+            if can_ask(path):
+                bound_flag(st.toggle, "Ask me", ASK)
+        with st.container(key="foot", horizontal=True, vertical_alignment="center"):
+            st.caption(f"{device} · {hint}", width="content")
+            follow_panel()
+    use_colours(theme)
 
 
 def use_colours(theme: str) -> None:
@@ -219,7 +219,7 @@ def use_colours(theme: str) -> None:
 
 
 def _go_on() -> None:
-    """Lead the room that this tab led before it was loaded anew."""
+    """Lead the room that this browser leads in another tab, or led before a reload."""
     said = choice("frame")
     if isinstance(said, Mapping):
         wall.go_on(said.get("lead"))

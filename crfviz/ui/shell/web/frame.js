@@ -1,12 +1,12 @@
 // What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
 // that take one stop of the Tab key, the mark of the open page, the place in a list, the colours that the reader
-// wants, and the room that follows this tab.
+// wants, and the room that follows this browser.
 
 import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
 import { use } from "./scheme.js";
 
-const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .crfviz-terms";
+const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .st-key-settings, .crfviz-terms";
 const [HIDES, SHOWS] = ["[data-testid=stSidebarCollapseButton]", "[data-testid=stExpandSidebarButton]"];
 const LEAST_BESIDE = 768; // pixels of a window in which the sidebar stands beside the page
 const WATCHED = { attributeFilter: ["disabled", "inert", "open", "tabindex"], childList: true, subtree: true };
@@ -56,13 +56,13 @@ function watchSidebar() {
   });
 }
 
-// The room that this tab leads: another session of the tab, as after a reload, goes on with it.
+// The room that this browser leads: whichever of its tabs did something last is what others see.
 const LEADS = "crfviz.leads";
 function remember(room) {
   try {
-    const kept = sessionStorage.getItem(LEADS);
-    if (room) sessionStorage.setItem(LEADS, room);
-    else if (room === "") sessionStorage.removeItem(LEADS);
+    const kept = localStorage.getItem(LEADS);
+    if (room) localStorage.setItem(LEADS, room);
+    else if (room === "") localStorage.removeItem(LEADS);
     else if (kept) tell("lead", kept);
   } catch {
     // storage is switched off: a reload ends the leading
