@@ -1,7 +1,7 @@
 """What the engine brings to those who train, teach and evaluate: the same work before and now.
 
     python benchmarks/gains.py --before FOLDER --train train.conllu --dev dev.conllu
-        --entities dev.iob2 --test test.conllu [--rounds 3]
+        --entities dev.iob2 --test test.conllu [--rounds 3] [--only evaluate]
 
 FOLDER is a checkout of the state that is compared with. Both do each work in turn, as programs of
 one thread; what counts is the least processor time of the rounds, with all that a program needs to
@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from report import in_markdown
 from serving import ROOT
 
 OUT = Path(__file__).with_name("gains.json")
@@ -34,11 +35,14 @@ def main() -> None:
     for name in ("--before", "--train", "--dev", "--entities", "--test"):
         parser.add_argument(name, type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help="works with this in their name; others stay")
     options = parser.parse_args()
     trees = {"before": options.before.resolve(), "now": ROOT}
-    report: dict[str, Any] = {}
+    report: dict[str, Any] = json.loads(OUT.read_text()) if options.only else {}
     with tempfile.TemporaryDirectory() as folder:
         for work, command in works(options, Path(folder)):
+            if options.only not in work:
+                continue
             runs: dict[str, list[tuple[float, float]]] = {name: [] for name in trees}
             for _ in range(options.rounds):
                 for name in random.sample(list(trees), 2):
@@ -121,17 +125,22 @@ def run(tree: Path, command: list[str], folder: Path) -> tuple[float, float]:
 
 def text(report: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
     """The figures as Markdown."""
-    lines = [
-        "| work | before (s) | now (s) | times as fast | memory before / now (MB) |",
-        "|---|---:|---:|---:|---:|",
-    ]
-    for work, found in report.items():
-        before, now = found["before"], found["now"]
-        lines.append(
-            f"| {work} | {before['seconds']:.1f} | {now['seconds']:.1f} "
-            f"| {before['seconds'] / now['seconds']:.1f} | {before['mb']:.0f} / {now['mb']:.0f} |"
-        )
-    return "\n".join(lines)
+    numbers = ("before (s)", "now (s)", "times as fast", "memory before / now (MB)")
+    pairs = ((work, found["before"], found["now"]) for work, found in report.items())
+    return in_markdown(
+        ["work"],
+        numbers,
+        (
+            [
+                work,
+                f"{before['seconds']:.1f}",
+                f"{now['seconds']:.1f}",
+                f"{before['seconds'] / now['seconds']:.1f}",
+                f"{before['mb']:.0f} / {now['mb']:.0f}",
+            ]
+            for work, before, now in pairs
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -79,6 +79,19 @@ def machine(chromium: str, load_before: float) -> Machine:
         load_before=load_before,
         load_after=os.getloadavg()[0],
     )
+
+
+def in_markdown(texts: Sequence[str], numbers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose first columns are texts and whose others are numbers, which stand at the right.
+
+    Args:
+        texts: titles of the first columns.
+        numbers: titles of the others.
+        rows: cells of all columns.
+    """
+    lines = [[*texts, *numbers], *rows]
+    written = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([written[0], f"|{'---|' * len(texts)}{'---:|' * len(numbers)}", *written[1:]])
 
 
 def table(where: Machine, figures: Sequence[Figure]) -> str:

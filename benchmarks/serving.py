@@ -11,8 +11,9 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -103,20 +104,27 @@ def running_app(
     with log_file.open("wb") as log:
         process = start(["run", "app.py", *options], every, log)
     app = App(f"http://127.0.0.1:{port}", process.pid, log_file, every["CRFVIZ_DATABASE_URL"])
-    try:
+    with ExitStack() as stack:
+        stack.callback(own.cleanup)
+        stack.callback(_stop, process)
+        stack.push(partial(_note, app))
         _wait(app, process)
         yield app
-    except Exception as error:
+
+
+def _stop(process: Process) -> None:
+    process.terminate()
+    try:
+        process.wait(STOPS_WITHIN)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _note(app: App, _kind: object, error: BaseException | None, _trace: object) -> None:
+    """Put the log onto whatever goes wrong while the app runs."""
+    if error is not None:
         error.add_note(f"The server's log:\n{app.log()}")
-        raise
-    finally:
-        process.terminate()
-        try:
-            process.wait(STOPS_WITHIN)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        own.cleanup()
 
 
 def _wait(app: App, process: Process) -> None:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from report import in_markdown
 
 from crfviz.annotations.teaching.gains import Score, gain
 from crfviz.annotations.teaching.learning import METHODS, labelled, learn
@@ -200,23 +201,23 @@ def _calibration_error(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
 
 def table(report: Mapping[str, Any]) -> str:
     """The figures as Markdown."""
-    lines = [
-        "| model | guideline | method | sentences | taught, % | test, % | change on test, points "
-        "| ECE before, kept, fitted, % |",
-        "|---|---|---|---:|---:|---:|---:|---:|",
-    ]
-    for row in report["rows"]:
-        taught, test = (
-            f"{100 * row[f'{where}_before'][0]:.1f} → {100 * row[f'{where}_after'][0]:.1f}"
-            for where in ("taught", "test")
-        )
-        change, low, high = (f"{100 * value:+.2f}" for value in row["test_change"])
-        errors = (f"{100 * row[name][0]:.2f}" for name in ("ece_before", "ece_kept", "ece_fitted"))
-        lines.append(
-            f"| `{row['model']}` | {row['guideline']} | {row['method']} | {row['sentences']} "
-            f"| {taught} | {test} | {change} ({low} to {high}) | {', '.join(errors)} |"
-        )
-    return "\n".join(lines)
+    numbers = ("sentences", "taught, %", "test, %", "change on test, points")
+    return in_markdown(
+        ["model", "guideline", "method"],
+        [*numbers, "ECE before, kept, fitted, %"],
+        map(_cells, report["rows"]),
+    )
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    taught, test = (
+        f"{100 * row[f'{where}_before'][0]:.1f} → {100 * row[f'{where}_after'][0]:.1f}"
+        for where in ("taught", "test")
+    )
+    change, low, high = (f"{100 * value:+.2f}" for value in row["test_change"])
+    errors = (f"{100 * row[name][0]:.2f}" for name in ("ece_before", "ece_kept", "ece_fitted"))
+    about = [f"`{row['model']}`", row["guideline"], row["method"], str(row["sentences"])]
+    return [*about, taught, test, f"{change} ({low} to {high})", ", ".join(errors)]
 
 
 if __name__ == "__main__":

@@ -28,7 +28,9 @@ def benchmark():
     spec = importlib.util.spec_from_file_location("teaching_benchmark", PATH)
     module = importlib.util.module_from_spec(spec)
     sys.modules["teaching_benchmark"] = module  # where its dataclasses look up their annotations
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PATH.parent)  # as for a program of this folder
+        spec.loader.exec_module(module)
     return module
 
 

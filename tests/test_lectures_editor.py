@@ -58,6 +58,8 @@ def test_a_lecture_is_made_of_screens_and_every_change_can_be_undone(app):
     did(app.text_area(key="own.say").input("Hot: {marginal(1, 'H')}"))
     did(app.text_input(key="own.ask").input("viterbi(2)"))
     did(app.pills(key="own.cover").set_value(["gold", "lattice"]))
+    did(app.toggle(key="own.below").set_value(True))
+    assert cue_of(app).scenario.view["below"] == "1"
     did(app.text_input(key="own.title").input("Ice cream"))
     did(app.number_input(key="own.minutes").set_value(4))
     did(app.button(key="own.drop").click())

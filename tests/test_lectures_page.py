@@ -3,6 +3,7 @@
 import pytest
 
 from crfviz.ui.lectures.shelf import SHIPPED, lecture
+from crfviz.ui.words import plain
 from tests.app_pages import new_app, open_at
 
 pytestmark = pytest.mark.app
@@ -88,3 +89,22 @@ def test_a_lecture_that_is_not_there_leads_to_the_explorer():
     assert app.title[0].value == "Explore"
     assert any("There is no lecture “nothing”" in text for text in said(app))
     assert "lecture" not in app.query_params
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        ("viterbi(9)", "mine.toml:4: expected a word that occurs once, or its number from 1 to 3"),
+        ("log_z()", "mine.toml:4: “log_z()” has no one right answer here, so it is not asked."),
+    ],
+)
+def test_a_question_without_an_answer_is_said_and_the_cue_plays(
+    tmp_path, monkeypatch, ask, message
+):
+    monkeypatch.setenv("CRFVIZ_LECTURES", str(tmp_path))
+    cue = f'page = "viterbi"\nmodel = "textbook/ice-cream"\nsentence = "3 1 3"\nask = "{ask}"'
+    (tmp_path / "mine.toml").write_text(f'title = "Mine"\nminutes = 3\n\n[[cue]]\n{cue}', "utf-8")
+    app = play(lecture="mine", cue="1")
+    assert not app.exception
+    assert any(plain(message) in each for each in said(app)), said(app)
+    assert app.title[0].value == "Viterbi"

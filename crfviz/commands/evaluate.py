@@ -9,6 +9,7 @@ written is the same whoever works, to the last byte.
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,11 +98,18 @@ def _write(args: argparse.Namespace, tagger: Tagger, found: Evaluated) -> None:
     if args.json or args.report:
         everything = _everything(args, results, file, tables)
         if args.json:
-            write_whole(args.json, [json.dumps(everything, indent=2).encode(), b"\n"])
+            write_whole(args.json, _as_json(everything))
         if args.report:
             write_whole(args.report, [html_report(everything, tables).encode()])
     if args.card:
         record_evaluation(tagger.folder, label, record)
+
+
+def _as_json(record: dict[str, Any]) -> Iterator[bytes]:
+    """A record a piece at a time: all pieces of a large one take more room than itself."""
+    for piece in json.JSONEncoder(indent=2).iterencode(record):
+        yield piece.encode()
+    yield b"\n"
 
 
 def _everything(

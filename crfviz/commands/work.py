@@ -150,12 +150,19 @@ def _crew(options: argparse.Namespace, source: Source, job: Job, progress: "_Pro
     number = options.workers
     if number is None:
         large = source.size is not None and source.size >= LARGE
-        number = len(os.sched_getaffinity(0)) if large else 1
+        number = _cores() if large else 1
     if number < 1:
         raise CrfvizError(f"--workers: expected at least 1, got {number}")
     if source.size is not None:
         number = min(number, -(-max(1, source.size) // options.shard_bytes))
     return Alone(job, progress.share) if number == 1 else Processes(job, number)
+
+
+def _cores() -> int:
+    """Those that this process may use, where the system tells."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class _Progress:

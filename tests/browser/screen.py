@@ -124,7 +124,8 @@ class Screen:
         self.expect_title(title)
 
     def expect_title(self, title, patience=PATIENCE):
-        expect(self.page.locator("h1", has_text=title)).to_be_visible(timeout=patience)
+        """For a moment there may be two, that of a lecture behind it and the page's own."""
+        expect(self.page.locator("h1:visible", has_text=title)).to_be_visible(timeout=patience)
 
     def as_it_was(self):
         """Whether no test sees that another one was here: the frame of the page is as it begins."""

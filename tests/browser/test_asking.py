@@ -3,6 +3,7 @@
 from playwright.sync_api import expect
 
 from crfviz.views.quiz.asked import next_question
+from tests.browser.accessibility import assert_accessible
 from tests.browser.screen import chain
 
 ASKED = "[data-question]"
@@ -36,6 +37,7 @@ def test_a_wrong_answer_names_its_mistake_and_a_right_one_follows(screen):
     expect(told).to_contain_text(first.choices[first.right].why)
     expect(screen.page.locator(place)).to_have_count(1)
     screen.expect_param("v.said", first.choices[wrong].text)
+    assert_accessible(screen, "a question")
 
     second = next_question(now, now, "explore", first.ask)
     screen.press("q")

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from crfviz.ui.tour.stops import STOPS, target
 from crfviz.views.quiz.asked import next_question
+from tests.browser.accessibility import assert_accessible
 from tests.browser.screen import MODEL, chain
 
 SENTENCE = "I want to work ."
@@ -41,6 +42,7 @@ def test_the_tour_waits_at_each_stop_and_is_never_offered_again(watch, fresh):
     screen.type_score(screen.emission(t, k), "20")
 
     at(3)
+    assert_accessible(screen, "the tour")
     open_page("Transitions")
     names = [words.tags[k] for k in words.analysis.viterbi.path]
     screen.type_score(screen.cell(*names[:2]), "-30")

@@ -34,16 +34,18 @@ loss-augmented decoding of Taskar, Guestrin and Koller, "Max-Margin Markov Netwo
 """
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import torch
 
-from crfviz.chain.decoding.viterbi import best_path_of
-from crfviz.chain.paths import lead, terms
-from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.engine.favoured import Favoured
+from crfviz.chain.paths import Lead, lead
+from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import TOLERANCE
 
 Part = Literal["emission", "transition"]
@@ -75,47 +77,39 @@ def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -
         >>> verdict.emission_change, verdict.transition_change  # one word differs, and two steps
         (0.25, 0.125)
     """
-    target, best = potentials.path(target), potentials.path(best)
-    ahead = lead(potentials, best, target)
-    gap, emission_gap, transition_gap = ahead.total, ahead.emission, ahead.transition
-    if gap == math.inf:
-        return Triage("constraint", gap, emission_gap, transition_gap, math.inf, math.inf)
-    return Triage(
-        kind=_kind(gap, emission_gap, transition_gap),
-        gap=max(0.0, gap),  # of two that tie, the target may be better in the last bit
-        emission_gap=emission_gap,
-        transition_gap=transition_gap,
-        emission_change=_smallest(potentials, target, best, "emission"),
-        transition_change=_smallest(potentials, target, best, "transition"),
-    )
+    return triages([(potentials, target, best)])[0]
+
+
+def triages(cases: Sequence[tuple[Potentials, Sequence[int], Sequence[int]]]) -> list[Triage]:
+    """`triage` of many chains with targets and best paths, all of them at once."""
+    asked = [_Case(chain, chain.path(target), chain.path(best)) for chain, target, best in cases]
+    allowed = [case for case in asked if case.ahead.total < math.inf]
+    words = dict(zip(map(id, allowed), _smallest(allowed, "emission"), strict=True))
+    steps = dict(zip(map(id, allowed), _smallest(allowed, "transition"), strict=True))
+    return [
+        _verdict(case.ahead, words.get(id(case), math.inf), steps.get(id(case), math.inf))
+        for case in asked
+    ]
 
 
 def changed(potentials: Potentials, target: Sequence[int], part: Part, size: float) -> Potentials:
     """The chain with every score of a kind moved in favour of the target.
 
     The scores on the target rise by `size` nats and all others fall by it. What is forbidden stays
-    forbidden. Transitions become one matrix for each step.
+    forbidden. Changed transitions are one matrix for each step.
     """
-    emissions, steps, start, end = map(torch.from_numpy, _changed(potentials, target, part, size))
-    return replace(potentials, emissions=emissions, transitions=steps, start=start, end=end)
-
-
-def _changed(
-    potentials: Potentials, target: Sequence[int], part: Part, size: float
-) -> tuple[Array, Array, Array, Array]:
-    """Emissions, transitions, start and end of `changed`."""
     words, tags = np.arange(potentials.num_tokens), np.asarray(target)
-    emissions, transitions, start, end = potentials.scores()
+    emissions, steps, start, end = potentials.arrays()
     if part == "emission":
         emissions = emissions - size
         emissions[words, tags] += 2 * size
-        return emissions, transitions, start, end
-    _, steps, _, _ = potentials.arrays()
+        return replace(potentials, emissions=torch.from_numpy(emissions))
     steps, start, end = steps - size, start - size, end - size
     steps[words[:-1], tags[:-1], tags[1:]] += 2 * size
     start[tags[0]] += 2 * size
     end[tags[-1]] += 2 * size
-    return emissions, steps, start, end
+    moved = [torch.from_numpy(scores) for scores in (steps, start, end)]
+    return replace(potentials, transitions=moved[0], start=moved[1], end=moved[2])
 
 
 def wrong_runs(best: Sequence[int], gold: Sequence[int]) -> list[range]:
@@ -141,7 +135,48 @@ def put_right(best: Sequence[int], gold: Sequence[int], run: range) -> list[int]
     return [*best[: run.start], *gold[run.start : run.stop], *best[run.stop :]]
 
 
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """A chain with a target and the path that won."""
+
+    potentials: Potentials
+    target: list[int]
+    best: list[int]
+
+    @cached_property
+    def ahead(self) -> Lead:
+        """What the best path has over the target."""
+        return lead(self.potentials, self.best, self.target)
+
+    @property
+    def slack(self) -> float:
+        """Nats that are no more than rounding."""
+        largest = max(1.0, *map(abs, self.ahead.rival.all()))
+        return TOLERANCE * largest * (len(self.target) + 1)
+
+    @cached_property
+    def shared(self) -> Hashable:
+        """The same for chains that have the same transitions, start and end, for all steps."""
+        if not self.potentials.homogeneous:
+            return id(self)
+        return tuple(scores.tobytes() for scores in self.potentials.scores()[1:])
+
+
+def _verdict(ahead: Lead, emission_change: float, transition_change: float) -> Triage:
+    gap, emission_gap, transition_gap = ahead.total, ahead.emission, ahead.transition
+    return Triage(
+        kind=_kind(gap, emission_gap, transition_gap),
+        gap=max(0.0, gap),  # of two that tie, the target may be better in the last bit
+        emission_gap=emission_gap,
+        transition_gap=transition_gap,
+        emission_change=emission_change,
+        transition_change=transition_change,
+    )
+
+
 def _kind(gap: float, emission_gap: float, transition_gap: float) -> Kind:
+    if gap == math.inf:
+        return "constraint"
     if gap < NEAR_TIE:
         return "near tie"
     if transition_gap <= 0:
@@ -149,19 +184,41 @@ def _kind(gap: float, emission_gap: float, transition_gap: float) -> Kind:
     return "transition" if emission_gap <= 0 else "both"
 
 
-def _smallest(
-    potentials: Potentials, target: Sequence[int], rival: Sequence[int], part: Part
-) -> float:
-    """Dinkelbach's method, from the ratio of one rival upwards."""
-    slack = TOLERANCE * max(1.0, *map(abs, terms(potentials, target).all())) * (len(target) + 1)
-    size = 0.0
-    while True:
-        ahead = lead(potentials, rival, target).total
-        places = _places(rival, target, part)
-        if places == 0 or ahead - 2 * size * places <= slack:
-            return size
-        size = ahead / (2 * places)
-        rival = best_path_of(*_changed(potentials, target, part, size))
+def _smallest(cases: Sequence[_Case], part: Part) -> list[float]:
+    """Dinkelbach's method for each case, from the ratio of one rival upwards."""
+    sizes = [0.0] * len(cases)
+    going = [(i, case.best, case.ahead.total) for i, case in enumerate(cases)]
+    while going:
+        worse = []
+        for i, rival, ahead in going:
+            places = _places(rival, cases[i].target, part)
+            if places and ahead - 2 * sizes[i] * places > cases[i].slack:
+                sizes[i] = ahead / (2 * places)
+                worse.append(i)
+        going = [
+            (i, rival, lead(cases[i].potentials, rival, cases[i].target).total)
+            for i, rival in _rivals(cases, worse, part, sizes)
+        ]
+    return sizes
+
+
+def _rivals(
+    cases: Sequence[_Case], asked: Sequence[int], part: Part, sizes: Sequence[float]
+) -> Iterator[tuple[int, list[int]]]:
+    """The best paths of some of the cases `changed` by their sizes.
+
+    What all scores of a kind lose, every path loses, so it is enough to raise those on the target.
+    """
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for i in asked:
+        groups[cases[i].shared].append(i)
+    for group in groups.values():
+        emissions = [cases[i].potentials.scores()[0] for i in group]
+        _, *others = cases[group[0]].potentials.scores()
+        batch = Favoured(emissions, [cases[i].target for i in group], *others)
+        raised = np.array([2 * sizes[i] for i in group])
+        both = (raised, 0 * raised) if part == "emission" else (0 * raised, raised)
+        yield from zip(group, batch.best_paths(*both), strict=True)
 
 
 def _places(path: Sequence[int], target: Sequence[int], part: Part) -> int:

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from crfviz.chain.entities.probability import entity_probability
-from crfviz.chain.forward_backward import ForwardBackward, forward_backward
+from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import run_probability
-from crfviz.chain.questions.triage import Triage, put_right, triage, wrong_runs
+from crfviz.chain.questions.triage import Triage, put_right, triages, wrong_runs
 from crfviz.chain.weights import Move, path_moves
 from crfviz.text.schemes import Span, spans
 
@@ -75,13 +75,28 @@ class JudgedEntities:
 
 
 def find_errors(
-    potentials: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
-) -> list[Error]:
-    """The errors of the best path of a sentence, first word first, each with its number."""
-    if not (runs := wrong_runs(best, gold)):
-        return []
-    tables = forward_backward(potentials)
-    return [_error(potentials, tables, best, gold, run, sentence) for run in runs]
+    chains: Sequence[Potentials],
+    best: Sequence[Sequence[int]],
+    gold: Sequence[Sequence[int]],
+    first: int = 0,
+) -> list[list[Error]]:
+    """The errors of the best path of each sentence, first word first; `first` is its number."""
+    runs = [wrong_runs(*paths) for paths in zip(best, gold, strict=True)]
+    places = [(number, run) for number, of_one in enumerate(runs) for run in of_one]
+    targets = [put_right(best[number], gold[number], run) for number, run in places]
+    cases = [
+        (chains[number], target, best[number])
+        for (number, _), target in zip(places, targets, strict=True)
+    ]
+    tables = {number: forward_backward(chains[number]) for number in dict(places)}
+    errors: list[list[Error]] = [[] for _ in chains]
+    for case, (number, run), verdict in zip(cases, places, triages(cases), strict=True):
+        shares = [
+            run_probability(case[0], tables[number], run, path)
+            for path in (gold[number], best[number])
+        ]
+        errors[number].append(_error(case, run, verdict, shares, first + number))
+    return errors
 
 
 def judge_entities(
@@ -109,26 +124,26 @@ def judge_entities(
 
 
 def _error(
-    potentials: Potentials,
-    tables: ForwardBackward,
-    best: Sequence[int],
-    gold: Sequence[int],
+    case: tuple[Potentials, Sequence[int], Sequence[int]],
     run: range,
+    verdict: Triage,
+    shares: Sequence[float],
     sentence: int,
 ) -> Error:
+    """One error: a chain, the target and the best path, what is to blame, and probabilities."""
+    potentials, target, best = case
     names = potentials.tag_names
-    target = put_right(best, gold, run)
     steps = lead(potentials, best, target).transition_terms
     step = run.start + int(np.argmax(steps[run.start : run.stop + 1]))
     return Error(
         sentence=sentence,
         first=run.start,
         last=run.stop - 1,
-        gold=tuple(names[gold[t]] for t in run),
+        gold=tuple(names[target[t]] for t in run),
         predicted=tuple(names[best[t]] for t in run),
-        triage=triage(potentials, target, best),
-        gold_probability=run_probability(potentials, tables, run, gold),
-        predicted_probability=run_probability(potentials, tables, run, best),
+        triage=verdict,
+        gold_probability=shares[0],
+        predicted_probability=shares[1],
         chosen_move=path_moves(names, best)[step],
         gold_move=path_moves(names, target)[step],
         step_gap=float(steps[step]),

@@ -34,7 +34,7 @@ from crfviz.chain.decoding.viterbi import best_paths
 from crfviz.chain.forward_backward import Posterior, posteriors
 from crfviz.chain.paths import probability, terms
 from crfviz.chain.potentials import Potentials
-from crfviz.corpus.run.errors import EntitySuspect, find_errors, judge_entities
+from crfviz.corpus.run.errors import EntitySuspect, Error, find_errors, judge_entities
 from crfviz.corpus.run.results import (
     BEAMS,
     EVERY_DECODER,
@@ -71,13 +71,16 @@ def run(
     report: Progress | None = None,
     *,
     most_kept: int = MOST_KEPT,
+    at_once: int | None = None,
     pause: Callable[[], object] = lambda: None,
 ) -> Results:
     """Tag all sentences by every decoder and look for what is wrong.
 
     The sentences are gone through twice. `report` is called after every batch; what it raises ends
-    the run. `most_kept` errors are listed, all are counted. A server can do something else in a
-    `pause`, which is called after each sentence and each decoder of a batch.
+    the run. `most_kept` errors are listed, all are counted. A batch has `at_once` sentences, 128 if
+    nobody says; those of like length are scored together, which is faster the more there are. A
+    server can do something else in a `pause`, which is called after each sentence and each decoder
+    of a batch.
 
     Raises:
         FormatError: there is no sentence, or one without tags.
@@ -87,7 +90,7 @@ def run(
     total = _checked(tagger, sentences)
     collected = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept), pause)
     rest = iter(sentences)
-    while group := list(islice(rest, SENTENCES_AT_ONCE)):
+    while group := list(islice(rest, at_once or SENTENCES_AT_ONCE)):
         collected.add(group)
         if report:
             report(len(collected.lengths), total)
@@ -154,10 +157,13 @@ class _Collected:
         with self._clock("max_marginal"):
             found = posteriors(chains)
             paths["max_marginal"] = [likeliest(posterior.marginals) for posterior in found]
+        errors = find_errors(chains, paths["viterbi"], gold, len(self.lengths))
+        self.pause()
         for index, (chain, posterior) in enumerate(zip(chains, found, strict=True)):
             tried = {name: of_batch[index] for name, of_batch in paths.items()}
             self._keep(sentences[index], tried, gold[index])
-            self._judge(sentences[index], chain, posterior, tried, gold[index])
+            self._note(sentences[index], chain, paths["viterbi"][index], errors[index])
+            self._judge(chain, posterior, tried, gold[index])
             self.lengths.append(len(gold[index]))
             self.pause()
         self.batches.append(len(sentences))
@@ -170,24 +176,28 @@ class _Collected:
         for name, row in rows.items():
             self.words[name].extend(row)
 
+    def _note(
+        self, sentence: Sentence, chain: Potentials, best: list[int], errors: list[Error]
+    ) -> None:
+        """Errors and suspected entities of one sentence."""
+        number, suspects = len(self.lengths), list[EntitySuspect]()
+        if is_bio(self.tagger.tags):
+            gold = self.words["gold"][-len(best) :].tolist()
+            judged = judge_entities(chain, best, gold, number)
+            self.probabilities["entity"].extend(sure for sure, _ in judged.predicted)
+            self.words["entity right"].extend(right for _, right in judged.predicted)
+            suspects = judged.suspects
+        self.log.add(sentence, errors, suspects)
+
     def _judge(
         self,
-        sentence: Sentence,
         chain: Potentials,
         posterior: Posterior,
         paths: Mapping[str, list[int]],
         gold: list[int],
     ) -> None:
-        """Errors, probabilities and search errors of one sentence."""
-        number, best = len(self.lengths), paths["viterbi"]
-        errors, suspects = find_errors(chain, best, gold, number), list[EntitySuspect]()
-        kept = self.probabilities
-        if is_bio(self.tagger.tags):
-            judged = judge_entities(chain, best, gold, number)
-            kept["entity"].extend(sure for sure, _ in judged.predicted)
-            self.words["entity right"].extend(right for _, right in judged.predicted)
-            suspects = judged.suspects
-        self.log.add(sentence, errors, suspects)
+        """Probabilities and search errors of one sentence."""
+        kept, best = self.probabilities, paths["viterbi"]
         marginals, score = posterior.marginals.numpy(), terms(chain, best).score
         kept["token"].extend(marginals.max(axis=1).tolist())
         kept["gold"].extend(marginals[np.arange(len(gold)), gold].tolist())

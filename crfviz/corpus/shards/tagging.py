@@ -23,9 +23,8 @@ import torch
 from crfviz.chain.decoding.viterbi import best_paths
 from crfviz.chain.forward_backward import posteriors
 from crfviz.chain.potentials import Potentials
-from crfviz.corpus.run.tagging import SENTENCES_AT_ONCE
 from crfviz.corpus.shards.crew import Share
-from crfviz.corpus.shards.cutting import Shard
+from crfviz.corpus.shards.cutting import AT_ONCE, Shard
 from crfviz.corpus.shards.model import Model
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
@@ -84,8 +83,8 @@ class Tagging:
         text = decoded(shard.content, name=self.file, first_line=shard.first_line)
         lines = lines_of(text)
         places = list(self._places(lines, shard.first_line))
-        for start in range(0, len(places), SENTENCES_AT_ONCE):
-            group = places[start : start + SENTENCES_AT_ONCE]
+        for start in range(0, len(places), AT_ONCE):
+            group = places[start : start + AT_ONCE]
             self._tag(tagger, group, lines)
             if share:
                 share((start + len(group)) / len(places))

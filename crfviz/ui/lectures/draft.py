@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from crfviz.ui.lectures.lecture import MOST_CUES, Cue, Lecture
+from crfviz.ui.lectures.lecture import BELOW, MOST_CUES, Cue, Lecture
 from crfviz.ui.state.covers import covered, with_covered
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import TOUR
@@ -93,6 +93,13 @@ def with_cue(lecture: Lecture, at: int, cue: Cue) -> Lecture:
 def with_parts_covered(cue: Cue, parts: list[str]) -> Cue:
     """With exactly these parts covered."""
     view: Mapping[str, str] = with_covered(cue.scenario.view, parts)
+    return replace(cue, scenario=replace(cue.scenario, view=view))
+
+
+def with_below(cue: Cue, *, wanted: bool) -> Cue:
+    """With what the page has below its picture in the picture's place, or with the picture."""
+    view = {name: value for name, value in cue.scenario.view.items() if name != BELOW}
+    view |= {BELOW: "1"} if wanted else {}
     return replace(cue, scenario=replace(cue.scenario, view=view))
 
 

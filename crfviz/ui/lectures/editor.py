@@ -15,12 +15,13 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.draft import (
     Draft,
     moved,
+    with_below,
     with_cue,
     with_parts_covered,
     with_screen,
     without,
 )
-from crfviz.ui.lectures.lecture import LONGEST_FILE, Cue, Lecture
+from crfviz.ui.lectures.lecture import BELOW, LONGEST_FILE, Cue, Lecture
 from crfviz.ui.lectures.shelf import read
 from crfviz.ui.lectures.stills import as_address, still_of
 from crfviz.ui.lectures.written import packed, written
@@ -191,6 +192,13 @@ def _cue(cue: Cue) -> None:
         format_func=lambda part: _NAMES.get(part, part),
         selection_mode="multi",
         wrap=True,
+    )
+    bound_to(
+        st.toggle,
+        "Show what the page has below its picture instead",
+        "own.below",
+        cue.scenario.view.get(BELOW) == "1",
+        lambda wanted: _change_cue(lambda cue: with_below(cue, wanted=wanted)),
     )
     forms = ", ".join(f"{kind}({', '.join(given)})" for kind, given in FORMS.items())
     bound_to(

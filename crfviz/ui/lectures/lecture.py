@@ -55,6 +55,7 @@ IN_LINK = {
 }  # the words of a cue, as a link writes them
 OWN = ("page", "cover", "say", "holds", "ask", "view")
 SAME = "same"
+BELOW = "below"  # page option: what stands below the picture is shown in its place
 _CUE = re.compile(r"^[ \t]*\[\[[ \t]*cue[ \t]*\]\][ \t]*(#.*)?$", re.MULTILINE)
 _LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 

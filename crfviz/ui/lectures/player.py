@@ -19,12 +19,13 @@ from crfviz.ui import cached
 from crfviz.ui.asking.asked import waiting, with_question
 from crfviz.ui.following.wall import show_nothing, show_words
 from crfviz.ui.lectures.claims import Chain, Facts, filled
-from crfviz.ui.lectures.lecture import Cue, Lecture
+from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
 from crfviz.ui.session.current import (
     ARRIVES,
     address,
     change,
+    flag_option,
     put,
     scenario,
     stay_at_step,
@@ -39,7 +40,7 @@ from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
 from crfviz.views.quiz.asked import question
-from crfviz.views.quiz.question import read_ask
+from crfviz.views.quiz.question import Question, read_ask
 from crfviz.views.stage.component import component
 
 LECTURE, CUE, SPEAKER, THEME = "lecture", "cue", "speaker", "v.theme"  # in the address
@@ -47,6 +48,7 @@ _AT = "lecture.at"  # lecture and number of the cue that is on the screen
 _ASKED = "lecture.asked"  # the number of the cue asked for
 LEAVE = 0  # in place of such a number
 _STYLE_SHEET = Path(__file__).with_name("player.css")
+_WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys go on
 _ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -160,23 +162,28 @@ def _screen(cue: Cue, arriving: int) -> Scenario:
     theme = st.query_params.get(THEME)
     view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
     state = replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
-    return with_question(state, cue.ask if _can_be_asked(cue) else "")
+    return with_question(state, cue.ask if _question(cue) else "")
 
 
-def _can_be_asked(cue: Cue) -> bool:
-    """Whether the question of a cue, if it has one, has an answer; else that is told."""
+def _question(cue: Cue) -> Question | None:
+    """That of a cue, if it has one with an answer; where it has none, that is told."""
     if not cue.ask:
-        return False
+        return None
     try:
-        found = question(
-            cached.edited(cue.scenario), cached.trained(cue.scenario), read_ask(cue.ask)
-        )
+        now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
+        found = question(now, trained, read_ask(cue.ask))
     except CrfvizError as error:
         say(f"{cue.place}: {error}")
-        return False
+        return None
     if found is None:
         say(f"{cue.place}: {quote(cue.ask)} has no one right answer here, so it is not asked.")
-    return found is not None
+    return found
+
+
+def _asked(cue: Cue) -> str:
+    """The question of a cue with its answer, for who speaks; empty where there is none."""
+    found = _question(cue)
+    return "" if found is None else f"[{found.text} {found.choices[found.right].text}]"
 
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
@@ -192,6 +199,8 @@ def _show(place: Place) -> None:
     told = "" if waiting() else said(cue)  # it tells what is asked
     _bar(place, told)
     show_words(place.lecture.title, told)
+    if flag_option(BELOW):
+        st.html(f"<style>{_WITHOUT_PICTURE}</style>")
     with guarded("This cue"):
         runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
 
@@ -227,7 +236,7 @@ def _bar(place: Place, text: str) -> None:
 
 def _speak(place: Place) -> None:
     """The speaker's window: what is said at each cue; it goes on without asking the server."""
-    texts = [said(cue) for cue in place.lecture.cues]
+    texts = [f"{_asked(cue)} {said(cue)}".strip() for cue in place.lecture.cues]
     titles = [at_path(cue.page).title for cue in place.lecture.cues]
     _player()(
         key="speaker",

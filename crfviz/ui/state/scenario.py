@@ -23,7 +23,7 @@ MAX_HISTORY = 50  # undo steps
 ASK, ASKED, SAID = "ask", "asked", "said"  # whether a question is asked, which one, the answer
 _NAMING = ("at", "cell", "chosen", "entity", "nudge", "list", "own", "place")
 OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options of one sentence only
-OF_PAGE = ("panel", ASKED, SAID, "handout")  # and of one page
+OF_PAGE = ("panel", ASKED, SAID, "handout", "below")  # and of one page
 
 
 @dataclass(frozen=True)

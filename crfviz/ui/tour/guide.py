@@ -51,12 +51,12 @@ def follow(pages: Sequence[st.Page], path: str) -> None:
 def guide(path: str) -> None:
     """Draw the stop, or the offer; nothing where neither is due."""
     number = _number()
+    with st.container(key="tour_offer"):  # on every page, so that what follows stays in its place
+        if number == 0 and path == OFFERING:
+            _draw({"offer": True})
     if number:
         with st.container(key="tour"):
             _draw(_told(number, path))
-    elif path == OFFERING:
-        with st.container(key="tour_offer"):
-            _draw({"offer": True})
 
 
 def _told(number: int, path: str) -> Mapping[str, object]:

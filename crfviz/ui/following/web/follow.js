@@ -70,7 +70,7 @@ class Follower {
     const { stage: payload } = this.newest;
     hide(this.place, !payload);
     if (!payload) return;
-    this.stage ??= new Stage(this.place, () => this.leave(), document); // the page is its own
+    this.stage ??= new Stage(this.place, () => this.leave(), { keys: document });
     this.stage.receive(payload);
   }
 
