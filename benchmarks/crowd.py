@@ -17,10 +17,13 @@ import os
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from big_inputs import MEGABYTES, Input, inputs, silences
 from report import Figure, Machine, figure, machine, table
@@ -33,6 +36,8 @@ AT_ONCE, ROUNDS = 30, 5
 IDLE, EDITS = 400, 60
 BESIDE, BESIDE_PAUSE, WATCHED = 10, 2.0, 5.0
 MEMORY_EDITS, MEMORY_SESSIONS, MEMORY_GROWTH = 2000, 1000, 1.05
+PHONES, SCREENS = 200, 10
+ANSWERED, PHONE_MEMORY = 500, 100  # milliseconds, KB
 STEP, CPU, RATE = 1000, 50, 18  # milliseconds, milliseconds, edits a second
 
 
@@ -101,6 +106,80 @@ async def idle(app: App) -> list[Figure]:
     ]
 
 
+async def phones(app: App) -> list[Figure]:
+    """Telephones follow one who leads, and answer all in the same moment."""
+    async with crowd(app, 1, "?v.ask=1") as (viewer,):
+        await viewer.press("Let others follow")
+        await viewer.edit()
+        room = viewer.code
+        before = _megabytes(app)
+        every = [Phone(room) for _ in range(PHONES)]
+        lines = [asyncio.create_task(phone.follow()) for phone in every]
+        await asyncio.gather(*(phone.changed.wait() for phone in every))
+        each = 1024 * (_megabytes(app) - before) / PHONES
+        asked = every[0].screen["question"]["id"]
+        answers = await asyncio.gather(*(phone.answer(asked) for phone in every))
+        shown = []
+        for _ in range(SCREENS):
+            for phone in every:
+                phone.changed.clear()
+            begin = time.perf_counter()
+            await viewer.edit()
+            await asyncio.gather(*(phone.changed.wait() for phone in every))
+            shown += [phone.heard - begin for phone in every]
+        for line in lines:
+            line.cancel()
+        await asyncio.gather(*lines, return_exceptions=True)
+    of = f"{PHONES} telephones"
+    return [
+        figure(f"answer → counted, {of} at once", "ms", _ms(answers), ANSWERED, ANSWERED),
+        figure(f"edit of who leads → picture's data at {of}", "ms", _ms(shown)),
+        figure(f"memory of the server a telephone, {of}", "KB", [each], PHONE_MEMORY, n=PHONES),
+    ]
+
+
+class Phone:
+    """Somebody who follows a room, and no browser."""
+
+    def __init__(self, room: str) -> None:
+        address = urlsplit(room)
+        self._host, self._port, self._path = address.hostname, address.port, address.path
+        self._name = uuid.uuid4().hex
+        self.screen: dict[str, Any] = {}
+        self.heard = 0.0  # when the screen came
+        self.changed = asyncio.Event()
+
+    async def follow(self) -> None:
+        """Take in the screens of the room, until this is cancelled."""
+        reader, writer = await self._asked("GET", "screens")
+        try:
+            while line := await reader.readline():
+                if line.startswith(b"data: "):
+                    self.heard, self.screen = time.perf_counter(), json.loads(line[6:])
+                    self.changed.set()
+        finally:
+            writer.close()
+
+    async def answer(self, question: str) -> float:
+        """Give an answer; the seconds until it is counted."""
+        told = {"question": question, "voter": self._name, "choice": 0}
+        begin = time.perf_counter()
+        reader, writer = await self._asked("POST", "answers", json.dumps(told).encode())
+        status = await reader.readline()
+        writer.close()
+        if b" 204 " not in status:
+            raise RuntimeError(f"an answer was not taken: {status.decode()}")
+        return time.perf_counter() - begin
+
+    async def _asked(
+        self, method: str, what: str, body: bytes = b""
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection(self._host, self._port, limit=2**22)
+        head = f"{method} {self._path}/{what} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n"
+        writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        return reader, writer
+
+
 async def memory(app: App) -> list[Figure]:
     """What is left of many edits, and of sessions that come and go."""
     async with crowd(app, 1) as (viewer,):
@@ -161,7 +240,14 @@ async def _hand_in(viewer: Viewer, given: Input) -> None:
         await viewer.type(given.label, given.content.decode())
 
 
-PARTS = {"at_once": at_once, "many": many, "idle": idle, "memory": memory, "large": large}
+PARTS = {
+    "at_once": at_once,
+    "many": many,
+    "idle": idle,
+    "phones": phones,
+    "memory": memory,
+    "large": large,
+}
 
 
 @asynccontextmanager

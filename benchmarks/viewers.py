@@ -37,6 +37,7 @@ class Viewer(Session):
         super().__init__(url, path, dict(parse_qsl(query)))
         self.seconds: list[float] = []  # from each edit to its answer
         self.resent = 0
+        self.code = ""  # the last text to be copied
         self._edits = 0
         self._id = ""  # of the session
         self._widgets: dict[str, str] = {}  # ids by label
@@ -80,6 +81,10 @@ class Viewer(Session):
         """Fill a box, and wait until the page is drawn."""
         await self._run(self._of_widget(self._widgets[label], string_value=text), lambda: False)
 
+    async def press(self, label: str) -> None:
+        """Press a button, and wait until the page is drawn."""
+        await self._run(self._of_widget(self._widgets[label], trigger_value=True), lambda: False)
+
     async def upload(self, label: str, name: str, content: bytes) -> None:
         """Give a file to an uploader, and wait until the page is drawn."""
         message = BackMsg()
@@ -104,7 +109,7 @@ class Viewer(Session):
     def _trigger(self) -> str:
         return f"$$STREAMLIT_INTERNAL_KEY_{self._component}__events"
 
-    def _of_widget(self, widget: str, **value: str) -> BackMsg:
+    def _of_widget(self, widget: str, **value: str | bool) -> BackMsg:
         message = self._message()
         message.rerun_script.page_script_hash = self._script
         message.rerun_script.widget_states.widgets.append(WidgetState(id=widget, **value))
@@ -148,6 +153,8 @@ class Viewer(Session):
             self._urls = (urls.file_id, urls.upload_url, urls.delete_url)
         elif kind == "delta":
             element = message.delta.new_element
+            if element.WhichOneof("type") == "code":
+                self.code = element.code.code_text
             widget = getattr(element, element.WhichOneof("type") or "", None)
             if hasattr(widget, "label") and hasattr(widget, "id"):
                 self._widgets[widget.label] = widget.id

@@ -67,7 +67,8 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
             _sentence()
         if page.rows:
             _rows()
-        _status(link, path)
+        with st.container(key="status"):
+            _status(link, path)
     show_messages()
 
 

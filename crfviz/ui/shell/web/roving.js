@@ -1,7 +1,7 @@
 // Groups of controls that the Tab key enters once: inside of them the arrows up and down go from one to the next, as in
 // a toolbar of WAI-ARIA. Without this, the links to all pages would stand between the reader and the page.
 
-const CONTROLS = "a[href], button, summary";
+const CONTROLS = "a[href], button, summary, input[type=checkbox]";
 
 const usable = (control) =>
   !control.disabled && !control.closest("[inert]") && control.checkVisibility({ visibilityProperty: true });
