@@ -38,7 +38,7 @@ def cluster(tmp_path_factory):
         workers = [started(stack, "worker", *one, *both) for _ in range(2)]
         while not told.exists() or not told.read_text():
             assert scheduler.poll() is None
-        yield json.loads(told.read_text())["address"], workers
+        yield json.loads(told.read_text())["address"], workers, scheduler
 
 
 def evaluate(file, model, out, *options):
@@ -55,9 +55,9 @@ def evaluate(file, model, out, *options):
 
 @pytest.mark.slow
 def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
-    address, workers = cluster
+    address, workers, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
-    file.write_text(corpus(1500), encoding="utf-8")
+    file.write_text(corpus(800), encoding="utf-8")
     out, folder = tmp_path / "many.json", tmp_path / "many.json.shards"
     with evaluate(file, model, out, "--scheduler", address) as process:
         while not folder.is_dir() or len(list(folder.iterdir())) < 3:
@@ -74,7 +74,7 @@ def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
 
 @pytest.mark.slow
 def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
-    address, _ = cluster
+    address, _, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "bad.conll"
     file.write_text(f"{corpus(300)}no tag\n", encoding="utf-8")
     last = len(file.read_text().splitlines())
@@ -83,6 +83,24 @@ def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
     assert process.returncode == 2
     assert f"crfviz: {file}, line {last}: expected word TAB tag" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp_path):
+    address, _, scheduler = cluster  # the last test with it
+    model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
+    file.write_text(corpus(1500), encoding="utf-8")
+    out, folder = tmp_path / "x.json", tmp_path / "x.json.shards"
+    with evaluate(file, model, out, "--scheduler", address) as process:
+        while not folder.is_dir() or len(list(folder.iterdir())) < 3:
+            assert process.poll() is None, process.stderr.read()
+        scheduler.kill()
+        said = process.communicate()[1]
+    assert process.returncode == 2
+    assert f"crfviz: the scheduler at {address} is gone" in said
+    assert f"finished shards are kept in {folder}" in said
+    assert "Traceback" not in said
+    assert not out.exists()
 
 
 def test_what_is_no_address_is_said(tmp_path, capsys):

@@ -75,9 +75,9 @@ def test_its_tables_are_there_without_a_script(tmp_path):
 
 
 def test_it_says_nothing_of_the_machine(tmp_path):
-    here = FakeTagger(["X", "Y"], {"a": {"X": 1.0}}, folder=tmp_path / "secret name")
+    here = FakeTagger(["X", "Y"], {"a": {"X": 1.0}}, folder=tmp_path / "kept at home")
     page = exported(tmp_path, here, sentence="a a")
-    assert "secret" not in page
+    assert "kept at home" not in page
     assert str(tmp_path) not in page
     assert data_of(page)["origin"]["address"] == ""
 

@@ -125,7 +125,7 @@ def at_work(
             crew = _crew(options, source, job, progress)
             with closing(worked(shards, crew, kept, progress.done)) as contents:
                 yield contents
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, CrfvizError):
         told = kept.told() if kept else "nothing is kept"
         sys.stderr.write(f"\nstopped: {told}\n")
         raise

@@ -175,3 +175,37 @@ def test_a_hand_edited_link_says_what_is_wrong(new_screen):
     new_screen.page.goto(new_screen.address("", lecture="nothing"))
     new_screen.wait_for_text("There is no lecture “nothing”")
     new_screen.expect_title("Explore")
+
+
+def test_screens_become_a_lecture_that_is_ordered_printed_and_played(new_screen):
+    page = new_screen.page
+    new_screen.open("viterbi", model="textbook/ice-cream", sentence="3 1 3")
+    for title in ("Viterbi", "Marginals"):
+        if title != "Viterbi":
+            with new_screen.redraw():
+                new_screen.follow(title)
+        page.get_by_role("button", name="Add this screen").click()
+        new_screen.wait_for_text("of your lecture")
+    new_screen.follow("Lectures")
+    lines = page.locator(".st-key-own_cues button")
+    expect(lines).to_have_text(["1 · Viterbi: 3 1 3", "2 · Marginals: 3 1 3"])
+    assert_accessible(new_screen, "the editor")
+    lines.first.click()
+    expect(page.get_by_role("button", name="Up", exact=False).first).to_be_disabled()
+    page.keyboard.press("Alt+ArrowDown")
+    expect(lines).to_have_text(["1 · Marginals: 3 1 3", "2 · Viterbi: 3 1 3"])
+    link = page.get_by_role("link", name="Play it").get_attribute("href")
+
+    page.get_by_role("button", name="Its handout").click()
+    handout = page.locator(".crfviz-handout")
+    expect(handout.locator("img").first).to_be_visible()
+    assert_accessible(new_screen, "the handout")
+    page.emulate_media(media="print")
+    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
+    expect(page.get_by_role("button", name="Save as one file")).to_be_hidden()
+    expect(handout).to_be_visible()
+    page.emulate_media(media="screen")
+
+    page.goto(f"{new_screen.app.url}/{link.removeprefix('./')}")
+    expect(page.locator("[data-cue='1'][data-cues='2']")).to_be_attached()
+    new_screen.wait({"name": 0, "rev": -1})

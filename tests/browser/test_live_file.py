@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import expect
 
 import crfviz
@@ -16,6 +17,7 @@ from crfviz.chain.edits import Edits
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, data
 from crfviz.views.exports.page import live_page
+from tests.browser.accessibility import FOUND, WCAG
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ("These", "look", "<b>fine</b>", "to", "me", ".")
@@ -186,6 +188,15 @@ def test_its_colours_are_the_systems_until_somebody_chooses(opened, scheme, pape
     expect(body).to_have_css("background-color", "rgb(255, 255, 255)")
     page.get_by_role("button", name="colours: light").click()
     expect(body).to_have_css("background-color", "rgb(14, 17, 23)")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(opened, scheme):
+    page = drawn(opened(live_page(Live(chain()), list(PAGES)), color_scheme=scheme))
+    page.evaluate(AXE_SCRIPT)
+    for shown in PAGES.values():
+        page.get_by_role("button", name=shown.title, exact=True).first.click()
+        assert page.evaluate(FOUND, WCAG) == [], shown.title
 
 
 def saved(page, kind):

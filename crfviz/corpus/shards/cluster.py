@@ -5,7 +5,9 @@ Of workers that die Dask gives what they worked at to others. `distributed`, the
 imported only here, and only when somebody asks for a cluster.
 """
 
+import logging
 import re
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from crfviz.corpus.shards.crew import Job, Outcome, attempt
@@ -44,6 +46,7 @@ class Cluster:
                 f"--scheduler: expected the package distributed ({error}): "
                 f"pip install 'crfviz[cluster]'"
             ) from error
+        _hush()
         try:
             self._client = Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -59,7 +62,10 @@ class Cluster:
 
     def give(self, shard: Shard) -> None:
         """Give a shard to the scheduler."""
-        future = self._client.submit(attempt, self._job, shard, pure=False)
+        try:
+            future = self._client.submit(attempt, self._job, shard, pure=False)
+        except OSError as error:
+            raise self._gone() from error
         self._shards[future] = shard
 
     def next(self) -> tuple[Shard, Outcome]:
@@ -82,6 +88,8 @@ class Cluster:
                 return next(future for future in self._shards if future in ended)
             except TimeoutError:
                 alone = 0 if self._workers() else alone + 1
+            except CancelledError as error:
+                raise self._gone() from error
             if alone == 2:
                 raise CrfvizError(f"no worker is left at {self._address}")
 
@@ -115,6 +123,13 @@ class Cluster:
         """Take back what nobody has begun; what is under way ends by itself, and nobody asks."""
         self._client.cancel(list(self._shards), force=True)
         self._client.close(timeout=PATIENCE)
+
+
+def _hush() -> None:
+    """Let the package not log what goes wrong, with traces: what matters is said here."""
+    for name in logging.root.manager.loggerDict:
+        if name.startswith("distributed"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _nobody(address: str, why: str) -> CrfvizError:

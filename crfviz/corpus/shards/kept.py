@@ -50,16 +50,14 @@ class Kept:
         """Keep what came of a shard.
 
         Raises:
-            FormatError: it cannot be written; says how much is kept.
+            FormatError: it cannot be written; says why.
         """
-        name = self._name(shard)
         try:
             self.folder.mkdir(exist_ok=True)
-            write_whole(self.folder / name, [zlib.compress(content, 1)])
-        except (OSError, FormatError) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            raise FormatError(f"{why}; {self.told()}") from error
-        self._used.add(name)
+        except OSError as error:
+            raise FormatError(f"{self.folder}: cannot be written: {error.strerror}") from error
+        write_whole(self.folder / self._name(shard), [zlib.compress(content, 1)])
+        self._used.add(self._name(shard))
 
     def told(self) -> str:
         """What there is to go on from, for whoever stops."""

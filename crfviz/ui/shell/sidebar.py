@@ -67,7 +67,8 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
             _sentence()
         if page.rows:
             _rows()
-        _status(link, path)
+        with st.container(key="status"):
+            _status(link, path)
     show_messages()
 
 
@@ -189,22 +190,22 @@ def _rows() -> None:
 
 def _status(link: Link, path: str) -> None:
     """The colours, whether to be asked, what it runs on, and how to keep what is on the screen."""
-    hint = "the address is the link"
-    if not link.complete:
+    with st.container(key="look", horizontal=True, vertical_alignment="center"):
+        place = st.container(key="theme", width="content")
+        theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=place)
+        if can_ask(path):
+            bound_flag(st.toggle, "Ask me", ASK)
+    use_colours(theme)
+    if link.complete:
+        hint = "the address is the link"
+    else:
         hint = "too long for a link: the address holds a part"
     tagger, device = cached.known_tagger(scenario().model), "no model"
     if tagger:
         device = "GPU" if tagger.device.startswith("cuda") else "CPU"
-    with st.container(key="settings"):  # one stop of the Tab key
-        with st.container(key="look", horizontal=True, vertical_alignment="center"):
-            place = st.container(key="theme", width="content")
-            theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=place)
-            if can_ask(path):
-                bound_flag(st.toggle, "Ask me", ASK)
-        with st.container(key="foot", horizontal=True, vertical_alignment="center"):
-            st.caption(f"{device} · {hint}", width="content")
-            follow_panel()
-    use_colours(theme)
+    with st.container(key="foot", horizontal=True, vertical_alignment="center"):
+        st.caption(f"{device} · {hint}", width="content")
+        follow_panel()
 
 
 def use_colours(theme: str) -> None:

@@ -3,6 +3,7 @@
 // whatever goes on shows the answer first.
 
 const SKIPPED = "?";
+const ANSWERED = "crfviz-answered";
 const FORWARD = ["PageDown", "ArrowRight", " "];
 const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]";
 const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // are typed into
@@ -113,6 +114,7 @@ class Question {
     const focused = this.root.getRootNode().activeElement;
     this.show(said);
     if (focused && focused !== this.root) this.root.focus();
+    document.dispatchEvent(new Event(ANSWERED)); // the picture shows it at once
     const tell = () => this.send("answer", said);
     this.timer = setTimeout(tell, PATIENCE);
     tell();

@@ -6,7 +6,7 @@ import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
 import { use } from "./scheme.js";
 
-const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .st-key-settings, .crfviz-terms";
+const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .st-key-status, .crfviz-terms";
 const [HIDES, SHOWS] = ["[data-testid=stSidebarCollapseButton]", "[data-testid=stExpandSidebarButton]"];
 const LEAST_BESIDE = 768; // pixels of a window in which the sidebar stands beside the page
 const WATCHED = { attributeFilter: ["disabled", "inert", "open", "tabindex"], childList: true, subtree: true };

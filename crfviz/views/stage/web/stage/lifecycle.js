@@ -17,6 +17,7 @@ import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
 import { selection } from "./selection.js";
 
+const ANSWERED = "crfviz-answered"; // the question over the picture; Python hears of it, too
 const USUAL = 16; // pixels of the page's letters
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
@@ -47,12 +48,15 @@ export class Stage {
       (event) => keysOf(this, event),
       (event, hands) => stepKeyOf(this, event, hands),
     );
+    this.uncover = () => this.payload?.withheld?.length && this.showAll();
+    document.addEventListener(ANSWERED, this.uncover);
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(this.root);
   }
 
   close() {
     this.stopKeys();
+    document.removeEventListener(ANSWERED, this.uncover);
     this.resizing.disconnect();
     this.outbox.close();
     Object.values(this.timers).forEach(clearTimeout);
@@ -92,6 +96,12 @@ export class Stage {
     if (another) this.frame = null;
     this.refresh();
     if (another) this.showPlace();
+  }
+
+  // What a question kept back is here already: its answer does not wait for Python.
+  showAll() {
+    this.payload.withheld = [];
+    this.refresh();
   }
 
   // Scrolls to the word that the link speaks of; before the style sheet has come nothing scrolls.
