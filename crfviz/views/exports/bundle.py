@@ -15,6 +15,8 @@ OWN = Path(__file__).with_name("web")
 
 _IMPORT = re.compile(r'^import\s*\{([^}]*)\}\s*from\s*"([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+_MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
@@ -39,7 +41,7 @@ def style() -> str:
 def widget() -> str:
     """The notebook's widget as a module, whose default export is what anywidget wants."""
     text = bundled(OWN / "widget.js")
-    entry = re.findall(r"^const (m\d+) =", text, re.MULTILINE)[-1]
+    entry = _MODULE.findall(text)[-1]
     return f"{text}\nexport default {entry};\n"
 
 
@@ -97,5 +99,5 @@ def _slim(body: str, path: Path) -> str:
 
 
 def _without_comments(sheet: str) -> str:
-    lines = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL).splitlines()
+    lines = _COMMENT.sub("", sheet).splitlines()
     return "\n".join(filter(None, map(str.strip, lines)))
