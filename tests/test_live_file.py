@@ -123,7 +123,7 @@ def test_it_opens_where_and_with_what_was_on_the_screen():
         (FakeTagger(["X"], {}), {}, "needs a sentence"),
         (3, {}, "Potentials or a tagger"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_cannot_be_exported_is_said(tmp_path, what, options, expected):
     with pytest.raises(crfviz.CrfvizError, match=expected):
