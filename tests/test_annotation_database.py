@@ -20,6 +20,7 @@ from crfviz.annotations.files.exporting import SUFFIXES, render
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.files.merging import keep
 from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.store import database
 from crfviz.annotations.store.database import database_url
 from crfviz.annotations.store.schema import TABLES, VERSION, VERSION_TABLE
 from crfviz.annotations.store.store import open_store
@@ -297,3 +298,30 @@ def test_stores_can_be_made_at_once(tmp_path):
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(make, range(24))) == [[]] * 24
+
+
+class Made:
+    """A connection to a file that another program is making: locked for so many tries."""
+
+    def __init__(self, tries, code=sqlite3.SQLITE_BUSY):
+        self.tries, self.code, self.done = tries, code, []
+
+    def execute(self, statement):
+        if self.tries:
+            self.tries -= 1
+            error = sqlite3.OperationalError("not now")
+            error.sqlite_errorcode = self.code
+            raise error
+        self.done.append(statement)
+
+
+def test_a_file_that_is_being_made_is_waited_for(monkeypatch):
+    monkeypatch.setattr(database, "AGAIN", 0.0)
+    made = Made(3)
+    database._write_ahead(made)
+    assert made.done == ["PRAGMA journal_mode=WAL"]
+    with pytest.raises(sqlite3.OperationalError):
+        database._write_ahead(Made(1, sqlite3.SQLITE_CORRUPT))
+    monkeypatch.setattr(database, "WAIT", -1)
+    with pytest.raises(sqlite3.OperationalError):
+        database._write_ahead(Made(1))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Lock
+from time import monotonic, sleep
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
@@ -22,6 +23,7 @@ VARIABLE = "CRFVIZ_DATABASE_URL"
 Identity = tuple[int, int]  # device and number of a file
 ANY_MAY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # nobody is told by access() of root
 WAIT = 15  # seconds for a server, or a lock of another program: more than an import holds it
+AGAIN = 0.02  # seconds between two tries to open a file that is being made
 POOL = {"pool_size": 10, "max_overflow": 20}  # connections; threads beyond them wait for one
 MIGRATING = 7_246_849  # PostgreSQL's advisory lock: one process migrates at a time
 _ALEMBIC = Lock()  # it keeps what it works on in global names
@@ -152,9 +154,27 @@ def _engine(url: URL) -> Engine:
 def _prepare_file(place: Path, connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
     """A commit is on the disk before it returns, and readers never wait for a writer."""
     connection.isolation_level = None  # transactions begin in `_begin`, not at the driver's whim
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    _write_ahead(connection)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
     record.info[FILE] = _identity(place)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Have the file keep its journal beside it; until it does, SQLite waits for no other program.
+
+    Of several that make one store at once, all but one are told that it is locked, whatever the
+    timeout.
+    """
+    end = monotonic() + WAIT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > end:
+                raise
+            sleep(AGAIN)
 
 
 def _same_file(place: Path, opened: Identity | None, *_: object) -> None:
