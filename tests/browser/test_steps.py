@@ -314,6 +314,9 @@ def test_every_story_has_steps_that_uncover_it(walk, path):
     after = seen(screen)
     assert (after["rows"], after["note"]) == (whole["rows"], whole["note"])
     assert after["tables"] == whole["tables"]
+    # The last step is told after a rest; what is told after a link was followed comes back here.
+    told = "(last) => [null, last].includes(new URL(document.URL).searchParams.get('step'))"
+    screen.page.wait_for_function(told, arg=str(whole["steps"]))
 
 
 def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
