@@ -104,7 +104,9 @@ def test_who_follows_gets_the_newest_screen_and_no_other():
         assert told(await anext(screens)) == {"n": 3}
         waits = asyncio.ensure_future(anext(screens))
         await asyncio.sleep(0)
+        before = room.version
         await asyncio.to_thread(room.show, {"n": 3})  # the same is no news
+        assert room.version == before
         await asyncio.sleep(0)
         assert not waits.done()
         await asyncio.to_thread(room.show, {"n": 4, "word": "a\nb\ud800"})
