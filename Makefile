@@ -1,13 +1,14 @@
-.PHONY: run test suite check fix fast fuzz install bench locked lock audit
+.PHONY: run test suite check fix fast fuzz install bench locked lock sbom audit
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
-JOBS ?= auto
+JOBS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")  # a browser test waits half of its time
 FUZZ ?= 50000
 OPTIONS ?=
 LOCK ?= locks/linux-x86_64-cpu.txt
 TORCH ?= cpu
 TORCH_CPU = https://download.pytorch.org/whl/cpu
+CYCLONEDX = 7.5.0
 COMPILE = uv pip compile -q --no-header --no-annotate --python-version 3.11 --generate-hashes
 export PYTHONDONTWRITEBYTECODE =  # what is imported is compiled once, by whoever imports it first
 PYTEST = $(BIN)/pytest -n $(JOBS) --maxprocesses 3 --dist worksteal
@@ -42,12 +43,18 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/latency.py
 
 locked: | $(VENV)/bin/python
-	$(BIN)/pip install --disable-pip-version-check -q --no-compile --require-hashes --extra-index-url $(TORCH_CPU) -r $(LOCK)
+	$(BIN)/pip install --disable-pip-version-check -q --no-compile --retries 0 --require-hashes --extra-index-url $(TORCH_CPU) -r $(LOCK)
 
 lock:
 	$(COMPILE) --universal -o locks/any-platform.txt requirements.txt
 	$(COMPILE) --python-platform x86_64-manylinux_2_28 --extra-index-url $(TORCH_CPU) \
 	  --index-strategy unsafe-best-match -o locks/linux-x86_64-cpu.txt requirements.txt
+
+sbom: | $(VENV)/bin/python  # the tool is kept apart: it brings twenty packages that nothing else needs
+	$(BIN)/python -m venv $(VENV)/sbom
+	$(VENV)/sbom/bin/pip install --disable-pip-version-check -q cyclonedx-bom==$(CYCLONEDX)
+	$(VENV)/sbom/bin/cyclonedx-py requirements --output-reproducible --of JSON $(LOCK) \
+	  | $(PYTHON) -m json.tool --compact > $(LOCK:.txt=.cdx.json)
 
 audit:
 	$(PYTHON) .ci/audit.py

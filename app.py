@@ -11,7 +11,7 @@ if __name__ == "__main__":
     from crfviz.ui.lectures.editor import add_button
     from crfviz.ui.lectures.player import play
     from crfviz.ui.session import current
-    from crfviz.ui.shell import frame
+    from crfviz.ui.shell import body, frame
     from crfviz.ui.shell.sidebar import sidebar
     from crfviz.ui.tour import guide as tour
 
@@ -25,13 +25,18 @@ if __name__ == "__main__":
             frame.configure()
             frame.turn(pages, page, current.turned())
             tour.follow(pages, page.url_path)
-            sidebar(pages, current.publish().elsewhere, page.url_path, add_button)
+            link = current.publish()
+            sidebar(pages, link.elsewhere, page.url_path, add_button)
             tour.guide(page.url_path)
-            frame.run(page)
+            body.run(page, link)
 else:
     from crfviz.ui.following.routes import routes
     from crfviz.ui.shell import server
+    from crfviz.ui.watching import route
 
     app = st.App(
-        __file__, routes=routes(), middleware=server.middleware(), lifespan=server.lifespan
+        __file__,
+        routes=[*routes(), *route.routes()],
+        middleware=server.middleware(),
+        lifespan=server.lifespan,
     )

@@ -27,7 +27,7 @@ from annotators import Annotator, all_work, differences
 from documents import sentences, stored
 from labelling_keys import keys
 from large_import import large_import
-from meter import chromium
+from meter import app_and_browser
 from report import Figure, Machine, figure, machine, table
 from serving import App, running_app
 
@@ -47,11 +47,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running_app(Path(folder) / "server.log") as app,
-        chromium() as browser,
-    ):
+    with app_and_browser() as (app, browser):
         figures = [
             *keys(browser, app, 12, options.n),
             *keys(browser, app, 40, options.n),

@@ -32,13 +32,16 @@ from viewers import SETTINGS, Viewer
 
 OUT = Path(__file__).with_name("crowd.json")
 VIEWERS, PAUSE, SECONDS = 100, 5.0, 40.0
-AT_ONCE, ROUNDS = 30, 5
+AT_ONCE, ROUNDS, ANSWERED_AT_ONCE = 30, 5, (600, 1000)  # …, milliseconds
 IDLE, EDITS = 400, 60
 BESIDE, BESIDE_PAUSE, WATCHED = 10, 2.0, 5.0
-MEMORY_EDITS, MEMORY_SESSIONS, MEMORY_GROWTH = 2000, 1000, 1.05
+MEMORY_EDITS, MEMORY_SESSIONS, MEMORY_GROWTH, MEMORY = 2000, 1000, 1.05, 600  # …, MB
+FEW, HALL, OPENED_WITHIN, OPENED, SAME = 10, 200, 10.0, 3000, 1.1  # …, milliseconds, share
+LONGER = "?model=upos-en&sentence=" + "+".join(39 * ["boats"]) + "+."
+LINK = "?model=upos-en&sentence=The+old+man+the+boats+.&t=DET.NOUN:1.5"
 PHONES, SCREENS = 200, 10
 ANSWERED, PHONE_MEMORY = 500, 100  # milliseconds, KB
-STEP, CPU, RATE = 1000, 50, 18  # milliseconds, milliseconds, edits a second
+STEP, LATE, CPU, CPU_OF_40, RATE = 1000, 3000, 12, 20, 18  # milliseconds; edits a second
 
 
 def main() -> None:
@@ -66,23 +69,30 @@ async def at_once(app: App) -> list[Figure]:
         for _ in range(ROUNDS + 1):
             await asyncio.gather(*(viewer.edit() for viewer in viewers))
         seconds = [each for viewer in viewers for each in viewer.seconds[1:]]
-    return [figure(f"edit → answer, {AT_ONCE} at once", "ms", _ms(seconds))]
+    return [figure(f"edit → answer, {AT_ONCE} at once", "ms", _ms(seconds), *ANSWERED_AT_ONCE)]
 
 
 async def many(app: App) -> list[Figure]:
-    """A hundred go on editing."""
-    async with crowd(app, VIEWERS) as viewers:
+    """A hundred go on editing, then two hundred, who are to be answered no less often."""
+    hundred, figures = await _many(app, VIEWERS, STEP, RATE)
+    _, more = await _many(app, 2 * VIEWERS, LATE, hundred)
+    return [*figures, *more]
+
+
+async def _many(app: App, number: int, latest: float, least: float) -> tuple[float, list[Figure]]:
+    """The rate of so many viewers, and what is to be told of them."""
+    async with crowd(app, number) as viewers:
         before = app.cpu()
         await together(viewers, PAUSE, SECONDS)
         used = app.cpu() - before
         seconds = [each for viewer in viewers for each in viewer.seconds]
         resent = sum(viewer.resent for viewer in viewers)
     n = len(seconds)
-    of = f"{VIEWERS} viewers, each edits every {PAUSE:.0f} s"
+    of = f"{number} viewers, each edits every {PAUSE:.0f} s"
     rate = n / SECONDS
-    return [
-        figure(f"edit → answer, {of}", "ms", _ms(seconds), STEP, STEP),
-        Figure(f"answered, {of}", "edits a second", n, rate, rate, f"≥ {RATE}", rate >= RATE),
+    return rate, [
+        figure(f"edit → answer, {of}", "ms", _ms(seconds), latest, latest),
+        Figure(f"answered, {of}", "edits a second", n, rate, rate, f"≥ {least:.3g}", rate >= least),
         figure(f"CPU of the server per edit, {of}", "ms", [1000 * used / n], CPU, n=n),
         figure(f"sent once more, {of}", "edits", [resent], n=n),
     ]
@@ -90,12 +100,15 @@ async def many(app: App) -> list[Figure]:
 
 async def idle(app: App) -> list[Figure]:
     """One edits, alone and among sessions that do nothing."""
+    async with crowd(app, 1, LONGER) as (viewer,):
+        longer = await _cpu_of_edits(app, viewer)
     async with crowd(app, 1) as (viewer,):
         alone = await _cpu_of_edits(app, viewer)
         async with crowd(app, IDLE):
             among = await _cpu_of_edits(app, viewer)
     return [
         figure("CPU of the server per edit, nobody else", "ms", [alone], CPU, n=EDITS),
+        figure("the same at 40 words", "ms", [longer], CPU_OF_40, n=EDITS),
         figure(
             f"CPU of the server per edit, {IDLE} idle sessions",
             "ms",
@@ -106,36 +119,90 @@ async def idle(app: App) -> list[Figure]:
     ]
 
 
+async def opening(app: App) -> list[Figure]:
+    """One link is opened by the first visitors of a new server, then by a hall within seconds."""
+    few = [await _seen(app) for _ in range(FEW)]
+    before = app.cpu()
+    begin = time.perf_counter()
+
+    async def visit(place: int) -> float:
+        due = begin + OPENED_WITHIN * place / HALL
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        return await _seen(app, LINK)
+
+    seconds = await asyncio.gather(*map(visit, range(HALL)))
+    await asyncio.sleep(1)
+    used = app.cpu() - before
+    of = f"{HALL} visitors of one link within {OPENED_WITHIN:.0f} s"
+    return [
+        figure(f"opening → picture's data, visitor {FEW} of a new server", "ms", _ms(few[-1:])),
+        figure(
+            "opening → picture's data, first visitor of a new server",
+            "ms",
+            _ms(few[:1]),
+            round(SAME * 1000 * max(few[1:])),
+        ),
+        figure(f"opening → picture's data, {of}", "ms", _ms(seconds), OPENED, OPENED),
+        figure(f"CPU of the server per opening, {of}", "ms", [1000 * used / HALL], n=HALL),
+    ]
+
+
+async def _seen(app: App, page: str = "") -> float:
+    """The seconds until a new visitor sees the picture."""
+    viewer = Viewer(app.url, page)
+    try:
+        return await viewer.saw()
+    finally:
+        await viewer.__aexit__(None, None, None)
+
+
 async def phones(app: App) -> list[Figure]:
     """Telephones follow one who leads, and answer all in the same moment."""
     async with crowd(app, 1, "?v.ask=1") as (viewer,):
         await viewer.press("Let others follow")
         await viewer.edit()
-        room = viewer.code
         before = _megabytes(app)
-        every = [Phone(room) for _ in range(PHONES)]
-        lines = [asyncio.create_task(phone.follow()) for phone in every]
-        await asyncio.gather(*(phone.changed.wait() for phone in every))
-        each = 1024 * (_megabytes(app) - before) / PHONES
-        asked = every[0].screen["question"]["id"]
-        answers = await asyncio.gather(*(phone.answer(asked) for phone in every))
-        shown = []
-        for _ in range(SCREENS):
-            for phone in every:
-                phone.changed.clear()
-            begin = time.perf_counter()
-            await viewer.edit()
-            await asyncio.gather(*(phone.changed.wait() for phone in every))
-            shown += [phone.heard - begin for phone in every]
-        for line in lines:
-            line.cancel()
-        await asyncio.gather(*lines, return_exceptions=True)
+        async with following(viewer.code, PHONES) as every:
+            each = 1024 * (_megabytes(app) - before) / PHONES
+            answers = await all_answer(every)
+            shown = await all_see(viewer, every)
     of = f"{PHONES} telephones"
     return [
         figure(f"answer → counted, {of} at once", "ms", _ms(answers), ANSWERED, ANSWERED),
         figure(f"edit of who leads → picture's data at {of}", "ms", _ms(shown)),
         figure(f"memory of the server a telephone, {of}", "KB", [each], PHONE_MEMORY, n=PHONES),
     ]
+
+
+@asynccontextmanager
+async def following(room: str, number: int) -> AsyncIterator[list[Phone]]:
+    """So many telephones that follow a room; each has its first screen."""
+    every = [Phone(room) for _ in range(number)]
+    lines = [asyncio.create_task(phone.follow()) for phone in every]
+    await asyncio.gather(*(phone.changed.wait() for phone in every))
+    yield every
+    for line in lines:
+        line.cancel()
+    await asyncio.gather(*lines, return_exceptions=True)
+
+
+async def all_answer(every: Sequence[Phone]) -> list[float]:
+    """All answer the question on their screens at once: the seconds until each is counted."""
+    asked = every[0].screen["question"]["id"]
+    return await asyncio.gather(*(phone.answer(asked) for phone in every))
+
+
+async def all_see(leader: Viewer, every: Sequence[Phone]) -> list[float]:
+    """Some edits of who leads: the seconds until each telephone has the picture's data."""
+    seconds = []
+    for _ in range(SCREENS):
+        for phone in every:
+            phone.changed.clear()
+        begin = time.perf_counter()
+        await leader.edit()
+        await asyncio.gather(*(phone.changed.wait() for phone in every))
+        seconds += [phone.heard - begin for phone in every]
+    return seconds
 
 
 class Phone:
@@ -175,7 +242,7 @@ class Phone:
         self, method: str, what: str, body: bytes = b""
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         reader, writer = await asyncio.open_connection(self._host, self._port, limit=2**22)
-        head = f"{method} {self._path}/{what} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n"
+        head = f"{method} {self._path}/{what} HTTP/1.0\r\nHost: {self._host}:{self._port}\r\n"
         writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         return reader, writer
 
@@ -191,10 +258,13 @@ async def memory(app: App) -> list[Figure]:
             async with crowd(app, 10):
                 pass
         left = _megabytes(app)
+        async with crowd(app, HALL):
+            full = _megabytes(app)
     edits, sessions = (f"the same after {n:,}" for n in (MEMORY_EDITS, MEMORY_SESSIONS))
     most = round(MEMORY_GROWTH * warm)
     return [
-        figure("memory of the server, warm", "MB", [warm], 600),
+        figure("memory of the server, warm", "MB", [warm], MEMORY),
+        figure(f"the same with {HALL} sessions, at the end", "MB", [full], MEMORY),
         figure(f"{edits} edits more", "MB", [after], most, n=MEMORY_EDITS),
         figure(f"{sessions} sessions more", "MB", [left], most, n=MEMORY_SESSIONS),
     ]
@@ -244,6 +314,7 @@ PARTS = {
     "at_once": at_once,
     "many": many,
     "idle": idle,
+    "opening": opening,
     "phones": phones,
     "memory": memory,
     "large": large,

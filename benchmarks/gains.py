@@ -99,8 +99,17 @@ def head(path: Path, sentences: int, folder: Path) -> Path:
 _NAMES = map(str, itertools.count())
 
 
-def run(tree: Path, command: list[str], folder: Path) -> tuple[float, float]:
-    """Processor seconds and peak megabytes of one command in one of the trees."""
+def run(
+    tree: Path, command: list[str], folder: Path, more: Mapping[str, str] | None = None
+) -> tuple[float, float]:
+    """Processor seconds and peak megabytes of one command in one of the trees.
+
+    Args:
+        tree: a checkout.
+        command: what follows `python -m crfviz`; a {} becomes a name of its own.
+        folder: for what is written.
+        more: variables of its environment.
+    """
     name = next(_NAMES)
     own = {
         "PYTHONPATH": str(tree),
@@ -111,7 +120,7 @@ def run(tree: Path, command: list[str], folder: Path) -> tuple[float, float]:
     process = subprocess.Popen(
         [sys.executable, "-m", "crfviz", *(part.replace("{}", name) for part in command)],
         cwd=tree,
-        env=os.environ | own,
+        env=os.environ | own | dict(more or {}),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )

@@ -16,16 +16,15 @@ import itertools
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 from explanations import answers
-from meter import SHOWN, SHOWN_BY_PYTHON, Meter, chromium
+from meter import SHOWN, SHOWN_BY_PYTHON, Meter, app_and_browser
 from playwright.sync_api import Browser
 from report import Figure, figure, machine, table
-from serving import App, running_app
+from serving import App
 
 SENTENCES = {
     12: "The committee will present its report to the board on Monday .",
@@ -49,11 +48,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("latency.json"))
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running_app(Path(folder) / "server.log") as app,
-        chromium() as browser,
-    ):
+    with app_and_browser() as (app, browser):
         warm(browser, app)
         figures = [
             *edits(browser, app, 12, options.n),
@@ -154,7 +149,7 @@ def loads(browser: Browser, app: App, n: int) -> Iterator[Figure]:
         meter.page.reload()
         again.append(_first_picture(meter))
         meter.close()
-    yield figure("cold page → picture", "ms", cold, 2500)
+    yield figure("cold page → picture", "ms", cold, 1500)
     yield figure("reload → picture", "ms", again, 1000)
 
 

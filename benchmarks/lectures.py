@@ -13,15 +13,14 @@ import argparse
 import json
 import os
 import sys
-import tempfile
 import tomllib
 from dataclasses import asdict
 from pathlib import Path
 
-from meter import PATIENCE, SHOWN, SHOWN_BY_PYTHON, Meter, chromium
+from meter import PATIENCE, SHOWN, SHOWN_BY_PYTHON, Meter, app_and_browser
 from playwright.sync_api import Browser
 from report import Figure, Machine, figure, machine, table
-from serving import ROOT, App, running_app
+from serving import ROOT, App
 
 OUT = Path(__file__).with_name("lectures.json")
 LECTURES = ("greedy", "viterbi")
@@ -37,11 +36,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running_app(Path(folder) / "server.log") as app,
-        chromium() as browser,
-    ):
+    with app_and_browser() as (app, browser):
         times = [
             time for _ in range(options.n) for name in LECTURES for time in cues(browser, app, name)
         ]

@@ -9,23 +9,25 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import tempfile
 from pathlib import Path
 
 import annotating
 import crowd
 import finding
 import gains
+import in_browser
 import live_file
 import loading
 import model_errors
 import peers
 import perceptron
 import propagation
+import replicas
 import teaching
-from meter import WINDOW, chromium
+import trainings
+from meter import WINDOW, app_and_browser
 from report import Figure, Machine, table
-from serving import ROOT, running_app
+from serving import ROOT
 
 import lectures
 
@@ -81,6 +83,7 @@ def measured() -> dict[str, str]:
         "loading": loading_table(),
         "peers": peers.text(json.loads(peers.OUT.read_text())),
         "gains": gains.text(json.loads(gains.OUT.read_text())),
+        "trainings": trainings.text(json.loads(trainings.OUT.read_text())),
         "perceptron": perceptron_table(),
         "propagation": propagation_table(),
         "teaching": teaching_table(),
@@ -89,7 +92,9 @@ def measured() -> dict[str, str]:
         "lectures": lectures.printed(),
         "annotating": annotating.printed(),
         "crowd": crowd.printed(),
+        "replicas": replicas.printed(),
         "live-file": live_file.table(json.loads(live_file.OUT.read_text())),
+        "in-browser": in_browser.text(json.loads(in_browser.OUT.read_text())),
     }
 
 
@@ -159,11 +164,7 @@ def take_pictures() -> None:
     """Screenshots at the size of a projector."""
     folder = ROOT / "docs"
     folder.mkdir(exist_ok=True)
-    with (
-        tempfile.TemporaryDirectory() as logs,
-        running_app(Path(logs) / "server.log") as app,
-        chromium() as browser,
-    ):
+    with app_and_browser() as (app, browser):
         for name, path in PICTURES.items():
             page = browser.new_page(viewport=WINDOW, color_scheme="light")
             page.goto(f"{app.url}/{path}")

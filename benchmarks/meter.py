@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
-from serving import App
+from serving import App, running_app
 
 CLOCK = Path(__file__).with_name("page_clock.js")
 WINDOW: ViewportSize = {"width": 1280, "height": 720}
@@ -34,6 +35,17 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=OPTIONS)
         yield browser
         browser.close()
+
+
+@contextmanager
+def app_and_browser() -> Iterator[tuple[App, Browser]]:
+    """A server of the app, whose log is thrown away with it, and a browser to look at it."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_app(Path(folder) / "server.log") as app,
+        chromium() as browser,
+    ):
+        yield app, browser
 
 
 class Meter:

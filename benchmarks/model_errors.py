@@ -22,19 +22,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from meter import WINDOW, chromium
 from playwright.sync_api import Locator, Page
+from playwright.sync_api import TimeoutError as Timeout
 from report import Figure, figure, machine, table
-from serving import ROOT, running_app
+from serving import ROOT, App, running_app
 
 OUT = Path(__file__).with_name("model_errors.json")
 MEMORY = Path(__file__).with_name("model_errors_memory.json")
 PATIENCE = 60_000  # milliseconds
-CLICK_BOUND, FILE_BOUND, MEMORY_BOUND = 300, 20_000, 600  # milliseconds, milliseconds, MB
+TRIES = 10
+CLICK_BOUND, FILE_BOUND, MEMORY_BOUND = 300, 3_000, 600  # milliseconds, milliseconds, MB
 MINUTES_BOUND, TIMES_BOUND = 3, 1.8  # of a million words
 TABS = ("How sure", "What the CRF buys", "Where", "Why", "Is it the gold?", "How wrong")
 WATCH = """({ wanted, patience }) => new Promise((done, failed) => {
@@ -81,22 +84,23 @@ def main() -> None:
         page = browser.new_page(viewport=WINDOW)
         page.set_default_timeout(PATIENCE)
         page.goto(f"{app.url}/model-errors?model={options.model}&v.corpus=file")
-        figures = list(measured(page, options.file, options.n))
+        figures = list(measured(page, app, options.file, options.n))
         where = machine(browser.version, load_before)
     report = {**asdict(where), "file": options.file.name, "model": options.model}
     OUT.write_text(json.dumps({**report, "figures": list(map(asdict, figures))}, indent=2) + "\n")
     sys.stdout.write(table(where, figures))
 
 
-def measured(page: Page, file: Path, n: int) -> Iterator[Figure]:
+def measured(page: Page, app: App, file: Path, n: int) -> Iterator[Figure]:
     """The file, then every kind of click."""
     page.get_by_text("Choose a file").wait_for()
-    started = time.perf_counter()
+    started, used_before = time.perf_counter(), app.cpu()
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_text("Wrong words by gold and predicted tag").wait_for()
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     taken = 1000 * (time.perf_counter() - started)
     yield figure("file → finished page", "ms", [taken], FILE_BOUND)
+    yield figure("CPU of the server for it", "ms", [1000 * (app.cpu() - used_before)])
     cells = [
         page.locator(f'[aria-label*="gold: {gold};"][aria-label*="predicted: {predicted};"]').last
         for gold, predicted in (("NOUN", "PROPN"), ("PROPN", "NOUN"))
@@ -137,6 +141,16 @@ def open_tab(page: Page, name: str) -> None:
     page.get_by_text(SHOWS[name]).first.wait_for()
 
 
+def open_list(page: Page, box: Locator, option: Locator) -> None:
+    """Open the list of a select box; a redraw that comes late closes it again."""
+    for _ in range(TRIES):
+        box.click()
+        with suppress(Timeout):
+            option.wait_for(timeout=1000)
+            return
+        page.keyboard.press("Escape")
+
+
 def clicks(
     page: Page,
     what: str,
@@ -157,7 +171,7 @@ def clicks(
     for i in range(n + len(places)):
         place, wanted = places[i % len(places)]
         if first is not None:
-            first.click()
+            open_list(page, first, place)
         milliseconds = timed(page, place, wanted)
         if i >= len(places):
             taken.append(milliseconds)

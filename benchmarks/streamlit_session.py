@@ -39,12 +39,17 @@ class Session:
         self.query = urlencode(params)
         self.data: dict[str, Any] | None = None  # of the live component; None: none is drawn
         self.bytes_received = 0
+        self.headers: dict[str, str] = {}  # of the request that opens the connection
         self._component = self._fragment = self._script = ""
 
     async def __aenter__(self) -> Self:
         stream = f"{self.url.replace('http', 'ws', 1)}/_stcore/stream"
         self._socket: ClientConnection = await connect(
-            stream, subprotocols=[Subprotocol("streamlit")], max_size=None, compression=None
+            stream,
+            subprotocols=[Subprotocol("streamlit")],
+            additional_headers=self.headers,
+            max_size=None,
+            compression=None,
         )
         return self
 

@@ -49,6 +49,15 @@ class Viewer(Session):
         await self.open()
         return self
 
+    async def saw(self) -> float:
+        """Connect and open the page; the seconds to the first picture's data."""
+        begin = time.perf_counter()
+        await self.__aenter__()
+        message = self._message()
+        message.rerun_script.page_name = self.page
+        await self._run(message, lambda: bool(self.data))
+        return time.perf_counter() - begin
+
     async def edit(self) -> None:
         """Change a transition, and wait for Python's numbers."""
         self._edits += 1
@@ -62,6 +71,7 @@ class Viewer(Session):
             ]
         )
         message = self._of_widget(self._trigger, json_trigger_value=told)
+        message.rerun_script.fragment_id = self._fragment
         message.rerun_script.widget_states.widgets.append(
             WidgetState(id=self._component, json_value="{}")  # or Streamlit forgets the component
         )

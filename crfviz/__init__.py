@@ -36,11 +36,11 @@ from crfviz.exceptions import (
 from crfviz.taggers.registry import bring, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
-from crfviz.views.exports.files import export_html
 from crfviz.views.exports.notebook import show
 from crfviz.views.exports.results import register as _draw_results_in_notebooks
 from crfviz.views.exports.tables import export_table
 from crfviz.views.exports.tikz import export_tikz
+from crfviz.views.site.live_file import export_html
 
 _draw_results_in_notebooks()
 

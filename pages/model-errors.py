@@ -17,8 +17,7 @@ if not cached.models():
     st.info("There is no model. `python -m crfviz train` makes one.")
     st.stop()
 tagger = cached.tagger(scenario().model)
-with choice:
-    source = choose_source(tagger)
+source = choose_source(tagger, choice)
 sentences = mapped_sentences(tagger, source) if source else None
 results = st.empty()  # those of another file, or model, must not stay under a run
 analysis = analysed(tagger, source, sentences) if source and sentences else None

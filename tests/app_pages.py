@@ -4,6 +4,8 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+import tests.installed  # noqa: F401 - or each page takes ten times as long
+
 ROOT = Path(__file__).resolve().parents[1]
 HOME = "pages/explore.py"
 SECONDS = 120  # a busy machine imports slowly

@@ -3,9 +3,7 @@
 import os
 import sys
 import tempfile
-from multiprocessing import get_context
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import torch
@@ -17,9 +15,11 @@ from streamlit.runtime.state.session_state import SessionState
 
 from crfviz.ui.session.kept import KEPT
 from tests.app_pages import new_app
+from tests.forked_server import forking
 from tests.postgres import Cluster
 
 HERE = Path(__file__).resolve().parent
+collect_ignore = ["warm.py"]  # to look for examples in it would load all models in every worker
 
 settings.register_profile("fast", max_examples=10, deadline=None)
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -58,13 +58,10 @@ def cluster():
 
 
 @pytest.fixture
-def forks(monkeypatch):
-    """Processes of `multiprocessing` are forked from one that has imported what they need."""
-    get_context("forkserver").set_forkserver_preload(
-        ["tests.saving_worker", "tests.forked_server", "tests.warm"]
-    )
-    # Streamlit leaves the app as the main module, which every process would run first.
-    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+def forks():
+    """See `tests.forked_server.forking`."""
+    with forking():
+        yield
 
 
 class Interrupted(SessionState):

@@ -6,19 +6,26 @@ servers is not about them. What runs is Streamlit's own command all the same.
 
 import os
 import subprocess
+import sys
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
-
-import altair  # noqa: F401
-import pandas  # noqa: F401
-import plotly.graph_objects  # noqa: F401
-import spacy.lang.en  # noqa: F401
-import sqlalchemy  # noqa: F401
-import streamlit.web.bootstrap  # noqa: F401
-import torch  # noqa: F401
-from streamlit.web.cli import main
+from types import ModuleType
 
 from benchmarks.serving import ROOT
+
+
+@contextmanager
+def forking():
+    """Processes of `multiprocessing` are forked from one that has imported what they need."""
+    get_context("forkserver").set_forkserver_preload(["tests.saving_worker", "tests.warm"])
+    # Streamlit leaves the app as the main module, which every process would run first.
+    before = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = before
 
 
 class ForkedServer:
@@ -50,6 +57,8 @@ def fork(arguments, environment, log):
 
 def serve(arguments, environment, log):
     """What the fork does: become a server with this environment and log."""
+    from streamlit.web.cli import main
+
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(ROOT)

@@ -61,6 +61,17 @@ def test_without_a_login_the_name_is_typed(file, monkeypatch, text):
     assert annotator() == NOBODY
 
 
+def test_a_server_without_a_login_says_what_that_means(file, caplog, monkeypatch):
+    permission.say_who_labels()
+    (line,) = caplog.messages
+    assert "labels under any name" in line
+    caplog.clear()
+    file.write_text(COMPLETE)
+    reread(monkeypatch)
+    permission.say_who_labels()
+    assert not caplog.messages
+
+
 def test_with_a_login_nobody_labels_under_a_typed_name(file):
     file.write_text(COMPLETE)
     assert login_asked()

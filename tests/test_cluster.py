@@ -53,6 +53,12 @@ def evaluate(file, model, out, *options):
     )
 
 
+def wait_for_shards(process, folder):
+    """Until three shards are finished."""
+    while not folder.is_dir() or len(list(folder.iterdir())) < 3:
+        assert process.poll() is None, process.stderr.read()
+
+
 @pytest.mark.slow
 def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
     address, workers, _ = cluster
@@ -60,8 +66,7 @@ def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
     file.write_text(corpus(800), encoding="utf-8")
     out, folder = tmp_path / "many.json", tmp_path / "many.json.shards"
     with evaluate(file, model, out, "--scheduler", address) as process:
-        while not folder.is_dir() or len(list(folder.iterdir())) < 3:
-            assert process.poll() is None, process.stderr.read()
+        wait_for_shards(process, folder)
         os.kill(workers[0].pid, signal.SIGKILL)
         said = process.communicate()[1]
     assert process.returncode == 0, said
@@ -92,8 +97,7 @@ def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp
     file.write_text(corpus(1500), encoding="utf-8")
     out, folder = tmp_path / "x.json", tmp_path / "x.json.shards"
     with evaluate(file, model, out, "--scheduler", address) as process:
-        while not folder.is_dir() or len(list(folder.iterdir())) < 3:
-            assert process.poll() is None, process.stderr.read()
+        wait_for_shards(process, folder)
         scheduler.kill()
         said = process.communicate()[1]
     assert process.returncode == 2
@@ -111,6 +115,7 @@ def test_what_is_no_address_is_said(tmp_path, capsys):
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_said(tmp_path):
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text("a\tX\n", encoding="utf-8")
@@ -133,6 +138,7 @@ def test_a_cluster_without_its_package_is_said(tmp_path, monkeypatch, capsys):
     assert "pip install 'crfviz[cluster]'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_nobody_imports_dask_who_does_not_ask_for_a_cluster():
     code = "import sys; import crfviz.commands.evaluate, crfviz.commands.tag; "
     code += "sys.exit(bool({'dask', 'distributed'} & sys.modules.keys()))"

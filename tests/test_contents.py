@@ -2,7 +2,7 @@
 
 import pytest
 
-from crfviz.ui.shell.contents import GROUPS, beside
+from crfviz.views.contents import GROUPS, beside
 
 
 @pytest.mark.parametrize("group", GROUPS.values(), ids=list(GROUPS))

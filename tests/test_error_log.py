@@ -51,7 +51,8 @@ def test_what_is_not_listed_is_said(few):
     assert note in html_report(record, tables)
 
 
-def test_a_run_reads_its_sentences_in_batches_and_keeps_none_that_is_right():
+def test_a_run_reads_its_sentences_in_batches_and_keeps_none_that_is_right(monkeypatch):
+    monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 256)
     alive = []
 
     class Fresh:
@@ -62,7 +63,7 @@ def test_a_run_reads_its_sentences_in_batches_and_keeps_none_that_is_right():
 
     done = []
     found = run(POS, Fresh(), lambda *progress: done.append((*progress, len(alive) - 300)))
-    assert done == [(128, 300, 128), (256, 300, 256), (300, 300, 300)]
+    assert done == [(256, 300, 256), (300, 300, 300)]
     assert found.num_sentences == 300
     assert found.log.sentences == {}
 

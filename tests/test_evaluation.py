@@ -16,7 +16,7 @@ from crfviz.corpus.tables.report import (
     read_evaluations,
     record_evaluation,
 )
-from crfviz.exceptions import FormatError, ModelError, NoPathError, UnknownTagError
+from crfviz.exceptions import CrfvizError, FormatError, ModelError, NoPathError, UnknownTagError
 from crfviz.text.sentences import Sentence
 from tests import oracle
 from tests.fake_tagger import FakeTagger
@@ -148,6 +148,30 @@ def test_batches_are_as_good_as_one(monkeypatch):
     whole = as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")
     monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 1)
     assert without_seconds(as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")) == without_seconds(whole)
+
+
+def test_with_another_core_ahead_it_is_the_same(monkeypatch):
+    monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 1)
+    whole = as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")
+    ahead = as_record(run(PEOPLE, PEOPLE_SENTENCES, ahead=True), "x")
+    assert without_seconds(ahead) == without_seconds(whole)
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_what_cannot_be_scored_ends_a_run(monkeypatch, ahead):
+    monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 1)
+    last, done = PEOPLE_SENTENCES[-1].tokens, []
+    score = PEOPLE.potentials_batch
+
+    def scored(sentences, *, constrained=True):
+        if last in sentences:
+            raise CrfvizError("no scores for the last one")
+        return score(sentences, constrained=constrained)
+
+    monkeypatch.setattr(PEOPLE, "potentials_batch", scored)
+    with pytest.raises(CrfvizError, match="the last one"):
+        run(PEOPLE, PEOPLE_SENTENCES, lambda *progress: done.append(progress), ahead=ahead)
+    assert len(done) == len(PEOPLE_SENTENCES) - 1
 
 
 def without_seconds(value):

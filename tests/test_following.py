@@ -7,9 +7,10 @@ import pytest
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 
-from crfviz.exceptions import CrfvizError
-from crfviz.ui.following import rooms, routes
+from crfviz.exceptions import CrfvizError, StoreError
+from crfviz.ui.following import rooms, routes, tries
 from crfviz.ui.following.rooms import Question, Room, Rooms
+from crfviz.ui.following.tries import Tries
 from tests.loops import run
 
 
@@ -46,6 +47,15 @@ def test_what_is_no_answer_to_the_open_question_counts_nothing(question, voter, 
     room.show({"n": 2}, CLOSED)
     assert not room.answer("q", "anna", 0)
     assert room.tally("q", 3) == [0, 0, 0]
+
+
+def test_no_answer_counts_once_the_wall_has_the_tally():
+    room = Room("ABCDE")
+    room.show({"n": 1}, OPEN)
+    assert room.answer("q", "anna", 1)
+    assert room.reveal("q", 3) == [0, 1, 0]
+    assert not room.answer("q", "ben", 1)  # before the screen with the tally is shown
+    assert room.reveal("q", 3) == [0, 1, 0]
 
 
 def test_answers_are_bounded(monkeypatch):
@@ -132,17 +142,32 @@ def test_a_line_without_news_is_kept_open(monkeypatch):
     run(scene())
 
 
+def test_who_follows_is_told_that_the_hour_is_over(monkeypatch):
+    monkeypatch.setattr(rooms, "STILL_HERE", 0.0)
+
+    async def scene():
+        clock = Clock()
+        screens = Room("ABCDE", clock=clock).screens()
+        await anext(screens)
+        clock.now = rooms.HOUR
+        while not (event := await anext(screens)).startswith(b"event: over"):
+            assert event.startswith(b":")
+
+    run(scene())
+
+
 def test_a_full_room_takes_nobody(monkeypatch):
     monkeypatch.setattr(rooms, "MOST_FOLLOWERS", 0)
     with pytest.raises(CrfvizError, match="at most 0"):
         run(anext(Room("ABCDE").screens()))
 
 
-def ask(path, body=None):
+def ask(path, body=None, address="192.168.1.7"):
     """Status, headers and text of the answer of our routes."""
     path, _, query = path.partition("?")
     method = "GET" if body is None else "POST"
     scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
+    scope["client"] = (address, 50_000)
     sent = []
 
     async def receive():
@@ -160,7 +185,8 @@ def ask(path, body=None):
 @pytest.fixture
 def room(monkeypatch):
     every = Rooms()
-    monkeypatch.setattr(routes, "ROOMS", every)
+    monkeypatch.setattr(routes, "rooms", lambda: every)
+    monkeypatch.setattr(routes, "TRIES", Tries())
     opened = every.open()
     opened.show({"n": 1}, OPEN)
     return opened
@@ -199,3 +225,50 @@ def test_answers_are_taken_or_refused_in_words(room, body, status):
     assert sum(room.tally("q", 3)) == (status == 204)
     assert status == 204 or json.loads(text)["message"]
     assert ask("/follow/NOONE/answers", body)[0] == 404
+
+
+def test_who_follows_asks_again_while_the_rooms_are_away(monkeypatch, room):
+    def away(*_):
+        raise StoreError("gone")
+
+    monkeypatch.setattr(Room, "answer", away)
+    monkeypatch.setattr(Rooms, "waits", True)
+    body = b'{"question": "q", "voter": "anna", "choice": 1}'
+    assert ask(f"/follow/{room.code}/answers", body)[0] == 503
+    monkeypatch.setattr(Rooms, "find", away)
+    assert ask(f"/follow/{room.code}/screens")[0] == 503
+
+
+def test_codes_are_not_found_by_trying(room):
+    wrong = [f"{first}{second}XYZ" for first in "ABCDEFGH" for second in "ABCDEFGH"]
+    answered = [ask(f"/follow/{code}")[0] for code in wrong]
+    assert answered == [404] * tries.MOST + [429] * (len(wrong) - tries.MOST)
+    status, headers, text = ask(f"/follow/{room.code}/answers", b"[1]")
+    assert (status, headers["retry-after"]) == (429, "10")
+    assert "wait a minute" in json.loads(text)["message"]
+    assert ask(f"/follow/{room.code}", address="192.168.1.8")[0] == 200
+
+
+def test_who_guesses_locks_nobody_out_of_a_room_that_is_known_at_the_address(room):
+    assert ask(f"/follow/{room.code}")[0] == 200
+    for _ in range(tries.MOST + 1):
+        ask("/follow/NOONE")
+    assert ask("/follow/NOONE")[0] == 429
+    assert ask(f"/follow/{room.code.lower()}")[0] == 200
+
+
+def test_tries_come_back_and_addresses_are_forgotten(monkeypatch):
+    monkeypatch.setattr(tries, "MOST_ADDRESSES", 2)
+    clock = Clock()
+    every = Tries(clock)
+    for _ in range(tries.MOST):
+        every.heard("2001:db8::1", "NOONE", right=False)
+    assert not every.may("2001:db8::2", "NOONE")  # the same household
+    assert every.may("2001:db8:0:1::1", "NOONE")
+    clock.now = tries.AGAIN
+    assert every.may("2001:db8::1", "NOONE")
+    every.heard("2001:db8::1", "NOONE", right=False)
+    assert not every.may("2001:db8::1", "NOONE")
+    for address in ("10.0.0.1", "::ffff:10.0.0.2"):
+        every.heard(address, "NOONE", right=False)
+    assert every.may("2001:db8::1", "NOONE")

@@ -24,9 +24,9 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
     "taggers": [{"textbook"}, {"hmm", "perceptron", "neural", "brought"}, {"registry"}],
     "corpus": [{"training", "run"}, {"counts"}, {"tables"}, {"shards"}],
     "annotations": [{"store"}, {"files", "teaching"}],
-    "views": [{"stage"}, {"strips"}, {"frames", "quiz"}, {"figures"}, {"exports"}],
+    "views": [{"stage"}, {"strips"}, {"frames", "quiz"}, {"figures"}, {"exports"}, {"site"}],
     "ui": [
-        {"state"},
+        {"state", "watching"},
         {"cached"},
         {"session"},
         {"following"},
@@ -41,16 +41,16 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
     ],
 }
 DOORS = {  # the modules of a room that others may import; a room without a line is open
-    "crfviz.annotations.store": {"store"},
+    "crfviz.annotations.store": {"database", "failures", "store"},
     "crfviz.annotations.files": {"importing", "merging", "exporting"},
     "crfviz.corpus.tables": {"analysis", "decoders", "errors", "report", "slices", "two_models"},
     "crfviz.taggers.brought": {"draft", "files", "tagger", "understood"},
     "crfviz.ui.tour": {"guide"},
     "crfviz.views.quiz": {"asked", "question"},
     "crfviz.ui.errors": {"questions", "runs", "source", "walk"},
-    "crfviz.ui.following": {"rooms", "routes", "wall"},
+    "crfviz.ui.following": {"homes", "rooms", "routes", "wall"},
     "crfviz.ui.lectures": {"editor", "overview", "player"},
-    "crfviz.ui.shell": {"contents", "frame", "server", "sidebar"},
+    "crfviz.ui.shell": {"body", "frame", "server", "sidebar"},
     "crfviz.ui.state": {"covers", "events", "link", "scenario", "snapshots"},
 }
 HEAVY = {  # where these may be imported

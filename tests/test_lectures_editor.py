@@ -42,6 +42,28 @@ def app():
 
 
 @pytest.mark.app
+def test_what_the_browser_kept_is_taken_up_by_a_session_without_a_lecture(app):
+    kept = app.session_state["crfviz"]
+    text, lecture = kept["lecture.text"], lecture_of(app)
+    assert text == packed(lecture)
+    other = new_app()
+    other.query_params["model"] = ICE_CREAM
+    other.run()
+    assert other.session_state["crfviz"].get("lecture.text") is None
+    for broken in ("~nothing", "title = "):
+        other.session_state["crfviz"]["lecture.told"] = broken
+        open_at(other, "pages/lectures.py")
+        assert not other.exception
+        assert other.session_state["crfviz"]["lecture.text"] == ""
+    other.session_state["crfviz"]["lecture.told"] = text
+    open_at(other, "pages/lectures.py")
+    assert lecture_of(other) == lecture
+    app.session_state["crfviz"]["lecture.told"] = packed(replace(lecture, title="Another"))
+    app.run()
+    assert lecture_of(app) == lecture
+
+
+@pytest.mark.app
 def test_a_lecture_is_made_of_screens_and_every_change_can_be_undone(app):
     assert [cue.page for cue in lecture_of(app).cues] == ["viterbi", "transitions", "marginals"]
     assert cue_of(app).scenario.edits.transitions == {("H", "H"): 2.0}

@@ -61,11 +61,51 @@ def test_what_is_asked_and_covered_is_in_the_key_alone():
     assert "polyline" not in first  # the best path
     assert "polyline" in second
     assert "polyline" in shown
-    assert "Day two: " in paper
+    assert "best(t, k)" in first  # an empty table, to be filled in
+    assert "−2.19" not in first
+    assert "Day two: " not in paper  # it tells what is asked
+    assert "Day two: " in key
     assert 'class="room"' in paper
     assert "expected" not in first
     assert "<b>A: " in key or "<b>B: " in key or "<b>C: " in key
     assert "9" in paper  # the third says why it cannot be drawn
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("emissions", "emission scores"),
+        ("forward-backward", "β(t, k)"),
+        ("marginals", "marginals: "),
+        ("paths", "5. p = "),
+        ("transitions", "transition scores"),
+        ("learn", "observed − expected counts"),
+    ],
+)
+def test_each_page_has_its_own_tables_on_paper(page, said):
+    text = ASKED.split("[[cue]]")[2].replace("model", f'page = "{page}"\nmodel', 1)
+    (shown,) = pictures(handout(read(f"title = 'Own'\nminutes = 1\n[[cue]]{text}", "own.toml")))
+    assert said in shown
+
+
+@pytest.mark.parametrize(
+    ("page", "options", "said"),
+    [
+        ("why", 'view.at = "1 C"', ["Why not C at “1”?", "with C at 2", "<td>+1.95</td>"]),
+        ("log-space", "", ["exp(a − max)", "float32 without the trick", "α(2, "]),
+        ("naive", 'view.naive = "2"', ["All 4 paths, best first.", "H H", "Summed one by one"]),
+    ],
+)
+def test_pages_of_numbers_have_them_on_paper_or_in_the_key(page, options, said):
+    text = ASKED.split("[[cue]]")[2].replace("model", f'page = "{page}"\n{options}\nmodel', 1)
+    head = "title = 'Own'\nminutes = 1\n[[cue]]"
+    page = handout(read(f"{head}{text}", "own.toml"))
+    shown = page + "".join(pictures(page))
+    assert [each for each in said if each not in shown] == []
+    stepped = handout(read(f'{head}{text}step = "start"\n', "own.toml"))
+    paper, key = stepped.split('<section class="key">')
+    assert "<table>" not in paper
+    assert "<table>" in key
 
 
 @pytest.mark.parametrize("name", sorted(lectures()))

@@ -3,6 +3,7 @@
 import pytest
 
 from crfviz.ui.lectures.shelf import SHIPPED, lecture
+from crfviz.ui.session.kept import KEPT
 from crfviz.ui.words import plain
 from tests.app_pages import new_app, open_at
 
@@ -81,6 +82,14 @@ def test_a_number_that_is_none_shows_the_nearest_cue(cue, nearest):
     assert not app.exception
     assert app.query_params["cue"] == nearest
     assert any("There is no cue" in text for text in said(app))
+
+
+def test_keys_that_come_with_the_address_of_the_cue_before_do_not_lead_back_to_it():
+    app = play(lecture="greedy", cue="3")
+    app.query_params["cue"] = "2"  # the browser has not heard of the new cue yet
+    app.run()
+    assert app.query_params["cue"] == "3"
+    assert app.session_state[KEPT]["scenario"].sentence == "Please book a table for two ."
 
 
 def test_a_lecture_that_is_not_there_leads_to_the_explorer():

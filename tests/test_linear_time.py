@@ -82,6 +82,7 @@ MATCHED = {  # patterns that are only ever tried from the beginning of a text
     "crfviz.text.number_tables._DECIMAL_COMMA": "match",
     "crfviz.taggers.brought.scores_file._NUMBERED": "fullmatch",
     "crfviz.text.tokenizer.HYPHENED": "match",
+    "crfviz.views.site.folder._FILE": "fullmatch",
 }
 
 

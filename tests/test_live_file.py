@@ -80,6 +80,7 @@ def test_it_says_nothing_of_the_machine(tmp_path):
     assert "kept at home" not in page
     assert str(tmp_path) not in page
     assert data_of(page)["origin"]["address"] == ""
+    assert "no link can open them again" in data_of(page)["origin"]["text"]
 
 
 def test_a_shipped_model_is_named_with_its_sentence(tmp_path):
@@ -91,6 +92,14 @@ def test_a_shipped_model_is_named_with_its_sentence(tmp_path):
 
 def test_the_same_chain_makes_the_same_bytes(tmp_path):
     assert exported(tmp_path, chain(4, 3)) == exported(tmp_path, chain(4, 3))
+
+
+def test_a_model_in_the_file_is_small_and_no_request(tmp_path):
+    tagger = crfviz.load_tagger("upos-en")
+    page = exported(tmp_path, tagger, sentence="These look fine to me.", with_model=True)
+    assert len(page.encode()) <= 6_000_000
+    assert re.search(r'id="tagger">[A-Za-z0-9+/=]+</script>', page)
+    assert re.search(r"default-src 'none'; script-src 'sha256-\S+' 'sha256-\S+; ", page)
 
 
 def test_pages_come_in_the_order_asked_for(tmp_path):
@@ -114,7 +123,8 @@ def test_it_opens_where_and_with_what_was_on_the_screen():
 @pytest.mark.parametrize(
     ("what", "options", "expected"),
     [
-        (chain(2, 2), {"with_model": True}, "not built yet"),
+        (chain(2, 2), {"with_model": True}, "have no model"),
+        (FakeTagger(["X"], {}), {"sentence": "a", "with_model": True}, "cannot go into a file"),
         (chain(2, 2), {"sentence": "a"}, "of one sentence already"),
         (chain(2, 2), {"pages": ["nowhere"]}, "got 'nowhere'"),
         (chain(2, 2), {"pages": "explore"}, "pages must be"),

@@ -73,6 +73,14 @@ def test_the_trellis_has_the_numbers_of_its_step(tmp_path):
         assert number(value.item(), 3) in text
 
 
+def test_names_of_tags_end_before_the_symbols_beside_them(tmp_path):
+    text = written(tmp_path, "sweeps")
+    places = re.findall(r"anchor=east\] at \((-[\d.]+),[^)]*\) \{(\$?)", text)
+    names = {float(x) for x, dollar in places if not dollar}
+    symbols = {float(x) for x, dollar in places if dollar}
+    assert max(names) <= min(symbols) - 0.95  # centimetres that “log α” takes
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not ENGINES, reason="neither pdflatex nor lualatex on this machine")
 @pytest.mark.parametrize("engine", ENGINES)

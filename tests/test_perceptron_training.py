@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from crfviz.__main__ import main
+from crfviz.chain.engine.best_alone import first_best_path
 from crfviz.corpus.training.perceptron import (
     Known,
     Learner,
     Numbered,
     decode_greedily,
-    decode_viterbi,
 )
 from crfviz.taggers.registry import load_tagger
 
@@ -133,7 +133,7 @@ def test_decoding_equals_enumeration(seed):
         return start[path[0]] + end[path[-1]] + sum(e[range(4), path]) + inside
 
     paths = [list(path) for path in product(range(K), repeat=4)]
-    assert decode_viterbi(e, steps, start, end) == max(paths, key=score)
+    assert first_best_path(e, steps, start, end) == max(paths, key=score)
     greedy = decode_greedily(e, steps, start, end)
     assert greedy[0] == int(np.argmax(start + e[0]))
     assert greedy[3] == int(np.argmax(steps[2][greedy[2]] + e[3] + end))

@@ -22,7 +22,7 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.ui.panels.bring import EXAMPLE
-from crfviz.ui.shell.contents import ENTRIES, GROUPS
+from crfviz.views.contents import ENTRIES, GROUPS
 from tests.brought import understand
 
 ROOT = Path(__file__).parents[1]
@@ -227,6 +227,7 @@ def test_what_does_not_fit_the_schema_is_refused(wrong):
         understand(("scores.json", json.dumps(wrong).encode()))
 
 
+@pytest.mark.slow
 def test_the_plug_in_of_the_documents_can_be_installed_and_is_a_tagger(tmp_path, monkeypatch):
     name = "docs/bring-your-own.md"
     module = next(b for b in blocks("python", name) if b.startswith("# shouting.py"))

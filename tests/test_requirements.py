@@ -58,6 +58,21 @@ def test_a_lock_has_what_its_packages_need(path):
                 assert canonicalize_name(need.name) in lock, f"{name} needs {need}"
 
 
+def test_the_bill_of_materials_is_that_of_the_lock():
+    path = ROOT / "locks/linux-x86_64-cpu.txt"
+    bill = json.loads(path.with_suffix(".cdx.json").read_text("utf-8"))
+    assert bill["bomFormat"] == "CycloneDX"
+    listed = {
+        each["name"]: (
+            each["version"],
+            {f"--hash=sha256:{h['content']}" for h in each["externalReferences"][0]["hashes"]},
+        )
+        for each in bill["components"]
+    }
+    expected = {name: (version, set(hashes)) for name, (version, hashes) in lock_of(path).items()}
+    assert listed == expected, "run `make sbom`"
+
+
 def test_the_default_lock_brings_no_cuda():
     names = lock_of(ROOT / "locks/linux-x86_64-cpu.txt")
     assert names["torch"][0].endswith("+cpu")

@@ -13,7 +13,8 @@ from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 
 from crfviz.ui.session import permission
-from crfviz.ui.shell import server
+from crfviz.ui.shell import replica, server
+from crfviz.ui.shell.replica import Named
 from tests.loops import run
 
 ROOT = Path(__file__).parents[1]
@@ -54,8 +55,8 @@ def ask(kind, path, headers, received=(), method="GET"):
     async def send(message):
         sent.append(message)
 
-    (guard, _, options), *_ = server.middleware()
-    run(guard(inner, **options)(scope, receive, send))
+    (options,) = (each.kwargs for each in server.middleware() if each.cls is server.Guard)
+    run(server.Guard(inner, **options)(scope, receive, send))
     return sent
 
 
@@ -227,6 +228,36 @@ def test_the_app_is_served_through_the_guard_on_this_machine_alone():
     assert settings["browser"]["gatherUsageStats"] is False
     assert settings["client"]["toolbarMode"] == "minimal"
     assert settings["server"].get("enableAgentApi", False) is False
+
+
+def cookies(kind="http", path="/", scheme="http", **headers):
+    """Cookies that a process with a name gives."""
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": kind, "method": "GET", "path": path, "scheme": scheme, "headers": raw}
+    sent = []
+
+    async def receive():
+        return {"type": "websocket.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    (options,) = (each.kwargs for each in server.middleware() if each.cls is Named)
+    run(Named(inner, **options)(scope, receive, send))
+    return Headers(raw=sent[0].get("headers", [])).getlist("set-cookie")
+
+
+def test_a_process_with_a_name_gives_it_to_its_visitors(monkeypatch):
+    monkeypatch.setenv(replica.VARIABLE, "two")
+    named = "crfviz_replica=two; Path=/; HttpOnly; "
+    assert cookies() == cookies("websocket", "/_stcore/stream") == [f"{named}SameSite=Lax"]
+    assert cookies(scheme="https") == [f"{named}SameSite=None; Secure; Partitioned"]
+    assert cookies(cookie="a=b; crfviz_replica=two") == []
+    assert cookies(cookie="crfviz_replica=three") == [f"{named}SameSite=Lax"]
+    assert cookies(path="/follow/ABCDE") == cookies(path="/static/js/a.js") == []
+    monkeypatch.setenv(replica.VARIABLE, "a;b")
+    with pytest.raises(SystemExit, match="CRFVIZ_REPLICA"):
+        server.middleware()
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 import io
 import os
-import resource
-from contextlib import contextmanager
 
 import pytest
 from hypothesis import given
@@ -14,6 +12,7 @@ from crfviz.corpus.shards.cutting import cut
 from crfviz.corpus.shards.kept import Kept
 from crfviz.corpus.shards.work import AHEAD, worked
 from crfviz.exceptions import CrfvizError, FormatError
+from tests.small_disk import small_disk
 from tests.workers import Shuffled, Upper
 
 LINES = "".join(f"sentence {n}\n" for n in range(40)).encode()
@@ -124,17 +123,6 @@ def test_a_damaged_shard_is_done_again_and_what_is_not_ours_stays(tmp_path):
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
 
 
-@contextmanager
-def small_disk(most):
-    """No file may be larger, as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_full_disk_is_said_and_leaves_nothing_half_written(tmp_path):
     sizes = [3000, 3000, 90000, 3000]
     content = b"".join(os.urandom(size // 2).hex().encode() + b"\n" for size in sizes)
@@ -151,6 +139,7 @@ def test_a_full_disk_is_said_and_leaves_nothing_half_written(tmp_path):
     assert again.found == 2
 
 
+@pytest.mark.slow
 def test_processes_work_and_one_that_is_killed_costs_its_shard_only(tmp_path):
     crew = Processes(Upper(deadly=(1,), notes=tmp_path), 2)
     before = [worker.process.pid for worker in crew._workers]
@@ -169,6 +158,7 @@ def test_a_shard_that_kills_everybody_is_said():
         list(worked(shards_of(), Processes(Upper(deadly=(0,)), 1)))
 
 
+@pytest.mark.slow
 def test_an_error_of_a_process_keeps_its_words():
     with pytest.raises(FormatError, match=r"^f, line 7: bad$"):
         list(worked(shards_of(), Processes(Upper(bad=(2,)), 1)))

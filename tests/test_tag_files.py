@@ -12,7 +12,7 @@ from crfviz.__main__ import main
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.formats import parse_sentences
 from tests import oracle
-from tests.test_shards import small_disk
+from tests.small_disk import small_disk
 from tests.tiny_tagger import save_tiny
 from tests.workers import Shuffled
 

@@ -27,6 +27,7 @@ from crfviz.corpus.training.labelled import (
 )
 from crfviz.corpus.training.neural import constrained_crf, fit_temperature, scaled
 from crfviz.corpus.training.optimisation import (
+    AdamW,
     Checkpoint,
     Run,
     TrainingNoise,
@@ -100,6 +101,7 @@ def kill_after(monkeypatch, epochs):
     monkeypatch.setattr(neural, "write_checkpoint", write_and_die)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", sorted(RECIPES))
 def test_training_writes_a_tagger_that_has_learnt_the_corpus(files, tmp_path, architecture):
     args = options(files, tmp_path, "--epochs", "4", "--architecture", architecture, "--aux-xpos")
@@ -324,6 +326,30 @@ def test_entity_f1_counts_exact_entities():
     assert entity_f1(gold, gold) == 1.0
     assert entity_f1(gold, [["B-X", "O", "O", "B-Y"]]) == pytest.approx(0.5, abs=1e-12)
     assert entity_f1([["O"]], [["O"]]) == 0.0
+
+
+def test_steps_are_those_of_torch_to_the_last_bit():
+    recipe, dice = RECIPES["bilstm"], torch.Generator().manual_seed(0)
+    shapes = {"seen": (5, 3), "rare": (4,), "frozen": (2,)}
+    ours = {name: torch.randn(shape, generator=dice) for name, shape in shapes.items()}
+    theirs = {name: value.clone() for name, value in ours.items()}
+    adamw = AdamW(recipe, ours)
+    peer = torch.optim.AdamW(
+        theirs.values(),
+        betas=(recipe.momentum, recipe.second_momentum),
+        weight_decay=recipe.weight_decay,
+        fused=True,
+    )
+    for step in range(6):
+        for name in ("seen", "rare") if step % 3 else ("seen",):
+            ours[name].grad = torch.randn(shapes[name], generator=dice)
+            theirs[name].grad = ours[name].grad.clone()
+        rate = peer.param_groups[0]["lr"] = 0.01 * (1 + step)
+        adamw.step(rate)
+        peer.step()
+        for value in (*ours.values(), *theirs.values()):
+            value.grad = None
+    assert_equal_weights(ours, theirs)
 
 
 def test_a_checkpoint_is_read_back(tmp_path):

@@ -1,5 +1,6 @@
 """What is kept between runs equals what is computed afresh."""
 
+from threading import Barrier, Event, Thread
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +15,7 @@ from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.views.stage.ruler import ruler
 from tests.tiny_tagger import save_tiny
 
+CLASS, PATIENCE = 200, 60.0  # visitors, seconds
 EDITS = Edits({("NOUN", "VERB"): -torch.inf, (START, "X"): 0.1 + 0.2}, {(1, "X"): 2.5}, 0.5)
 
 
@@ -56,6 +58,40 @@ def test_the_pieces_of_the_strength_hold_edits_and_pins(model):
     assert cached.strength_pieces(scenario) == expected
 
 
+def test_a_class_that_opens_one_link_at_once_has_it_computed_once(model, monkeypatch):
+    """Whoever comes while it is computed waits for that."""
+    scored, analysed, goes_on = [], [], Event()
+    tagger, all_there = cached.tagger(model), Barrier(CLASS + 1)
+    potentials, analyse = tagger.potentials, cached.analyse
+
+    def score(*args, **named):
+        scored.append(1)
+        goes_on.wait(PATIENCE)
+        return potentials(*args, **named)
+
+    def analyse_it(chain):
+        analysed.append(1)
+        return analyse(chain)
+
+    monkeypatch.setattr(tagger, "potentials", score)
+    monkeypatch.setattr(cached, "analyse", analyse_it)
+    seen = []
+
+    def visit():
+        all_there.wait(PATIENCE)
+        seen.append(cached.edited(Scenario(model, "He runs !", EDITS)))
+
+    visitors = [Thread(target=visit, daemon=True) for _ in range(CLASS)]
+    for visitor in visitors:
+        visitor.start()
+    all_there.wait(PATIENCE)
+    goes_on.set()
+    for visitor in visitors:
+        visitor.join(PATIENCE)
+    assert (len(scored), len(analysed), len(seen)) == (1, 1, CLASS)
+    assert all(each is seen[0] for each in seen)
+
+
 def test_an_edit_of_a_tag_that_the_model_lacks_is_said(model):
     with pytest.raises(UnknownTagError, match="'DET'"):
         cached.edited(Scenario(model, "He runs !", Edits({("DET", "X"): 1.0})))
@@ -96,7 +132,7 @@ def test_the_lesson_s_model_comes_first(monkeypatch):
     monkeypatch.setattr(cached, "list_taggers", lambda: ["a", cached.PREFERRED_MODEL, "z"])
     assert cached.models() == [cached.PREFERRED_MODEL, "a", "z"]
     monkeypatch.setattr(cached, "list_taggers", lambda: ["a", "z"])
-    assert cached.default_model() == "a"
+    assert cached.default_model(cached.models()) == "a"
 
 
 def test_more_tags_than_can_be_drawn_are_refused(monkeypatch):

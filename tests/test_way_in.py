@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from crfviz.ui.shell.contents import ENTRIES
 from crfviz.ui.shell.glossary import GLOSSARY, button
+from crfviz.views.contents import ENTRIES
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.title)

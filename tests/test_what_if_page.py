@@ -5,7 +5,10 @@ import json
 import pytest
 
 from crfviz import load_tagger, viterbi
+from crfviz.chain.edits import Edits
 from crfviz.taggers.perturbations import KINDS
+from crfviz.ui.panels.what_if import taken
+from crfviz.ui.state.scenario import Scenario
 from tests.app_pages import open_at
 
 pytestmark = pytest.mark.app
@@ -30,6 +33,17 @@ def shown(app):
     """What the stage is told."""
     element = next(e for e in app.main if e.type == "bidi_component")
     return json.loads(element.proto.json)
+
+
+def test_the_changed_sentence_can_be_taken_along(page):
+    app = page("upos-en-contextfree", **{"v.change": "lower case"})
+    assert "Take it with you" in [each.label for each in app.get("download_button")]
+    tagger = load_tagger("upos-en-contextfree")
+    edits = Edits({("DET", "NOUN"): 2.5}, constrained=False)
+    live = taken(tagger, Scenario(tagger.name, "mr smith went", edits=edits))
+    best = viterbi(edits.apply(tagger.potentials(["mr", "smith", "went"])))
+    assert (live.now.viterbi.path, live.now.viterbi.score) == (best.path, best.score)
+    assert (live.origin.sentence, live.origin.constrained) == ("mr smith went", False)
 
 
 @pytest.mark.parametrize("model", ["upos-en", "upos-en-perceptron", "upos-en-hmm"])

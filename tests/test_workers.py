@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,8 @@ def test_ctrl_c_ends_all_processes_without_a_trace(model, tmp_path):
         [sys.executable, "-m", "crfviz", *command, "--workers", "2", *SIZE],
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # Where the tests run in the background of a shell, Ctrl+C is ignored, and here it would be.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as process:
         while not (folder.is_dir() and len(list(folder.iterdir())) > 2):
             assert process.poll() is None
@@ -185,33 +188,27 @@ def test_bad_input_is_said_with_its_line(workers, model, tmp_path, monkeypatch, 
     assert not (tmp_path / "x.json").exists()
 
 
-def test_a_model_that_a_worker_cannot_see_is_said(model, file, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (shutil.rmtree, "cannot see {}: expected the model at the same place as here"),
+        (partial(save_tiny, tags=("X", "NOUN", "VERB")), "has another model at {}"),
+    ],
+)
+def test_a_worker_without_the_model_is_said(
+    change, said, model, file, tmp_path, monkeypatch, capsys
+):
     own = tmp_path / "own"
     shutil.copytree(model, own)
 
     class Elsewhere(Shuffled):
         def __init__(self, job, size):
             super().__init__(job, size)
-            shutil.rmtree(own)
+            change(own)
 
     monkeypatch.setattr("crfviz.commands.work.Processes", Elsewhere)
     assert evaluate(own, file, outputs(tmp_path, "x"), "--workers", "2") == 2
-    said = capsys.readouterr().err
-    assert f"cannot see {own}: expected the model at the same place as here" in said
-
-
-def test_a_worker_with_another_model_is_said(model, file, tmp_path, monkeypatch, capsys):
-    own = tmp_path / "own"
-    shutil.copytree(model, own)
-
-    class Elsewhere(Shuffled):
-        def __init__(self, job, size):
-            super().__init__(job, size)
-            save_tiny(own, tags=("X", "NOUN", "VERB"))
-
-    monkeypatch.setattr("crfviz.commands.work.Processes", Elsewhere)
-    assert evaluate(own, file, outputs(tmp_path, "x"), "--workers", "2") == 2
-    assert f"has another model at {own}" in capsys.readouterr().err
+    assert said.format(own) in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,9 @@ class CRF(nn.Module):
         score = gold_score(scores, found, gold)
         allowed = score > -torch.inf
         dtype = torch.result_type(emissions, self.transitions)
-        score[allowed] -= found.log_partition()[allowed]
+        log_partition = found.log_partition()
+        log_partition[~allowed] = 0.0
+        score -= log_partition
 
         def first(weights: Tensor) -> Scores:
             given = batch.places(weights)

@@ -7,7 +7,6 @@ Each position is normalised by its own sum, which is Z on paper and cancels in f
 that α and β share. Source: Sutton and McCallum (2012), section 4.1.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from torch import Tensor
 
 from crfviz.chain import recursions
 from crfviz.chain.engine.batch import Sums, sums
-from crfviz.chain.engine.chains import together
+from crfviz.chain.engine.chains import Many, together
 from crfviz.chain.engine.packed import alone
 from crfviz.chain.engine.tables import edges, log_tables
 from crfviz.chain.potentials import Array, Potentials
@@ -65,25 +64,30 @@ def forward_backward(potentials: Potentials) -> ForwardBackward:
 
 
 class Posterior(NamedTuple):
-    """What a sum over paths is asked for most."""
+    """What a sum over paths is asked for most; the same as in `ForwardBackward`."""
 
-    marginals: Tensor  # (T, K) p(y_t = k | x)
-    log_partition: float  # nats
+    log_alpha: Tensor
+    log_beta: Tensor
+    log_partition: float
+    marginals: Tensor
 
 
-def posteriors(chains: Sequence[Potentials]) -> list[Posterior]:
+def posteriors(chains: Many) -> list[Posterior]:
     """Those of one chain or more with the same tags, all of them at once."""
     batch = together(chains)
     found = None
     if batch.steps.ndim == 2:
         found = sums(batch.emissions, batch.steps, batch.start, batch.end, batch.packed)
     if found is None:
-        tables = map(forward_backward, chains)
-        return [Posterior(table.marginals, table.log_partition) for table in tables]
-    marginals = map(torch.from_numpy, batch.split(found.marginals(found.ahead())))
+        tables = map(forward_backward, batch.given)
+        return [Posterior(*(getattr(t, name) for name in Posterior._fields)) for t in tables]
+    alpha, beta, marginals = (
+        map(torch.from_numpy, batch.split(rows))
+        for rows in (*log_tables(found), found.marginals(found.ahead()))
+    )
     totals = batch.packed.given(found.log_partition()).tolist()
-    _LOG_PARTITIONS.update(zip(chains, totals, strict=True))
-    return list(map(Posterior, marginals, totals))
+    _LOG_PARTITIONS.update(zip(batch.given, totals, strict=True))
+    return list(map(Posterior, alpha, beta, totals, marginals))
 
 
 def log_partition(potentials: Potentials) -> float:

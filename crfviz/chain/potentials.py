@@ -242,6 +242,9 @@ class Potentials(Rich):
             raise ShapeError(f"path must be {self.num_tokens} tags, got {shown_value(path)}")
         if len(path) != self.num_tokens:
             raise ShapeError(f"path must have {self.num_tokens} tags, got {len(path)}")
+        ids = [tag for tag in path if type(tag) is int]
+        if len(ids) == self.num_tokens and min(ids) >= 0 and max(ids) < self.num_tags:
+            return ids  # as most paths are given
         return [self.tag_id(tag) for tag in path]
 
     def score(self, path: Sequence[Tag]) -> float:

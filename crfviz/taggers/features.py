@@ -61,6 +61,7 @@ def form(word: str) -> str:
     return _DIGIT.sub("0", fold(word))
 
 
+@lru_cache(maxsize=1 << 14)
 def key(word: str) -> str:
     """The dictionary key of a word: folded, lower-case, every digit a 0.
 

@@ -128,6 +128,36 @@ def _rules() -> "Tokenizer":
     )
 
 
+@dataclass(frozen=True)
+class AffixRules:
+    """What splits the characters between two blanks, as patterns of `re`, for use elsewhere."""
+
+    exceptions: tuple[tuple[str, ...], ...]  # words of those that are split by heart
+    prefix: str  # the first mark that is cut off
+    suffix: str  # the last one
+    infix: str  # what is cut out of the rest
+    whole: str  # what is one word from its first character on, capitals or not
+    url: str  # likewise, once its marks are cut off
+
+
+def affix_rules() -> AffixRules:
+    """The rules that `tokenize` works by."""
+    from spacy.symbols import ORTH
+
+    rules = _rules()
+    words = [tuple(part[ORTH] for part in parts) for parts in rules.rules.values()]
+    patterns = (rules.prefix_search, rules.suffix_search, rules.infix_finditer, rules.url_match)
+    prefix, suffix, infix, url = (bound.__self__.pattern for bound in patterns)
+    return AffixRules(
+        exceptions=tuple(parts for parts in words if not any(map(_GAPS.search, parts))),
+        prefix=prefix,
+        suffix=suffix,
+        infix=infix,
+        whole=HYPHENED.pattern,
+        url=url.removeprefix("(?u)"),
+    )
+
+
 def given_words(sentence: str) -> list[str] | None:
     """The words as they stand, or None where a tokenizer is to find them.
 

@@ -7,7 +7,7 @@ longer than most of the numbers themselves.)
 
 import gc
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -65,14 +65,14 @@ def ready_models() -> list[str]:
     return [name for name in models() if name not in brought]
 
 
-def default_model() -> str:
-    """The model of an address that names none, but something else."""
-    return PREFERRED_MODEL if PREFERRED_MODEL in models() else opening_model()
+def default_model(names: Sequence[str]) -> str:
+    """Of all models there are the one of an address that names none, but something else."""
+    return PREFERRED_MODEL if PREFERRED_MODEL in names else opening_model(names)
 
 
-def opening_model() -> str:
-    """The model of an address that names nothing."""
-    return next(iter(models()), PREFERRED_MODEL)
+def opening_model(names: Sequence[str]) -> str:
+    """Of all models there are the one of an address that names nothing."""
+    return next(iter(names), PREFERRED_MODEL)
 
 
 @st.cache_resource(show_spinner=False)  # callbacks load models: what is drawn in one can end it
@@ -98,9 +98,12 @@ def known_tagger(name: str) -> Tagger | None:
     return None
 
 
-@st.cache_data(max_entries=16, ttl=60, show_spinner=False)
+@st.cache_resource(max_entries=16, ttl=60, show_spinner=False)
 def examples(model: str) -> list[Example]:
-    """The example sentences of a model; empty where it has none or cannot be loaded."""
+    """The example sentences of a model; empty where it has none or cannot be loaded.
+
+    Shared, nobody may change them.
+    """
     try:
         return list(tagger(model).examples())
     except CrfvizError as error:
@@ -113,11 +116,12 @@ def first_sentence(model: str) -> str:
     return next((example.text for example in examples(model)), FALLBACK_SENTENCE)
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@st.cache_resource(max_entries=256, show_spinner=False)
 def words(model: str, sentence: str) -> list[str]:
     """All words of a sentence as typed, split as the model wants it; none in a blank one.
 
-    Where every gap is of two blanks or more, they are the words as they stand.
+    Where every gap is of two blanks or more, they are the words as they stand. Shared, nobody may
+    change them.
 
     Raises:
         ModelError: the folder is no model.

@@ -13,9 +13,15 @@ from crfviz.chain.edits import Edits
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import ask_about
 from crfviz.ui.following.wall import show_picture
-from crfviz.ui.scene import Scene, show_point
+from crfviz.ui.scene import Scene, tell_point
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.session.current import flag_option, handle_events, scenario, view_option
+from crfviz.ui.session.current import (
+    NO_LETTERS,
+    flag_option,
+    handle_events,
+    scenario,
+    view_option,
+)
 from crfviz.ui.session.kept import found, keep, last_event
 from crfviz.ui.state.covers import covered
 from crfviz.ui.widgets import download, narrowed
@@ -33,7 +39,6 @@ from crfviz.views.strips import pictures
 # explains and how it reads it, and whether tags without mass are folded.
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
-NO_LETTERS = "no_letters"  # page option: keys of one letter do nothing
 _WITHHELD = "withheld"  # whether a question on this page waits for its answer
 
 
@@ -89,7 +94,7 @@ def show_stage(
     draw(subject, picture, key=key)
     waits = walking(scene, picture.walk) or bool(withheld)
     if not waits and not GIVEN_AWAY.intersection(subject.covered):
-        show_point()
+        tell_point()
 
 
 def draw(subject: Subject, picture: Picture, *, key: str) -> None:
@@ -123,13 +128,7 @@ def table_twin(
     live = _live(scene, page)
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
         wanted = bound_flag(st.toggle, "Show the numbers as tables", "twin")
-        download(
-            "Take it with you",
-            lambda: live_page(live, list(PAGES)),
-            "crfviz.html",
-            "text/html",
-            type="tertiary",
-        )
+        take_along(lambda: live, disabled=bool(found(_WITHHELD)))
         if save:
             _save_lattice(scene)
     if not wanted:
@@ -152,6 +151,18 @@ def table_twin(
     return True
 
 
+def take_along(make: Callable[[], Live], *, disabled: bool = False) -> None:
+    """Draw the button that saves a live file; `make` is called in another thread, when clicked."""
+    download(
+        "Take it with you",
+        lambda: live_page(make(), list(PAGES)),
+        "crfviz.html",
+        "text/html",
+        type="tertiary",
+        disabled=disabled,
+    )
+
+
 def walking(scene: Scene, walk: Walk) -> bool:
     """Whether steps are left, and what the whole picture tells is not to be seen yet."""
     return steps_done(scene, walk) < walk.steps(len(scene.words))
@@ -164,7 +175,9 @@ def steps_done(scene: Scene, walk: Walk) -> int:
 
 def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
     """Draw the buttons of a walk whose picture is not on a stage; gives the steps done."""
-    show_stage(scene, Picture([], walk=walk, title="", changeable=False), key=key, asks=False)
+    show_stage(
+        scene, Picture([], walk=walk, title="", changeable=False), key=f"steps.{key}", asks=False
+    )
     return steps_done(scene, walk)
 
 
@@ -197,7 +210,14 @@ def _save_lattice(scene: Scene) -> None:
 
         return lattice_html(scene.now)
 
-    download("Save the lattice (HTML)", build, "lattice.html", "text/html", type="tertiary")
+    download(
+        "Save the lattice (HTML)",
+        build,
+        "lattice.html",
+        "text/html",
+        type="tertiary",
+        disabled=bool(found(_WITHHELD)),
+    )
 
 
 def _texts(scene: Scene, row: Row) -> pd.Series:

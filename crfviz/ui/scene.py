@@ -1,6 +1,5 @@
 """Everything a page draws: the sentence, its numbers as trained and as they are now."""
 
-import re
 from dataclasses import dataclass
 
 import streamlit as st
@@ -14,10 +13,10 @@ from crfviz.ui.session.kept import found, keep
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, wanted_rows
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.words import plain
+from crfviz.views.phrases import claim_text
 from crfviz.views.strips.decoders import LABELS
 
-_POINT = "point"
-_CODE = re.compile(r"`([^`]+)`")  # how claims mark words
+_CLAIM, _PLACE, _TOLD = "point.claim", "point.place", "point.told"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class Scene:
 
     def place(self, option: str) -> tuple[int, int] | None:
         """The position and tag id that a page option names as "t TAG"; None where it names none."""
-        position, _, tag = view_option(option).partition(" ")
+        position, _, tag = self.scenario.view.get(option, "").partition(" ")
         if not position.isdecimal() or int(position) >= len(self.words) or tag not in self.tags:
             return None
         return int(position), self.tags.index(tag)
@@ -109,22 +108,34 @@ def example_of(now: Scenario) -> Example | None:
 
 
 def keep_point(now: Scenario) -> None:
-    """Make room for what the sentence is to show, if it is an example; pages say it in time."""
+    """Make room for what the sentence is to show, if it is an example; pages say when."""
     example = example_of(now)
-    keep(_POINT, (st.container(), example.claim) if example else None)
+    keep(_CLAIM, example.claim if example else None)
+    keep(_PLACE, st.container() if example else None)
+
+
+def keep_back_point() -> None:
+    """Nothing that tells what the example is to show is on the page yet."""
+    keep(_TOLD, False)
+
+
+def tell_point() -> None:
+    """Say it: everything that tells it is on the page."""
+    keep(_TOLD, True)
+
+
+def told_point() -> str | None:
+    """What the example is to show, if the page tells it."""
+    claim: str | None = found(_CLAIM) if found(_TOLD) else None
+    return claim
 
 
 def show_point() -> None:
-    """Say what the example is to show: everything that tells it is on the page."""
-    if point := found(_POINT):
-        place, claim = point
+    """Draw what the page tells, in the room that was made for it."""
+    claim, place = told_point(), found(_PLACE)
+    if claim and place is not None:
         place.caption(plain(claim_text(claim)))
-        keep(_POINT, None)
-
-
-def claim_text(claim: str) -> str:
-    """A claim without markdown."""
-    return _CODE.sub(r"“\1”", claim)
+    keep(_PLACE, None)
 
 
 def _gold(now: Scenario, tags: tuple[str, ...], num_words: int) -> list[int] | None:

@@ -3,9 +3,12 @@
 They hold the user's words: show them as text, never as Markdown or HTML.
 """
 
+import re
 from collections.abc import Sequence
 
 from crfviz.chain.decoding.analysis import Analysis
+
+_CODE = re.compile(r"`([^`]+)`")  # how claims mark words
 
 
 def listed(texts: Sequence[str], most: int) -> str:
@@ -45,3 +48,8 @@ def numbered(words: Sequence[str], t: int) -> str:
 def columns(words: Sequence[str]) -> list[str]:
     """The words as names of columns, told apart by their number: "1 the"."""
     return [f"{t} {word}" for t, word in enumerate(words, start=1)]
+
+
+def claim_text(claim: str) -> str:
+    """The claim of an example without markdown."""
+    return _CODE.sub(r"“\1”", claim)

@@ -1,15 +1,16 @@
 // Runs in every page before the app: finds the live stage, and tells what it shows.
 (() => {
-  const roots = [];
+  let known = []; // shadow roots, while anybody else keeps them: a page is used by many tests
   const attachShadow = Element.prototype.attachShadow;
   Element.prototype.attachShadow = function (options) {
     const root = attachShadow.call(this, options);
-    roots.push(root);
+    known = known.filter((each) => each.deref());
+    known.push(new WeakRef(root));
     return root;
   };
+  const roots = () => known.map((each) => each.deref()).filter((root) => root?.isConnected);
   const stage = () =>
-    roots
-      .filter((root) => root.isConnected)
+    roots()
       .map((root) => root.querySelector("[data-stage]"))
       .findLast(Boolean);
   const names = new WeakMap();
@@ -26,8 +27,7 @@
   const texts = (selector) => all(selector).map((element) => element.textContent);
 
   const labeller = () =>
-    roots
-      .filter((root) => root.isConnected)
+    roots()
       .map((root) => root.querySelector("[data-labeller]"))
       .findLast(Boolean);
   window.crfviz = {
@@ -103,6 +103,11 @@
       if (!same) localStorage.clear();
       return same;
     },
+    // For a moment there may be two, that of a lecture behind it and the page's own.
+    titled: (title) =>
+      [...document.querySelectorAll("h1")].filter(
+        (h1) => h1.textContent.includes(title) && h1.checkVisibility({ visibilityProperty: true }),
+      ).length === 1,
     turnTo: (address) => {
       history.pushState({}, "", address);
       dispatchEvent(new PopStateEvent("popstate"));

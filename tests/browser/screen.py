@@ -109,7 +109,7 @@ class Screen:
         """Another page may be on its way, which a key asked for before."""
         for _ in range(TRIES):
             self.page.evaluate("(address) => crfviz.turnTo(address)", address)
-            with suppress(AssertionError):
+            with suppress(Timeout):
                 return self.expect_title(TITLES[path], patience=10 * PAUSE)
         pytest.fail(f"{TITLES[path]} does not come")
 
@@ -124,8 +124,12 @@ class Screen:
         self.expect_title(title)
 
     def expect_title(self, title, patience=PATIENCE):
-        """For a moment there may be two, that of a lecture behind it and the page's own."""
-        expect(self.page.locator("h1:visible", has_text=title)).to_be_visible(timeout=patience)
+        """Until it is there.
+
+        Not by `expect`: whenever that looks and finds nothing, it writes down all of the page for
+        its message, which takes longer than drawing a page.
+        """
+        self.page.wait_for_function("(title) => crfviz.titled(title)", arg=title, timeout=patience)
 
     def as_it_was(self):
         """Whether no test sees that another one was here: the frame of the page is as it begins."""
@@ -160,7 +164,7 @@ class Screen:
         return check()
 
     def wait_for_text(self, text):
-        expect(self.page.get_by_text(text).first).to_be_visible(timeout=PATIENCE)
+        self.page.get_by_text(text).first.wait_for(timeout=PATIENCE)
 
     # looking
 

@@ -238,6 +238,7 @@ def test_keys_go_on_after_a_switch_beside_the_sentence(desk, who):
     expect(desk.chips.first).to_have_attribute("data-tag", "ADV")
     desk.page.get_by_text("No keys of one letter").click()
     desk.screen.expect_param("v.no_letters", "1")
+    expect(desk.chips.first).to_be_focused()  # drawn anew, it takes the keys from the switch
     desk.page.keyboard.press("n")
     desk.page.keyboard.press("1")
     desk.page.keyboard.press("ArrowRight")

@@ -7,6 +7,7 @@ from tests.browser.accessibility import assert_accessible
 from tests.browser.screen import chain
 
 ASKED = "[data-question]"
+TAKEN = ("Take it with you", "Save the lattice")
 RIGHT = f"{ASKED} [data-right=true]"
 
 
@@ -25,6 +26,9 @@ def test_a_wrong_answer_names_its_mistake_and_a_right_one_follows(screen):
     place = f"[data-row=viterbi][data-t='{first.ask.word - 1}']"
     expect(screen.page.locator(place)).to_have_count(0)  # covered: not on the page
     expect(screen.page.locator("[data-best=true]")).to_have_count(0)
+    taken = [screen.page.get_by_role("button", name=name) for name in TAKEN]
+    for each in taken:
+        expect(each).to_be_disabled()  # such a file would tell
 
     screen.press("h")
     expect(question.get_by_role("status")).to_contain_text(first.hint)
@@ -36,6 +40,8 @@ def test_a_wrong_answer_names_its_mistake_and_a_right_one_follows(screen):
     expect(told).to_contain_text(first.choices[wrong].mistake)
     expect(told).to_contain_text(first.choices[first.right].why)
     expect(screen.page.locator(place)).to_have_count(1)
+    for each in taken:
+        expect(each).to_be_enabled()
     screen.expect_param("v.said", first.choices[wrong].text)
     assert_accessible(screen, "a question")
 

@@ -131,28 +131,27 @@ def test_user_text_is_text_in_messages(screen):
     assert_kept(screen, SENTENCE, Edits())
 
 
-@pytest.mark.parametrize(
-    ("typed", "message"),
-    [
-        ("abc", "“abc” is not a number"),
-        ("1e999", "“1e999” is too large"),
-        ("--1", "“--1” is not a number"),
-        ("inf", "“inf” is not a number"),
-        ("NaN", "“NaN” is not a number"),
-        ("2000000", "“2000000” is too large"),
-    ],
-)
-def test_no_number_in_a_matrix_cell(screen, typed, message):
+def test_no_number_in_a_matrix_cell(screen):
     screen.open("transitions", **LINK)
     cell = screen.cell("PRON", "VERB")
     before = cell.inner_text()
-    screen.type_score(cell, typed)
-    expect(screen.page.locator("[data-stage] .message")).to_contain_text(message)
-    expect(cell).to_have_text(before)
-    assert_kept(screen, SENTENCE)
+    messages = {
+        "abc": "“abc” is not a number",
+        "1e999": "“1e999” is too large",
+        "--1": "“--1” is not a number",
+        "inf": "“inf” is not a number",
+        "NaN": "“NaN” is not a number",
+        "2000000": "“2000000” is too large",
+    }
+    said = screen.page.locator("[data-stage] .message")
+    for typed, message in messages.items():
+        screen.type_score(cell, typed)
+        expect(said).to_contain_text(message)
+        expect(cell).to_have_text(before)
+        assert_kept(screen, SENTENCE)
     with screen.redraw():
         screen.type_score(cell, "1.5")
-    expect(screen.page.locator("[data-stage] .message")).not_to_contain_text(message)
+    expect(said).not_to_contain_text("“")
     both = Edits(transitions={("DET", "NOUN"): -3.25, ("PRON", "VERB"): 1.5})
     assert_kept(screen, SENTENCE, both)
 

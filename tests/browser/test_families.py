@@ -16,6 +16,7 @@ from tests.browser.screen import (
     chain,
     with_cell,
 )
+from tests.browser.test_sizes import TEXTBOOK, assert_large, assert_very_large
 from tests.icecream import DIARY
 
 PERCEPTRON, ICE_CREAM = "upos-en-perceptron", "textbook/ice-cream"
@@ -120,7 +121,7 @@ def test_a_probability_of_a_word_can_be_typed(screen):
 
 
 @pytest.mark.parametrize("model", [PERCEPTRON, "upos-en-hmm", ICE_CREAM, "ner-en"])
-def test_every_page_works(screen, model):
+def test_every_page_works_and_no_text_is_small(screen, model):
     sentence = load_tagger(model).examples()[0].text
     expected = chain(model, sentence)
     screen.open("", model=model, sentence=sentence)
@@ -132,8 +133,11 @@ def test_every_page_works(screen, model):
             assert shown.words == expected.words
             if shown.edges:
                 assert_lattice(shown, expected)
+            if model.startswith(TEXTBOOK):
+                assert_very_large(screen, path)
         else:
             screen.follow(TITLES[path])
             idle = "[data-testid=stApp][data-test-script-state=notRunning]"
             expect(screen.page.locator(idle)).to_be_visible()
         expect(screen.page.locator("[data-testid=stAlertContentError]")).to_have_count(0)
+        assert_large(screen, path)

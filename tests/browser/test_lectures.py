@@ -16,12 +16,12 @@ SIZES = """() => {
     if (node.nodeType === Node.TEXT_NODE && node.textContent.trim()) {
       const box = document.createRange();
       box.selectNodeContents(node);
-      const { width, height, top } = box.getBoundingClientRect();
+      const { width, height, bottom } = box.getBoundingClientRect();
       const holder = node.parentElement;
       const shown = holder.checkVisibility({ visibilityProperty: true });
-      if (shown && width && height && top < innerHeight) {
+      if (shown && width && height) {
         const size = parseFloat(getComputedStyle(holder).fontSize) * (holder.currentCSSZoom ?? 1);
-        seen.push([size, node.textContent.trim()]);
+        seen.push([size, node.textContent.trim(), bottom]);
       }
     }
     if (node.shadowRoot) walk(node.shadowRoot);
@@ -42,6 +42,25 @@ CLIPPED = """() => {
     .filter((text) => text.getBoundingClientRect().right > end)
     .map((text) => text.textContent);
 }"""
+
+
+# The lowest end of the picture while its steps are gone through, one key after the other.
+LOWEST = """async (end) => {
+  const lowest = [];
+  const step = () => crfviz.stage().dataset.step;
+  while (crfviz.stage().querySelector(end)) {
+    const before = step();
+    const pressed = { key: "PageDown", bubbles: true, composed: true, cancelable: true };
+    crfviz.stage().dispatchEvent(new KeyboardEvent("keydown", pressed));
+    for (let frames = 0; step() === before; frames++) {
+      if (frames > 600) throw new Error("a key does not step");
+      await new Promise(requestAnimationFrame);
+    }
+    lowest.push(crfviz.stage().getBoundingClientRect().bottom);
+  }
+  return Math.max(0, ...lowest);
+}"""
+STEPS_LEFT = "button[title='to the end (End)']:enabled"
 
 
 class Player:
@@ -155,13 +174,24 @@ def test_every_cue_can_be_read_from_the_last_row(new_screen, name):
             expect(new_screen.page.locator(".say")).not_to_be_empty()
             new_screen.wait({"name": 0, "rev": -1})
             can_be_read(new_screen, cue)
+        if new_screen.page.locator(STEPS_LEFT).count():
+            with new_screen.redraw():
+                lowest = new_screen.page.evaluate(LOWEST, STEPS_LEFT)
+            assert lowest <= PROJECTOR["height"], cue.place
+            all_in_sight(new_screen, cue)
+
+
+def all_in_sight(screen, cue):
+    """Texts large enough, and none below the edge."""
+    box = screen.page.locator("[data-stage]").bounding_box()
+    assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
+    texts = screen.page.evaluate(SIZES)
+    wrong = [each for each in texts if each[0] < 17.9 or each[2] > PROJECTOR["height"]]
+    assert not wrong, (cue.place, wrong[:5])
 
 
 def can_be_read(screen, cue):
-    small = [each for each in screen.page.evaluate(SIZES) if each[0] < 17.9]
-    assert not small, (cue.place, small[:5])
-    box = screen.page.locator("[data-stage]").bounding_box()
-    assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
+    all_in_sight(screen, cue)
     assert screen.page.evaluate(CLIPPED) == [], cue.place
     assert_accessible(screen, cue.place)
 
@@ -194,6 +224,8 @@ def test_screens_become_a_lecture_that_is_ordered_printed_and_played(new_screen)
     expect(page.get_by_role("button", name="Up", exact=False).first).to_be_disabled()
     page.keyboard.press("Alt+ArrowDown")
     expect(lines).to_have_text(["1 · Marginals: 3 1 3", "2 · Viterbi: 3 1 3"])
+    page.reload()  # a session of its own, which has what the browser kept
+    expect(lines).to_have_text(["1 · Marginals: 3 1 3", "2 · Viterbi: 3 1 3"])
     link = page.get_by_role("link", name="Play it").get_attribute("href")
 
     page.get_by_role("button", name="Its handout").click()
@@ -209,3 +241,4 @@ def test_screens_become_a_lecture_that_is_ordered_printed_and_played(new_screen)
     page.goto(f"{new_screen.app.url}/{link.removeprefix('./')}")
     expect(page.locator("[data-cue='1'][data-cues='2']")).to_be_attached()
     new_screen.wait({"name": 0, "rev": -1})
+    page.evaluate("localStorage.removeItem('crfviz.draft')")

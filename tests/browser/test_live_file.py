@@ -1,5 +1,6 @@
 """The live file in Chromium, from file://: it asks for nothing, and its numbers are Python's."""
 
+import json
 import math
 import re
 import struct
@@ -14,9 +15,11 @@ from playwright.sync_api import expect
 import crfviz
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
+from crfviz.views.explanation import explain
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, data
 from crfviz.views.exports.page import live_page
+from crfviz.views.strips.paths import entropy_note
 from tests.browser.accessibility import FOUND, WCAG
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -46,6 +49,37 @@ ANSWER = """
   return { ...tables, logPartition, score, path, note, sums: rows[0].texts, query: local.query() };
 }
 """
+RETELL = """
+([told, chains]) => {
+  const { retold } = (() => { %s; return %s; })();
+  const { Local } = (() => { %s; return %s; })();
+  const { chainOf } = (() => { %s; return %s; })();
+  return chains.map(({ words, trained, gold }) => {
+    const chain = chainOf(trained, words.length, told.tags.length);
+    const data = retold(told, { words, chain, sentence: words.join(" "), gold });
+    const local = new Local(data, { turned: () => null, beyond: () => null });
+    const notes = data.pages.map(({ id }) => {
+      local.at = id;
+      return local.payload().note;
+    });
+    return { pages: data.pages, notes, margin: data.margin };
+  });
+}
+"""
+
+
+FIRST_NODES = """
+new MutationObserver((_, observer) => {
+  window.firstNodes = document.querySelectorAll("[data-node]").length;
+  if (window.firstNodes) observer.disconnect();
+}).observe(document, { subtree: true, childList: true });
+"""
+
+
+def last_module(entry):
+    """A module with its imports as a script, and the name of what it exports there."""
+    code = bundle.bundled(entry)
+    return code, re.findall(r"^const (m\d+) =", code, re.MULTILINE)[-1]
 
 
 def chain(words=WORDS, tags="ABCD", seed=3):
@@ -66,10 +100,11 @@ def opened(fresh, tmp_path):
     """Opens a page's text as a file; afterwards nothing else was asked for, and nothing broke."""
     asked, broken = [], []
 
-    def go(text, *, quiet=True, **options):
+    def go(text, *, quiet=True, script="", **options):
         path = tmp_path / "live.html"
         path.write_text(text, "utf-8")
         page = fresh(**options).new_page()
+        page.add_init_script(script)
         page.on("request", lambda request: asked.append(request.url))
         if quiet:
             page.on("pageerror", lambda error: broken.append(str(error)))
@@ -95,11 +130,9 @@ def assert_marginals(page, potentials):
 
 
 def test_every_number_is_pythons_within_1e_9(chromium):
-    code = bundle.bundled(bundle.OWN / "local.js")
-    last = re.findall(r"^const (m\d+) =", code, re.MULTILINE)[-1]
     page = chromium.new_page()
     told = data(Live(chain()), list(PAGES))
-    answers = page.evaluate(ANSWER % (code, last), [told, EVENTS])
+    answers = page.evaluate(ANSWER % last_module(bundle.OWN / "local.js"), [told, EVENTS])
     page.close()
     expected = analyse(EDITS.apply(chain()))
     sweeps = expected.forward_backward
@@ -117,6 +150,52 @@ def test_every_number_is_pythons_within_1e_9(chromium):
     assert answers["note"].startswith(f"log Z from α {sweeps.log_partition:.9f}".replace("-", "−"))
     assert answers["sums"] == [f"{sweeps.log_partition:.4f}".replace("-", "−")] * len(WORDS)
     assert answers["query"] == "k=0.5&t=A.B%3A1.25%2CSTART.C%3A-inf&e=2.D%3A-0.5"
+
+
+def odd_chains():
+    """Of one to eight words, some with ties, and two without any path."""
+    for seed in range(40):
+        words = [f"w{t}" for t in range(1 + seed % 8)]
+        plain = chain(words, seed=seed)
+        emissions = plain.emissions.round() if seed % 3 == 0 else plain.emissions
+        steps = plain.transitions.round() if seed % 3 == 0 else plain.transitions
+        steps = torch.full_like(steps, -math.inf) if seed in (7, 22) else steps
+        yield crfviz.Potentials(emissions, steps, plain.start, tags=plain.tags, tokens=words)
+
+
+def scales(pages):
+    """Of all tables; they are taken out."""
+    tables = [table for page in pages for table in page["picture"]["tables"]]
+    return [table.pop("scale") for table in tables]
+
+
+def test_another_sentence_is_told_as_python_tells_it(chromium):
+    chains = [chain(), *odd_chains()]
+    analyses = [analyse(each) for each in chains]
+    golds = [None if n % 2 else [0] * len(each.words) for n, each in enumerate(analyses)]
+    wanted = [
+        data(Live(each, gold=gold, probabilistic=False), list(PAGES))
+        for each, gold in zip(chains, golds, strict=True)
+    ]
+    asked = [
+        {"words": told["words"], "trained": told["trained"], "gold": gold}
+        for told, gold in zip(wanted, golds, strict=True)
+    ]
+    modules = [bundle.OWN / "retold.js", bundle.OWN / "local.js", bundle.STAGE / "model.js"]
+    script = RETELL % tuple(part for entry in modules for part in last_module(entry))
+    page = chromium.new_page()
+    answers = page.evaluate(script, [wanted[1], asked])
+    page.close()
+    for told, analysis, answer in zip(wanted, analyses, answers, strict=True):
+        (marginals,) = told["pages"][5]["picture"]["tables"]
+        marginals["framed"] = True  # without a path there is nothing to frame
+        got, pages = (json.loads(json.dumps(each["pages"])) for each in (answer, told))
+        assert scales(got) == pytest.approx(scales(pages), abs=1e-9)
+        assert got == pages
+        assert answer["margin"] == pytest.approx(told["margin"], abs=1e-9)
+        reasons, entropy = [explain(analysis)] * 3, entropy_note(analysis)
+        assert [*answer["notes"][:3], answer["notes"][5]] == [*reasons, entropy]
+        assert answer["notes"][4] == ""
 
 
 def test_it_opens_by_itself_edits_and_takes_back(opened):
@@ -158,6 +237,40 @@ def test_it_is_walked_by_keys_and_explains_cells(opened):
     expect(page.get_by_role("button", name="Marginals")).to_have_attribute("aria-current", "page")
 
 
+def test_a_sentence_is_tagged_by_the_model_inside(opened, tmp_path):
+    tagger = crfviz.load_tagger("textbook/ice-cream")
+    path = tmp_path / "tagging.html"
+    crfviz.export_html(tagger, path, sentence="3 1", with_model=True)
+    page = drawn(opened(path.read_text("utf-8")))
+    box = page.get_by_role("textbox", name="Sentence")
+    said = page.locator(".said")
+    expect(box).to_have_value("3 1")
+    box.fill("1 1 3 2")
+    box.press("Enter")
+    expect(page.locator(".word")).to_have_text(["1", "1", "3", "2"])
+    marginals = crfviz.forward_backward(tagger.potentials(["1", "1", "3", "2"])).marginals
+    node = page.locator('[data-node="2,1"]')
+    expect(node).to_have_attribute("data-marginal", f"{marginals[2, 1].item():.6f}")
+    expect(page.get_by_role("link", name="Open this")).to_have_attribute(
+        "href", re.compile("sentence=1\\+1\\+3\\+2")
+    )
+    for typed, answer in [
+        ("1 7", "no observation “7”"),
+        ("1 " * 121, "at most 120 words, this sentence has 121"),
+        (" ", "no word in it"),
+    ]:
+        box.fill(typed)
+        box.press("Enter")
+        expect(said).to_contain_text(answer)
+        expect(box).to_have_value(typed)
+        expect(page.locator(".word")).to_have_count(4)
+    page.get_by_role("button", name="Undo", exact=True).first.click()
+    expect(page.locator(".word")).to_have_text(["3", "1"])
+    expect(box).to_have_value("3 1")
+    page.get_by_role("button", name="Redo", exact=True).first.click()
+    expect(box).to_have_value("1 1 3 2")
+
+
 def test_without_scripts_its_tables_are_read(opened):
     page = opened(live_page(Live(chain()), list(PAGES)), java_script_enabled=False)
     expect(page.get_by_role("heading", name="marginals", exact=True)).to_be_visible()
@@ -174,9 +287,16 @@ def test_a_file_cut_off_says_so_and_keeps_its_tables(opened, kept):
 
 def test_the_largest_is_drawn_and_words_with_markup_are_text(opened):
     tags = [f"T{k}" for k in range(64)]
-    page = drawn(opened(live_page(Live(chain(HOSTILE * 60, tags)), list(PAGES))))
+    potentials = chain(HOSTILE * 60, tags)
+    page = drawn(opened(live_page(Live(potentials), list(PAGES)), script=FIRST_NODES))
     expect(page.locator(".word").first).to_have_text(HOSTILE[0])
     expect(page.locator("[data-row=viterbi]")).to_have_count(120)
+    expect(page.locator("[data-node]")).to_have_count(120 * 64)
+    assert 0 < page.evaluate("firstNodes") < 120 * 32  # the words in sight came first
+    marginal = crfviz.forward_backward(potentials).marginals[119, 7].item()
+    last = page.locator('[data-node="119,7"]')
+    expect(last).to_have_attribute("data-marginal", f"{marginal:.6f}")
+    expect(last.locator(".dot")).to_be_visible()
 
 
 @pytest.mark.parametrize(("scheme", "paper"), [("light", "255, 255, 255"), ("dark", "14, 17, 23")])
@@ -219,6 +339,53 @@ def test_a_picture_is_saved_as_it_is_on_the_screen(opened):
     assert not re.search(r"color\(|var\(|url\(h", ElementTree.tostring(picture, "unicode"))
     width, height = struct.unpack(">II", saved(page, "PNG")[16:24])
     assert (width, height) == (2 * int(picture.get("width")), 2 * int(picture.get("height")))
+
+
+def test_a_saved_picture_draws_what_is_seen_of_the_lattice(opened):
+    tags = [f"T{k}" for k in range(14)]
+    rare = torch.where(torch.arange(14) < 8, 0.0, -30.0)
+    scores = chain(tags=tags)
+    folded = crfviz.Potentials(scores.emissions + rare, scores.transitions, tags=tags)
+    page = drawn(opened(live_page(Live(folded), list(PAGES))))
+    expect(page.locator(".edge[data-folded]")).not_to_have_count(0)
+    lines = page.evaluate(
+        """() => [...document.querySelectorAll(".lattice-picture path")]
+          .filter((path) => getComputedStyle(path).visibility === "visible")
+          .map((path) => path.getAttribute("d"))
+          .filter(Boolean)"""
+    )
+    picture = ElementTree.fromstring(saved(page, "SVG"))
+    assert [each.get("d") for each in picture.iter(f"{SVG}path") if each.get("d")] == lines
+    page.get_by_role("button", name="Forward–backward").click()
+    page.keyboard.press("Home")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".sum").first).to_be_visible()
+    picture = ElementTree.fromstring(saved(page, "SVG"))
+    assert any(each.get("stroke-opacity") == "0.55" for each in picture.iter(f"{SVG}path"))
+
+
+def test_a_saved_picture_has_the_marks_of_what_was_edited(opened):
+    edited = Edits({("A", "B"): 3.0}, {(2, "D"): 9.0})
+    plain = chain(WORDS[:4])  # few words: there is room for what a tag was
+    page = drawn(opened(live_page(Live(plain, edits=edited, opens="transitions"), list(PAGES))))
+    picture = ElementTree.fromstring(saved(page, "SVG"))
+    texts = list(picture.iter(f"{SVG}text"))
+    for sign in "▲▼":
+        assert any(each.text == sign for each in texts), sign
+    was = [each.text for each in texts if each.get("text-decoration") == "line-through"]
+    now, before = analyse(edited.apply(plain)), analyse(plain)
+    changed = zip(before.viterbi.path, now.viterbi.path, strict=True)
+    assert {"ABCD"[old] for old, new in changed if old != new} <= set(was)
+    cell = page.locator('[data-cell="A,B"]').bounding_box()
+    stage = page.locator("[data-stage]").bounding_box()
+    frames = [each for each in picture.iter(f"{SVG}rect") if each.get("stroke-width") == "2"]
+    left, top = (cell[name] - stage[name] + 1 for name in "xy")
+    places = [(float(each.get("x")), float(each.get("y"))) for each in frames]
+    assert any(place == pytest.approx((left, top), abs=1) for place in places)
+    corners = [each.get("points").split()[0] for each in picture.iter(f"{SVG}polygon")]
+    tips = [tuple(map(float, corner.split(","))) for corner in corners]
+    assert any(tip == pytest.approx((left - 1, top - 1), abs=0.1) for tip in tips)
 
 
 DECK = """

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
+from tests.browser.accessibility import assert_accessible
 from tests.browser.screen import PATIENCE, PAUSE, TRIES
 
 TAGGED = "He\tPRON\nruns\tVERB\n.\tSYM\n\nThese\tPRON\nlook\tVERB\nfine\tADJ\n.\tPUNCT\n"
@@ -160,6 +161,23 @@ def test_a_cell_of_the_matrix_lists_its_errors(screen):
     says(screen, "Errors: NOUN as PROPN")
 
 
+def test_a_cell_and_its_errors_are_reached_by_keyboard(screen):
+    screen.visit("model-errors", model="upos-en")
+    screen.pick(screen.page.get_by_role("combobox", name="Errors of a cell"), "NOUN as PROPN")
+    says(screen, "Errors: NOUN as PROPN")
+    screen.expect_param("v.cell", "NOUN PROPN")
+    switch = screen.page.locator(".st-key-view-plain_errors input")
+    switch.focus()
+    screen.press(" ")
+    first = screen.page.locator(".crfviz-plain a").first
+    expect(first).to_have_accessible_name(re.compile("open explore: .*NOUN, PROPN"))
+    assert_accessible(screen, "a list by keyboard")
+    first.focus()
+    screen.press("Enter")
+    screen.expect_title("Explore")
+    expect(screen.page.locator(".st-key-listed")).to_contain_text("gold NOUN, predicted PROPN")
+
+
 def test_an_uploaded_file_is_measured_and_kept_over_pages(screen):
     screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
     says(screen, "Choose a file")
@@ -204,7 +222,7 @@ def test_a_run_can_be_stopped_and_begun_again(screen):
     upload(screen, "".join(f"Dog{n}\tNOUN\nruns\tVERB\n.\tPUNCT\n\n" for n in range(9000)))
     screen.page.get_by_role("button", name="Stop").click()
     says(screen, "The run was stopped")
-    assert not screen.page.locator("[data-testid=stDataFrame]").count()
+    expect(screen.page.locator("[data-testid=stDataFrame]")).to_have_count(0)
     screen.page.get_by_role("button", name="Run", exact=True).click()
     expect(screen.page.get_by_role("button", name="Stop")).to_be_visible(timeout=PATIENCE)
     screen.page.get_by_role("button", name="Stop").click()

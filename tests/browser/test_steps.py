@@ -33,6 +33,10 @@ SEEN = """() => {
     identity: crfviz.read().identity, note: crfviz.read().note,
   };
 }"""
+BELOW = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  return main.scrollHeight - main.clientHeight;
+}"""
 WORDS = len(chain().words)
 
 
@@ -104,6 +108,7 @@ def test_forward_backward_sums_left_to_right_and_back(screen):
     for step in range(last):
         shown = seen(screen)
         assert (shown["step"], shown["steps"]) == (step, last)
+        assert screen.page.evaluate(BELOW) <= 0  # all tags have rows, and the lattice the numbers
         forward, back = min(step, WORDS), max(0, step - WORDS - 1)
         swept = every[:forward] if not back else every[WORDS - back :]
         assert shown["columns"] == swept
@@ -198,6 +203,42 @@ def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
     screen.expect_title("Transitions")
 
 
+def test_a_link_that_is_followed_right_after_a_step_is_not_overtaken_by_it(screen):
+    screen.open("viterbi", step="1")
+    screen.page.evaluate("""() => {
+      const once = (type, act) => addEventListener(type, act, { once: true });
+      const step = new KeyboardEvent("keydown", { key: "PageDown" });
+      once("mousedown", () => document.dispatchEvent(step));
+      once("click", () => { // not heard where it is followed once more
+        const begin = performance.now();
+        while (performance.now() - begin < 600);  // the next page comes late
+      });
+    }""")
+    screen.page.locator(".st-key-pages a", has_text="Marginals").click()
+    screen.expect_title("Marginals")
+    screen.page.wait_for_function("crfviz.swept()")
+    screen.expect_title("Marginals")
+
+
+def test_the_clicker_turns_pages_that_have_no_picture(screen):
+    main = "document.querySelector('[data-testid=stMain]')"
+    screen.visit("models")
+    screen.page.get_by_role("tab").first.click()  # the cards are below
+    screen.page.wait_for_function(f"{main}.scrollHeight > 2 * {main}.clientHeight")
+    screen.page.evaluate(f"{main}.scrollTop = 0")
+    screen.press("PageDown")
+    assert screen.page.evaluate(f"{main}.scrollTop") > 0
+    screen.expect_title("Models")
+    screen.page.evaluate(f"{main}.scrollTop = 1e6")
+    screen.press("PageDown")
+    screen.expect_title("Bring your own")
+    screen.page.wait_for_function("crfviz.swept()")
+    screen.press("PageDown")
+    screen.wait_for_text("Bring your own is the last page of “Models”.")
+    screen.press("PageUp")
+    screen.expect_title("Models")
+
+
 def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
     screen.open("")
     screen.page.locator("h1").click()  # the focus may be in the sidebar, where letters are typed
@@ -238,6 +279,11 @@ def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
     screen.page.locator("[data-part=viterbi]").click()
     assert list(seen(screen)["rows"]) == ["viterbi"]
     screen.expect_param("v.rows", "greedy.viterbi")
+    with screen.redraw():
+        screen.page.get_by_role("button", name="keys of one letter").click()
+    screen.expect_param("v.no_letters", "1")
+    screen.press("v")
+    assert list(seen(screen)["rows"]) == ["viterbi"]
 
 
 def test_nothing_beside_the_picture_tells_what_a_step_has_not_come_to(screen):
@@ -283,6 +329,16 @@ def test_the_link_is_the_screen(watch, fresh):
     assert set(seen(other)["rows"]) == {"log_z"}
     expect(other.page.locator(".tag-label:visible")).to_have_count(len(chain().tags))
     expect(other.page.locator("[data-testid=stExpandSidebarButton]")).to_be_visible()
+    expect(other.page.locator("[data-table=beta][data-chosen]")).to_be_in_viewport(ratio=1)
+    assert other.page.evaluate(BELOW) <= 0
+    within = """() => {
+      const box = (kind) => crfviz.stage().querySelector(kind).getBoundingClientRect();
+      const [frame, head, label] = [".scroller", ".word", ".label.tag-name"].map(box);
+      const chosen = box("[data-table=beta][data-chosen]");
+      return [chosen.top >= head.bottom, chosen.bottom <= frame.bottom,
+              Math.abs(head.top - frame.top) < 1, Math.abs(label.left - frame.left) < 1];
+    }"""
+    assert other.page.evaluate(within) == [True] * 4  # it scrolls under its words, beside its tags
     place, inside = (
         other.page.locator(each).first.bounding_box()
         for each in ("[data-table=beta][data-t='30'][data-k='3']", ".scroller")

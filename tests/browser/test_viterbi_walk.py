@@ -185,6 +185,20 @@ def test_nodes_are_reached_and_walked_by_keyboard(screen):
     assert moved != f"{t},{k}"
 
 
+def test_buttons_beside_the_picture_reach_every_cell(screen):
+    screen.open()
+    screen.follow("Forward–backward")
+    screen.wait({"name": 0, "rev": -1})
+    title = screen.page.locator(".side-title")
+    words, tags = chain().words, sorted(chain().tags)
+    for name in ["the word before"] * 6 + ["the tag above"] * 17:
+        screen.page.get_by_role("button", name=name).click()
+    expect(title).to_have_text(f"{tags[0]} at “{words[0]}”")
+    for name in ["the word after", "the tag below", "the tag below", "the tag above"]:
+        screen.page.get_by_role("button", name=name).click()
+    expect(title).to_have_text(f"{tags[1]} at “{words[1]}”")
+
+
 def test_cells_are_reached_and_walked_by_keyboard(screen):
     sentence = "I want to work ."  # ADJ, the first tag, has no mass and is folded away
     screen.open("transitions", sentence=sentence)

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.ui.shell.contents import ENTRIES, GROUPS
 from crfviz.ui.shell.glossary import GLOSSARY
+from crfviz.views.contents import ENTRIES, GROUPS
 from tests.browser.screen import MODEL, TITLES
 
 LONGEST = {

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -64,12 +64,7 @@ def connect(url: URL) -> Engine:
     place = shown(url)
     if url.get_backend_name() == "sqlite":
         _make_folder(Path(str(url.database)).parent)
-    try:
-        engine = _engine(url)
-    except (ModuleNotFoundError, NoSuchModuleError) as error:
-        raise StoreError(
-            "PostgreSQL needs its driver: install it with `pip install 'crfviz[postgres]'`"
-        ) from error
+    engine = engine_of(url)
     try:
         _to_newest(engine, place)
     except BaseException as error:
@@ -139,13 +134,24 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _engine(url: URL) -> Engine:
+def engine_of(url: URL, pool: Mapping[str, int] = POOL) -> Engine:
+    """What connects to an address, before anything is asked of it.
+
+    Raises:
+        StoreError: the driver is not installed.
+    """
     json = {"json_serializer": to_json, "json_deserializer": from_json}
     if url.get_backend_name() != "sqlite":
         waits = {"connect_timeout": WAIT, "options": f"-c lock_timeout={WAIT}s"}
         own = {name: value for name, value in waits.items() if name not in url.query}
-        return create_engine(url, connect_args=own, pool_pre_ping=True, **json, **POOL)
-    engine = create_engine(url, connect_args={"timeout": WAIT}, **json, **POOL)
+        try:
+            ways = {"pool_pre_ping": True, **json, **pool}
+            return create_engine(url, connect_args=own, **ways)
+        except (ModuleNotFoundError, NoSuchModuleError) as error:
+            raise StoreError(
+                "PostgreSQL needs its driver: install it with `pip install 'crfviz[postgres]'`"
+            ) from error
+    engine = create_engine(url, connect_args={"timeout": WAIT}, **json, **pool)
     event.listen(engine, "connect", partial(_prepare_file, Path(str(url.database))))
     event.listen(engine, "begin", _begin)
     return engine

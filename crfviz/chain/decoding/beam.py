@@ -9,7 +9,6 @@ Source: Lowerre, "The Harpy Speech Recognition System" (1976), chapter 3; the me
 Viterbi's (1967). The loop is its own: no other recursion drops anything between two words.
 """
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.arguments import require_count
-from crfviz.chain.engine.chains import together
+from crfviz.chain.engine.chains import Many, together
 from crfviz.chain.engine.packed import Packed
 from crfviz.chain.potentials import Array, Potentials
 
@@ -40,7 +39,7 @@ def beam(potentials: Potentials, width: int) -> list[int]:
     return beams([potentials], width)[0]
 
 
-def beams(chains: Sequence[Potentials], width: int) -> list[list[int]]:
+def beams(chains: Many, width: int) -> list[list[int]]:
     """The same for one chain or more with the same tags, word by word for all of them at once.
 
     Raises:

@@ -2,12 +2,12 @@
 
 from typing import Literal, get_args
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
-from crfviz.chain import recursions
-from crfviz.chain.potentials import Potentials
-from crfviz.chain.recursions import lowest_best
+from crfviz.chain.engine.arrays import lowest_best
+from crfviz.chain.engine.chains import Chains, Many, together
+from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError
 
 How = Literal["independent", "left_to_right"]
@@ -26,28 +26,36 @@ def greedy(potentials: Potentials, how: How = "independent") -> list[int]:
         >>> greedy(potentials), greedy(potentials, "left_to_right")
         ([0, 1], [0, 0])
     """
+    return greedy_paths([potentials], how)[0]
+
+
+def greedy_paths(chains: Many, how: How = "independent") -> list[list[int]]:
+    """The same for one chain or more with the same tags, word by word for all of them at once."""
     if how not in get_args(How):
         raise CrfvizError(f"how must be one of {get_args(How)}, got {how!r}")
-    if how == "independent":
-        path: list[int] = lowest_best(potentials.emissions, -1).tolist()
-        return path
-    return _left_to_right(potentials)
+    batch = together(chains)
+    tags = lowest_best(batch.emissions) if how == "independent" else _left_to_right(batch)
+    return [path.tolist() for path in batch.split(tags)]
 
 
-def _left_to_right(potentials: Potentials) -> list[int]:
-    """Choose the next tag for every tag one can be at, then walk along the choices."""
-    emissions = potentials.emissions.detach()
-    gains = emissions.clone()
-    gains[-1] += potentials.end
-    first = _choose(potentials.start + gains[0], emissions[0])
-    following = _choose(
-        potentials.transitions + gains[1:, None, :],  # (T-1, K from, K to)
-        emissions[1:, None, :].expand(-1, potentials.num_tags, -1),
-    )
-    return recursions.follow(int(first), following.tolist())
+def _left_to_right(batch: Chains) -> NDArray[np.int64]:
+    """(N,) tags of the rows, each the best after the one chosen before it."""
+    packed, emissions = batch.packed, batch.emissions
+    gains = emissions.copy()
+    gains[packed.last] += batch.end
+    gains[packed.first] += batch.start
+    tags = np.empty(len(gains), np.int64)
+    tags[packed.first] = _chosen(gains[packed.first], emissions[packed.first])
+    for before, here in zip(packed.previous, packed.columns[1:], strict=True):
+        tag = tags[before]
+        shared = batch.steps.ndim == 2
+        ways = batch.steps[tag] if shared else batch.steps[here][np.arange(len(tag)), tag]
+        tags[here] = _chosen(ways + gains[here], emissions[here])
+    return tags
 
 
-def _choose(scores: Tensor, emissions: Tensor) -> Tensor:
-    """Best of `scores` (..., K), or of `emissions` where all scores are -inf."""
-    dead = torch.isneginf(scores).all(-1, keepdim=True)
-    return lowest_best(torch.where(dead, emissions, scores), -1)
+def _chosen(scores: Array, emissions: Array) -> NDArray[np.int64]:
+    """The best of each row of scores (n, K), or of emissions where all scores are -inf."""
+    dead = np.isneginf(scores).all(1, keepdims=True)
+    tags: NDArray[np.int64] = lowest_best(np.where(dead, emissions, scores))
+    return tags

@@ -52,6 +52,16 @@ def k_best(potentials: Potentials, k: int) -> list[Path]:
     ]
 
 
+def best_first(potentials: Potentials) -> Iterator[list[int]]:
+    """The tags of all allowed paths, one by one, in the order of `k_best`; the first call raises.
+
+    Raises:
+        NoPathError: every path is forbidden.
+    """
+    for _, tags in _paths(_losses(allowed_prefixes(*potentials.scores()))):
+        yield tags
+
+
 def margin(potentials: Potentials) -> float | None:
     """Nats between the best path and the second; None where there are not two.
 

@@ -3,7 +3,6 @@
 best_t(k) = e_t(k) + max_j [best_{t-1}(j) + w(j, k)]     best prefix that ends in k at t
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ from torch import Tensor
 from crfviz.chain import recursions
 from crfviz.chain.engine import best as engine_of_batches
 from crfviz.chain.engine import best_alone as engine
-from crfviz.chain.engine.chains import together
+from crfviz.chain.engine.chains import Many, together
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import probability, require_path
 from crfviz.chain.potentials import Array, Potentials
@@ -89,7 +88,7 @@ def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array)
     return _walked_back(prefixes, prefixes.near.argmax(-1))
 
 
-def best_paths(chains: Sequence[Potentials]) -> list[list[int]]:
+def best_paths(chains: Many) -> list[list[int]]:
     """`best_path` of one chain or more with the same tags, word by word for all of them at once.
 
     Raises:
@@ -97,13 +96,13 @@ def best_paths(chains: Sequence[Potentials]) -> list[list[int]]:
     """
     batch = together(chains)
     if batch.steps.ndim == 3:
-        return [best_path(chain) for chain in chains]
+        return [best_path(chain) for chain in batch.given]
     emissions, steps, start = map(torch.from_numpy, (batch.emissions, batch.steps, batch.start))
     best = engine_of_batches.best_prefixes(emissions, steps, start, batch.packed)
     tags, allowed = engine_of_batches.walked_back(best, batch.steps, batch.end, batch.packed)
     if not allowed.all():
         blocked = batch.packed.order[~allowed].min()
-        best_path(chains[blocked])  # says where the last prefix breaks off
+        best_path(batch.given[blocked])  # says where the last prefix breaks off
     return [path.tolist() for path in batch.split(tags)]
 
 

@@ -1,6 +1,7 @@
 """The few functions that NumPy and torch do not share by name, or that one of them does faster."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def chosen(table: Array, ids: Ids) -> Array:
     """One number of each row: (N, K) and ids (N,) to (N,)."""
     if isinstance(table, Tensor):
         return table.gather(1, ids[:, None])[:, 0]
-    return table.reshape(-1).take(np.arange(0, table.size, table.shape[1]) + ids)
+    return table.take(_cells(table, ids))
 
 
 def add_to(table: Array, ids: Ids, numbers: Array) -> None:
@@ -43,7 +44,27 @@ def add_to(table: Array, ids: Ids, numbers: Array) -> None:
     if isinstance(table, Tensor):
         table.scatter_add_(1, ids[:, None], numbers[:, None])
     else:
-        table[np.arange(len(ids)), ids] += numbers
+        cells = _cells(table, ids)
+        table.put(cells, table.take(cells) + numbers)
+
+
+def _cells(table: Array, ids: Ids) -> Ids:
+    """The places of these cells in a table that is read row after row."""
+    return np.arange(0, table.size, table.shape[1]) + ids
+
+
+def added_up(numbers: Array, ids: Ids, size: int) -> Array:
+    """The sums of the numbers (N,) of each id, (size,)."""
+    if isinstance(numbers, Tensor):
+        return numbers.new_zeros(size).index_add_(0, ids, numbers)
+    return np.bincount(ids, numbers, size)
+
+
+def views(table: Array, rows: Sequence[slice]) -> Sequence[Array]:
+    """Those rows of a table, each as a view; one slice lies behind the other."""
+    if isinstance(table, Tensor):  # one call, where a slice takes as long as a product
+        return table.tensor_split([end for part in rows for end in (part.start, part.stop)])[1::2]
+    return [table[part] for part in rows]
 
 
 def take(table: Array, rows: Ids) -> Array:
@@ -65,6 +86,12 @@ def largest(table: Array) -> Array:
 def tie_bound(best: Array) -> Array:
     """From where on a score ties with the best one; see `crfviz.chain.recursions`. NumPy alone."""
     return best - TOLERANCE * np.maximum(np.abs(best), 1.0)
+
+
+def lowest_best(scores: Array) -> Ids:
+    """`crfviz.chain.recursions.lowest_best` of each row: (N, K) to (N,). NumPy alone."""
+    ties: Ids = scores >= tie_bound(scores.max(1))[:, None]
+    return ties.argmax(1)
 
 
 def log(numbers: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from crfviz.chain.engine.arrays import Array, library, log, take
+from crfviz.chain.engine.arrays import Array, added_up, library, log, take
 from crfviz.chain.engine.exponentials import Exponentials, exponentials
 from crfviz.chain.engine.packed import Packed
 from crfviz.chain.engine.pieces import cut, sweeps_of_pieces
@@ -22,7 +22,7 @@ class Sums:
         """(B,) log Z of each place, nats; -inf if no path is allowed."""
         p, scores = self.packed, self.scores
         best = scores.best_emissions + scores.best_move  # of each word with the move to it
-        words = library(best).bincount(p.places, best)
+        words = added_up(best, p.places, len(p.order))
         found = words + scores.best_move + log(self.totals[p.last])
         if self.swept.divided is not None:
             found += self.swept.divided[0][p.last]

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import Ids, chosen, take, tie_bound
+from crfviz.chain.engine.arrays import Ids, chosen, lowest_best, take, tie_bound
 from crfviz.chain.engine.memory import scratch
 from crfviz.chain.engine.packed import Packed
 
@@ -56,7 +56,7 @@ def walked_back(best: Scores, transitions: Scores, end: Scores, packed: Packed) 
     with np.errstate(invalid="ignore"):  # where nothing is allowed
         close = np.count_nonzero(ways >= tie_bound(taken)[:, None])
     if close > len(ways):
-        _, tags = _walked(best, transitions, end, packed, _lowest_best)
+        _, tags = _walked(best, transitions, end, packed, lowest_best)
     return tags[packed.mirrored], taken[packed.first] > -np.inf
 
 
@@ -78,9 +78,3 @@ def _walked(
 
 def _first_best(scores: Scores) -> Ids:
     return scores.argmax(1)
-
-
-def _lowest_best(scores: Scores) -> Ids:
-    """`crfviz.chain.recursions.lowest_best` of each row."""
-    ties: Ids = scores >= tie_bound(scores.max(1))[:, None]
-    return ties.argmax(1)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,3 +49,25 @@ def best_prefixes(emissions: Scores, transitions: Scores, start: Scores, end: Sc
         before = largest(ways, 1, out=found)
     best = arriving + emissions
     return Prefixes(best, leading, arriving[1:], best[-1] + end)
+
+
+def first_best_path(
+    emissions: NDArray[Any], steps: NDArray[Any], start: NDArray[Any], end: NDArray[Any]
+) -> list[int]:
+    """The best path alone, in the precision of the scores; the lowest tag among exact equals.
+
+    Emissions are (T, K), steps (T-1, K from, K to), start and end (K,).
+    """
+    best, ways = np.empty_like(emissions), np.empty_like(steps)
+    add, largest = np.add, np.maximum.reduce
+    add(start, emissions[0], out=best[0])
+    for step, way, before, found, emission in zip(
+        steps, ways, best[:, :, None], best[1:], emissions[1:], strict=False
+    ):
+        add(step, before, out=way)
+        largest(way, 0, out=found)
+        add(found, emission, out=found)
+    path = [int((best[-1] + end).argmax())]
+    for way in ways[::-1]:
+        path.append(int(way[:, path[-1]].argmax()))
+    return path[::-1]

@@ -15,6 +15,7 @@ from crfviz.chain.potentials import Array, Potentials
 class Chains:
     """The scores of B chains by rows and places; see `Packed`."""
 
+    given: Sequence[Potentials]  # as they came
     packed: Packed
     emissions: Array  # (N, K)
     steps: Array  # (K, K), or (N, K, K) the way to each row, zeros to the first words
@@ -27,8 +28,13 @@ class Chains:
         return np.split(rows[self.words], self.packed.given(self.packed.lengths).cumsum()[:-1])
 
 
-def together(chains: Sequence[Potentials]) -> Chains:
-    """One chain or more, packed."""
+Many = Sequence[Potentials] | Chains  # packed by whoever asks several things of them
+
+
+def together(chains: Many) -> Chains:
+    """One chain or more with the same tags, packed if they are not yet."""
+    if isinstance(chains, Chains):
+        return chains
     lengths = np.array([chain.num_tokens for chain in chains])
     packed = pack(lengths, int(lengths.max()))
     words = packed.cells.argsort()
@@ -38,6 +44,7 @@ def together(chains: Sequence[Potentials]) -> Chains:
         np.array_equal(matrix, transitions[0]) for matrix in transitions[1:]
     )
     return Chains(
+        given=chains,
         packed=packed,
         emissions=np.concatenate(emissions)[rows],
         steps=transitions[0] if shared else np.concatenate(_steps(chains))[rows],

@@ -58,15 +58,15 @@ def exponentials(
     parts = [scores.reshape(-1, num_tags) for scores in (transitions, start, end)]
     moves = xp.concatenate(parts)
     best_move = max(float(moves.max()), -1e300)
-    moves = moves - best_move
+    moves -= best_move
     lowest_word, forbidden_word = lowest_finite(words)
     lowest_move, forbidden_move = lowest_finite(moves)
     spread = -lowest_word - lowest_move
     if not spread <= WIDEST:
         return None
-    moves = xp.exp(moves)
+    xp.exp(moves, out=moves)
     return Exponentials(
-        emissions=xp.exp(words),
+        emissions=xp.exp(words, out=words),
         transitions=moves[: len(parts[0])].reshape(transitions.shape),
         start=moves[len(parts[0]) : -len(parts[2])].reshape(start.shape),
         end=moves[-len(parts[2]) :].reshape(end.shape),

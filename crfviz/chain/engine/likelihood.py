@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import Array, Ids, add_to, chosen, library
+from crfviz.chain.engine.arrays import Array, Ids, add_to, added_up, chosen
 from crfviz.chain.engine.batch import Sums
 
 
@@ -28,10 +28,10 @@ class Scores(NamedTuple):
 
 def gold_score(scores: Scores, sums: Sums, tags: Ids) -> Array:
     """(B,) score of the tagging of each place in nats, from packed scores and tags (N,)."""
-    p, xp = sums.packed, library(scores.emissions)
+    p = sums.packed
     terms = chosen(scores.emissions, tags)
     terms[p.later] += scores.transitions[tags[p.before], tags[p.later]]
-    found = xp.bincount(p.places, terms)
+    found = added_up(terms, p.places, len(p.order))
     return found + scores.start[tags[p.first]] + scores.end[tags[p.last]]
 
 
@@ -44,16 +44,16 @@ def gradient(sums: Sums, tags: Ids, weights: Array, expected: Array) -> Scores:
         weights: (B,) of each place, for its tagging.
         expected: (B,) the same, for what the chain expects: 0 where the likelihood is -inf.
     """
-    p, xp = sums.packed, library(weights)
+    p = sums.packed
     num_tags = len(sums.scores.transitions)
     ahead = sums.ahead(-expected)
     emissions = sums.uses(ahead)
     add_to(emissions, tags, weights[p.places])
     used = tags[p.before] * num_tags + tags[p.later]
-    uses = xp.bincount(used, weights[p.places[p.later]], num_tags**2).reshape(num_tags, num_tags)
+    uses = added_up(weights[p.places[p.later]], used, num_tags**2)
     return Scores(
         emissions=emissions,
-        transitions=uses + sums.moves(ahead),
+        transitions=uses.reshape(num_tags, num_tags) + sums.moves(ahead),
         start=emissions[p.first].sum(0),
         end=emissions[p.last].sum(0),
     )

@@ -49,11 +49,11 @@ class Packed:
 
     def on(self, device: torch.device) -> "Packed":
         """The same with tensors on a device."""
-        moved: dict[str, Any] = {
-            name: value if isinstance(value, list) else torch.from_numpy(value).to(device)
-            for name, value in vars(self).items()
-        }
-        return Packed(**moved)
+        fields: dict[str, Any] = dict(vars(self))
+        ids = {name: value for name, value in fields.items() if not isinstance(value, list)}
+        moved = torch.from_numpy(np.concatenate([*ids.values()])).to(device)  # one way for all
+        sizes = [len(value) for value in ids.values()]
+        return Packed(**fields | dict(zip(ids, torch.split(moved, sizes), strict=True)))
 
 
 @lru_cache(maxsize=256)

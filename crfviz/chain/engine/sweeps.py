@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from crfviz.chain.engine.arrays import Array, copied, empty, library, log, take
+from crfviz.chain.engine.arrays import Array, copied, empty, library, log, take, views
 from crfviz.chain.engine.exponentials import Exponentials
 from crfviz.chain.engine.memory import scratch
 from crfviz.chain.engine.packed import Packed
@@ -40,9 +41,9 @@ class Sweeps:
 
 
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps:
-    """Prefixes and suffixes of all words."""
-    alone = packed.first.stop == 1 and isinstance(e.emissions, np.ndarray)
-    return (_together if alone or e.emissions.shape[1] <= FEW_TAGS else _in_turn)(e, packed)
+    """Prefixes and suffixes of all words; on a GPU a step costs the same for all sizes."""
+    few = packed.first.stop == 1 or e.emissions.shape[1] <= FEW_TAGS
+    return (_together if few or isinstance(e.emissions, Tensor) else _in_turn)(e, packed)
 
 
 def _together(e: Exponentials, packed: Packed) -> Sweeps:
@@ -107,16 +108,14 @@ def _run(
     if len(packed.columns) >= stride:
         divided = xp.zeros_like(words[..., 0])
     xp.multiply(arriving[packed.first], words[packed.first], out=reached[packed.first])
+    later = packed.columns[1:]
     x, a, r = (table.reshape(len(table), -1) for table in (words, arriving, reached))
+    tables = views(r, packed.previous), views(a, later), views(x, later), views(r, later)
+    ways = list(zip(*tables, steps, strict=True))
     for begin in range(0, len(packed.columns), stride):
-        before = max(begin, 1) - 1
-        columns = packed.columns[before + 1 : begin + stride]
-        for leaving, here, step in zip(
-            packed.previous[before:], columns, steps[before:], strict=False
-        ):
-            row = a[here]
-            product(r[leaving], step, out=row)
-            xp.multiply(row, x[here], out=r[here])
+        for leaving, here, word, found, step in ways[max(begin, 1) - 1 : begin + stride - 1]:
+            product(leaving, step, out=here)
+            xp.multiply(here, word, out=found)
         if divided is not None:
             _divide(reached, divided, packed, range(begin, begin + stride))
     return divided

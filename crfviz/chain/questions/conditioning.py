@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from crfviz.chain.decoding.viterbi import best_path
-from crfviz.chain.forward_backward import ForwardBackward, log_partition
+from crfviz.chain.forward_backward import ForwardBackward, Posterior, log_partition
 from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import NoPathError, ShapeError
@@ -79,7 +79,7 @@ def pin_probability(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -
 
 
 def run_probability(
-    potentials: Potentials, tables: ForwardBackward, run: range, path: Sequence[int]
+    potentials: Potentials, tables: ForwardBackward | Posterior, run: range, path: Sequence[int]
 ) -> float:
     """`pin_probability` of words in a row with their tags on a path, from the tables of the chain.
 

@@ -14,6 +14,9 @@ shared databases" (1976), for the subdivision.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import torch
+from torch import Tensor
+
 from crfviz.chain.arguments import require_number
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.edits import Edits
@@ -50,14 +53,14 @@ def strength_intervals(
     highest = require_number("highest", highest, at_least=0.0)
     edits = edits or Edits()
 
-    def at(strength: float) -> Potentials:
+    def edited_at(strength: float) -> Potentials:
         edited = replace(edits, strength=strength).apply(potentials)
         return edited.pin(pins) if pins else edited
 
-    def solve(strength: float) -> list[int]:
-        return best_path(at(strength))
+    none, full = edited_at(0.0), edited_at(1.0)
 
-    none, full = at(0.0), at(1.0)
+    def solve(strength: float) -> list[int]:
+        return best_path(_between_strengths(none, full, strength))
 
     def line(strength: float) -> Line:
         path = solve(strength)
@@ -66,6 +69,20 @@ def strength_intervals(
 
     left, right = line(0.0), line(highest)
     return intervals(pieces([left, *_between(left, right, line), right], 0.0, highest), solve)
+
+
+def _between_strengths(none: Potentials, full: Potentials, strength: float) -> Potentials:
+    """The chain at a strength, from those at 0 and at 1; what is forbidden there stays so."""
+
+    def at(nothing: Tensor, once: Tensor) -> Tensor:
+        return torch.where(once > -torch.inf, nothing + strength * (once - nothing), once)
+
+    return replace(
+        full,
+        transitions=at(none.transitions, full.transitions),
+        start=at(none.start, full.start),
+        end=at(none.end, full.end),
+    )
 
 
 def _between(left: Line, right: Line, best_at: Callable[[float], Line]) -> list[Line]:

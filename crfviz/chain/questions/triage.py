@@ -38,13 +38,14 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import ne, or_
 from typing import Literal
 
 import numpy as np
 import torch
 
 from crfviz.chain.engine.favoured import Favoured
-from crfviz.chain.paths import Lead, lead
+from crfviz.chain.paths import Lead, lead, terms
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import TOLERANCE
 
@@ -148,6 +149,10 @@ class _Case:
         """What the best path has over the target."""
         return lead(self.potentials, self.best, self.target)
 
+    def ahead_of_target(self, rival: Sequence[int]) -> Lead:
+        """What another path has over the target."""
+        return Lead(terms(self.potentials, rival), self.ahead.rival)
+
     @property
     def slack(self) -> float:
         """Nats that are no more than rounding."""
@@ -196,7 +201,7 @@ def _smallest(cases: Sequence[_Case], part: Part) -> list[float]:
                 sizes[i] = ahead / (2 * places)
                 worse.append(i)
         going = [
-            (i, rival, lead(cases[i].potentials, rival, cases[i].target).total)
+            (i, rival, cases[i].ahead_of_target(rival).total)
             for i, rival in _rivals(cases, worse, part, sizes)
         ]
     return sizes
@@ -223,7 +228,7 @@ def _rivals(
 
 def _places(path: Sequence[int], target: Sequence[int], part: Part) -> int:
     """At how many words, or steps with start and end, two paths differ."""
-    differs = np.asarray(path) != np.asarray(target)
+    differs = list(map(ne, path, target))
     if part == "emission":
-        return int(differs.sum())
-    return int((np.append(differs, False) | np.append(False, differs)).sum())
+        return sum(differs)
+    return sum(map(or_, [False, *differs], [*differs, False]))

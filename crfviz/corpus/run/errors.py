@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crfviz.chain.entities.probability import entity_probability
-from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.forward_backward import Posterior
 from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import run_probability
@@ -78,9 +78,18 @@ def find_errors(
     chains: Sequence[Potentials],
     best: Sequence[Sequence[int]],
     gold: Sequence[Sequence[int]],
+    sums: Sequence[Posterior],
     first: int = 0,
 ) -> list[list[Error]]:
-    """The errors of the best path of each sentence, first word first; `first` is its number."""
+    """The errors of the best path of each sentence, first word first.
+
+    Args:
+        chains: of the sentences.
+        best: their best paths.
+        gold: their right ones.
+        sums: those over all their paths.
+        first: number of the first sentence.
+    """
     runs = [wrong_runs(*paths) for paths in zip(best, gold, strict=True)]
     places = [(number, run) for number, of_one in enumerate(runs) for run in of_one]
     targets = [put_right(best[number], gold[number], run) for number, run in places]
@@ -88,11 +97,10 @@ def find_errors(
         (chains[number], target, best[number])
         for (number, _), target in zip(places, targets, strict=True)
     ]
-    tables = {number: forward_backward(chains[number]) for number in dict(places)}
     errors: list[list[Error]] = [[] for _ in chains]
     for case, (number, run), verdict in zip(cases, places, triages(cases), strict=True):
         shares = [
-            run_probability(case[0], tables[number], run, path)
+            run_probability(case[0], sums[number], run, path)
             for path in (gold[number], best[number])
         ]
         errors[number].append(_error(case, run, verdict, shares, first + number))

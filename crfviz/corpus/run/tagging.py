@@ -18,8 +18,8 @@ that a file may be larger than memory.
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -27,10 +27,11 @@ from itertools import islice
 import numpy as np
 
 from crfviz.chain.decoding.beam import beams
-from crfviz.chain.decoding.greedy import greedy
-from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.greedy import greedy_paths
+from crfviz.chain.decoding.k_best import best_first
 from crfviz.chain.decoding.max_marginal import likeliest
 from crfviz.chain.decoding.viterbi import best_paths
+from crfviz.chain.engine.chains import Many, together
 from crfviz.chain.forward_backward import Posterior, posteriors
 from crfviz.chain.paths import probability, terms
 from crfviz.chain.potentials import Potentials
@@ -43,6 +44,7 @@ from crfviz.corpus.run.results import (
     ErrorLog,
     Results,
 )
+from crfviz.corpus.run.scoring import Scored, scored_ahead, scored_in_turn
 from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.taggers.features import shape
 from crfviz.taggers.lexicon import Lexicon, read_lexicon
@@ -51,14 +53,14 @@ from crfviz.text.schemes import is_bio
 from crfviz.text.sentences import Sentence
 
 AS_TRAINED = ("independent", "left_to_right")
-Decode = Callable[[Sequence[Potentials]], list[list[int]]]
+Decode = Callable[[Many], list[list[int]]]
 DECODE: Mapping[str, Decode] = {  # what needs no marginals
-    "independent": lambda chains: [greedy(chain, "independent") for chain in chains],
-    "left_to_right": lambda chains: [greedy(chain, "left_to_right") for chain in chains],
+    "independent": partial(greedy_paths, how="independent"),
+    "left_to_right": partial(greedy_paths, how="left_to_right"),
     **{name: partial(beams, width=width) for name, width in BEAMS.items()},
     "viterbi": best_paths,
 }
-SENTENCES_AT_ONCE = 128
+SENTENCES_AT_ONCE = 512
 PROBABILITIES = ("token", "gold", "path", "log gold", "entity")
 SEARCH_SLACK = 1e-9  # nats: a path that is worse by more is a search error
 
@@ -71,16 +73,17 @@ def run(
     report: Progress | None = None,
     *,
     most_kept: int = MOST_KEPT,
-    at_once: int | None = None,
     pause: Callable[[], object] = lambda: None,
+    ahead: bool = False,
 ) -> Results:
     """Tag all sentences by every decoder and look for what is wrong.
 
     The sentences are gone through twice. `report` is called after every batch; what it raises ends
-    the run. `most_kept` errors are listed, all are counted. A batch has `at_once` sentences, 128 if
-    nobody says; those of like length are scored together, which is faster the more there are. A
-    server can do something else in a `pause`, which is called after each sentence and each decoder
-    of a batch.
+    the run. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long
+    as each other are scored together, which is faster the more there are. A server can do something
+    else in a `pause`, which is called after each sentence and each decoder of a batch, and a few
+    times while it is scored. With `ahead`, another core scores a batch while the one before it is
+    looked at: somebody waits.
 
     Raises:
         FormatError: there is no sentence, or one without tags.
@@ -90,10 +93,12 @@ def run(
     total = _checked(tagger, sentences)
     collected = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept), pause)
     rest = iter(sentences)
-    while group := list(islice(rest, at_once or SENTENCES_AT_ONCE)):
-        collected.add(group)
-        if report:
-            report(len(collected.lengths), total)
+    groups = iter(lambda: list(islice(rest, SENTENCES_AT_ONCE)), [])
+    with closing((scored_ahead if ahead else scored_in_turn)(tagger, groups, pause)) as batches:
+        for batch in batches:
+            collected.add(batch)
+            if report:
+                report(len(collected.lengths), total)
     return collected.results()
 
 
@@ -140,24 +145,22 @@ class _Collected:
     )  # of every batch
     batches: list[int] = field(default_factory=list)  # sentences of every batch
 
-    def add(self, sentences: Sequence[Sentence]) -> None:
+    def add(self, batch: Scored) -> None:
         """Tag one batch more."""
-        words = [sentence.tokens for sentence in sentences]
+        sentences, chains = batch.sentences, batch.chains
         ids = {name: number for number, name in enumerate(self.tagger.tags)}
         gold = [[ids[tag] for tag in sentence.tags or ()] for sentence in sentences]
-        with self._clock("scoring"):
-            chains = self.tagger.potentials_batch(words)
-        trained = chains
-        if self.tagger.scheme:
-            trained = self.tagger.potentials_batch(words, constrained=False)
+        self.seconds["scoring"].append(batch.seconds)
+        packed = together(chains)
+        trained = together(batch.trained) if self.tagger.scheme else packed
         paths: dict[str, list[list[int]]] = {}
         for name, decode in DECODE.items():
             with self._clock(name):
-                paths[name] = decode(trained if name in AS_TRAINED else chains)
+                paths[name] = decode(trained if name in AS_TRAINED else packed)
         with self._clock("max_marginal"):
-            found = posteriors(chains)
+            found = posteriors(packed)
             paths["max_marginal"] = [likeliest(posterior.marginals) for posterior in found]
-        errors = find_errors(chains, paths["viterbi"], gold, len(self.lengths))
+        errors = find_errors(chains, paths["viterbi"], gold, found, len(self.lengths))
         self.pause()
         for index, (chain, posterior) in enumerate(zip(chains, found, strict=True)):
             tried = {name: of_batch[index] for name, of_batch in paths.items()}
@@ -202,7 +205,8 @@ class _Collected:
         kept["token"].extend(marginals.max(axis=1).tolist())
         kept["gold"].extend(marginals[np.arange(len(gold)), gold].tolist())
         kept["path"].append(probability(score, posterior.log_partition))
-        kept["log gold"].append(min(0.0, terms(chain, gold).score - posterior.log_partition))
+        right = score if gold == best else terms(chain, gold).score
+        kept["log gold"].append(min(0.0, right - posterior.log_partition))
         self.gold_rank.append(_rank(chain, gold, best))
         for name, path in paths.items():
             if path != best and terms(chain, path).score < score - SEARCH_SLACK:
@@ -254,5 +258,5 @@ def _rank(chain: Potentials, gold: list[int], best: list[int]) -> int:
     """Place of gold among the best paths, from 0; -1 where it is not among `ORACLE_PATHS`."""
     if gold == best:
         return 0
-    best_paths = [path.tags for path in k_best(chain, ORACLE_PATHS)]
-    return best_paths.index(gold) if gold in best_paths else -1
+    ranked = enumerate(islice(best_first(chain), ORACLE_PATHS))
+    return next((rank for rank, path in ranked if path == gold), -1)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 SHARD_BYTES = 2_000_000
-AT_ONCE = 1024  # sentences of a shard that are scored together
 
 
 @dataclass(frozen=True)

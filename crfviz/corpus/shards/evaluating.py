@@ -10,7 +10,7 @@ from crfviz.corpus.counts.tally import Tally, as_json, from_json, merged, tally_
 from crfviz.corpus.run.results import MOST_KEPT
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.shards.crew import Share
-from crfviz.corpus.shards.cutting import AT_ONCE, Shard
+from crfviz.corpus.shards.cutting import Shard
 from crfviz.corpus.shards.model import Model
 from crfviz.corpus.tables.two_models import Comparison, compared, merge_comparisons
 from crfviz.exceptions import FormatError
@@ -55,10 +55,10 @@ class Evaluation:
             if share:
                 share(done / total / runs)
 
-        results = run(self.model.load(), sentences, report, most_kept=self.most, at_once=AT_ONCE)
+        results = run(self.model.load(), sentences, report, most_kept=self.most)
         parts = {"tally": as_json(tally_of(results))}
         if self.against is not None:
-            other = run(self.against.load(), sentences, most_kept=0, at_once=AT_ONCE)
+            other = run(self.against.load(), sentences, most_kept=0)
             both = compared(results, other, sentences, self.most)
             parts["comparison"] = json.dumps(asdict(both))
         return json.dumps(parts).encode()

@@ -21,10 +21,11 @@ from typing import Protocol
 import torch
 
 from crfviz.chain.decoding.viterbi import best_paths
+from crfviz.chain.engine.chains import together
 from crfviz.chain.forward_backward import posteriors
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.shards.crew import Share
-from crfviz.corpus.shards.cutting import AT_ONCE, Shard
+from crfviz.corpus.shards.cutting import Shard
 from crfviz.corpus.shards.model import Model
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
@@ -34,6 +35,7 @@ from crfviz.text.jsonl import parse_object, sentence_of
 from crfviz.text.lines import decoded, lines_of
 
 FORM = 1  # of what comes of a shard; another one is not gone on from
+AT_ONCE = 1024  # sentences of a shard that are scored together
 DIGITS = 6
 MISC = 9  # column of CoNLL-U
 IN_MISC = "Marginals="
@@ -96,8 +98,8 @@ class Tagging:
         return _rows(lines, first, LAYOUTS[self.file_format], self.file)
 
     def _tag(self, tagger: Tagger, group: Sequence[_Place], lines: list[str]) -> None:
-        chains = self._scored(tagger, group)
-        marginals: Iterable[Marginals | None] = [None] * len(chains)
+        chains = together(self._scored(tagger, group))
+        marginals: Iterable[Marginals | None] = [None] * len(group)
         if self.marginals:
             marginals = (_named(found.marginals, tagger.tags) for found in posteriors(chains))
         for place, path, sure in zip(group, best_paths(chains), marginals, strict=True):

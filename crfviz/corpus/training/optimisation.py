@@ -28,6 +28,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.optim.adamw import adamw
 
 from crfviz.corpus.training.labelled import NO_TAG, Corpus, LabelledBatch, bucket, collate
 from crfviz.corpus.training.recipe import Recipe
@@ -36,6 +37,8 @@ from crfviz.taggers.features import key
 from crfviz.taggers.neural.network import Network, initialise
 from crfviz.taggers.neural.vocabulary import NUM_SPECIAL, UNKNOWN
 
+SLOTS = ("step", "exp_avg", "exp_avg_sq")  # what AdamW remembers of a parameter
+NEVER_ZERO = 1e-8  # in its divisor
 AVERAGE_LAG = 10  # the average starts young: after n steps its decay is (1 + n) / (lag + n) at most
 
 
@@ -75,6 +78,42 @@ class TrainingNoise:
         return values * ((chance < keep) / keep)
 
 
+class AdamW:
+    """`torch.optim.AdamW` without its class, which loads torch's compiler: more than a second."""
+
+    def __init__(self, recipe: Recipe, parameters: Mapping[str, Tensor]) -> None:
+        self.recipe, self.parameters = recipe, parameters
+        self.slots: dict[str, dict[str, Tensor]] = {
+            slot: {
+                name: torch.zeros((), device=p.device) if slot == "step" else torch.zeros_like(p)
+                for name, p in parameters.items()
+            }
+            for slot in SLOTS
+        }
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        """Move all parameters that have a gradient, in place, at this learning rate."""
+        moved = {name: p for name, p in self.parameters.items() if p.grad is not None}
+        steps, means, squares = ([self.slots[slot][name] for name in moved] for slot in SLOTS)
+        adamw(
+            params=list(moved.values()),
+            grads=[p.grad for p in moved.values() if p.grad is not None],
+            exp_avgs=means,
+            exp_avg_sqs=squares,
+            max_exp_avg_sqs=[],
+            state_steps=steps,
+            fused=True,
+            amsgrad=False,
+            beta1=self.recipe.momentum,
+            beta2=self.recipe.second_momentum,
+            lr=rate,
+            weight_decay=self.recipe.weight_decay,
+            eps=NEVER_ZERO,
+            maximize=False,
+        )
+
+
 class Run:
     """Weights, optimiser and averaged weights of one training run."""
 
@@ -91,13 +130,7 @@ class Run:
         self.modules.to(device)
         self.average = copy.deepcopy(self.network).requires_grad_(requires_grad=False)
         self.parameters: dict[str, Tensor] = dict(self.modules.named_parameters())
-        self.optimiser = torch.optim.AdamW(
-            self.parameters.values(),
-            lr=recipe.learning_rate,
-            betas=(recipe.momentum, recipe.second_momentum),
-            weight_decay=recipe.weight_decay,
-            fused=True,
-        )
+        self.optimiser = AdamW(recipe, self.parameters)
         self.drop_word = _drop_word(recipe, corpus).to(device)
         self.finished = 0  # epochs
 
@@ -133,30 +166,25 @@ class Run:
         tensors = {f"weights.{n}": p for n, p in self.parameters.items()}
         tensors |= {f"average.{n}": p for n, p in self.average.named_parameters()}
         tensors |= {f"best.{n}": p for n, p in best.items()}
-        for name, parameter in self.parameters.items():
-            for slot, value in self.optimiser.state[parameter].items():
-                tensors[f"{slot}.{name}"] = value
+        for slot, values in self.optimiser.slots.items():
+            tensors |= {f"{slot}.{n}": value for n, value in values.items()}
         return Checkpoint(fingerprint, self.finished, history, tensors)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back to the state of a checkpoint."""
         self.modules.load_state_dict(checkpoint.part("weights"))
         self.average.load_state_dict(checkpoint.part("average"))
-        slots = {slot: checkpoint.part(slot) for slot in ("step", "exp_avg", "exp_avg_sq")}
-        for name, parameter in self.parameters.items():
-            self.optimiser.state[parameter] = {
-                slot: values[name].to(self.device) for slot, values in slots.items()
-            }
+        for slot, values in self.optimiser.slots.items():
+            for name, value in checkpoint.part(slot).items():
+                values[name].copy_(value)
         self.finished = checkpoint.epoch
 
     def _step(self, batch: LabelledBatch, noise: TrainingNoise, done: float, count: int) -> float:
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.recipe.learning_rate * _rate(done, self.recipe.warm_up)
         loss = self._loss(batch, noise)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.modules.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # torch has no type for it
         nn.utils.clip_grad_norm_(self.parameters.values(), self.recipe.clip)
-        self.optimiser.step()
+        self.optimiser.step(self.recipe.learning_rate * _rate(done, self.recipe.warm_up))
         decay = min(self.recipe.average, (1 + count) / (AVERAGE_LAG + count))
         with torch.no_grad():
             torch._foreach_lerp_(

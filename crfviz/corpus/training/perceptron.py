@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from crfviz.chain.recursions import forward, leading, maximum, walk_back
+from crfviz.chain.engine.best_alone import first_best_path
 from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
 from crfviz.exceptions import FormatError
 from crfviz.taggers.perceptron.features import Keys, Rows, feature_keys, rows_of, word_keys
@@ -59,8 +59,9 @@ class PerceptronRecipe:
 def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> Perceptron:
     """Train a perceptron and write the folder `out`, with what each epoch reached."""
     train, dev, tags = read_both(sources)
-    known = _known(recipe, train, tags)
-    numbered, judged = _numbered(train, known), _numbered(dev, known)
+    keys = _keys(train)
+    known = _known(recipe, keys, tags)
+    numbered, judged = _numbered(train, keys, known), _numbered(dev, _keys(dev), known)
     learner = Learner(len(known.tags), len(known.features), len(known.words), recipe.updates)
     generator = np.random.default_rng(recipe.seed)
     history: list[dict[str, float]] = []
@@ -93,10 +94,17 @@ def _show(bar: tqdm[NoReturn], right: float, history: Sequence[dict[str, float]]
     bar.update(SHOW_EVERY)
 
 
-def _known(recipe: PerceptronRecipe, sentences: Sequence[Sentence], tags: tuple[str, ...]) -> Known:
+def _keys(sentences: Sequence[Sentence]) -> list[tuple[Keys, Keys]]:
+    """Of each sentence the keys of its features and of its words, which take long to make."""
+    return [(feature_keys(s.tokens), word_keys(s.tokens)) for s in sentences]
+
+
+def _known(
+    recipe: PerceptronRecipe, keys: Sequence[tuple[Keys, Keys]], tags: tuple[str, ...]
+) -> Known:
     """The tags, and the features that are frequent enough for weights."""
-    features = _frequent([feature_keys(s.tokens) for s in sentences], recipe.min_features)
-    words = _frequent([word_keys(s.tokens) for s in sentences], recipe.min_words)
+    features = _frequent([of_features for of_features, _ in keys], recipe.min_features)
+    words = _frequent([of_words for _, of_words in keys], recipe.min_words)
     return Known(tags, recipe.updates, features, words)
 
 
@@ -106,7 +114,9 @@ def _frequent(keys: Sequence[Keys], least: int) -> Keys:
     return kept
 
 
-def _numbered(sentences: Sequence[Sentence], known: Known) -> list[Numbered]:
+def _numbered(
+    sentences: Sequence[Sentence], keys: Sequence[tuple[Keys, Keys]], known: Known
+) -> list[Numbered]:
     ids = {tag: index for index, tag in enumerate(known.tags)}
     unknown = {tag for sentence in sentences for tag in sentence.tags or ()} - ids.keys()
     if unknown:
@@ -115,11 +125,11 @@ def _numbered(sentences: Sequence[Sentence], known: Known) -> list[Numbered]:
         )
     return [
         Numbered(
-            features=rows_of(feature_keys(sentence.tokens), known.features),
-            words=rows_of(word_keys(sentence.tokens), known.words),
+            features=rows_of(of_features, known.features),
+            words=rows_of(of_words, known.words),
             tags=[ids[tag] for tag in sentence.tags or ()],
         )
-        for sentence in sentences
+        for sentence, (of_features, of_words) in zip(sentences, keys, strict=True)
     ]
 
 
@@ -192,7 +202,7 @@ class Learner:
         self.transitions = Averaged.zeros(K + 1, K + 1)
         self.outside = K
         self.structured = updates == "viterbi"
-        self.decode = decode_viterbi if self.structured else decode_greedily
+        self.decode = first_best_path if self.structured else decode_greedily
         self.clock = 0  # sentences seen
 
     def see(self, sentence: Numbered) -> int:
@@ -258,12 +268,6 @@ def scores(
         transitions[-1, :-1],
         transitions[:-1, -1],
     )
-
-
-def decode_viterbi(emissions: Floats, steps: Floats, start: Floats, end: Floats) -> TagIds:
-    """The best path; among equals the lowest tag id."""
-    best = forward(emissions, steps, start, reduce=maximum)
-    return walk_back(best[-1] + end, leading(best, steps), lambda row: int(row.argmax()))
 
 
 def decode_greedily(emissions: Floats, steps: Floats, start: Floats, end: Floats) -> TagIds:

@@ -50,12 +50,12 @@ class HmmTagger(SentenceTagger):
     def __init__(self, folder: Path) -> None:
         model = load_hmm(folder)
         super().__init__(folder, model.tags, scheme_of(model.tags))
-        self._events = model.events
-        self._chain = estimate(model.tags, model.events, model.counts, model.smoothing)
+        self.events = model.events
+        self.chain = estimate(model.tags, model.events, model.counts, model.smoothing)
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
         """The logarithms of the probabilities."""
-        return self._chain.potentials([self._events.event(word) for word in words], words)
+        return self.chain.potentials([self.events.event(word) for word in words], words)
 
 
 def save_hmm(folder: Path, model: CountedHmm) -> None:

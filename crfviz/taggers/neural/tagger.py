@@ -42,7 +42,7 @@ from crfviz.taggers.storage import (
 from crfviz.taggers.tagger import CRF, Words, sentences_of
 
 VARIABLE = "CRFVIZ_DEVICE"
-SENTENCES_AT_ONCE = 64  # bounds the memory of a batch
+SENTENCES_AT_ONCE = 32  # the more, the more padding; fewer would not fill a matrix
 FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)
 LARGEST_SIZE = 4096  # of any one layer: a typing error must not ask for all the memory
 MOST_WIDTHS = 16
@@ -55,7 +55,7 @@ class NeuralTagger(FolderTagger):
     probabilistic = True
 
     def __init__(self, folder: Path, device: torch.device | None = None) -> None:
-        stored = load_model(folder)
+        self.model = stored = load_model(folder)
         super().__init__(folder, stored.config.tags, stored.config.scheme)
         self._device = device or choose_device()
         self._temperature = stored.config.temperature
@@ -141,7 +141,7 @@ class NeuralModel:
 
     config: Config
     vocabulary: Vocabulary
-    network: Network  # float32, on the CPU
+    network: Network  # float32; on the CPU until a tagger takes it
 
 
 def save_model(folder: Path, model: NeuralModel) -> None:

@@ -62,12 +62,12 @@ class PerceptronTagger(SentenceTagger):
     def __init__(self, folder: Path) -> None:
         model = load_perceptron(folder)
         super().__init__(folder, model.tags, scheme_of(model.tags))
-        self._model = model
+        self.model = model
         self.updates = model.updates  # "viterbi" or "greedy"
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
         """Emissions, and a transition matrix for each step."""
-        model = self._model
+        model = self.model
         rows = rows_of(feature_keys(words), model.features)  # (T, features)
         own = rows_of(word_keys(words[1:]), model.words)  # (T-1,)
         return Potentials(

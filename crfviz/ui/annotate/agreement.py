@@ -16,6 +16,7 @@ from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.words import plain
+from crfviz.views.frames.plain import plain_table
 from crfviz.views.numbers import count, per_cent, score
 
 MOST_ROWS = 500
@@ -102,8 +103,7 @@ def _disagreements(both: Agreement, words: Mapping[int, Sequence[str]]) -> None:
             "text": [each.item.text for each in shown],
         }
     )
-    open_it = st.column_config.LinkColumn(display_text="open", width="small")
-    st.dataframe(table, hide_index=True, width="stretch", column_config={"explorer": open_it})
+    st.html(plain_table(table, ["explorer"]))
     if number > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS} of {number:,}.")
 

@@ -20,13 +20,18 @@ from crfviz.exceptions import (
     StoreError,
 )
 from crfviz.taggers.folder import version_of
-from crfviz.text.lines import shown_value
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
-from crfviz.ui.pictures import NO_LETTERS
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.session.current import flag_option, publish, scenario, set_view_option, view_option
+from crfviz.ui.session.current import (
+    NO_LETTERS,
+    flag_option,
+    publish,
+    scenario,
+    set_view_option,
+    view_option,
+)
 from crfviz.ui.session.kept import (
     fresh_events,
     last_event,
@@ -34,6 +39,7 @@ from crfviz.ui.session.kept import (
     refusals_said,
     wait_for_again,
 )
+from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote
 from crfviz.views.numbers import count
@@ -193,19 +199,23 @@ def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object
         told.held = False
         try:
             _step(document, queue, who, event)
+            KEYS.labels("stored").inc()
         except LostStoreError as error:
             _log.warning("a step of labelling waits: %s", error)
             _refuse(event, str(error))
+            KEYS.labels("waits").inc()
             told.held = True
             wait_for_again(KEY, _whole(event, "seq"))
             return
         except ConflictError as error:
+            KEYS.labels("conflict").inc()
             _refuse(event, f"{error} You see the stored version: your last key did nothing.")
         except CrfvizError as error:
+            KEYS.labels("refused").inc()
             _log.warning("a step of labelling was not taken: %s", error)
             _refuse(event, str(error))
         except (KeyError, TypeError, ValueError):
-            _log.warning("refused the event %s", shown_value(event))
+            _log.warning("refused an event of labelling")
             _refuse(event, "That was not understood, and changed nothing.")
 
 

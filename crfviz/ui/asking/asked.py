@@ -12,13 +12,20 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.following.wall import show_question
-from crfviz.ui.session.current import change, scenario, set_view_option, view_option
+from crfviz.ui.session.current import (
+    NO_LETTERS,
+    change,
+    flag_option,
+    scenario,
+    set_view_option,
+    view_option,
+)
 from crfviz.ui.session.kept import choice
 from crfviz.ui.state.scenario import ASK, ASKED, SAID, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.quiz.asked import PAGES, next_question, question, withheld
 from crfviz.views.quiz.question import Question, read_ask
-from crfviz.views.stage.component import component
+from crfviz.views.stage.component import OF_UI, component
 
 ON, OF_CUE = "1", "cue"  # values of the switch
 SKIPPED = "?"  # in place of an answer
@@ -109,7 +116,7 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
     choices = [vars(each) for each in found.choices]
     sentence = scenario().sentence
     tally = show_question(found.text, choices, found.right, sentence, closed=bool(asked.said))
-    component("question", "ui/asking/web", ["question"])(
+    component("question", *OF_UI)(
         key="question",
         data={
             "id": f"{found.ask} {sentence}",
@@ -120,6 +127,7 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
             "said": asked.said,
             "ofCue": of_cue,
             "tally": tally,
+            "letters": not flag_option(NO_LETTERS),
         },
         on_answer_change=answer,
         on_next_change=go_on,

@@ -16,6 +16,7 @@ from crfviz.ui.widgets import download, guarded, narrowed
 from crfviz.ui.words import plain
 from crfviz.views.figures.errors import CELL, confusion_chart
 from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, formats
+from crfviz.views.frames.plain import plain_table
 from crfviz.views.numbers import per_cent
 
 TALLEST = 360  # pixels
@@ -24,6 +25,8 @@ MOST_ROWS = 100  # of a table with links, which are long, until the reader asks 
 LAZY_FROM = 1000  # rows; more are sent as they come into sight
 Links = Mapping[str, Sequence[str | None]]  # by the name of their column
 ANY = "any"
+NO_CELL = "Click a cell, or choose one here, to list its errors"
+BY_KEYBOARD = "A plain table, whose links Tab and Enter reach; the other one is drawn on a canvas."
 ABOUT_KINDS = (
     "An error is a run of wrong words. *emission*: the emissions speak for the wrong tags, the "
     "transitions for gold · *transition*: the other way round · *both* · *near tie*: a gap below "
@@ -61,6 +64,9 @@ def show_table(
                 key=f"errors.csv.{name}",
                 type="tertiary",
             )
+        as_lines = bool(table and links) and bound_flag(
+            st.toggle, "by keyboard", f"plain_{name}", help=BY_KEYBOARD
+        )
         every = not links or _all_of(name, len(table)) or (came or 0) >= MOST_ROWS
         shown = len(table) if every else MOST_ROWS
     if not table:
@@ -78,7 +84,11 @@ def show_table(
     for place, (column, addresses) in enumerate(openings.items()):
         frame.insert(place, column, pd.Series(addresses[:shown], dtype=object))
         columns[column] = st.column_config.LinkColumn(display_text="open", width=70)
-    with st.container(key=f"row-{name}-{came or 0}"):
+    if as_lines:
+        written = formats(frame)
+        st.html(plain_table(frame[[*openings, *order]], list(openings), written, came))
+        return
+    with st.container(key=f"list-{name}" if came is None else f"row-{name}-{came}"):
         st.dataframe(
             frame,
             hide_index=True,
@@ -121,14 +131,26 @@ def wrong_words(analysis: Analysed) -> None:
         alt="Confusion matrix; the expander below has its table",
     )
     pairs: Sequence[Mapping[str, str]] = event["selection"].get(CELL, [])
-    st.caption("Click a cell to list its errors here; the tab Why filters by keyboard.")
-    chosen = {(pair["gold"], pair["predicted"]) for pair in pairs}
+    chosen = {(pair["gold"], pair["predicted"]) for pair in pairs} or _cell_by_keyboard(wrong)
     if chosen:
         names = ", ".join(f"{gold} as {predicted}" for gold, predicted in sorted(chosen))
-        only = next(iter(chosen)) if len(chosen) == 1 else None  # the tab Why has the same list
-        view = {"tab": "Why", "gold": only[0], "predicted": only[1]} if only else {}
+        view = {"cell": " ".join(*chosen)} if len(chosen) == 1 else {}
         title = f"Errors: {names}"
         _errors(analysis, lambda pairs: bool(chosen & set(pairs)), title=title, view=view)
+
+
+def _cell_by_keyboard(wrong: Table) -> set[tuple[str, str]]:
+    """The cell chosen from a list, while none is chosen in the picture."""
+    cells = {
+        f"{row['gold']} {row['predicted']}": (str(row["gold"]), str(row["predicted"]))
+        for row in wrong
+    }
+    names = {name: plain(f"{gold} as {tag}") for name, (gold, tag) in cells.items()}
+    chosen = bound_select(
+        "Errors of a cell", "cell", {"": NO_CELL, **names}, "", label_visibility="collapsed"
+    )
+    publish()
+    return {cells[chosen]} if chosen else set()
 
 
 def why(analysis: Analysed) -> None:

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.corpus.counts.tally import counted
 from crfviz.corpus.run.results import Results
@@ -60,6 +61,8 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     with st.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(0.0, f"0 of {len(sentences):,} sentences")
         place = st.empty()
+    unseen = st.empty()
+    _fetch_ahead(unseen)
     place.button("Stop", on_click=set_view_option, args=("stopped", key), key=f"errors.stop.{key}")
 
     def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
@@ -68,15 +71,22 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     with turn(lambda words: bar.progress(0.0, words)):
         analysis = runs.get(key)  # somebody before in the line may have asked for the same
         if analysis is None:
-            results = run(tagger, sentences, report, pause=pause)
+            results = run(tagger, sentences, report, pause=pause, ahead=True)
             found = counted(results)
             tables = tables_of(found)
             record = full_record(found, source.name, tables)
             analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
             runs.add(key, analysis)
-    bar.empty()
-    place.empty()
+    for element in (bar, place, unseen):
+        element.empty()
     return analysis
+
+
+def _fetch_ahead(place: DeltaGenerator) -> None:
+    """Have the browser fetch, while the run goes on, what it will draw the results with."""
+    with place.container(key="errors-unseen"):  # by the style sheet of the frame
+        st.dataframe({"": [0]}, width=1, height=1)
+        st.vega_lite_chart(spec={"mark": "point", "data": {"values": []}, "width": 1, "height": 1})
 
 
 def _digest(tagger: Tagger, sentences: Sequence[Sentence]) -> str:
@@ -98,9 +108,12 @@ def links_of(results: Results) -> dict[str, list[str | None]]:
         (suspect.sentence, suspect.wrong, "") for suspect in log.entity_suspects
     ]
     by_table: dict[str, list[str | None]] = {name: [] for name in wanted}
+    made: dict[tuple[int, int, str], str | None] = {}  # a suspect is an error, too
     for name, rows in wanted.items():
         for row in rows:
-            by_table[name].append(links.to(*row))
+            if row not in made:
+                made[row] = links.to(*row)
+            by_table[name].append(made[row])
             pause()
     return by_table
 

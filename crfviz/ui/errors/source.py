@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Generic, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.corpus.run.tagging import unknown_tags
@@ -136,15 +137,15 @@ def own_sentences(tagger: Tagger) -> Source | None:
     return _source(f"the sentences of {tagger.name}", sentences)
 
 
-def choose_source(tagger: Tagger) -> Source | None:
-    """Let the reader choose; None where nothing is chosen yet, which is then said.
+def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
+    """Let the reader choose, by tabs at `at`; None where nothing is chosen yet, which is said.
 
     Raises:
         FormatError: the file is empty, has no tags, or cannot be read; says in which line.
     """
     given = {"own": own_sentences(tagger), "excerpt": excerpt_of(tagger)}
     choices = {name: CHOICES[name] for name in CHOICES if given.get(name, name)}
-    choice = bound_tabs("Tagged sentences", "corpus", choices, next(iter(choices)))
+    choice = bound_tabs("Tagged sentences", "corpus", choices, next(iter(choices)), at=at)
     if found := given.get(choice):
         return found
     if choice == "labelled":

@@ -13,7 +13,14 @@ import streamlit as st
 
 from crfviz.corpus.table import Table, TableRow
 from crfviz.ui.errors.source import Newest
-from crfviz.ui.session.current import follow, number_option, scenario, view_option
+from crfviz.ui.session.current import (
+    NO_LETTERS,
+    flag_option,
+    follow,
+    number_option,
+    scenario,
+    view_option,
+)
 from crfviz.ui.session.kept import of_server
 from crfviz.ui.state.scenario import OF_POSITIONS
 
@@ -66,8 +73,9 @@ def list_bar() -> None:
     if not name:
         return
     listed = _lists().get(name)
+    letters = not flag_option(NO_LETTERS)
     with st.container(horizontal=True, vertical_alignment="center", key="listed"):
-        if st.button("Back to the list", shortcut="B", key="list.back"):
+        if st.button("Back to the list", shortcut="B" if letters else None, key="list.back"):
             st.switch_page(PAGE)
         if listed is None:
             st.caption("The server no longer has this list; going back to it makes it anew.")
@@ -78,7 +86,7 @@ def list_bar() -> None:
                 label,
                 on_click=_go,
                 args=(by,),
-                shortcut=key,
+                shortcut=key if letters else None,
                 disabled=not 0 <= place + by <= last,
                 key=f"list.{label}",
             )

@@ -1,15 +1,16 @@
 """Rooms: the screen of one who leads, the many who follow it, and what they answer.
 
-A room is known by a short code and lives in this process alone. Script threads lead, the server's
-event loop follows: who follows is given the newest screen, never those in between, so that a slow
-telephone holds nobody up and costs a reference to the screen that all share.
+A room is known by a short code and lives in this process alone; `shared` has those of several.
+Script threads lead, the server's event loop follows: who follows is given the newest screen, never
+those in between, so that a slow telephone holds nobody up and costs a reference to the screen that
+all share.
 """
 
 import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from threading import Lock
 from time import monotonic
@@ -27,7 +28,7 @@ MOST_QUESTIONS = 50  # of a room, whose answers are kept
 STILL_HERE = 15.0  # seconds after which a proxy is told that the line is open
 
 
-@dataclass
+@dataclass(frozen=True)
 class Question:
     """What is asked now."""
 
@@ -94,11 +95,26 @@ class Room:
                 del self._answers[next(iter(self._answers))]
             return True
 
+    def reveal(self, question: str, choices: int) -> list[int]:
+        """How many gave each answer; from now on no other counts."""
+        with self._lock:
+            if self.question is not None and self.question.id == question:
+                self.question = replace(self.question, open=False)
+        return self.tally(question, choices)
+
     def tally(self, question: str, choices: int) -> list[int]:
         """How many gave each answer."""
         with self._lock:
             given = list(self._answers.get(question, {}).values())
         return [given.count(choice) for choice in range(choices)]
+
+    def over(self) -> bool:
+        """Whether it is gone, or its hour is over."""
+        return self.gone or self.clock() - self.used >= HOUR
+
+    def crowd(self) -> int:
+        """How many follow."""
+        return self.followers
 
     async def screens(self) -> AsyncIterator[bytes]:
         """The screen as it is and as it becomes, as events of an event stream, until it is over.
@@ -112,7 +128,7 @@ class Room:
         self.followers += 1
         seen = -1
         try:
-            while not self.gone:
+            while not self.over():
                 changed = self._changed
                 if seen != self.version:
                     with self._lock:
@@ -139,6 +155,8 @@ class Room:
 class Rooms:
     """The rooms of a server."""
 
+    waits = False  # whether what is asked of it and of its rooms may take a while
+
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._rooms: dict[str, Room] = {}
@@ -153,12 +171,10 @@ class Rooms:
         with self._lock:
             self._sweep()
             if len(self._rooms) >= MOST_ROOMS:
-                raise CrfvizError(
-                    f"This server has {MOST_ROOMS} rooms that are followed, and takes no more now."
-                )
-            code = _code()
+                raise self._too_many()
+            code = new_code()
             while code in self._rooms:
-                code = _code()
+                code = new_code()
             room = self._rooms[code] = Room(code, clock=self._clock)
             return room
 
@@ -166,7 +182,7 @@ class Rooms:
         """The room of a code, as somebody types it; None where there is none, or no longer."""
         with self._lock:
             self._sweep()
-            return self._rooms.get(code.strip().upper()[:LONGEST_CODE])
+            return self._rooms.get(code_of(code))
 
     def led_by(self, key: str) -> Room | None:
         """The room that somebody with this key leads; None where there is none, or no longer."""
@@ -181,19 +197,31 @@ class Rooms:
         if room is not None:
             room.close()
 
+    def here(self) -> list[Room]:
+        """Those that this process knows."""
+        with self._lock:
+            return list(self._rooms.values())
+
+    def _too_many(self) -> CrfvizError:
+        return CrfvizError(
+            f"This server has {MOST_ROOMS} rooms that are followed, and takes no more now."
+        )
+
     def _sweep(self) -> None:
-        old = self._clock() - HOUR
-        for code in [code for code, room in self._rooms.items() if room.used <= old]:
+        for code in [code for code, room in self._rooms.items() if room.over()]:
             self._rooms.pop(code).close()
+
+
+def code_of(typed: str) -> str:
+    """A code as rooms have it, from what somebody types."""
+    return typed.strip().upper()[:LONGEST_CODE]
+
+
+def new_code() -> str:
+    """A code that nobody can guess at the first try."""
+    return "".join(secrets.choice(LETTERS) for _ in range(LONGEST_CODE))
 
 
 def question_id(*parts: object) -> str:
     """A name for a question: the same for the same question, another for any other."""
     return sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
-def _code() -> str:
-    return "".join(secrets.choice(LETTERS) for _ in range(LONGEST_CODE))
-
-
-ROOMS = Rooms()  # of this process

@@ -7,22 +7,31 @@ GET  follow/stage.js, follow/stage.css
 """
 
 import json
-from functools import cache
+from collections.abc import Awaitable, Callable
+from functools import cache, wraps
 from hashlib import sha256
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from crfviz.ui.following.rooms import MOST_FOLLOWERS, ROOMS
+from crfviz.exceptions import StoreError
+from crfviz.ui.following.homes import rooms
+from crfviz.ui.following.rooms import MOST_FOLLOWERS, Room, code_of
+from crfviz.ui.following.tries import AGAIN, Tries
+from crfviz.ui.watching.meters import ANSWERS
 from crfviz.views.exports import bundle
 
 OWN = Path(__file__).with_name("web")
 LONGEST_ANSWER = 1000  # bytes
 NO_STORE = {"Cache-Control": "no-store"}
 UNBUFFERED = {"X-Accel-Buffering": "no"}  # a proxy hands each event on at once
+TRIES = Tries()  # of this process
 _GONE = "There is no such room, or no longer: ask for its code again."
+_ENOUGH = "Too many wrong codes came from here: wait a minute, then try again."
 
 
 def routes() -> list[Route]:
@@ -36,15 +45,50 @@ def routes() -> list[Route]:
     ]
 
 
-async def _page(request: Request) -> Response:
-    here = ROOMS.find(request.path_params["code"]) is not None
+_AWAY = "The rooms cannot be reached now."
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_Answer = Callable[[Request, Room | None], Awaitable[Response]]
+
+
+def _in_room(answer: _Answer) -> Callable[[Request], Awaitable[Response]]:
+    """An answer to who names a room, and the same refusal for all who guess."""
+
+    @wraps(answer)
+    async def answering(request: Request) -> Response:
+        code = code_of(request.path_params["code"])
+        address = request.client.host if request.client else ""
+        if not TRIES.may(address, code):
+            headers = NO_STORE | {"Retry-After": f"{AGAIN:.0f}"}
+            return JSONResponse({"message": _ENOUGH}, 429, headers)
+        try:
+            room = await _asked(rooms().find, code)
+            TRIES.heard(address, code, right=room is not None)
+            return await answer(request, room)
+        except StoreError:  # who follows asks again
+            return JSONResponse({"message": _AWAY}, 503, NO_STORE)
+
+    return answering
+
+
+async def _asked(
+    work: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs
+) -> _Result:
+    """What rooms say; where that may take a while, in a thread."""
+    if rooms().waits:
+        return await run_in_threadpool(work, *given, **named)
+    return work(*given, **named)
+
+
+@_in_room
+async def _page(_: Request, room: Room | None) -> Response:
     page = OWN.joinpath("follow.html").read_text("utf-8")
     text = page.replace("{{version}}", _version())
-    return Response(text, 200 if here else 404, NO_STORE, "text/html")
+    return Response(text, 404 if room is None else 200, NO_STORE, "text/html")
 
 
-async def _screens(request: Request) -> Response:
-    room = ROOMS.find(request.path_params["code"])
+@_in_room
+async def _screens(_: Request, room: Room | None) -> Response:
     if room is None:  # 204 ends an event stream for good
         return Response(status_code=204)
     if room.followers >= MOST_FOLLOWERS:
@@ -53,8 +97,8 @@ async def _screens(request: Request) -> Response:
     return StreamingResponse(room.screens(), 200, headers, "text/event-stream")
 
 
-async def _answers(request: Request) -> Response:
-    room = ROOMS.find(request.path_params["code"])
+@_in_room
+async def _answers(request: Request, room: Room | None) -> Response:
     if room is None:
         return JSONResponse({"message": _GONE}, 404)
     body = bytearray()
@@ -65,7 +109,9 @@ async def _answers(request: Request) -> Response:
     told = _read(bytes(body))
     if told is None:
         return JSONResponse({"message": "That is no answer."}, 400)
-    if not room.answer(*told):
+    counts = await _asked(room.answer, *told)
+    ANSWERS.labels("counted" if counts else "refused").inc()
+    if not counts:
         return JSONResponse({"message": "This question takes no answers now."}, 409)
     return Response(status_code=204)
 

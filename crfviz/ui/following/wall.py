@@ -1,16 +1,20 @@
 """What a session shows to those who follow it: the picture on its screen, and its question."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from streamlit.runtime.scriptrunner import StopException
 
-from crfviz.ui.following.rooms import ROOMS, Question, Room, question_id
+from crfviz.exceptions import StoreError
+from crfviz.ui.following.homes import rooms
+from crfviz.ui.following.rooms import Question, Room, question_id
 from crfviz.ui.session.kept import found, keep, of_session
 
 _ROOM, _SCREEN = "room", "followed screen"
 _LEFT = ""  # in place of a key: this browser leads no room any longer
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -25,35 +29,54 @@ def lead() -> Room:
     """Let others follow this session from now on.
 
     Raises:
-        CrfvizError: the server has too many rooms.
+        CrfvizError: the server has too many rooms, or cannot reach where they are kept.
     """
-    opened = ROOMS.open()
+    opened = rooms().open()
     keep(_ROOM, opened.code)
     return opened
 
 
 def leave() -> None:
-    """Let nobody follow any longer."""
-    ROOMS.close(found(_ROOM) or "")
+    """Let nobody follow any longer.
+
+    Raises:
+        StoreError: where rooms are kept cannot be reached.
+    """
+    rooms().close(found(_ROOM) or "")
     keep(_ROOM, _LEFT)
 
 
 def go_on(key: object) -> None:
     """Lead the room again that another session of this browser led, if it is still there."""
-    here = ROOMS.led_by(key) if isinstance(key, str) else None
+    try:
+        here = rooms().led_by(key) if isinstance(key, str) else None
+    except StoreError as error:
+        _log.warning("a room is not led on: %s", error)
+        return
     keep(_ROOM, _LEFT if here is None else here.code)
 
 
 def key() -> str | None:
     """What the browser has to remember: the key of the room, empty for none; None: as it was."""
     here = room()
-    return found(_ROOM) and _LEFT if here is None else here.key
+    if here is not None:
+        return here.key
+    return _LEFT if found(_ROOM) == _LEFT else None
 
 
 def room() -> Room | None:
     """The room that follows this session, if there is one."""
     code = found(_ROOM)
-    return ROOMS.find(code) if code else None
+    if not code:
+        return None
+    try:
+        here = rooms().find(code)
+    except StoreError as error:
+        _log.warning("a room cannot be looked for: %s", error)
+        return None
+    if here is None:
+        keep(_ROOM, _LEFT)
+    return here
 
 
 @contextmanager
@@ -115,7 +138,7 @@ def show_question(
         return None
     names = [choice["text"] for choice in choices]
     name = question_id(text, names, sentence)
-    tally = here.tally(name, len(choices)) if closed else None
+    tally = _revealed(here, name, len(choices)) if closed else None
     screen = of_session(_SCREEN, _Screen)
     screen.question = Question(name, len(choices), open=not closed)
     screen.parts["question"] = {
@@ -127,3 +150,11 @@ def show_question(
         "tally": tally,
     }
     return tally
+
+
+def _revealed(room: Room, question: str, choices: int) -> list[int] | None:
+    try:
+        return room.reveal(question, choices)
+    except StoreError as error:
+        _log.warning("answers cannot be counted: %s", error)
+        return None

@@ -16,7 +16,16 @@ from crfviz.ui.state.scenario import ASK, ASKED, MAX_HISTORY, SAID, Scenario
 from crfviz.views.quiz.asked import can_ask
 
 EMPTY = Lecture("My lecture", 10.0, (), ())
-NOT_OF_A_CUE = ("theme", "sidebar", "by", TOUR, ASK, ASKED, SAID)  # of the room or of a person
+NOT_OF_A_CUE = (
+    "theme",
+    "sidebar",
+    "no_letters",
+    "by",
+    TOUR,
+    ASK,
+    ASKED,
+    SAID,
+)  # of the room or a person
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A lecture of one's own: screens collected from the pages, put in order, with one thing to say.
 
-It is kept in the session. After each change it is what its file would be read as, so that nothing
-can be made that cannot be saved.
+It is kept in the session, and as a text in the browser, from which the next session has it. After
+each change it is what its file would be read as, so that nothing can be made that cannot be saved.
 """
 
 from collections.abc import Callable
@@ -24,14 +24,23 @@ from crfviz.ui.lectures.draft import (
 from crfviz.ui.lectures.lecture import BELOW, LONGEST_FILE, Cue, Lecture
 from crfviz.ui.lectures.shelf import read
 from crfviz.ui.lectures.stills import as_address, still_of
-from crfviz.ui.lectures.written import packed, written
+from crfviz.ui.lectures.written import CARRIED, packed, unpacked, written
 from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import scenario, set_view_option
-from crfviz.ui.session.kept import choice, found, keep, of_session, refusals_said, say
-from crfviz.ui.shell.contents import at_path
+from crfviz.ui.session.current import NO_LETTERS, flag_option, scenario, set_view_option
+from crfviz.ui.session.kept import (
+    DRAFT,
+    TOLD,
+    choice,
+    found,
+    keep,
+    of_session,
+    refusals_said,
+    say,
+)
 from crfviz.ui.state.covers import PARTS, covered
 from crfviz.ui.widgets import download, upload
 from crfviz.ui.words import plain
+from crfviz.views.contents import at_path
 from crfviz.views.quiz.question import FORMS
 from crfviz.views.strips.decoders import LABELS
 
@@ -116,8 +125,8 @@ def _head(now: Draft) -> None:
         width=130,
     )
     undo, redo = (
-        (lambda: keep(_DRAFT, _draft().undone())),
-        (lambda: keep(_DRAFT, _draft().redone())),
+        (lambda: _put(_draft().undone())),
+        (lambda: _put(_draft().redone())),
     )
     st.button("Undo", on_click=undo, disabled=not now.past, key="own.undo")
     st.button("Redo", on_click=redo, disabled=not now.future, key="own.redo")
@@ -232,7 +241,8 @@ def _ways_out(lecture: Lecture) -> None:
 
 def played(name: str, **more: str) -> str:
     """The address that plays a lecture, seen from the pages."""
-    return f"./?{urlencode({'lecture': name, **more})}"
+    letters = {f"v.{NO_LETTERS}": "1"} if flag_option(NO_LETTERS) else {}
+    return f"./?{urlencode({'lecture': name, **more, **letters})}"
 
 
 def _open() -> None:
@@ -309,11 +319,36 @@ def _settle(lecture: Lecture, chosen: int | None = None) -> None:
         lecture = read(written(lecture), FILE)
         if lecture.problems:
             raise FormatError(lecture.problems[0])
-    keep(_DRAFT, _draft().after(lecture, chosen))
+    _put(_draft().after(lecture, chosen))
+
+
+def _put(draft: Draft) -> None:
+    """Keep it, and have the browser keep it, too; a lecture without a cue is none."""
+    keep(_DRAFT, draft)
+    if draft.cue is None:
+        keep(DRAFT, "")
+        return
+    try:
+        keep(DRAFT, packed(draft.lecture))  # travels with every redraw
+    except FormatError:  # too long for a link
+        keep(DRAFT, written(draft.lecture))
 
 
 def _draft() -> Draft:
+    told = found(TOLD)
+    if told:
+        keep(TOLD, None)
+        if found(_DRAFT) in (None, Draft()):
+            _take_up(told)
     return of_session(_DRAFT, Draft)
+
+
+def _take_up(text: str) -> None:
+    """The lecture that the browser kept; what cannot be read is said and forgotten."""
+    keep(DRAFT, "")
+    with refusals_said():
+        lecture = read(unpacked(text) if text.startswith(CARRIED) else text, FILE)
+        _put(Draft(replace(lecture, problems=())))
 
 
 def _line(place: int, cue: Cue) -> str:

@@ -13,7 +13,8 @@ from crfviz.ui import cached
 from crfviz.ui.lectures.claims import Chain, Facts, filled
 from crfviz.ui.lectures.lecture import Cue, Lecture
 from crfviz.ui.lectures.stills import as_address, still_of
-from crfviz.ui.shell.contents import at_path
+from crfviz.ui.lectures.tables import tables_of
+from crfviz.views.contents import at_path
 from crfviz.views.numbers import count
 from crfviz.views.quiz.asked import question
 from crfviz.views.quiz.question import Question, read_ask
@@ -47,23 +48,26 @@ def handout_body(lecture: Lecture) -> str:
 
 
 def _cue(number: int, cue: Cue) -> str:
-    asked = ""
-    if cue.ask:
-        asked = _or_why(lambda: _asked(_question(cue)))
-    say = _or_why(lambda: f'<p class="said">{escape(_said(cue))}</p>' if cue.say else "")
+    asked = _or_why(lambda: _asked(_question(cue))) if cue.ask else ""
+    say = "" if asked else _say(cue)  # it tells what is asked: it waits in the key
     return f"<section>{_heading(number, cue)}{say}{_picture(cue, key=False)}{asked}</section>"
 
 
 def _key(number: int, cue: Cue) -> str:
     """What the cue did not show; nothing where it showed everything."""
     try:
-        covered = still_of(cue) != still_of(cue, key=True)
+        seen, whole = ((still_of(cue, key=key), tables_of(cue, key=key)) for key in (False, True))
     except CrfvizError:
         return ""  # the cue says why
     answer = _or_why(lambda: _answer(_question(cue))) if cue.ask else ""
-    if not (covered or answer):
+    if seen == whole and not answer:
         return ""
-    return f"<section>{_heading(number, cue)}{_picture(cue, key=True)}{answer}</section>"
+    say = _say(cue) if answer else ""
+    return f"<section>{_heading(number, cue)}{say}{_picture(cue, key=True)}{answer}</section>"
+
+
+def _say(cue: Cue) -> str:
+    return _or_why(lambda: f'<p class="said">{escape(_said(cue))}</p>' if cue.say else "")
 
 
 def _heading(number: int, cue: Cue) -> str:
@@ -72,9 +76,12 @@ def _heading(number: int, cue: Cue) -> str:
 
 def _picture(cue: Cue, *, key: bool) -> str:
     words = escape(cue.scenario.sentence, quote=True)
-    return _or_why(
-        lambda: f'<img alt="The chain over: {words}" src="{as_address(still_of(cue, key=key))}">'
-    )
+
+    def drawn() -> str:
+        source = as_address(still_of(cue, key=key))
+        return f'<img alt="The chain over: {words}" src="{source}">{tables_of(cue, key=key)}'
+
+    return _or_why(drawn)
 
 
 def _said(cue: Cue) -> str:

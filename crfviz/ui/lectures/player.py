@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from crfviz.exceptions import CrfvizError, FormatError
@@ -21,8 +20,10 @@ from crfviz.ui.following.wall import show_nothing, show_words
 from crfviz.ui.lectures.claims import Chain, Facts, filled
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
+from crfviz.ui.lectures.stills import WITH_MATRIX
 from crfviz.ui.session.current import (
     ARRIVES,
+    NO_LETTERS,
     address,
     change,
     flag_option,
@@ -34,21 +35,25 @@ from crfviz.ui.session.current import (
 )
 from crfviz.ui.session.kept import found, keep, say
 from crfviz.ui.shell import frame
-from crfviz.ui.shell.contents import at_path
 from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
+from crfviz.views.contents import at_path
 from crfviz.views.quiz.asked import question
 from crfviz.views.quiz.question import Question, read_ask
-from crfviz.views.stage.component import component
+from crfviz.views.stage.component import OF_UI, component
 
 LECTURE, CUE, SPEAKER, THEME = "lecture", "cue", "speaker", "v.theme"  # in the address
+LETTERS = f"v.{NO_LETTERS}"
 _AT = "lecture.at"  # lecture and number of the cue that is on the screen
 _ASKED = "lecture.asked"  # the number of the cue asked for
 LEAVE = 0  # in place of such a number
 _STYLE_SHEET = Path(__file__).with_name("player.css")
 _WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys go on
+_PICTURE_ALONE = (  # where there is more of it than buttons for steps
+    '[class*="st-key-stage"]:not([class*="st-key-stage-steps"]) ~ * { display: none; }'
+)
 _ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -122,9 +127,9 @@ def _named() -> Place | None:
 
 def _gone_on(place: Place, pages: Sequence[st.Page]) -> Place:
     """The cue after what was asked for meanwhile; its screen is there then."""
-    there, arriving = _asked_for(place, pages)
     context = get_script_run_ctx()
     back = context is not None and context.is_history_navigation
+    there, arriving = _asked_for(place, pages, back=back)
     if found(_AT) is None:
         for problem in there.lecture.problems:
             say(problem)
@@ -135,32 +140,46 @@ def _gone_on(place: Place, pages: Sequence[st.Page]) -> Place:
     return there
 
 
-def _asked_for(place: Place, pages: Sequence[st.Page]) -> tuple[Place, int]:
-    """The cue that keys asked for, else this one, and the step at which it begins; 0: its own."""
+def _asked_for(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[Place, int]:
+    """The cue that keys asked for, else that on the screen, and its step; 0: as it says.
+
+    Keys say which way from the cue of the address; the browser's Back and Forward, to that cue.
+    """
     way, asked = turned(), found(_ASKED)
     keep(_ASKED, None)
     if asked == LEAVE:
-        _leave(place, pages)
+        _leave(_on_screen(place), pages)
     if asked is not None:
         return place.numbered(asked), 0
     if way is None:
-        return place, 0
+        return place if back else _on_screen(place), 0
     there = place.numbered(place.number + (1 if way == "next" else -1))
     return there, ARRIVES[way] if there.number < place.number else 0
 
 
+def _on_screen(place: Place) -> Place:
+    """The cue that was shown last, whichever the address names.
+
+    Until the browser has heard of a new cue, whatever else it tells comes with the one before.
+    """
+    name, number = found(_AT) or (place.name, place.number)
+    return place.numbered(number) if name == place.name else place
+
+
 def _write_address(place: Place) -> None:
     """Only what leads to this cue; whatever else stands there is taken out."""
-    kept = {name: st.query_params[name] for name in (SPEAKER, THEME) if name in st.query_params}
+    of_room = (SPEAKER, THEME, LETTERS)
+    kept = {name: st.query_params[name] for name in of_room if name in st.query_params}
     params = {LECTURE: place.name, CUE: str(place.number), **kept}
     if st.query_params.to_dict() != params:
         st.query_params.from_dict(params)
 
 
 def _screen(cue: Cue, arriving: int) -> Scenario:
-    """The state of a cue, in the colours that the room has."""
-    theme = st.query_params.get(THEME)
+    """The state of a cue, in the colours and with the keys that the room has."""
+    theme, letters = st.query_params.get(THEME), st.query_params.get(LETTERS)
     view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
+    view = {**view, NO_LETTERS: "1"} if letters == "1" else view
     state = replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
     return with_question(state, cue.ask if _question(cue) else "")
 
@@ -199,8 +218,7 @@ def _show(place: Place) -> None:
     told = "" if waiting() else said(cue)  # it tells what is asked
     _bar(place, told)
     show_words(place.lecture.title, told)
-    if flag_option(BELOW):
-        st.html(f"<style>{_WITHOUT_PICTURE}</style>")
+    st.html(f"<style>{_WITHOUT_PICTURE if flag_option(BELOW) else _PICTURE_ALONE}</style>")
     with guarded("This cue"):
         runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
 
@@ -218,7 +236,7 @@ def _bar(place: Place, text: str) -> None:
         if isinstance(sentence, str):
             change(sentence=sentence)
 
-    _player()(
+    component("player", *OF_UI)(
         key="player",
         data={
             "lecture": place.name,
@@ -228,6 +246,7 @@ def _bar(place: Place, text: str) -> None:
             "say": text,
             "asks": bool(place.cue.ask),
             "sentence": scenario().sentence,
+            "letters": not flag_option(NO_LETTERS),
         },
         on_go_change=go,
         on_sentence_change=type_sentence,
@@ -238,7 +257,7 @@ def _speak(place: Place) -> None:
     """The speaker's window: what is said at each cue; it goes on without asking the server."""
     texts = [f"{_asked(cue)} {said(cue)}".strip() for cue in place.lecture.cues]
     titles = [at_path(cue.page).title for cue in place.lecture.cues]
-    _player()(
+    component("player", *OF_UI)(
         key="speaker",
         data={
             "lecture": place.name,
@@ -253,11 +272,12 @@ def _speak(place: Place) -> None:
     )
 
 
-def _player() -> ComponentRenderer:
-    return component("player", "ui/lectures/web", ["player"])
-
-
 def _prepare(place: Place) -> None:
     """Work out what the next cue shows, so that it is there when it is asked for."""
+    cue = place.cue
     with suppress(CrfvizError):  # that cue will say it
-        cached.edited(place.cue.scenario)
+        now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
+        if cue.ask:
+            question(now, trained, read_ask(cue.ask))
+        if cue.page in WITH_MATRIX:
+            cached.strength_pieces(cue.scenario)

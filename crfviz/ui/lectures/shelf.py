@@ -15,9 +15,9 @@ from crfviz.taggers.once import warn_once
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import Lecture, read_lecture
 from crfviz.ui.lectures.written import CARRIED, unpacked
-from crfviz.ui.shell.contents import ENTRIES
 from crfviz.ui.state.link import Models
 from crfviz.ui.words import quote
+from crfviz.views.contents import ENTRIES
 
 SHIPPED = Path(__file__).resolve().parents[3] / "lectures"
 VARIABLE = "CRFVIZ_LECTURES"  # more folders of lectures, separated as in PATH
@@ -91,6 +91,7 @@ def _read_once(text: str, file: str, state: str) -> Lecture:  # noqa: ARG001 - a
 
 
 def _read_text(text: str, file: str, other: Callable[[str], Lecture]) -> Lecture:
-    models = Models(cached.models(), cached.default_model(), cached.first_sentence)
+    names = cached.models()
+    models = Models(names, cached.default_model(names), cached.first_sentence)
     pages = [entry.path for entry in ENTRIES]
     return read_lecture(text, file, models, lambda model: cached.tagger(model).tags, pages, other)

@@ -1,17 +1,34 @@
-"""What a cue shows, as a picture that stands still."""
+"""What a cue shows, as a picture that stands still: each page's own tables below the lattice."""
 
 import base64
+from collections.abc import Sequence
 
 import streamlit as st
+from torch import Tensor
 
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.questions.gradient import gradient_step
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import Cue
+from crfviz.ui.lectures.tables import why_asked
 from crfviz.ui.state.covers import covered
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 from crfviz.views.figures.still import MARGINALS, still
+from crfviz.views.stage.parts import Grid, Row
+from crfviz.views.strips.grids import (
+    alpha_grid,
+    best_grid,
+    beta_grid,
+    emission_grid,
+    marginal_grid,
+)
+from crfviz.views.strips.paths import best_rows
+from crfviz.views.strips.why import why_row
 
 WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with the matrix on them
-_FOUND = ("viterbi", "max_marginal", "path", MARGINALS)  # what steps come to
+BEST_PATHS = 5  # of the page Paths
+_RANKED = tuple(f"best_{rank}" for rank in range(1, BEST_PATHS + 1))
+_FOUND = ("viterbi", "max_marginal", "path", MARGINALS, "best", "alpha", "beta", "why", *_RANKED)
 
 
 def still_of(cue: Cue, *, key: bool = False) -> str:
@@ -27,7 +44,7 @@ def still_of(cue: Cue, *, key: bool = False) -> str:
             hidden.update(_FOUND)
         if cue.ask:
             hidden.update(("greedy", "left_to_right"))
-    return _still(cue.page in WITH_MATRIX, tuple(sorted(hidden)), repr(cue.scenario), cue.scenario)
+    return _still(cue.page, tuple(sorted(hidden)), repr(cue.scenario), cue.scenario)
 
 
 def as_address(svg: str) -> str:
@@ -36,5 +53,40 @@ def as_address(svg: str) -> str:
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
-def _still(matrix: bool, hidden: tuple[str, ...], state: str, _scenario: Scenario) -> str:  # noqa: ARG001, FBT001 - parts of the key
-    return still(cached.edited(_scenario), hidden=hidden, matrix=matrix)
+def _still(page: str, hidden: tuple[str, ...], state: str, _scenario: Scenario) -> str:  # noqa: ARG001 - a part of the key
+    now = cached.edited(_scenario)
+    return still(
+        now,
+        hidden=hidden,
+        rows=_rows(page, now, _scenario),
+        grids=_grids(page, now),
+        matrices=_matrices(page, now, _scenario),
+    )
+
+
+def _rows(page: str, now: Analysis, state: Scenario) -> Sequence[Row]:
+    if page == "paths":
+        return best_rows(now, BEST_PATHS)
+    asked = why_asked(state) if page == "why" else None
+    return [] if asked is None else [why_row(asked)]
+
+
+def _grids(page: str, now: Analysis) -> Sequence[Grid]:
+    if page == "emissions":
+        return [emission_grid(now, "score")]
+    if page == "viterbi":
+        return [best_grid(now)]
+    if page in ("forward-backward", "log-space"):
+        return [alpha_grid(now, "log", "included"), beta_grid(now, "log")]
+    return [marginal_grid(now, None)] if page == "marginals" else []
+
+
+def _matrices(page: str, now: Analysis, state: Scenario) -> dict[str, Tensor]:
+    if page not in WITH_MATRIX:
+        return {}
+    found = {"transition scores (nats)": now.potentials.transitions}
+    if page == "learn" and now.viterbi is not None:
+        right = [state.right.get(t, now.tags[k]) for t, k in enumerate(now.viterbi.path)]
+        step = gradient_step(now.potentials, right, 1.0)
+        found["observed − expected counts"] = step.difference.transitions
+    return found

@@ -133,7 +133,7 @@ def _remove(name: str) -> None:
         remove_model(name)
         cached.tagger.clear(name)
         if scenario().model == name:
-            change(model=cached.default_model())
+            change(model=cached.default_model(cached.models()))
         say(f"{quote(name)} is gone.")
 
 

@@ -1,7 +1,7 @@
 """The three parts of the page Log space: one sum, products that underflow, a padded batch."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -49,6 +49,7 @@ TERM_FORMATS = {
 TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # one after the other, before what goes wrong
 _BATCH = "batch"  # draft: the sentences, one a line
 _ROW_HEIGHT = 26
+_MOST_ROWS = 13  # others are scrolled to
 
 
 def sum_panel(scene: Scene, done: int) -> None:
@@ -89,7 +90,9 @@ def sum_panel(scene: Scene, done: int) -> None:
     if done == 0:
         return
     shown = frame.style.format(dict[Any, Any](TERM_FORMATS), subset=list(frame.columns[1:]))
-    height = _ROW_HEIGHT * (min(len(frame), 13) + 1) + 12
+    height: int | Literal["content"] = "content"
+    if len(frame) > _MOST_ROWS:
+        height = _ROW_HEIGHT * (_MOST_ROWS + 1) + 12
     st.dataframe(shown, hide_index=True, row_height=_ROW_HEIGHT, height=height)
 
 

@@ -9,9 +9,10 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.exceptions import UnknownObservationError
 from crfviz.taggers.perturbations import DRAWN, KINDS, Perturbed, perturb, rewritten
+from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
-from crfviz.ui.pictures import draw, show_stage
+from crfviz.ui.pictures import draw, show_stage, take_along
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons, bound_to
 from crfviz.ui.session.current import (
@@ -28,6 +29,8 @@ from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_WORDS, Scenario, as_typed
 from crfviz.ui.words import plain, quote
 from crfviz.views.explanation import explain
+from crfviz.views.exports.live import Live
+from crfviz.views.exports.subject import live_of, origin_of
 from crfviz.views.numbers import count
 from crfviz.views.stage.parts import Picture, Subject
 from crfviz.views.strips.decoders import decoder_rows
@@ -200,7 +203,7 @@ def show_numbers(changed: WhatIf) -> None:
 
 
 def ways_on(changed: WhatIf) -> None:
-    """The changed sentence in the explorer, or in place of the one in the box."""
+    """The changed sentence in the explorer, in place of the one in the box, or as a file."""
     model, text = scenario().model, _text(changed)
     if text is None:
         st.caption("The tokenizer would split these words elsewhere: they have no link.")
@@ -215,9 +218,23 @@ def ways_on(changed: WhatIf) -> None:
             help="For all pages, so that Compare can put two models side by side on it",
         )
         st.link_button("Open in the explorer", home_address(link))
+        tagger = cached.tagger(model)
+        take_along(lambda: taken(tagger, state))
         dropped = len(now.edits.emissions) + len(now.pins)
         if dropped:
             st.caption(f"{count(dropped, 'edit or pin')} of single words left out on both sides.")
+
+
+def taken(tagger: Tagger, now: Scenario) -> Live:
+    """A sentence with the edits of its transitions, as a live file has it."""
+    constrained = now.edits.constrained
+    live = live_of(tagger, now.sentence)
+    return replace(
+        live,
+        potentials=tagger.potentials(live.now.words, constrained=constrained),
+        edits=now.edits,
+        origin=origin_of(tagger, now.sentence, constrained=constrained),
+    )
 
 
 def _take() -> None:

@@ -42,6 +42,7 @@ from crfviz.ui.state.scenario import (
     with_sentence,
 )
 from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_snapshots
+from crfviz.ui.watching.meters import EDITS
 from crfviz.ui.words import quote
 from crfviz.views.numbers import count
 
@@ -54,6 +55,7 @@ _LEFT = "left"  # the sentences that were left by `follow`, and when
 
 MOST_LEFT = 20
 ECHO = 10.0  # seconds in which a browser on a busy machine has heard of another sentence
+NO_LETTERS = "no_letters"  # page option: keys of one letter, digit or sign do nothing
 ARRIVES = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # the step of a page turned to
 
 Number = TypeVar("Number", int, float)
@@ -151,6 +153,12 @@ def turned() -> str | None:
     return way
 
 
+def ask_for_page(way: object) -> None:
+    """Have the next run turn to another page: "next" or "previous"; anything else does nothing."""
+    if way in ARRIVES:
+        keep(_TURN, way)
+
+
 def put(state: Scenario) -> None:
     """Go to a whole state, as an address would; no change before it can be undone."""
     keep(_HISTORY, History())
@@ -223,6 +231,7 @@ def handle_events(stage: str, events: object) -> None:
     places of another sentence is dropped.
     """
     for event in fresh_events(stage, events):
+        EDITS.inc()
         if not is_of_another(event, scenario().sentence):
             _handle(event)
 
@@ -260,7 +269,7 @@ def _handle(event: Event) -> None:
         action()
         return
     if event.get("kind") == "page" and event.get("value") in ARRIVES:
-        keep(_TURN, event["value"])
+        ask_for_page(event["value"])
         return
     with refusals_said():
         _replace(apply_event(scenario(), event, cached.tagger(scenario().model).tags))
@@ -278,8 +287,9 @@ def _from_address() -> Scenario:
 
 
 def _models() -> Models:
-    opening = cached.opening_model()
-    return Models(cached.models(), cached.default_model(), cached.first_sentence, opening)
+    names = cached.models()
+    opening, default = cached.opening_model(names), cached.default_model(names)
+    return Models(names, default, cached.first_sentence, opening)
 
 
 def _go_to(after: Scenario) -> None:

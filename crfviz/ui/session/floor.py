@@ -82,6 +82,10 @@ class Floor:
             self._own.place = place
             self._wait(place, self._begun)
 
+    def waiting(self) -> int:
+        """How many are in the line."""
+        return len(self._fresh) + len(self._begun)
+
     def _had_enough(self, place: Place) -> bool:
         passed_by = self._speaker is not place
         others = self._fresh or self._begun

@@ -21,6 +21,10 @@ from crfviz.ui.state.snapshots import Shelf
 Kept = TypeVar("Kept")
 
 KEPT = "crfviz"  # the key of the dict in `st.session_state`
+DRAFT = (
+    "lecture.text"  # the lecture in the making as a text, empty for none, that the browser keeps
+)
+TOLD = "lecture.told"  # what the browser kept of one that another session made
 
 
 def of_session(name: str, make: Callable[[], Kept]) -> Kept:
@@ -51,6 +55,22 @@ def found(name: str) -> Any:  # noqa: ANN401 - whatever was kept
 def choice(key: str) -> Any:  # noqa: ANN401 - whatever the widget gives
     """What a widget says, for its callback."""
     return st.session_state.to_dict()[key]
+
+
+def brought(key: str) -> str | None:
+    """The id of a widget that a browser brought into a new session, None for an empty one."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or not getattr(context.script_requests, "is_new", False):
+        return None
+    held = (each for each in context.session_state.get_widget_states() if each.WhichOneof("value"))
+    return next((each.id for each in held if each.id.endswith(f"-{key}")), None)
+
+
+def is_drawn(key: str, widget: str) -> bool:
+    """Whether the widget with this key is the one with that id."""
+    context = get_script_run_ctx(suppress_warning=True)
+    state = context.session_state._state if context is not None else None
+    return state is not None and state.get_widget_id_from_key(key) == widget
 
 
 def say(message: str) -> None:

@@ -62,8 +62,21 @@ def login_asked() -> bool:
     try:
         return _login_asked()
     except LoginError as error:
-        _log.error("%s", error)
+        _log.error("%s", str(error))  # nothing in it was typed by a visitor
         raise
+
+
+def say_who_labels() -> None:
+    """Have the log say what it means that nobody has to log in, where that is so.
+
+    Raises:
+        LoginError: as `login_asked`.
+    """
+    if not login_asked():
+        _log.warning(
+            "no login is asked for: whoever can open this server labels under any name, and sees "
+            "what others labelled and brought (docs/deployment.md, Who may do what)"
+        )
 
 
 def _login_asked() -> bool:

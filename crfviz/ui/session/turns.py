@@ -1,7 +1,8 @@
 """Heavy work inside the server: one job at a time, and a fair line for all who wait.
 
-A run over a corpus keeps a core busy for seconds, and two at once would make everybody else wait
-for both. Teaching has a process of its own, see `crfviz.annotations.teaching.jobs`.
+A run over a corpus keeps a core busy for seconds, and another one for half of them; two at once
+would make everybody else wait for both. Teaching has a process of its own, see
+`crfviz.annotations.teaching.jobs`.
 """
 
 from collections.abc import Callable, Iterator
@@ -60,6 +61,10 @@ class Turns:
                 if self._at_work is ticket:
                     self._at_work = None
                 self._changed.notify_all()
+
+    def waiting(self) -> int:
+        """How many are in the line, the one at work not counted."""
+        return len(self._line) - (self._at_work is not None)
 
     def _ahead(self, ticket: Ticket) -> int:
         """How many jobs come before; none gives the ticket its turn."""

@@ -36,8 +36,8 @@ def _room(room: Room) -> None:
         st.code(link, language=None, wrap_lines=True)
         if urlsplit(link).hostname in _ALONE:
             st.caption("Only this machine has this address: start the server with --server.address")
-        st.caption(f"{count(room.followers, 'follower')} when this was drawn.")
-        st.button("Close the room", on_click=wall.leave, key="following.leave")
+        st.caption(f"{count(room.crowd(), 'follower')} when this was drawn.")
+        st.button("Close the room", on_click=_leave, key="following.leave")
 
 
 def _link(code: str) -> str:
@@ -51,3 +51,8 @@ def _link(code: str) -> str:
 def _lead() -> None:
     with refusals_said():
         wall.lead()
+
+
+def _leave() -> None:
+    with refusals_said():
+        wall.leave()

@@ -1,4 +1,4 @@
-"""What surrounds every page: its links, its look, and the last resort when one fails."""
+"""What surrounds every page: its links, its look, and its title."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,9 +12,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from crfviz.ui.errors.walk import list_bar
 from crfviz.ui.session.current import arrive, view_option
 from crfviz.ui.session.kept import say
-from crfviz.ui.shell.contents import ENTRIES, beside, group_of, titled
 from crfviz.ui.shell.glossary import button
-from crfviz.ui.widgets import guarded
+from crfviz.views.contents import ENTRIES, beside, group_of, titled
 
 Columns = list[DeltaGenerator]
 
@@ -97,9 +96,3 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
     else:
         arrive(way)
         st.switch_page(next(each for each in pages if each.url_path == target))
-
-
-def run(page: st.Page) -> None:
-    """Run a page. If it fails, the reader gets words, the log the trace, and the sidebar stays."""
-    with guarded("This page"):
-        page.run()

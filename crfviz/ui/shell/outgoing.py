@@ -13,6 +13,8 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.session_manager import ActiveSessionInfo, SessionInfo
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
+from crfviz.ui.watching.requests import begins
+
 _ACTIVE = "_active_session_info_by_id"
 _log = logging.getLogger(__name__)
 
@@ -29,9 +31,10 @@ class OnlyBusy(WebsocketSessionManager):
     def connect_session(self, *args: Any, **named: Any) -> str:  # noqa: ANN401 - as Streamlit has it
         """Begin a session, or go on with one, and hear of its messages from now on."""
         session_id = super().connect_session(*args, **named)
+        begins(session_id)
         session = self._active_session_info_by_id[session_id].session
         session._message_enqueued_callback = partial(self._hear, session_id)
-        self._busy.add(session_id)  # it may go on with messages that nobody has got yet
+        self._hear(session_id)  # it may go on with messages that nobody has got yet
         return session_id
 
     def list_active_sessions(self) -> list[ActiveSessionInfo]:
@@ -50,6 +53,8 @@ class OnlyBusy(WebsocketSessionManager):
         return len(self._active_session_info_by_id)
 
     def _hear(self, session_id: str) -> None:
+        if session_id in self._busy:  # the loop was woken, and has not looked yet
+            return
         self._busy.add(session_id)
         if self._message_enqueued_callback is not None:
             self._message_enqueued_callback()

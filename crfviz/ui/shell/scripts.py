@@ -5,6 +5,11 @@ sessions that takes longer than the script. `runner.postScriptGC` in config.toml
 looks by itself as objects become more; what hangs on few objects, such as tensors, is looked for
 after every `RUNS` scripts.
 
+A browser whose line was lost may come back to a server that has no session of it, and tells it what
+all its widgets hold. The new session begins with the address and takes up what differs from it, see
+`crfviz.ui.session.bound`; when it knows all widgets it draws the page anew, and hears what was
+pressed as well.
+
 A thread that waits for Python's lock asks for it after `SWITCH`: beside one that reads a large
 file, a script would else lose Python's own 5 ms at each look at a file and each message.
 """
@@ -13,19 +18,28 @@ import gc
 import importlib
 import logging
 import sys
+from dataclasses import replace
 from itertools import count
+from time import perf_counter
 
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import (
+    RerunData,
     ScriptRequest,
     ScriptRequests,
     ScriptRequestType,
 )
 
 from crfviz.ui.session.floor import FLOOR
+from crfviz.ui.session.kept import KEPT
+from crfviz.ui.shell import parts
+from crfviz.ui.watching.meters import RUN_SECONDS, WAIT_SECONDS
 
 RUNS = 200  # scripts between two collections
 SWITCH = 0.0005  # seconds
 
+PRESSES = ("trigger_value", "string_trigger_value", "chat_input_value", "json_trigger_value")
 _RUNNER = "streamlit.runtime.scriptrunner.script_runner"
 _log = logging.getLogger(__name__)
 _ended = count(1)  # scripts
@@ -37,21 +51,60 @@ class OneAtATime(ScriptRequests):
     Requests that come before are merged into one, the newest state wins.
     """
 
+    _began = 0.0  # when its run had the floor
+    _brought: RerunData | None = None  # what the browser told a session that was new to it
+    _has_brought = False
+
+    def request_rerun(self, new_data: RerunData) -> bool:
+        """Somebody did something; whether this script still takes requests."""
+        return super().request_rerun(parts.asked(new_data))
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the run is the first of a session, into which a browser brought widgets."""
+        return self._brought is not None
+
     def on_scriptrunner_ready(self) -> ScriptRequest:
         """The next run, or the end: Streamlit asks before the first run and after each."""
         if FLOOR.give():
+            RUN_SECONDS.observe(perf_counter() - self._began)
             _after_run()
+        self._ask_for_brought()
         if self._state is ScriptRequestType.RERUN:
+            asked = perf_counter()
             FLOOR.take()
+            self._began = perf_counter()
+            WAIT_SECONDS.observe(self._began - asked)
         request = super().on_scriptrunner_ready()
         if request.type is not ScriptRequestType.RERUN:
             FLOOR.give()
-        return request
+            return request
+        context = get_script_run_ctx(suppress_warning=True)
+        if context is None:
+            return request
+        wanted = parts.widened(request.rerun_data, context.fragment_storage)
+        if not self._has_brought and _holds(wanted) and KEPT not in context.session_state:
+            self._brought, self._has_brought = wanted, True
+            wanted = _without_presses(wanted)
+        return ScriptRequest(ScriptRequestType.RERUN, wanted)
 
     def on_scriptrunner_yield(self) -> ScriptRequest | None:
         """Whether the run is to end; Streamlit asks whenever the script draws something."""
         FLOOR.let_others()
+        if self.is_new and self._state is not ScriptRequestType.STOP:
+            return None  # all widgets are to be known first
         return super().on_scriptrunner_yield()
+
+    def _ask_for_brought(self) -> None:
+        """Have the next run hear of what was brought, and of what came since."""
+        with self._lock:
+            brought, self._brought = self._brought, None
+            if brought is None or self._state is ScriptRequestType.STOP:
+                return
+            later = self._rerun_data if self._state is ScriptRequestType.RERUN else None
+            self._state = ScriptRequestType.CONTINUE
+            for request in filter(None, (brought, later)):
+                self._request_rerun_locked(request)
 
 
 def one_script_at_a_time() -> bool:
@@ -66,6 +119,17 @@ def one_script_at_a_time() -> bool:
         return False
     runner.ScriptRequests = OneAtATime  # type: ignore[attr-defined]
     return True
+
+
+def _holds(request: RerunData) -> bool:
+    return bool(request.widget_states and request.widget_states.widgets)
+
+
+def _without_presses(request: RerunData) -> RerunData:
+    """What the widgets hold, without what was pressed: that is heard once."""
+    every = request.widget_states.widgets if request.widget_states is not None else ()
+    held = [each for each in every if each.WhichOneof("value") not in PRESSES]
+    return replace(request, widget_states=WidgetStates(widgets=held))
 
 
 def _after_run() -> None:

@@ -25,13 +25,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import config, file_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from crfviz.exceptions import CrfvizError
 from crfviz.text.lines import shown
-from crfviz.ui.session.permission import LoginError, login_asked, uploads_allowed
+from crfviz.ui import cached
+from crfviz.ui.following.homes import rooms
+from crfviz.ui.session.permission import login_asked, uploads_allowed
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
 from crfviz.ui.shell.outgoing import send_for_busy_sessions_only
+from crfviz.ui.shell.repeated import look_around, remember_repeated
+from crfviz.ui.shell.replica import named
 from crfviz.ui.shell.scripts import one_script_at_a_time
+from crfviz.ui.shell.watch import begin_watch
+from crfviz.ui.watching import route
+from crfviz.ui.watching.requests import Watched
 
 CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
 UPLOADS = "_stcore/upload_file/"
@@ -52,19 +61,29 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def lifespan(_: object) -> AsyncIterator[None]:
-    """What `st.App` is to run before it answers: imports what the pages show, and sets turns.
+    """What `st.App` is to run before it answers: what would keep the first visitor waiting.
 
-    Two first visitors who import at once wait for each other's modules, and Python ends that by
-    handing out half of one.
+    That is what the pages show, imported, and the models, loaded. Two first visitors who import at
+    once wait for each other's modules, and Python ends that by handing out half of one.
     """
+    import_all()
+    cached.warm_up()
+    PagesManager.uses_pages_directory = False  # or the first run is begun twice; see `frame.header`
+    one_script_at_a_time()
+    send_for_busy_sessions_only()
+    remember_repeated()
+    look_around()
+    begin_watch()
+    yield
+
+
+def import_all() -> None:
+    """Import all that the pages show."""
     package = Path(__file__).parents[2]
     for room in ("views", "ui"):
         for file in sorted((package / room).rglob("*.py")):
             parts = file.relative_to(package.parent).with_suffix("").parts
             import_module(".".join(parts))
-    one_script_at_a_time()
-    send_for_busy_sessions_only()
-    yield
 
 
 def middleware() -> list[Middleware]:
@@ -72,13 +91,21 @@ def middleware() -> list[Middleware]:
 
     Raises:
         SystemExit: a login is asked for and broken; a server that asks for none would let anybody
-            label.
+            label. Or who may read the metrics, or where rooms are, is said in no words of ours.
     """
     try:
         login_asked()
-    except LoginError as error:
+        route.check()
+        rooms()
+        named_here = named()
+    except CrfvizError as error:
         raise SystemExit(f"crfviz does not start: {error}") from error
-    return [Middleware(Guard, policy=content_security_policy()), Middleware(FirstPaint)]
+    return [
+        Middleware(Watched, base=config.get_option("server.baseUrlPath")),
+        Middleware(Guard, policy=content_security_policy()),
+        *named_here,
+        Middleware(FirstPaint),
+    ]
 
 
 def content_security_policy() -> str:

@@ -1,6 +1,6 @@
 """The left side of every page: its links, the model, the sentence and its edits, or who labels."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 
 import streamlit as st
@@ -8,10 +8,11 @@ import streamlit as st
 from crfviz.ui import cached
 from crfviz.ui.following import wall
 from crfviz.ui.panels.cards import summary
-from crfviz.ui.scene import claim_text, keep_point
+from crfviz.ui.scene import keep_point
 from crfviz.ui.session.annotator import NOBODY
 from crfviz.ui.session.bound import bound, bound_flag, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.current import (
+    ask_for_page,
     change,
     history,
     redo,
@@ -22,17 +23,19 @@ from crfviz.ui.session.current import (
     undo,
     view_option,
 )
-from crfviz.ui.session.kept import choice, forget, messages
+from crfviz.ui.session.kept import DRAFT, TOLD, choice, forget, found, keep, messages
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
-from crfviz.ui.shell.contents import GROUPS, Entry, at_path
 from crfviz.ui.shell.follow_panel import follow_panel
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
+from crfviz.ui.shell.parts import EDITS, LINKS, part
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
 from crfviz.ui.state.link import Link
 from crfviz.ui.state.scenario import ASK, Scenario
 from crfviz.ui.words import plain
+from crfviz.views.contents import GROUPS, Entry, at_path
 from crfviz.views.numbers import count
+from crfviz.views.phrases import claim_text
 from crfviz.views.quiz.asked import can_ask
 from crfviz.views.stage.component import component
 from crfviz.views.strips.decoders import LABELS
@@ -44,6 +47,7 @@ NOTES = {
 THEMES = ("system", "light", "dark")
 _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
+_LINK, _OF_LINKS, _OF_EDITS = "link", "link.drawn", "edits.drawn"
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
@@ -58,7 +62,8 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
             snapshot_panel()
             tool(path)
         page = at_path(path)
-        _links(pages, link, page)
+        take_link(link)
+        _links(pages, page)
         if page.model:
             _model()
         if path == ANNOTATE:
@@ -72,6 +77,17 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
     show_messages()
 
 
+def take_link(link: Link) -> None:
+    """Have the links to other pages open what this link says from now on."""
+    keep(_LINK, link)
+
+
+def is_behind(drawn: Collection[str]) -> bool:
+    """Whether links and edits tell what was before, but for the parts that are drawn now."""
+    links = LINKS in drawn or found(_OF_LINKS) == found(_LINK)
+    return not (links and (EDITS in drawn or found(_OF_EDITS) == _told_of_edits()))
+
+
 def show_messages() -> None:
     """What has to be said once; of many messages the last are only counted."""
     said = messages()
@@ -83,11 +99,14 @@ def show_messages() -> None:
     forget(said)
 
 
-def _links(pages: Sequence[st.Page], link: Link, here: Entry) -> None:
+@part(LINKS)
+def _links(pages: Sequence[st.Page], here: Entry) -> None:
     """Links that carry the scenario, so that a page opened in another tab shows the same.
 
     The group of the page that is open is unfolded.
     """
+    link: Link = found(_LINK)
+    keep(_OF_LINKS, link)
     following = iter(pages)
     with st.container(key="pages"):
         for heading, group in GROUPS.items():
@@ -159,16 +178,24 @@ def _gallery(model: str) -> dict[str, Scenario]:
     return gallery
 
 
+def _told_of_edits() -> tuple[int, float, bool, bool, bool]:
+    """How many edits there are, the strength, and what Undo, Redo and Reset could change."""
+    now, way = scenario(), history()
+    changed = bool(now.edits or now.pins)
+    return len(now.edits), now.edits.strength, bool(way.past), bool(way.future), changed
+
+
+@part(EDITS)
 def _edits() -> None:
-    now, past, future = scenario(), history().past, history().future
+    told = number, strength, past, future, changed = _told_of_edits()
+    keep(_OF_EDITS, told)
     with st.container(key="edits", horizontal=True, vertical_alignment="center"):
-        st.caption(f"**{count(len(now.edits), 'edit')}**", width="content")
+        st.caption(f"**{count(number, 'edit')}**", width="content")
         st.button("Undo", on_click=undo, disabled=not past, key="undo", type="tertiary")
         st.button("Redo", on_click=redo, disabled=not future, key="redo", type="tertiary")
-        unchanged = not now.edits and not now.pins
-        st.button("Reset", on_click=reset, disabled=unchanged, key="reset", type="tertiary")
-    if now.edits.strength != 1.0:
-        st.caption(f"CRF strength {now.edits.strength:g}")
+        st.button("Reset", on_click=reset, disabled=not changed, key="reset", type="tertiary")
+    if strength != 1.0:
+        st.caption(f"CRF strength {strength:g}")
 
 
 def _rows() -> None:
@@ -213,10 +240,17 @@ def use_colours(theme: str) -> None:
     frame = component("frame", "ui/shell/web", ["frame"])
     frame(
         key="frame",
-        data={"theme": theme, "lead": wall.key()},
+        data={"theme": theme, "lead": wall.key(), "draft": found(DRAFT)},
+        on_draft_change=_take_draft,
         on_sidebar_change=_keep_sidebar,
         on_lead_change=_go_on,
+        on_turn_change=_turn,
+        on_back_change=_draw,
     )
+
+
+def _draw() -> None:
+    """The line was lost: whatever the browser tells with this is handled as ever."""
 
 
 def _go_on() -> None:
@@ -224,6 +258,22 @@ def _go_on() -> None:
     said = choice("frame")
     if isinstance(said, Mapping):
         wall.go_on(said.get("lead"))
+
+
+def _take_draft() -> None:
+    """What this browser kept of a lecture in the making, where this session has none."""
+    said = choice("frame")
+    text = said.get("draft") if isinstance(said, Mapping) else None
+    if isinstance(text, str) and found(DRAFT) is None:
+        keep(TOLD, text)
+        keep(DRAFT, text)
+
+
+def _turn() -> None:
+    """To the page after or before, where no picture took the key."""
+    said = choice("frame")
+    if isinstance(said, Mapping):
+        ask_for_page(said.get("turn"))
 
 
 def _keep_sidebar() -> None:

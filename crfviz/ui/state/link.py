@@ -117,9 +117,11 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
         elif parts.keys() <= {"step"}:  # which links to other pages do not carry
             parts = {"model": scenario.model, **parts}
     params: dict[str, str] = {}
+    length = -1  # no & stands before the first
     for name, value in parts.items():
-        if len(urlencode({**params, name: value})) <= LONGEST_LINK:
-            params[name] = value
+        longer = length + 1 + len(urlencode({name: value}))
+        if longer <= LONGEST_LINK:
+            params[name], length = value, longer
     if "sentence" in parts and "sentence" not in params:
         params = {name: value for name, value in params.items() if name not in _OF_POSITIONS}
     return Link(params, complete=len(params) == len(parts))

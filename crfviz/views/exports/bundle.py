@@ -17,6 +17,7 @@ _IMPORT = re.compile(r'^import\s*\{([^}]*)\}\s*from\s*"([^"]+)";$', re.MULTILINE
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_BREAK = re.compile(r"(?:(?<=\S) )?([{};])\n")  # of a style sheet, where nothing depends on it
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
@@ -33,8 +34,13 @@ def script() -> str:
 @cache
 def style() -> str:
     """The style sheets of a live file."""
-    sheets = [STAGE / "stage.css", OWN / "file.css"]
-    return "\n".join(_without_comments(sheet.read_text("utf-8")) for sheet in sheets)
+    return sheets(STAGE / "stage.css", OWN / "file.css")
+
+
+def sheets(*paths: Path) -> str:
+    """Style sheets as one, without comments and what else no browser reads."""
+    text = "\n".join(_without_comments(path.read_text("utf-8")) for path in paths)
+    return _BREAK.sub(r"\1", text)
 
 
 @cache

@@ -29,6 +29,7 @@ from crfviz.views.strips.pictures import (
 )
 
 MAX_WORDS = 120  # as on the pages
+OF_SCORES = "Made with crfviz from scores alone: no link can open them again, so keep this."
 Draw = Callable[["Live", Analysis, Analysis | None], Picture]  # of the chain now, and before edits
 
 # Of a picture's payload: what stays true whatever is edited.
@@ -43,11 +44,13 @@ class Page:
     title: str
     draw: Draw
     path: str = ""  # of the app's page
-    note: str = "edits"  # who writes the note once something is edited: `local.js` by this name
+    note: str = "edits"  # what its note tells: `local.js` writes it by this name
 
 
 PAGES: Mapping[str, Page] = {
-    "explore": Page("Explore", lambda live, now, _: explore_picture(now, live.gold)),
+    "explore": Page(
+        "Explore", lambda live, now, _: explore_picture(now, live.gold), note="decoders"
+    ),
     "emissions": Page(
         "Emissions",
         lambda live, now, before: emission_picture(now, before, live.display),
@@ -68,7 +71,7 @@ PAGES: Mapping[str, Page] = {
         "Viterbi", lambda live, now, _: viterbi_picture(now, live.gold), "viterbi", "none"
     ),
     "marginals": Page(
-        "Marginals", lambda _, now, before: marginal_picture(now, before), "marginals"
+        "Marginals", lambda _, now, before: marginal_picture(now, before), "marginals", "entropy"
     ),
 }
 
@@ -191,11 +194,19 @@ def _page(live: Live, name: str) -> dict[str, object]:
         "path": page.path,
         "picture": {key: told[key] for key in _OF_PICTURE} | {"tables": kept, "heading": []},
         "rows": _rows(told),
+        "gold": _gold_row(live, page),
         "editedRows": _rows(_payload(live, edited)),
         "editedLegend": " · ".join(filter(None, [edited.legend, GHOSTS])),
-        "note": {"kind": page.note, "text": picture.note},
+        "note": page.note,
         **walk,
     }
+
+
+def _gold_row(live: Live, page: Page) -> dict[str, object] | None:
+    """The row of the right tags, where the page has one when they are known."""
+    known = replace(live, gold=[0] * len(live.trained.words))
+    gold = [row for row in page.draw(known, live.trained, None).rows if row.id == "gold"]
+    return {"id": gold[0].id, "label": gold[0].label, "value": ""} if gold else None
 
 
 def _rows(told: Mapping[str, object]) -> list[dict[str, object]]:
@@ -210,7 +221,7 @@ def _rows(told: Mapping[str, object]) -> list[dict[str, object]]:
 
 def _origin(origin: Origin) -> Mapping[str, object]:
     if not origin.model:
-        return {"text": "Made with crfviz from scores alone.", "address": "", "params": {}}
+        return {"text": OF_SCORES, "address": "", "params": {}}
     params = {"model": origin.model, "sentence": origin.sentence}
     return {
         "text": f"Made with crfviz, model {origin.model}.",

@@ -6,7 +6,7 @@ request. Where no script runs, the tables are what is there.
 
 import gzip
 import json
-from base64 import b64encode
+from base64 import b64encode, b85encode
 from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
@@ -22,9 +22,9 @@ _OLD = (
     "document.getElementById('why').textContent="
     "'This browser is too old for the live picture; one of 2023 or newer draws it.';"
 )
-_WHY = (
+WHY = (
     "The live picture is drawn by a script. If this stays, scripts are switched off, the browser "
-    "is older than 2023, or the file is not whole. Its numbers:"
+    "is older than 2023, or the file is not whole."
 )
 
 
@@ -34,29 +34,39 @@ def live_page(live: Live, pages: Sequence[str], colouring: str = "system") -> st
     Raises:
         CrfvizError: the sentence is too long.
     """
-    told = json.dumps(data(live, pages, colouring), ensure_ascii=False, separators=(",", ":"))
-    body = (
-        f'<main id="still" class="still"><h1>{escape(" ".join(live.now.words))}</h1>'
-        f'<p id="why" role="status">{_WHY}</p>{twins(live)}</main>\n'
-        f"<script nomodule>{_OLD}</script>\n"
-        f'<script type="application/json" id="data">{_inert(told)}</script>\n'
-    )
-    plain = _document(live, body, bundle.script())
-    return plain if len(plain.encode()) <= LARGEST else _document(live, body, None)
+    body = still(live) + block("data", data(live, pages, colouring))
+    plain = document(title(live), body, bundle.script())
+    if len(plain.encode()) <= LARGEST:
+        return plain
+    packed = gzip.compress(bundle.script().encode(), mtime=0)
+    code = b85encode(packed, pad=True).decode().replace("<", ",")
+    body += f'<script type="text/plain" id="code" data-bytes="{len(packed)}">{code}</script>\n'
+    return document(title(live), body, bundle.unpacker(), allowed=[_hash(bundle.script())])
 
 
-def _document(live: Live, body: str, script: str | None) -> str:
-    """The whole file; None packs its script."""
-    scripts = [bundle.script(), _OLD]
-    if script is None:
-        code = b64encode(gzip.compress(bundle.script().encode(), mtime=0)).decode()
-        body += f'<script type="text/plain" id="code">{code}</script>\n'
-        scripts.append(bundle.unpacker())
+def document(
+    title: str,
+    body: str,
+    script: str,
+    *,
+    style: str | None = None,
+    allowed: Sequence[str] = (),
+) -> str:
+    """A page that asks for nothing.
+
+    Args:
+        title: plain text.
+        body: HTML; an element with the id "why" says what is to be said to an old browser.
+        script: runs at the end.
+        style: of its sheet; that of a live file if None.
+        allowed: further sources of scripts in its content policy.
+    """
+    sheet = bundle.style() if style is None else style
     policy = "; ".join(
         (
             "default-src 'none'",
-            f"script-src {' '.join(map(_hash, scripts))}",
-            f"style-src {_hash(bundle.style())}",
+            f"script-src {' '.join([_hash(script), *allowed, _hash(_OLD)])}",
+            f"style-src {_hash(sheet)}",
             "img-src data: blob:",
             "base-uri 'none'",
             "form-action 'none'",
@@ -67,16 +77,30 @@ def _document(live: Live, body: str, script: str | None) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width">'
         '<meta name="generator" content="crfviz">'
-        f"<title>{escape(' '.join(live.now.words))} · crfviz</title>"
-        f"<style>{bundle.style()}</style></head><body>\n{body}"
-        f'<script type="module">{script or bundle.unpacker()}</script>\n</body></html>\n'
+        f"<title>{escape(title)}</title>"
+        f"<style>{sheet}</style></head><body>\n{body}"
+        f"<script nomodule>{_OLD}</script>\n"
+        f'<script type="module">{script}</script>\n</body></html>\n'
     )
+
+
+def title(live: Live) -> str:
+    """What the page of a chain is called."""
+    return f"{' '.join(live.now.words)} · crfviz"
+
+
+def still(live: Live) -> str:
+    """What is there of a chain until its script runs, as HTML."""
+    words = escape(" ".join(live.now.words))
+    why = f'<p id="why" role="status">{WHY} Its numbers:</p>'
+    return f'<main id="still" class="still"><h1>{words}</h1>{why}{twins(live)}</main>\n'
+
+
+def block(name: str, value: object) -> str:
+    """Data for the script, by the name of its element; no word of it ends the element."""
+    told = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">{told}</script>\n'
 
 
 def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-def _inert(text: str) -> str:
-    """JSON that ends no script, whatever the words are."""
-    return text.replace("<", "\\u003c")

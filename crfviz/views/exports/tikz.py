@@ -21,6 +21,7 @@ COLUMN, ROW = 2.1, 0.72  # centimetres
 FULL = 6.0  # nats at which a cell of the matrix is full, at most
 NOTED = 0.05  # marginals from here on have their number beside them
 TRELLIS_COLUMN = 5.0  # centimetres
+SIGN = 1.0  # centimetres of “log α” with what is around it
 
 
 def export_tikz(
@@ -210,7 +211,7 @@ def sweeps(analysis: Analysis, _position: int, digits: int) -> list[str]:
         y = -k * 1.0
         left = -0.5 * width
         lines.append(
-            rf"\node[anchor=east] at ({left - 0.5:.2f},{y - 0.2:.2f}) {{\textbf{{{tex(name)}}}}};"
+            rf"\node[anchor=east] at ({left - SIGN:.2f},{y - 0.2:.2f}) {{\textbf{{{tex(name)}}}}};"
         )
         for down, symbol, table in ((0.0, r"\alpha", alpha), (0.4, r"\beta", beta)):
             lines.append(rf"\node[anchor=east] at ({left:.2f},{y - down:.2f}) {{$\log {symbol}$}};")

@@ -1,20 +1,28 @@
-"""A scene as a picture that stands still: the tags of the decoders, the lattice, the matrix.
+"""A scene as a picture that stands still: tags, the lattice, tables with a column a word, matrices.
 
 An SVG without scripts, fonts or links of its own, on white, for thumbnails and paper. Nothing is
 told by colour alone: tags are written, the best path is a thick line. Letters: `T` words, `K` tags.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
+
+from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.views.numbers import probability, score
+from crfviz.views.stage.parts import Grid, Row
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.theme import tag_colours
 
+NONE: Mapping[str, Tensor] = MappingProxyType({})
 MARGINALS = "marginals"  # beside the parts of the stage, what may be hidden
 ROWS = ("greedy", "left_to_right", "viterbi", "max_marginal", "gold")
 _LABEL, _COLUMN, _ROW, _HEAD, _CELL = 110, 76, 26, 30, 56  # pixels
+_LETTER = 7  # pixels of a letter, about
+_NARROW = frozenset(" fijlrt.,:;'")  # letters
 _GAP = 14  # between two parts
 _LEAST = 0.01  # a tag without so much of any word is left out
 _RADIUS = (3.0, 7.0)  # of a node, and what its marginal adds
@@ -26,24 +34,31 @@ def still(
     *,
     hidden: Collection[str] = (),
     gold: Sequence[int] | None = None,
-    matrix: bool = False,
+    rows: Sequence[Row] = (),
+    grids: Sequence[Grid] = (),
+    matrices: Mapping[str, Tensor] = NONE,
 ) -> str:
     """The picture as SVG.
 
     Args:
         analysis: what is drawn.
-        hidden: rows by their decoder, "path", "lattice" and `MARGINALS`; what is hidden is not in
-            the picture, but rows that are keep an empty place.
+        hidden: rows and grids by their names, "path", "lattice" and `MARGINALS`; what is hidden is
+            not in the picture, but rows and grids that are keep an empty place.
         gold: T tag ids, where they are known.
-        matrix: whether the transition scores stand below.
+        rows: further ones, below those of the decoders.
+        grids: tables that stand below the lattice.
+        matrices: (K, K) or (T-1, K, K) numbers by what they are, below everything else.
     """
-    parts = [_words(analysis), *_rows(analysis, hidden, gold)]
+    every = [*decoder_rows(analysis, which=ROWS, gold=gold), *rows]
+    parts = [_words(analysis), *_rows(analysis, every, hidden)]
     if "lattice" not in hidden:
         parts.append(_lattice(analysis, hidden))
     width = _LABEL + _COLUMN * len(analysis.words)
-    if matrix:
-        part = _matrix(analysis)
-        parts.append(part)
+    parts += [_grid(analysis, grid, empty=grid.name in hidden) for grid in grids]
+    parts += [_matrix(analysis, name, numbers) for name, numbers in matrices.items()]
+    captions = [*(grid.label for grid in grids), *matrices]
+    width = max([width, *(_LABEL + _LETTER * len(text) for text in captions)])
+    if matrices:
         width = max(width, _LABEL + _CELL * (len(_shown(analysis)) + 1))
     drawn, y = [], 0
     for height, content in parts:
@@ -68,12 +83,12 @@ def _words(analysis: Analysis) -> Part:
     return _HEAD, "".join(texts)
 
 
-def _rows(
-    analysis: Analysis, hidden: Collection[str], gold: Sequence[int] | None
-) -> Iterator[Part]:
+def _rows(analysis: Analysis, rows: Sequence[Row], hidden: Collection[str]) -> Iterator[Part]:
     colours = tag_colours(analysis.tags)
-    for row in decoder_rows(analysis, which=ROWS, gold=gold):
-        drawn = [_text(_LABEL - 10, _ROW - 9, row.label, anchor="end")]
+    for row in rows:
+        value = "" if row.id in hidden else row.value
+        label = f"{row.label} {value}".strip()
+        drawn = [_text(_LABEL - 10, _ROW - 9, label, anchor="end", room=_LABEL - 14)]
         for t in range(len(analysis.words)):
             seen = row.tags is not None and row.id not in hidden
             k = row.tags[t] if row.tags is not None and seen else None
@@ -113,13 +128,38 @@ def _lattice(analysis: Analysis, hidden: Collection[str]) -> Part:
     return _GAP + _ROW * len(shown), "".join(drawn)
 
 
-def _matrix(analysis: Analysis) -> Part:
-    """The scores of the steps between the tags that are drawn; of several matrices the first."""
+def _grid(analysis: Analysis, grid: Grid, *, empty: bool) -> Part:
+    """A table with a column a word, for the tags that are drawn; an empty one can be filled in."""
     shown, tags = _shown(analysis), analysis.tags
-    scores = analysis.potentials.transitions
-    table = (scores if scores.dim() == 2 else scores[0]).tolist() if scores.numel() else []
     top = _GAP + _ROW
-    drawn = [_text(_LABEL - 10, top - 8, "from ↓  to →", anchor="end")]
+    drawn = [_text(_LABEL, top - 8, grid.label, anchor="start")]
+    for place, k in enumerate(shown):
+        y = top + _ROW * place
+        drawn.append(_text(_LABEL - 10, y + _ROW - 9, tags[k], anchor="end"))
+        for t, value in enumerate(grid.values[:, k].tolist()):
+            drawn.append(
+                f'<rect x="{_LABEL + t * _COLUMN}" y="{y}" width="{_COLUMN}" height="{_ROW}" '
+                f'fill="none" stroke="{_LINE}"/>'
+            )
+            if not empty:
+                drawn.append(_text(_x(t), y + _ROW - 9, _number_of(grid, value), room=_COLUMN - 8))
+    return top + _ROW * len(shown) + 1, "".join(drawn)
+
+
+def _number_of(grid: Grid, value: float) -> str:
+    chances = grid.kind == "probability" and not math.isnan(value)
+    return probability(value, grid.digits) if chances else score(value, grid.digits)
+
+
+def _matrix(analysis: Analysis, name: str, numbers: Tensor) -> Part:
+    """Numbers of the steps between the tags that are drawn; of several matrices the first."""
+    shown, tags = _shown(analysis), analysis.tags
+    table = (numbers if numbers.dim() == 2 else numbers[0]).tolist() if numbers.numel() else []
+    top = _GAP + 2 * _ROW
+    drawn = [
+        _text(_LABEL, _GAP + _ROW - 8, name, anchor="start"),
+        _text(_LABEL - 10, top - 8, "from ↓  to →", anchor="end"),
+    ]
     for column, k in enumerate(shown):
         x = _LABEL + _CELL * column + _CELL / 2
         drawn.append(_text(x, top - 8, tags[k], bold=True, room=_CELL - 4))
@@ -170,4 +210,5 @@ def _text(
 
 
 def _too_long(text: str, room: float) -> bool:
-    return bool(room) and len(text) * 8 > room  # pixels of a letter, about
+    width = sum(4 if letter in _NARROW else 8 for letter in text)  # pixels, about
+    return bool(room) and width > room

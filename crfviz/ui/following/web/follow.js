@@ -1,7 +1,8 @@
 // Who follows: the lecturer's screen as it is now, on a page that asks for one event stream and nothing else.
 //
 // What the reader does with the picture stays here; from then on the lecturer's screens wait until the reader comes
-// back. An answer is told until the server has taken it, and counts once however often it is told.
+// back. A line that a server refuses is asked for again, unless the room is gone. An answer is told until the server
+// has taken it, and counts once however often it is told.
 
 import { button, hide, html, mark, setText } from "../../../views/stage/web/dom.js";
 import { Stage } from "../../../views/stage/web/stage/lifecycle.js";
@@ -45,13 +46,23 @@ class Follower {
     this.source.onopen = () => this.told("");
     this.source.onmessage = ({ data }) => this.take(JSON.parse(data));
     this.source.onerror = () => {
-      const closed = this.source.readyState === EventSource.CLOSED;
-      this.told(closed ? "There is no such room, or no longer: ask for its code again." : "The connection is lost …");
+      this.told("The connection is lost …");
+      if (this.source.readyState === EventSource.CLOSED) this.listenAgain();
     };
     this.source.addEventListener("over", () => {
       this.source.close();
       this.told("The lecture has ended here.");
     });
+  }
+
+  // A browser asks again by itself where a connection broke, but not after an answer that is no event stream.
+  async listenAgain() {
+    const status = await fetch(location.pathname, { method: "HEAD" }).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    if (status === 404) this.told("There is no such room, or no longer: ask for its code again.");
+    else setTimeout(() => this.listen(), AGAIN);
   }
 
   told(text) {

@@ -1,14 +1,17 @@
 // What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
-// that take one stop of the Tab key, the mark of the open page, the place in a list, the colours that the reader
-// wants, and the room that follows this browser.
+// that take one stop of the Tab key, the mark of the open page, the place in a list, the keys that turn pages, the
+// colours that the reader wants, the room that follows this browser, and a line to the server that was lost.
 
 import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
 import { use } from "./scheme.js";
+import { watchTurning } from "./turning.js";
 
 const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .st-key-status, .crfviz-terms";
 const [HIDES, SHOWS] = ["[data-testid=stSidebarCollapseButton]", "[data-testid=stExpandSidebarButton]"];
 const LEAST_BESIDE = 768; // pixels of a window in which the sidebar stands beside the page
+const LINE = "data-test-connection-state"; // of Streamlit's outermost element
+const BACK = "crfviz-back";
 const WATCHED = { attributeFilter: ["disabled", "inert", "open", "tabindex"], childList: true, subtree: true };
 
 const trimmed = (path) => path.replace(/\/$/, "");
@@ -56,6 +59,22 @@ function watchSidebar() {
   });
 }
 
+// A line that is back may lead to a server that knows nothing of this page but its address; it is asked to draw it, and
+// hears then what widgets and pictures hold. What was done meanwhile would else be lost, and what is done next.
+function watchLine() {
+  const app = document.querySelector(`[${LINE}]`);
+  let lost = false;
+  const look = () => {
+    const connected = app.getAttribute(LINE) === "CONNECTED";
+    if (connected && lost) {
+      tell("back", true);
+      document.dispatchEvent(new Event(BACK));
+    }
+    lost = !connected;
+  };
+  if (app) new MutationObserver(look).observe(app, { attributeFilter: [LINE] });
+}
+
 // The room that this browser leads: whichever of its tabs did something last is what others see.
 const LEADS = "crfviz.leads";
 function remember(room) {
@@ -69,13 +88,29 @@ function remember(room) {
   }
 }
 
+// The lecture in the making, as a text: empty for none, null where the session does not know what is kept here.
+const DRAFT = "crfviz.draft";
+function keepDraft(text) {
+  try {
+    const kept = localStorage.getItem(DRAFT);
+    if (text) localStorage.setItem(DRAFT, text);
+    else if (text === "") localStorage.removeItem(DRAFT);
+    else if (kept) tell("draft", kept);
+  } catch {
+    // storage is switched off, or full: a reload forgets the lecture
+  }
+}
+
 let tell = () => {};
 watch();
 watchSidebar();
+watchLine();
+watchTurning((way) => tell("turn", way > 0 ? "next" : "previous"));
 
 export default ({ data, setTriggerValue }) => {
   tell = setTriggerValue;
   use(data.theme);
   remember(data.lead);
+  keepDraft(data.draft);
   settleAll();
 };

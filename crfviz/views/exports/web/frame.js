@@ -1,6 +1,6 @@
 // The stage with a bar of its pages, where no server answers. Its keys act wherever the focus is in this frame.
 
-import { button, html, mark, set, setText } from "../../stage/web/dom.js";
+import { button, hide, html, mark, set, setText } from "../../stage/web/dom.js";
 import { beyond } from "../../stage/web/slide.js";
 import { Stage } from "../../stage/web/stage/lifecycle.js";
 import { Local } from "./local.js";
@@ -8,13 +8,16 @@ import { Local } from "./local.js";
 const COLOURS = ["system", "light", "dark"];
 
 // `data` is that of live.py, `scope` the element that is marked with the colours that are chosen, `changed` gets the
-// edits whenever they are others. Returns { element, open(), close() }: open it once it is in the document.
-export function buildFrame(data, scope, changed = () => null) {
+// edits whenever they are others, `shown` gets `local` when something has been drawn; `above` stands over the pages. A
+// page without a picture says in `elsewhere` why. Returns { element, local, open(), show(), close() }: open it once it
+// is in the document, show what was changed in `local`.
+export function buildFrame(data, scope, { changed = () => null, shown = () => null, above = [] } = {}) {
   const element = html("div.live", { tabindex: "-1" });
   const place = html("div");
   const said = html("span", { role: "status" });
+  const source = html("span");
   const link = html("a", { target: "_blank", rel: "noopener noreferrer" }, "Open this in crfviz");
-  const state = { stage: null, edits: null };
+  const state = { stage: null, edits: null, colouring: data.colouring };
   const local = new Local(data, {
     turned: () => open(),
     beyond: (by) => setText(said, `This is the ${by > 0 ? "last" : "first"} page.`),
@@ -27,44 +30,67 @@ export function buildFrame(data, scope, changed = () => null) {
       if (stage === state.stage) show();
     });
   };
-  const tabs = data.pages.map(({ id, title }) => button(title, () => local.open(id), { "data-page": id }));
-  const act = (event) => () => state.stage.emit([event]);
+  const drawn = data.pages.filter(({ picture }) => picture);
+  const tabs = drawn.map(({ id, title }) => button(title, () => local.open(id), { "data-page": id }));
+  const more = buildMore(
+    data.pages.filter(({ picture }) => !picture),
+    (id) => local.open(id),
+  );
+  const act = (event) => () => {
+    if (state.stage) return state.stage.emit([event]);
+    local.apply(event);
+    return show();
+  };
   const history = {
     undo: button("Undo", act({ kind: "undo" }), { title: "Ctrl+Z" }),
     redo: button("Redo", act({ kind: "redo" }), { title: "Ctrl+Shift+Z" }),
     reset: button("Reset", act({ kind: "reset" }), { title: "drop every edit" }),
   };
-  const colours = button("", () => recolour(COLOURS[(COLOURS.indexOf(data.colouring) + 1) % COLOURS.length]));
+  const colours = button("", () => recolour(COLOURS[(COLOURS.indexOf(state.colouring) + 1) % COLOURS.length]));
   const recolour = (name) => {
-    data.colouring = name;
+    state.colouring = name;
     mark(scope, "data-colours", name === "system" ? null : name);
     setText(colours, `colours: ${name}`);
   };
   const show = () => {
+    const { origin } = local.data;
     setText(said, "");
-    state.stage.receive(local.payload(), (payload) => payload);
+    state.stage?.receive(local.payload(), (payload) => payload);
     for (const tab of tabs) mark(tab, "aria-current", tab.dataset.page === local.at ? "page" : null);
+    if (more) more.value = state.stage ? "" : local.at;
     history.undo.disabled = !local.past.length;
     history.redo.disabled = !local.future.length;
     history.reset.disabled = !local.edited;
-    if (data.origin.address) set(link, "href", `${data.origin.address}${local.page.path}?${local.query()}`);
+    setText(source, origin.text);
+    hide(link, !origin.address);
+    if (origin.address) set(link, "href", `${origin.address}${local.page.path}?${local.query()}`);
     if (state.edits && state.edits !== local.edits) changed(local.plainEdits());
     state.edits = local.edits;
+    shown(local);
   };
   const close = () => {
     state.stage?.close();
     place.replaceChildren();
   };
   const open = () => {
+    const { title, elsewhere } = local.page;
     close();
-    state.stage = new Stage(place, answer, { keys: element, beyond });
+    state.stage = elsewhere ? null : new Stage(place, answer, { keys: element, beyond });
+    if (elsewhere) place.append(html("section.elsewhere", html("h1", title), html("p", elsewhere)));
     show();
   };
-  const about = html("footer.live-about", html("span", data.origin.text), data.origin.address ? link : [], said);
-  element.append(
-    html("nav.live-bar", { "aria-label": "Pages" }, tabs, html("span.live-gap"), Object.values(history), colours),
-  );
-  element.append(place, about);
+  const about = html("footer.live-about", source, link, said);
+  const bar = [tabs, more ?? [], html("span.live-gap"), Object.values(history), colours].flat();
+  element.append(...[above].flat(), html("nav.live-bar", { "aria-label": "Pages" }, bar), place, about);
   recolour(data.colouring);
-  return { element, open, close };
+  return { element, local, open, show, close };
+}
+
+// The pages that are not drawn here, by name; null without any.
+function buildMore(pages, open) {
+  if (!pages.length) return null;
+  const options = pages.map(({ id, title }) => html("option", { value: id }, title));
+  const more = html("select", { "aria-label": "More pages" }, html("option", { value: "" }, "more pages …"), options);
+  more.addEventListener("change", () => more.value && open(more.value));
+  return more;
 }

@@ -8,6 +8,7 @@ import { probability, score } from "../../stage/web/numbers.js";
 import { logSumExp, solve } from "../../stage/web/recursions.js";
 import { LIVE, withEvent } from "../../stage/web/stage/compose.js";
 import { lengthOf } from "../../stage/web/stage/steps.js";
+import { entropyNote, explain } from "./explanation.js";
 
 const MOST_MOVED = 3; // words that a note names
 const VIEWS = ["nodes", "panel"]; // page options that are kept as they come
@@ -17,11 +18,8 @@ const OUTLINED = { emissions: "greedy", marginals: "max_marginal", best: "viterb
 export class Local {
   // `turned` is called when another page has been opened, `beyond` with what a page turned at the ends says.
   constructor(data, { turned, beyond }) {
-    const [T, K] = [data.words.length, data.tags.length];
-    Object.assign(this, { data, T, K, turned, beyond });
-    this.trained = chainOf(data.trained, T, K);
-    this.before = solve(this.trained);
-    this.edits = editsOf(data.edits, data.tags);
+    Object.assign(this, { turned, beyond });
+    this.become({ data, edits: editsOf(data.edits, data.tags) });
     [this.past, this.future] = [[], []];
     this.ack = 0;
     this.covered = data.covered;
@@ -68,16 +66,32 @@ export class Local {
     else if (kind === "page") this.turn(value === "next" ? 1 : -1);
   }
 
-  change(edits) {
-    this.past.push(this.edits);
+  // One step of undo; `data` is that of another sentence.
+  change(edits, data = this.data) {
+    this.past.push(this.state);
     this.future = [];
-    this.edits = edits;
+    this.become({ data, edits });
   }
 
   travel(from, to) {
     if (!from.length) return;
-    to.push(this.edits);
-    this.edits = from.pop();
+    to.push(this.state);
+    this.become(from.pop());
+  }
+
+  get state() {
+    const { data, edits } = this;
+    return { data, edits };
+  }
+
+  become({ data, edits }) {
+    this.edits = edits;
+    if (data === this.data) return;
+    if (this.data) for (const view of this.views.values()) forgetWords(view);
+    const [T, K] = [data.words.length, data.tags.length];
+    Object.assign(this, { data, T, K });
+    this.trained = data.chain ?? chainOf(data.trained, T, K);
+    this.before = data.solved ?? solve(this.trained);
   }
 
   // As Python reads it: 0 is where the page opens, "start" before the first step.
@@ -97,7 +111,7 @@ export class Local {
   }
 
   turn(by) {
-    const { pages } = this.data;
+    const pages = this.data.pages.filter(({ picture }) => picture);
     const next = pages[pages.findIndex(({ id }) => id === this.at) + by];
     if (next) this.open(next.id);
     else this.beyond(by);
@@ -126,7 +140,7 @@ export class Local {
       margin: changed ? null : data.margin,
       ack: this.ack,
       alone: true,
-      perStep: Boolean(data.trained.steps),
+      perStep: data.trained ? Boolean(data.trained.steps) : trained.transitions.length > K * K,
       edits: this.edits,
       results: { ...now, path: now.rows.viterbi },
       ghost: changed ? ghostOf(before) : null,
@@ -166,9 +180,14 @@ export class Local {
   }
 
   note(now, changed) {
-    const { kind, text } = this.page.note;
-    if (kind === "sweeps") return this.sweepNote(now);
-    return changed && text !== "" ? this.editNote(now) : text;
+    const { data, trained } = this;
+    const { words, tags } = data;
+    const told = { chain: changed ? this.chain : trained, words, tags, solved: now };
+    const { note } = this.page;
+    if (note === "sweeps") return this.sweepNote(now);
+    if (note === "entropy") return entropyNote(told);
+    if (note === "edits" && changed) return this.editNote(now);
+    return note === "none" ? "" : explain(told);
   }
 
   sweepNote(now) {
@@ -211,9 +230,9 @@ export class Local {
     };
   }
 
-  // What an address of the app says of this screen, in its form: crfviz/ui/state/link.py.
-  query() {
-    const { origin, pins, tags } = this.data;
+  // What an address of the app says of this screen, in its form: crfviz/ui/state/link.py. `first` says whose it is.
+  query(first = this.data.origin.params) {
+    const { pins, tags } = this.data;
     const { transitions, emissions, strength } = this.edits;
     const move = ([cell, value]) => `${cell.split(",").map(tagText).join(".")}:${numberText(value)}`;
     const place = ([cell, value]) => {
@@ -221,9 +240,9 @@ export class Local {
       return `${t}.${tagText(tags[k])}:${numberText(value)}`;
     };
     const { step } = this.view;
-    const { opens } = this.page.walk;
+    const { opens } = this.page.walk ?? {};
     const parts = {
-      ...origin.params,
+      ...first,
       k: strength === 1 ? "" : numberText(strength),
       t: [...transitions].map(move).join(","),
       e: [...emissions].map(place).join(","),
@@ -246,6 +265,12 @@ const NOT_HERE = {
   pile: null,
   gradient: null,
 };
+
+// What a page's view says of words that are others now.
+function forgetWords(view) {
+  delete view.step;
+  delete view.chosen;
+}
 
 function ghostOf(before) {
   const { logPartition } = before;

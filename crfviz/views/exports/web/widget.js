@@ -15,7 +15,7 @@ export function render({ model, el }) {
   let frame = null;
   const draw = () => {
     frame?.close();
-    frame = buildFrame(structuredClone(model.get("data")), host, tell);
+    frame = buildFrame(structuredClone(model.get("data")), host, { changed: tell });
     root.replaceChildren(sheet, frame.element);
     frame.open();
   };

@@ -2,12 +2,22 @@
 // and texts at their places, so that programs for drawing and for papers read them; nothing is loaded, no script is in.
 
 import { html } from "./dom.js";
+import { marksOf } from "./marks.js";
+import { clear, fixed, plainColour, shape, strokeOf, words } from "./shapes.js";
 
-const NAMESPACE = "http://www.w3.org/2000/svg";
 const LEFT_OUT = ".covers, .fold, .tip, button, input, [hidden]"; // what is there to be pressed
 const GEOMETRY = ["d", "cx", "cy", "r", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform"];
 const MORE = ["text-anchor", "marker-end", "id", "viewBox", "refX", "refY", "orient", "markerWidth", "markerHeight"];
-const PAINT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "paint-order"];
+const PAINT = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-opacity",
+  "opacity",
+  "paint-order",
+];
 const FONT = ["font-family", "font-size", "font-weight"];
 const SIDES = ["Top", "Right", "Bottom", "Left"];
 const SHARP = 2; // pixels of a PNG for one on the screen
@@ -18,7 +28,7 @@ export function svgOf(root) {
   const height = root.scrollHeight;
   const paper = getComputedStyle(root).getPropertyValue("--paper").trim() || "#fff";
   const size = { width: Math.ceil(width), height: Math.ceil(height) };
-  const picture = shape("svg", { xmlns: NAMESPACE, ...size, viewBox: `0 0 ${size.width} ${size.height}` });
+  const picture = shape("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` });
   picture.append(shape("rect", { width: "100%", height: "100%", fill: plainColour(resolved(root, paper)) }));
   draw(root, picture, { left, top });
   return new XMLSerializer().serializeToString(picture);
@@ -58,6 +68,7 @@ function draw(element, picture, origin) {
     if (child.nodeType === Node.TEXT_NODE) drawText(child, style, picture, origin);
     else if (child.nodeType === Node.ELEMENT_NODE) draw(child, picture, origin);
   }
+  picture.append(...marksOf(element, style, origin));
 }
 
 // Background and border; where the sides differ each is a line.
@@ -73,7 +84,7 @@ function drawBox(element, style, picture, origin) {
     const rect = { x: x + inset, y: y + inset, width: box.width - 2 * inset, height: box.height - 2 * inset };
     if (rect.width <= 0 || rect.height <= 0) return;
     const numbers = Object.fromEntries(Object.entries(rect).map(([name, value]) => [name, fixed(value)]));
-    const stroke = framed ? strokeOf(style, "Top", widths[0]) : {};
+    const stroke = framed ? strokeOf(style.borderTopColor, style.borderTopStyle, widths[0]) : {};
     const fill = filled ? plainColour(style.backgroundColor) : "none";
     picture.append(
       shape("rect", { ...numbers, rx: fixed(parseFloat(style.borderTopLeftRadius) || 0), fill, ...stroke }),
@@ -90,14 +101,9 @@ function drawBox(element, style, picture, origin) {
   SIDES.forEach((side, i) => {
     if (widths[i] === 0 || clear(style[`border${side}Color`])) return;
     const [x1, y1, x2, y2] = ends[i].map(fixed);
-    picture.append(shape("line", { x1, y1, x2, y2, ...strokeOf(style, side, widths[i]) }));
+    const stroke = strokeOf(style[`border${side}Color`], style[`border${side}Style`], widths[i]);
+    picture.append(shape("line", { x1, y1, x2, y2, ...stroke }));
   });
-}
-
-function strokeOf(style, side, width) {
-  const dashes = { dashed: [3, 2], dotted: [1, 1.5] }[style[`border${side}Style`]];
-  const dashed = dashes ? { "stroke-dasharray": dashes.map((each) => fixed(each * width)).join(" ") } : {};
-  return { stroke: plainColour(style[`border${side}Color`]), "stroke-width": fixed(width), ...dashed };
 }
 
 // Each word at its place; turned texts turn around their middle.
@@ -105,7 +111,6 @@ function drawText(node, style, picture, origin) {
   const range = document.createRange();
   const box = node.parentElement.getBoundingClientRect();
   const turn = turnOf(node.parentElement);
-  const font = Object.fromEntries(FONT.map((name) => [name, style.getPropertyValue(name)]));
   for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
     range.setStart(node, index);
     range.setEnd(node, index + word.length);
@@ -113,13 +118,10 @@ function drawText(node, style, picture, origin) {
     const scrolledAway = style.overflowX === "hidden" && left >= box.right;
     if (width === 0 || scrolledAway) continue;
     const [x, y] = [left - origin.left, top - origin.top];
-    const middle = { "text-anchor": "middle", "dominant-baseline": "central" };
-    const place = turn
-      ? { ...middle, transform: `translate(${fixed(x + width / 2)} ${fixed(y + height / 2)}) ${turn}` }
-      : { x: fixed(x), y: fixed(y + height / 2), "dominant-baseline": "central" };
-    const text = shape("text", { ...place, ...font, fill: plainColour(style.color) });
-    text.textContent = word;
-    picture.append(text);
+    const middle = fixed(y + height / 2);
+    const turned = `translate(${fixed(x + width / 2)} ${middle}) ${turn}`;
+    const place = turn ? { "text-anchor": "middle", transform: turned } : { x: fixed(x), y: middle };
+    picture.append(words(word, style, place));
   }
 }
 
@@ -139,7 +141,7 @@ function copy(from, to) {
     if (child.nodeType === Node.TEXT_NODE) to.append(child.data);
     if (child.nodeType !== Node.ELEMENT_NODE || child.matches("[hidden]")) continue;
     const style = getComputedStyle(child);
-    if (style.display === "none") continue;
+    if (style.display === "none" || style.visibility === "hidden") continue;
     const own = shape(child.localName, written(child, style));
     copy(child, own);
     to.append(own);
@@ -155,16 +157,6 @@ function written(element, style) {
   ]);
 }
 
-function shape(name, attributes = {}) {
-  const element = document.createElementNS(NAMESPACE, name);
-  for (const [key, value] of Object.entries(attributes)) if (key !== "xmlns") element.setAttribute(key, value);
-  return element;
-}
-
-function fixed(value) {
-  return String(Number(value.toFixed(2)));
-}
-
 // A colour of a custom property as the browser computes it.
 function resolved(root, colour) {
   const probe = html("i", { style: `color: ${colour}` });
@@ -172,16 +164,4 @@ function resolved(root, colour) {
   const computed = getComputedStyle(probe).color;
   probe.remove();
   return computed;
-}
-
-function clear(colour) {
-  return colour === "transparent" || /(, |\/ )0\)$/.test(colour);
-}
-
-// What is mixed is computed as color(srgb r g b), which few programs outside of browsers know.
-function plainColour(value) {
-  return value.replaceAll(/color\(srgb ([^ )]+) ([^ )]+) ([^ )]+)(?: \/ ([^)]+))?\)/g, (_, r, g, b, alpha) => {
-    const parts = [r, g, b].map((part) => Math.round(255 * Number(part))).join(", ");
-    return alpha === undefined ? `rgb(${parts})` : `rgba(${parts}, ${alpha})`;
-  });
 }

@@ -29,7 +29,7 @@ function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
   const every = rows.map((row) => row.element);
   const hidden = (next, name) => next.tags.includes(name) && !next.shown.has(next.tags.indexOf(name));
   return {
-    element: html("div.matrix", { role: "group", "aria-label": title }, header, every),
+    element: html("div.matrix-frame", html("div.matrix", { role: "group", "aria-label": title }, header, every)),
     update(next) {
       heads.forEach((head, i) => hide(head, hidden(next, tos[i])));
       const context = begin(next);

@@ -1,8 +1,9 @@
 // The lattice: a node per word and tag, the backpointer into every node or the sums that make it, and the paths drawn
 // over them. What a node says is its marginal, or what a walk is computing. Built once per shape; a redraw only sets
-// attributes, and takes columns away that are not to be seen.
+// attributes, and takes columns away that are not to be seen. Most of the time of a first picture is the number of its
+// elements: a column is built when it is first drawn, and what few nodes need when one of them needs it.
 
-import { changed, fit, flag, hide, html, mark, set, setProperty, setText, svg } from "../dom.js";
+import { changed, fit, flag, hide, html, mark, set, setText, svg } from "../dom.js";
 import { clamp, probability, score, signed } from "../numbers.js";
 import { logSumExp } from "../recursions.js";
 import { inputsOf, messageInto, sharesOf } from "../stage/inputs.js";
@@ -11,32 +12,31 @@ import { cellText } from "./cells.js";
 const RADIUS = 14; // of a node with all of the probability, and in rows that are low or high
 const LEAST_RADIUS = 8;
 const ROOM = 0.39; // of a row's height
+const LETTER = 6; // its mean width in a note, in pixels at the least size of texts
 const NOTED = 0.045; // marginals and changes from here on are written beside the node
-const LAYERS = ["pointers", "nodes", "nodes"]; // parts of a walk, as the columns are drawn
+const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, as the columns are drawn
 const SUMMED = { alpha: true, beta: true };
 const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from the lowest to the uppermost
 
 // `onPoint` gets a word and a tag, or null twice, and the name of the pointer's event.
 export function buildLattice(model, onPoint) {
-  const { T, K } = model;
+  const { T } = model;
   const labels = model.tags.map((tag, k) =>
     html("div.tag-label", { style: `--tag:${model.colours[k]}`, title: tag }, tag),
   );
   const foldLabel = html("div.tag-label.fold-label");
   const guides = model.tags.map(() => svg("line.guide"));
-  const edges = grid(T, K, (t) => (t === 0 ? null : svg("path.edge", { fill: "none" })));
   const lines = Object.fromEntries(LINES.map((name) => [name, svg(`path.line.${name}`, { fill: "none" })]));
-  const nodes = grid(T, K, (t, k) => buildNode(model, t, k));
   const [ties, moves, sums] = ["ties", "moves", "sums"].map((name) => svg(`g.${name}`));
-  const [groups, notes] = ["group", "note"].map((part) => grid(T, K, (t, k) => nodes[t][k][part]));
-  const columns = [edges, groups, notes].map((cells) =>
-    cells.map((column) => ({ group: svg("g"), inside: column.filter(Boolean) })),
+  const columns = Object.fromEntries(
+    Object.keys(LAYERS).map((layer) => [layer, Array.from({ length: T }, () => ({ group: svg("g"), inside: [] }))]),
   );
-  const [below, ...above] = columns.map((layer) => layer.map(({ group }) => group));
+  const [below, ...above] = Object.values(columns).map((layer) => layer.map(({ group }) => group));
   const layers = [guides, below, sums, ties, moves, Object.values(lines), above].flat(2);
   const picture = svg("svg.lattice-picture", { role: "group", "aria-label": "Viterbi lattice" }, layers);
   listen(picture, onPoint);
-  const parts = { labels, foldLabel, guides, edges, lines, nodes, columns, ties, moves, sums, picture };
+  const nodes = Array(T).fill(null); // a column each, null until it is built
+  const parts = { labels, foldLabel, guides, lines, nodes, columns, ties, moves, sums, picture, places: 0 };
   return {
     element: html("div.lattice", html("div.label.lattice-labels", labels, foldLabel), picture),
     focus: (t, k) => nodes[t]?.[k]?.group.focus(),
@@ -44,8 +44,7 @@ export function buildLattice(model, onPoint) {
       const { column, row, rowOf } = next.sizes;
       parts.xy = { x: (t) => (t + 0.5) * column, y: (k) => (rowOf[k] + 0.5) * row };
       parts.folded = (k) => !next.shown.has(k);
-      parts.placing = [column, row, ...rowOf, ...next.shown].join();
-      if (changed(picture, parts.placing)) place(next, parts);
+      if (changed(picture, column, row, rowOf, [...next.shown])) place(next, parts);
       update(next, parts);
     },
   };
@@ -63,19 +62,24 @@ function listen(picture, onPoint) {
   for (const name of ["pointerleave", "focusout"]) picture.addEventListener(name, () => onPoint(null, null, name));
 }
 
+function buildColumn(model, parts, t) {
+  const { nodes, columns } = parts;
+  nodes[t] = model.tags.map((_, k) => buildNode(model, t, k));
+  columns.nodes[t].inside = nodes[t].map(({ group }) => group);
+  columns.edges[t].inside = t > 0 ? model.tags.map(() => svg("path.edge")) : [];
+  placeColumn(parts, t);
+}
+
 function buildNode(model, t, k) {
-  const [ring, dot] = [svg("circle.ring"), svg("circle.dot")];
-  const hit = svg("circle.hit", { r: 12 }); // small nodes, too, are easy to point at
-  const group = svg("g.node", { "data-node": `${t},${k}`, tabindex: -1, role: "img" }, hit, ring, dot);
-  setProperty(group, "--tag", model.colours[k]);
-  return { ring, dot, group, note: svg("text.note-text") }; // the note apart: the group's middle must be the dot's
+  const dot = svg("circle.dot", { fill: model.colours[k] });
+  const group = svg("g.node", { "data-node": `${t},${k}`, tabindex: -1, role: "img" }, dot);
+  return { group, dot, hit: null, ring: null };
 }
 
 // Sizes and positions: after a resize, a fold or another sentence.
-function place(
-  { T, K, shown, sizes: { column, row, rows } },
-  { labels, foldLabel, guides, nodes, picture, xy, folded },
-) {
+function place({ T, K, shown, sizes: { column, row, rows } }, parts) {
+  const { labels, foldLabel, guides, nodes, picture, xy, folded } = parts;
+  parts.places += 1; // so that an edge knows that it is to be drawn anew
   const [width, height] = [T * column, rows * row];
   setAll(picture, { width, height, viewBox: `0 0 ${width} ${height}` });
   labels.forEach((label, k) => {
@@ -86,23 +90,35 @@ function place(
   setText(foldLabel, `+ ${K - shown.size} tags`);
   foldLabel.style.top = `${(rows - 0.5) * row}px`;
   guides.forEach((guide, k) => setAll(guide, { x1: 0, x2: width, y1: xy.y(k), y2: xy.y(k) }));
-  forEachCell(nodes, (node, t, k) => {
-    for (const element of [node.group, node.note]) {
-      set(element, "transform", `translate(${xy.x(t)} ${xy.y(k)})`);
-      flag(element, { folded: folded(k) });
-    }
+  nodes.forEach((column, t) => column && placeColumn(parts, t));
+}
+
+function placeColumn(parts, t) {
+  const { nodes, columns, folded } = parts;
+  nodes[t].forEach((node, k) => {
+    putAt(node.group, parts, t, k);
+    const note = columns.notes[t].inside[k];
+    if (note) putAt(note, parts, t, k);
+    if (node.hit || folded(k)) return;
+    node.hit = svg("circle.hit", { r: 12 }); // small nodes, too, are easy to point at
+    node.group.prepend(node.hit);
   });
+}
+
+function putAt(element, { xy, folded }, t, k) {
+  set(element, "transform", `translate(${xy.x(t)} ${xy.y(k)})`);
+  flag(element, { folded: folded(k) });
 }
 
 function update(model, parts) {
   const { results, ghost, inSight, sees } = model;
-  const { lines, xy, columns } = parts;
+  const { lines, xy } = parts;
   const { path } = results;
-  columns.forEach((layer, i) => layer.forEach((column, t) => showColumn(column, t, sees(LAYERS[i], t), inSight)));
+  showColumns(model, parts);
   const numbers = numbersOf(model);
   for (let t = inSight.from; t < inSight.to; t++) {
     for (let k = 0; k < model.K; k++) {
-      if (sees("nodes", t)) drawNode(model, parts.nodes[t][k], t, k, numbers);
+      if (sees("nodes", t)) drawNode(model, parts, t, k, numbers);
       if (t > 0 && sees("pointers", t)) drawEdge(model, parts, t, k);
     }
   }
@@ -119,20 +135,30 @@ function update(model, parts) {
   drawPile(model, parts);
 }
 
-// What is not to be seen is not there; what is scrolled away while something is dragged waits.
+// What is not to be seen is not there; what is scrolled away waits while something is dragged, and in large lattices.
+function showColumns(model, parts) {
+  const { inSight, sees } = model;
+  for (let t = inSight.from; t < inSight.to; t++) {
+    if (!parts.nodes[t] && (sees("nodes", t) || sees("pointers", t))) buildColumn(model, parts, t);
+  }
+  for (const [layer, part] of Object.entries(LAYERS)) {
+    parts.columns[layer].forEach((column, t) => showColumn(column, t, sees(part, t), inSight));
+  }
+}
+
 function showColumn({ group, inside }, t, seen, inSight) {
-  if (seen !== group.hasChildNodes()) group.replaceChildren(...(seen ? inside : []));
+  if (seen !== group.hasChildNodes()) group.replaceChildren(...(seen ? Object.values(inside) : []));
   flag(group, { outOfSight: t < inSight.from || t >= inSight.to });
 }
 
 // The backpointer into (t, k).
-function drawEdge({ K, results, survivor: prefix, sees }, { edges, placing, folded, xy }, t, k) {
+function drawEdge({ K, results, survivor: prefix, sees }, { columns, places, folded, xy }, t, k) {
   const { path, backpointers } = results;
-  const edge = edges[t][k];
+  const edge = columns.edges[t].inside[k];
   const from = backpointers[t * K + k];
   const best = sees("path", t - 1) && Boolean(path) && path[t] === k && path[t - 1] === from;
   const survivor = prefix?.[t] === k;
-  if (!changed(edge, placing, from, best, survivor)) return;
+  if (!changed(edge, places, from, best, survivor)) return;
   set(edge, "d", from >= 0 ? curve(xy, t, from, k) : "");
   flag(edge, { edge: from >= 0 && `${t},${from},${k}`, folded: folded(k), best, survivor });
 }
@@ -155,7 +181,7 @@ function numbersOf(model) {
   return { name: nodes, scores, share: (i) => Math.exp(scores[i] - largest[Math.floor(i / K)]), text };
 }
 
-function drawNode(model, node, t, k, numbers) {
+function drawNode(model, parts, t, k, numbers) {
   const { pins, words, tags, lit, results, sees } = model;
   const best = sees("path", t) && results.path?.[t] === k;
   const selected = model.cell[0] === t && model.cell[1] === k;
@@ -163,15 +189,18 @@ function drawNode(model, node, t, k, numbers) {
   const pinned = pins.some(([at, tag]) => at === t && tag === tags[k]);
   const gold = model.reference === "gold" && model.rows.find(({ id }) => id === "gold")?.tags;
   const wrong = best && Boolean(gold) && gold[t] !== k;
-  flag(node.group, { lit: lights, pinned, best, wrong });
-  set(node.group, "tabindex", selected ? 0 : -1);
+  const { group } = parts.nodes[t][k];
+  flag(group, { lit: lights, pinned, best, wrong });
+  set(group, "tabindex", selected ? 0 : -1);
   const name = `${words[t]}: ${tags[k]}`;
-  if (numbers) drawScore(model, node, t * model.K + k, name, numbers);
-  else drawMarginal(model, node, t, k, name);
+  if (numbers) drawScore(model, parts, t, k, name, numbers);
+  else drawMarginal(model, parts, t, k, name);
 }
 
 // As large as its share of the largest at its word.
-function drawScore({ sizes }, { group, dot, ring, note }, i, name, numbers) {
+function drawScore({ sizes, K }, parts, t, k, name, numbers) {
+  const { group, dot, ring } = parts.nodes[t][k];
+  const i = t * K + k;
   const [value, text] = [numbers.scores[i], numbers.text(i)];
   const radius = radiusOf(sizes)(value === -Infinity ? 0 : numbers.share(i));
   if (!changed(group, numbers.name, value, text, radius)) return;
@@ -179,32 +208,66 @@ function drawScore({ sizes }, { group, dot, ring, note }, i, name, numbers) {
   flag(group, { value: value === -Infinity ? "-inf" : value.toFixed(6) });
   set(group, "aria-label", `${name}, ${numbers.name} ${score(value, 4)}`);
   set(dot, "r", radius.toFixed(2));
-  hide(ring);
-  setText(note, text);
-  setAll(note, { "text-anchor": "start", x: (radius * 0.75 + 3).toFixed(1), y: (-radius * 0.55 - 3).toFixed(1) });
+  if (ring) hide(ring);
+  const [x, y] = [(radius * 0.75 + 3).toFixed(1), (-radius * 0.55 - 3).toFixed(1)];
+  drawNote(parts, t, k, text, { "text-anchor": "start", x, y });
 }
 
-function drawMarginal(model, { group, dot, ring, note }, t, k, name) {
-  const { results, pile, ghost } = model;
+// The text beside a node; most have none.
+function drawNote(parts, t, k, text, place) {
+  const { group, inside } = parts.columns.notes[t]; // by tag, with gaps
+  if (!inside[k]) {
+    if (!text) return;
+    inside[k] = svg("text.note-text");
+    putAt(inside[k], parts, t, k);
+    group.insertBefore(inside[k], inside.find((note, after) => note && after > k) ?? null);
+  }
+  setText(inside[k], text);
+  setAll(inside[k], place);
+}
+
+// How large a node was; where that was as large as it is, there is none.
+function drawRing(node, radius) {
+  if (node.ring) hide(node.ring, radius === null);
+  if (radius === null) return;
+  if (!node.ring) {
+    node.ring = svg("circle.ring");
+    node.dot.before(node.ring);
+  }
+  set(node.ring, "r", radius.toFixed(2));
+}
+
+function drawMarginal(model, parts, t, k, name) {
+  const node = parts.nodes[t][k];
+  const { group, dot } = node;
   const i = t * model.K + k;
-  const marginal = results.marginals[i];
-  const sampled = pile?.drawn ? pile.uses[i] / pile.drawn : null; // the ring is the samples' where there are some
-  const before = sampled ?? (ghost && !pile ? ghost.marginals[i] : marginal);
-  const change = marginal - before;
-  if (!changed(group, marginal, before, sampled, model.sizes.row)) return;
+  const { marginal, sampled, before, change, noted } = shareOf(model, i);
+  const { row, column, unit } = model.sizes;
+  const free = t === model.T - 1 || !shareOf(model, i + model.K).noted; // the room of the next column
+  if (!changed(group, marginal, before, sampled, row, column, free)) return;
   flag(group, { value: false, marginal: marginal.toFixed(6) });
   set(group, "aria-label", `${name}, marginal ${marginal.toFixed(4)}`);
   const radius = radiusOf(model.sizes);
   set(dot, "r", radius(marginal).toFixed(2));
-  hide(ring, Math.abs(change) < 0.005);
-  set(ring, "r", radius(before).toFixed(2));
-  const noted = marginal >= NOTED || Math.abs(change) >= NOTED;
-  const changes = sampled === null && Math.abs(change) >= 0.005 ? ` (${signed(change)})` : "";
+  drawRing(node, Math.abs(change) < 0.005 ? null : radius(before));
+  const told = ` (${signed(change)})`;
+  const fits = free || LETTER * unit * (probability(marginal) + told).length + radius(marginal) <= column;
+  const changes = sampled === null && Math.abs(change) >= 0.005 && fits ? told : "";
   const share = sampled === null ? changes : ` | ${probability(sampled)}`;
-  setText(note, noted ? probability(marginal) + share : "");
   const atTheEdge = sampled !== null && t === model.T - 1; // two numbers are too wide for the last column
   const x = atTheEdge ? 24 : (radius(Math.max(marginal, before)) * 0.75 + 3).toFixed(1);
-  setAll(note, { "text-anchor": atTheEdge ? "end" : "start", x, y: (-radius(marginal) * 0.55 - 3).toFixed(1) });
+  const y = (-radius(marginal) * 0.55 - 3).toFixed(1);
+  const text = noted ? probability(marginal) + share : "";
+  drawNote(parts, t, k, text, { "text-anchor": atTheEdge ? "end" : "start", x, y });
+}
+
+// The marginal of a node, what it is compared with, and whether the node has a number.
+function shareOf({ results, pile, ghost }, i) {
+  const marginal = results.marginals[i];
+  const sampled = pile?.drawn ? pile.uses[i] / pile.drawn : null; // the ring is the samples' where there are some
+  const before = sampled ?? (ghost && !pile ? ghost.marginals[i] : marginal);
+  const change = marginal - before;
+  return { marginal, sampled, before, change, noted: marginal >= NOTED || Math.abs(change) >= NOTED };
 }
 
 // The terms of the sums that make the column a walk has just come to: as wide as their share.
@@ -276,12 +339,4 @@ function along(tags, xy, drawn = () => true) {
 
 function setAll(element, values) {
   for (const [name, value] of Object.entries(values)) set(element, name, value);
-}
-
-function grid(T, K, make) {
-  return Array.from({ length: T }, (_, t) => Array.from({ length: K }, (_, k) => make(t, k)));
-}
-
-function forEachCell(cells, act) {
-  cells.forEach((column, t) => column.forEach((cell, k) => act(cell, t, k)));
 }

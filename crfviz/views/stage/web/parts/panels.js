@@ -11,7 +11,7 @@ export function buildBars(model) {
     html("div.bar-row", html("span.bar-name"), html("span.bar"), html("span.bar-number", { tabindex: -1 }));
   const rows = model.tags.map(bar);
   const foot = html("div.side-note.formula", { title: "p = exp(α + β − log Z)" });
-  const content = html("div", title, rows, foot);
+  const content = html("div", title, html("div.ranked", rows), foot);
   return {
     element: html("section.side-panel.bars", { "aria-live": "polite" }, content),
     update(next) {

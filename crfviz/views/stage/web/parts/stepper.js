@@ -36,9 +36,12 @@ export function buildStepper({ go, show }) {
 
 // A list of the parts that can be switched off, closed until somebody asks for it; under them `saves`, what keeps the
 // picture: [{ name, act }].
-export function buildCovers(toggle, saves) {
+export function buildCovers(toggle, saves, switchLetters) {
   const list = html("div.covers-list", { role: "group", "aria-label": "What is shown" });
   const keep = saves.map(({ name, act }) => button(name, act, { class: "save" }));
+  const letters = button("keys of one letter", switchLetters, {
+    title: "whether they do anything, here and elsewhere",
+  });
   const open = button("show …", () => set(open, "aria-expanded", open.getAttribute("aria-expanded") !== "true"), {
     "aria-expanded": "false",
     class: "fold",
@@ -51,9 +54,11 @@ export function buildCovers(toggle, saves) {
       const parts = partsOf({ ...next, rows: payloadRows });
       hide(element, parts.length === 0);
       if (changed(list, JSON.stringify(parts)))
-        list.replaceChildren(...parts.map((each) => switchOf(each, toggle)), ...keep);
+        list.replaceChildren(...parts.map((each) => switchOf(each, toggle)), letters, ...keep);
       for (const each of list.querySelectorAll("[data-part]"))
         set(each, "aria-pressed", !next.covered.has(each.dataset.part));
+      hide(letters, next.letters === undefined); // the host has no such switch
+      set(letters, "aria-pressed", next.letters !== false);
       flag(open, { some: next.covered.size > 0 });
     },
   };

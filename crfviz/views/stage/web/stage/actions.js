@@ -21,10 +21,17 @@ export function go(stage, by, turns = false) {
   forget(stage, "cell");
   const redraw = folds(stage.payload, at) === folds(stage.payload, next) ? "reselect" : "refresh";
   stage[redraw]({ step: next, cell: null });
-  const { column } = stage.model.steps;
-  if (column !== null) stage.frame.bringIntoSight(column, stage.sizes);
+  showStep(stage);
   const rest = stage.payload.panels.main.length ? STEP_REST : 0; // without a picture it is the page that steps
   later(stage, "step", rest, () => stage.emit([stepEvent(stage.payload, next)]));
+}
+
+// Scrolls to what the step has come to.
+function showStep({ model, frame, sizes }) {
+  const { column, parts } = model.steps;
+  if (column === null) return frame.bringPartsIntoSight(parts, model);
+  frame.bringIntoSight(column, sizes);
+  frame.bringRowIntoSight([column, model.cell[1]], sizes);
 }
 
 // What the nodes of the lattice say, where the walk leaves a choice.
@@ -44,6 +51,12 @@ export function switchPart(stage, part) {
   stage.emit([{ kind: "cover", parts: covered }], { covered });
 }
 
+// Switches keys of one letter off, or on again: the page has more of them than this picture.
+export function switchLetters(stage) {
+  stage.payload.letters = !stage.payload.letters; // from the next key on
+  stage.emit([view("no_letters", stage.payload.letters ? "0" : "1")]);
+}
+
 // The page before or after; a key pressed twice turns one page.
 function turn(stage, way) {
   forget(stage, "step");
@@ -51,11 +64,15 @@ function turn(stage, way) {
   if (!stage.outbox.unanswered.some(({ kind }) => kind === "page")) stage.emit([{ kind: "page", value: way }]);
 }
 
-// Up and down through the tags of the current column.
-export function climb(stage, by) {
-  const { cell, order } = stage.model;
+// From the chosen cell to the one so many words on, and so many rows down.
+export function move(stage, words, rows) {
+  const { cell, order, T } = stage.model;
   const [t, k] = cell;
-  select(stage, t, order[clamp(order.indexOf(k) + by, 0, order.length - 1)]);
+  const [there, row] = [clamp(t + words, 0, T - 1), order.indexOf(k) + rows];
+  const next = order[clamp(row, 0, order.length - 1)];
+  select(stage, there, next);
+  stage.frame.bringIntoSight(there, stage.sizes);
+  stage.frame.bringRowIntoSight([there, next], stage.sizes);
 }
 
 // Tells Python which place the page shall speak of; the keyboard's focus has to rest there.
@@ -126,8 +143,16 @@ export function pointAtCell(stage, event) {
 
 // What waits under this name is not done.
 export function forget({ timers }, name) {
-  clearTimeout(timers[name]);
+  clearTimeout(timers[name]?.timer);
   timers[name] = null;
+}
+
+// The page is about to be left: a step that waits is told now, the rest is dropped. Returns whether one was told.
+export function leave(stage) {
+  const { step } = stage.timers;
+  for (const name of Object.keys(stage.timers)) forget(stage, name);
+  step?.act();
+  return Boolean(step);
 }
 
 function select(stage, t, k) {
@@ -139,8 +164,9 @@ function select(stage, t, k) {
 
 function later(stage, name, milliseconds, act) {
   forget(stage, name);
-  stage.timers[name] = setTimeout(() => {
+  const timer = setTimeout(() => {
     stage.timers[name] = null;
     act();
   }, milliseconds);
+  stage.timers[name] = { timer, act };
 }

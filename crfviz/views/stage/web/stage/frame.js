@@ -1,6 +1,6 @@
 // The stage's parts and where they stand: built once per shape, then written and drawn over and over.
 
-import { button, flag, hide, html, present, setText } from "../dom.js";
+import { button, changed, flag, hide, html, present, setText } from "../dom.js";
 import { readWithArrows } from "../keyboard.js";
 import { FEW_TAGS } from "../model.js";
 import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
@@ -20,12 +20,14 @@ import {
   askWeight,
   forget,
   go,
+  move,
   pointAtCell,
   pointAtNode,
   readAs,
   setStrength,
   showOnNodes,
   stepInto,
+  switchLetters,
   switchPart,
   unfold,
 } from "./actions.js";
@@ -56,6 +58,7 @@ export function buildFrame(stage) {
       { name: "save as SVG", act: () => saveSvg(root, FILE) },
       { name: "save as PNG", act: () => savePng(root, FILE) },
     ],
+    () => switchLetters(stage),
   );
   const identity = html("div.identity");
   const fold = button("", () => unfold(stage, !stage.model.unfolded), { class: "fold" });
@@ -70,7 +73,7 @@ export function buildFrame(stage) {
   }
   const scroller = html(
     "div.scroller",
-    { role: "group", tabindex: "0", "aria-label": "The sentence, a column per word" },
+    { role: "group", tabindex: "0", "aria-label": "The words, a column each" },
     columns,
   );
   const main = html("div.main", scroller);
@@ -94,6 +97,12 @@ export function buildFrame(stage) {
   root.append(stage.tip);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper];
+  // Of what is to be seen between the words and the lower end of the frame, on the screen.
+  const edges = () => {
+    const { top, bottom } = scroller.getBoundingClientRect();
+    const held = root.hasAttribute("data-held") ? rows.strips.element.offsetHeight : 0;
+    return [top + heads[0].offsetHeight, bottom - held];
+  };
   return {
     // What is said around the picture.
     write(next) {
@@ -113,6 +122,7 @@ export function buildFrame(stage) {
     },
     update(next) {
       for (const part of parts) part.update(next);
+      if (changed(body, Boolean(next.ruler))) keepFocusInSight(root); // a ruler takes room from the matrix
       covers.update(next);
       heard.update(next);
       const asked = next.asked && !next.asks ? next.asked[0] : null; // a link came for this word
@@ -140,6 +150,29 @@ export function buildFrame(stage) {
       if (!inSight()) scroller.scrollTo({ left: left - room / 2 });
       return inSight();
     },
+    // The same where the rows scroll under the words: for the cell that is explained, the row of tag k in the
+    // lattice, or the cell that a table frames at word t; and for the rows of tags that a step uncovered.
+    bringRowIntoSight([t, k], { row, rowOf, flags }) {
+      const lattice = rows.lattice?.element;
+      const cells = scroller.querySelectorAll(`[data-chosen], [data-outlined][data-t="${t}"]`);
+      const shown = [...cells].find((cell) => cell.offsetParent && (!lattice || cell.matches("[data-chosen]")));
+      if (!flags.framed || !(shown ?? lattice)) return true;
+      const middle = () =>
+        shown
+          ? shown.getBoundingClientRect().top + row / 2
+          : lattice.getBoundingClientRect().top + (rowOf[k] + 0.5) * row;
+      const [top, bottom] = edges();
+      if (middle() < top + row || middle() > bottom - row) scroller.scrollBy({ top: middle() - (top + bottom) / 2 });
+      return getComputedStyle(scroller).maxHeight !== "none"; // the style sheet has come
+    },
+    bringPartsIntoSight(parts, next) {
+      const strips = [...(rows.strips?.element.children ?? [])].filter((_, i) => parts.includes(next.rows[i].id));
+      if (!next.sizes.flags.framed || strips.length === 0) return;
+      const [first, last] = [strips[0], strips.at(-1)].map((strip) => strip.getBoundingClientRect());
+      const [top, bottom] = edges();
+      if (first.top < top || last.bottom > bottom)
+        scroller.scrollBy({ top: Math.min(first.top - top, last.bottom - bottom) });
+    },
   };
 }
 
@@ -154,7 +187,13 @@ function buildRows(panel, stage, heads) {
 
 // The panels beside the words, or under them, by the payload's name for them.
 const SIDES = {
-  cell: (stage) => [buildInputs(stage.model, (how) => readAs(stage, how))],
+  cell: (stage) => [
+    buildInputs(
+      stage.model,
+      (how) => readAs(stage, how),
+      (...by) => move(stage, ...by),
+    ),
+  ],
   terms: ({ model }) => [buildTerms(model)],
   entity: (stage) => [buildEntity(stage.model, (span) => askEntity(stage, span))],
   bars: ({ model }) => [buildBars(model)],
@@ -211,6 +250,12 @@ function listen(stage, root) {
   for (const bars of root.querySelectorAll(".bars")) readWithArrows(bars, ".bar-number");
   for (const rows of root.querySelectorAll(".entity-rows")) readWithArrows(rows, ".entity-row");
   for (const matrix of root.querySelectorAll(".below .matrix")) readWithArrows(matrix, "[data-weight]");
+}
+
+// Of a matrix that scrolls: the cell with the keyboard's focus.
+function keepFocusInSight(root) {
+  const focused = root.getRootNode().activeElement;
+  if (focused?.matches("[data-framed] [data-cell]")) focused.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function elements(parts) {

@@ -1,6 +1,6 @@
 // One number explained: its formula, all that goes into it, ranked, and what a sum makes of it against a maximum.
 
-import { button, flag, hide, html, present, set, setProperty, setText } from "../dom.js";
+import { button, flag, hide, html, mark, present, set, setProperty, setText } from "../dom.js";
 import { marginalText, percent, score } from "../numbers.js";
 import { leastTie, logSumExp, transition } from "../recursions.js";
 
@@ -21,6 +21,13 @@ const FORMULAS = {
   message: "log Σ exp over the tags of this word: α before + its emission + transition",
   z: "log Z = log Σ exp over the last tags: α + END",
 };
+
+const MOVES = [
+  ["◀", "the word before", [-1, 0]],
+  ["▶", "the word after", [1, 0]],
+  ["▲", "the tag above", [0, -1]],
+  ["▼", "the tag below", [0, 1]],
+];
 
 // Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest
 // first. `tag` is null for START and END.
@@ -110,27 +117,34 @@ export function tiesOf(model) {
   return ties;
 }
 
-// `read` gets { kind } or { temperature }.
-export function buildInputs(model, read) {
+// `read` gets { kind } or { temperature }, `move` so many words and rows: cells in low rows are small to click at.
+export function buildInputs(model, read, move) {
   const spans = () => HEADS.best.map(() => html("span"));
   const title = html("div.side-title");
   const kinds = Object.entries(KINDS).map(([kind, label]) =>
     button(label, () => read({ kind }), { "data-kind": kind }),
   );
+  const moves = MOVES.map(([label, name, by]) =>
+    button(label, () => move(...by), { "data-move": by.join(), title: name, "aria-label": name }),
+  );
   const formula = html("div.formula");
   const head = html("div.candidate.candidate-head", spans());
   const rows = [null, ...model.tags].map(() => html("div.candidate", spans()));
+  const more = html("div.candidate-more");
   const slider = html("input", { type: "range", min: 0, max: 1, step: 0.01, "data-temperature": "" });
   set(slider, "aria-label", "temperature, from maximum (0) to sum (1)");
   slider.addEventListener("input", () => read({ temperature: Number(slider.value) }));
   const morph = html("label.morph", html("span", "max"), slider, html("span", "sum"));
   const values = html("div.values");
   const foot = html("div.side-note");
-  const parts = [title, html("div.buttons", kinds), formula, head, ...rows, morph, values, foot];
+  const buttons = html("div.buttons", kinds, html("div.moves", moves));
+  const list = html("div.ranked", { role: "group", "aria-label": "What goes into the cell" }, rows, more);
+  const parts = [title, buttons, formula, head, list, morph, values, foot];
   const content = html("div", parts);
   return {
     element: html("section.side-panel.candidates", { "aria-live": "polite" }, content),
     update(next) {
+      mark(list, "tabindex", next.sizes?.flags.framed ? 0 : null); // for those who scroll by keys
       present(content, next.open("cell") && (!next.walking || next.steps.at > 0));
       const [t, k] = next.cell;
       const { kind, temperature } = next.reading;
@@ -146,7 +160,13 @@ export function buildInputs(model, read) {
       setText(formula, FORMULAS[form]);
       hide(head, inputs.length === 0);
       setTexts(head, HEADS[form]);
-      rows.forEach((row, i) => drawInput(next, row, inputs[i], shares[i]));
+      const listed = inputs.length > next.sizes.listed ? next.sizes.listed - 1 : inputs.length;
+      rows.forEach((row, i) => {
+        drawInput(next, row, inputs[i], shares[i]);
+        flag(row, { beyond: i >= listed });
+      });
+      hide(more, listed === inputs.length);
+      setText(more, `… and ${inputs.length - listed} lower ones`);
       hide(morph, kind === "best" || inputs.length < 2);
       if (slider.value !== String(temperature)) slider.value = temperature;
       setText(values, valuesText(next, sums) + trainedText(next, kind, t * next.K + k));

@@ -2,7 +2,7 @@
 
 import { ARROWS } from "../keyboard.js";
 import { leaveKeyOf } from "../slide.js";
-import { ask, climb, go, switchPart } from "./actions.js";
+import { ask, go, move, switchPart } from "./actions.js";
 import { partOfKey } from "./covers.js";
 
 const PAGES = { PageDown: 1, PageUp: -1 };
@@ -42,7 +42,7 @@ export function keysOf(stage, event) {
   if (key === "Escape") return leaveKeyOf(event);
   const { panels, asks } = stage.payload;
   const node = inside.dataset?.node?.split(",").map(Number);
-  if (panels.side === "cell" && (key === "ArrowUp" || key === "ArrowDown")) return () => climb(stage, ARROWS[key][1]);
+  if (panels.side === "cell" && (key === "ArrowUp" || key === "ArrowDown")) return () => move(stage, 0, ARROWS[key][1]);
   if (node && asks && (key === "Enter" || key === " ")) return () => ask(stage, ...node);
   if (node && key in ARROWS) return () => focusBeside(stage, node, ARROWS[key]);
   if (stage.payload.letters === false) return null; // the reader switched keys of one letter off

@@ -15,7 +15,9 @@ const BESIDE = 54; // a number beside a node of the last column
 const BESIDE_CHANGED = 102; // the same with its change in brackets
 const GAP = 16; // between the words and the panel beside them
 const PAGE_BELOW = 62; // what the page needs under the stage
-const AROUND = 66; // topline, words and margins
+const TOPLINE = 26;
+const AROUND = TOPLINE + 40; // with the words and margins
+const MOST_HELD = 100; // of strips that stay in sight under a table
 const TWICE = 320; // what a page with two lattices needs around them
 const STEPPER = 46;
 const LINE = 19; // of the legend, and of what stands over a table
@@ -26,21 +28,43 @@ const LEAST_MATRIX = 270; // the controls under a small matrix need them
 const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 70, row: 21 }; // matrices under the words
+const TARGET = 24; // pixels at any size of texts: the least distance of what is clicked at, see WCAG 2.2, 2.5.8
+const BESIDE_HEIGHTS = {
+  matrix: { around: 190, row: 25.2 },
+  cell: { around: 155, row: 18.5 },
+  bars: { around: 70, row: 24 },
+};
+const LEAST_LISTED = 4; // of what goes into a cell
 const GRAPH_MARGIN = 10;
 const MESSAGE = 11; // characters of a message such as PROPN −12
 const NODE = 8; // a large node with −12.3 beside it
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
+const LEAST_FRAME = 260; // of a frame in which the picture scrolls: in less it is the page that scrolls
+const BAR = 12; // a scroll bar
+const ENTITY = 96; // an entity's own rows, and its panel around the list of what else could be
+const [LEAST_RIVALS, EVERY_RIVAL] = [100, 9999]; // heights of that list
+const LEGENDS = 90; // what a lecture can do without stands below the picture
+const FOLDABLE = 190; // and the last rows of matrices below the words
+const MATRIX_SHARE_BELOW = 0.4; // of the room, where the words share it with matrices below them
 const LEAST_COLUMN = 44;
+const LEAST_WORDS = 4; // columns in sight
 const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
 const LONGEST = 10; // characters of a cell that are to be seen whole
 const STACKED = 640; // stages narrower than this have their panel under the words
 const NARROW = 64; // columns below this are written closer
 const ROOMY = 100; // columns from here on have room for what a tag was
 
-// `room`: width and height of the window that the stage may use, its `top` on the page, the height of its `note`, and
-// the `scale` of texts, 1 or more. Texts of large models have TEXT pixels, and larger windows larger ones.
-export function layout(model, { width, height, top, note, scale }) {
+// `room`: width and height of the window that the stage may use, its `top` on the page, the height of its `note`, the
+// `scale` of texts, 1 or more, and whether the host `shortens` lists to the room they have. Texts of large models have
+// TEXT pixels, and larger windows larger ones. Where even the lowest rows are too many they scroll within a frame,
+// under words that stay, and not the page with its steps.
+export function layout(model, room) {
+  const sizes = sizesIn(model, room, 0);
+  return sizes.flags.framed ? sizesIn(model, room, BAR) : sizes;
+}
+
+function sizesIn(model, { width, height, top, note, scale, shortens }, bar) {
   const { T, panels, heading } = model;
   const shown = model.shown.size;
   const below = panels.side === "gradient";
@@ -53,30 +77,37 @@ export function layout(model, { width, height, top, note, scale }) {
   const least = leastColumn(model) * unit;
   const words = label + (T - 0.5) * least + GAP + BESIDE * unit;
   const matrix = matrixCell(model, { width, shown, below, unit, words });
-  const panel = panelWidth(side, shown, matrix, unit);
-  const room = width - panel - (panel ? GAP : 0) - label - 2;
+  const wanted = panelWidth(side, shown, matrix, unit);
+  const most = Math.floor(width - GAP - label - LEAST_WORDS * least); // so that some words stay beside a large matrix
+  const panel = side === "matrix" ? Math.min(wanted, Math.max(most, LEAST_MATRIX * unit)) : wanted;
+  const room = width - panel - (panel ? GAP : 0) - label - 2 - bar;
   const half = Math.max(least, room / T) / 2;
   const beside = (model.ghost ? BESIDE_CHANGED : BESIDE) * unit;
   const edge = panels.main.includes("lattice") ? clamp(beside - half, 0, beside) : 0;
   const column = Math.floor(clamp((room - edge) / T, least, 150 * unit));
-  const [strip, plain] = (panels.compact ? [26, 20] : [heading.length ? 25 : 31, 22]).map((size) => size * unit);
-  const strips = panels.main.includes("strips")
-    ? model.rows.reduce((sum, row) => sum + (row.texts ? plain : strip), 0)
-    : 0;
-  const tables = model.tables.filter(({ name }) => panels.main.includes(name));
-  const fixed =
-    AROUND +
-    tables.reduce(
-      (sum, { label: text }) => sum + CAPTION + LINE * linesOf(text, Math.min(room + label, label + T * column) / unit),
-      0,
-    ) +
-    (model.walk?.phases.length ? STEPPER : 0) +
-    LINE * linesOf(model.legend, width / unit) +
-    panels.main.reduce((sum, name) => sum + (name in GRAPH ? GRAPH[name] + GRAPH_MARGIN : 0), 0) +
-    (below ? BELOW.head + BELOW.row * (shown + 1) : 0);
-  const free = height - top - PAGE_BELOW * scale - unit * fixed - strips - note;
+  const { strip, plain, strips } = stripHeights(model, unit);
+  const every = model.tables.filter(({ name }) => panels.main.includes(name));
+  const graphs = panels.main.reduce((sum, name) => sum + (name in GRAPH ? GRAPH[name] + GRAPH_MARGIN : 0), 0);
+  const around =
+    AROUND + (model.walk?.phases.length ? STEPPER : 0) + LINE * linesOf(model.legend, width / unit) + graphs;
+  const captionsOf = (tables) =>
+    tables
+      .map(({ label: text }) => CAPTION + LINE * linesOf(text, Math.min(room + label, label + T * column) / unit))
+      .reduce((sum, caption) => sum + caption, 0);
+  const outside = height - top - PAGE_BELOW * scale - note; // what the page leaves
+  const matrices = below ? unit * (BELOW.head + Math.max(BELOW.row, TARGET / unit) * (shown + 1)) : 0;
+  const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
+  const alone = standsAlone(model, { free: freeBeside(every), tables: every.length, unit });
+  const tables = alone ? [] : every;
+  const free = freeBeside(tables) + (alone ? strips + note : 0); // what the last step brings with the tables
   const rows = rowsOf(model, { free, height, tables: tables.length, below, unit });
-  const tall = Math.max(LEAST_TALL, free + strips + 60);
+  const frame = frameOf(model, rows, { free, height, matrices, unit });
+  const inside = unit * (graphs + captionsOf(tables)) + (alone ? 0 : strips) + unit * (AROUND - TOPLINE);
+  const inFrame = frame.room + inside;
+  const lacking = frame.needed - frame.room + matrices - frame.matrices;
+  const tooTall =
+    lacking > unit * (below ? FOLDABLE : LEGENDS) || inFrame < unit * (heightBeside(side, model, shortens) - LEGENDS);
+  const framed = !stacked && tooTall && inFrame >= LEAST_FRAME * unit;
   return {
     ...rows,
     column,
@@ -90,17 +121,69 @@ export function layout(model, { width, height, top, note, scale }) {
       plain,
       matrix,
       side: stacked ? width : panel,
-      tall,
+      tall: Math.floor(Math.max(LEAST_TALL, inFrame)),
+      matrices: Math.floor(frame.matrices),
+      rivals: rivalsIn(stacked, free / unit - ENTITY) * unit,
       text,
     },
+    listed: listedIn({ height: height - top, inFrame, framed, unit }),
     longest: Math.max(...model.words.map((word) => word.length)),
     flags: {
       narrow: column < NARROW * unit,
       compact: Boolean(panels.compact),
       roomy: column >= ROOMY * unit,
       stacked,
+      alone,
+      framed,
+      held: framed && strips <= MOST_HELD * unit,
+      cut: panel < wanted,
     },
   };
+}
+
+// Of a row of tags, one of plain texts, and all of them.
+function stripHeights({ rows, panels, heading }, unit) {
+  const low = panels.side === "entity" ? 27 : 31;
+  const [strip, plain] = (panels.compact ? [26, 20] : [heading.length ? 25 : low, 22]).map((size) => size * unit);
+  const every = panels.main.includes("strips") ? rows : [];
+  return { strip, plain, strips: every.reduce((sum, row) => sum + (row.texts ? plain : strip), 0) };
+}
+
+// Whether there is room for the lattice only: while it is stepped through its nodes have the numbers of the tables.
+function standsAlone({ panels, walking, covered, shown }, { free, tables, unit }) {
+  if (!walking || !tables || !panels.main.includes("lattice") || covered.has("lattice")) return false;
+  return free < shown.size * (tables + 1) * limits(panels, true, tables, false)[0] * unit;
+}
+
+// What the rows need and the room for them, and that of matrices below: both scroll where they share too little.
+function frameOf({ panels }, { row, rows, drawn }, { free, height, matrices, unit }) {
+  const needed = row * drawn;
+  if (panels.compact && panels.main.includes("lattice")) {
+    return { needed: row * rows, room: (height - unit * TWICE) / 2, matrices };
+  }
+  if (matrices === 0 || needed <= free) return { needed, room: free, matrices };
+  const both = free + matrices;
+  const least = Math.min(matrices, Math.max(MATRIX_SHARE_BELOW * both, both - needed));
+  return { needed, room: both - least, matrices: least };
+}
+
+// What a panel beside the words needs, at the least size of texts.
+function heightBeside(side, { K, shown }, shortens) {
+  const { around, row } = BESIDE_HEIGHTS[side] ?? { around: 0, row: 0 };
+  if (side === "cell" && shortens) return around;
+  return around + row * (side === "matrix" ? shown.size + 1 : K);
+}
+
+// How many of what goes into a cell its panel has room for.
+function listedIn({ height, inFrame, framed, unit }) {
+  const { around, row } = BESIDE_HEIGHTS.cell;
+  const room = Math.min(height - unit * (TOPLINE + STEPPER), framed ? inFrame : Infinity);
+  return Math.max(LEAST_LISTED, Math.floor((room - unit * around) / (unit * row)));
+}
+
+// The height at which the list of what else could be scrolls; where too little is left the page does.
+function rivalsIn(stacked, room) {
+  return stacked || room < LEAST_RIVALS ? EVERY_RIVAL : Math.floor(room);
 }
 
 // Lines of a text, in `width` pixels at the least size.
@@ -121,8 +204,13 @@ function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   const numbered = panels.main.includes("lattice") && walk?.phases.some(({ nodes }) => nodes.length);
   if (numbered && K <= LARGE_TAGS) digits.push("0".repeat(NODE)); // smaller texts fit beside their nodes
   if (panels.main.includes("graph")) digits.push("0".repeat(MESSAGE));
-  const longest = Math.min(LONGEST, Math.max(0, ...digits.map((text) => text.length)));
+  const longest = Math.min(LONGEST, Math.max(0, ...digits.map(digitsOf)));
   return Math.max(LEAST_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
+}
+
+// How many digits are as wide as a text; a point is half as wide.
+function digitsOf(text) {
+  return text.length - (text.includes(".") ? 0.5 : 0);
 }
 
 // The longest numbers of a table, as its cells have them.
@@ -143,9 +231,12 @@ function extremes(...tables) {
 }
 
 // Of the matrix: as wide as its numbers, and wider where the words leave it room.
-function matrixCell({ chain, display }, { width, shown, below, unit, words }) {
+function matrixCell({ chain, display, order, K }, { width, shown, below, unit, words }) {
   if (!chain) return 0;
-  const texts = extremes(chain.transitions, chain.start, chain.end).map((value) => score(value));
+  const [from, to] = [chain.start, chain.end].map((scores) => order.map((k) => scores[k]));
+  const shownOf = (matrix) => order.flatMap((j) => order.map((k) => matrix[j * K + k]));
+  const transitions = chain.transitions.length > K * K ? chain.transitions : shownOf(chain.transitions);
+  const texts = extremes(transitions, from, to).map((value) => score(value));
   const letters =
     display === "probability" || below ? LONG_NUMBER : Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
   const least = unit * (DIGIT * letters + 1);
@@ -166,7 +257,7 @@ function labelWidth(rows, side, tight, unit) {
 }
 
 // Height and number of the lattice's or the tables' rows, and which of them each tag has; folded tags share the last.
-function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit }) {
+function rowsOf({ panels, shown, order, K, ghost }, { free, height, tables, below, unit }) {
   const lattice = panels.main.includes("lattice");
   const rows = shown.size + (lattice && shown.size < K ? 1 : 0);
   const twice = panels.compact && lattice;
@@ -174,13 +265,17 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
   const ideal = twice ? (height - unit * TWICE) / 2 / rows : free / (wanted || 1);
   const rowOf = Array.from({ length: K }, (_, k) => (shown.has(k) ? order.indexOf(k) : shown.size));
   const [least, most] = limits(panels, lattice, tables, below);
-  const row = Math.floor(clamp(ideal, least * unit, (K <= LARGE_TAGS ? TALLEST : most) * unit));
-  return { row, rows, rowOf };
+  // Their cells are reached from the panel beside them, too; and an edit that brings rows moves none off the page.
+  const dense = twice || (lattice && tables > 0) || Boolean(ghost);
+  const row = Math.floor(
+    clamp(ideal, Math.max(dense ? 0 : TARGET, least * unit), (K <= LARGE_TAGS ? TALLEST : most) * unit),
+  );
+  return { row, rows, drawn: wanted, rowOf };
 }
 
 // The least and the largest height of a row.
 function limits({ compact }, lattice, tables, below) {
   if (compact) return lattice ? [18, 22] : [19, 21];
-  if (lattice) return [below ? 18 : 22, 36];
+  if (lattice) return [below ? 18 : tables ? 17 : 22, 36];
   return [tables > 1 ? 19 : 21, 32];
 }

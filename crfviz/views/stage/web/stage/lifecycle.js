@@ -3,13 +3,14 @@
 //
 // A change made here is drawn at once from this side's own recursions, sent to Python, and drawn again from Python's
 // numbers when they arrive: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
-// "python" when Python has answered every change of numbers, else "live", as always where a host is alone.
+// "python" when Python has answered every change of numbers, else "live", as always where a host is alone. Of a large
+// lattice the words in sight are drawn first, and the others once those are on the screen.
 
 import { flag, html, mark, set, setProperty } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
 import { decode } from "../model.js";
 import { Outbox } from "../outbox.js";
-import { forget } from "./actions.js";
+import { forget, leave } from "./actions.js";
 import { compose, shapeOf } from "./compose.js";
 import { buildFrame } from "./frame.js";
 import { KINDS } from "./inputs.js";
@@ -19,6 +20,7 @@ import { selection } from "./selection.js";
 
 const ANSWERED = "crfviz-answered"; // the question over the picture; Python hears of it, too
 const USUAL = 16; // pixels of the page's letters
+const LARGE = 1500; // nodes of a lattice
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
 export class Stage {
@@ -59,7 +61,11 @@ export class Stage {
     document.removeEventListener(ANSWERED, this.uncover);
     this.resizing.disconnect();
     this.outbox.close();
-    Object.values(this.timers).forEach(clearTimeout);
+    for (const name of Object.keys(this.timers)) forget(this, name);
+  }
+
+  leave() {
+    return leave(this);
   }
 
   // `read` makes tables of numbers of what a host sends; one that has them already says so.
@@ -109,19 +115,20 @@ export class Stage {
     const { asked, chosen } = this.payload;
     const place = this.model.walking ? this.model.steps.column : (chosen ?? asked)?.[0];
     const none = place === null || place === undefined;
-    this.placed = none || this.frame.bringIntoSight(place, this.sizes);
+    const row = !this.model.walking && chosen ? this.frame.bringRowIntoSight(chosen, this.sizes) : true;
+    this.placed = none || (this.frame.bringIntoSight(place, this.sizes) && row);
   }
 
   // Draws everything, after `changes` of what the reader chose.
   refresh(changes = {}) {
-    const { payload, outbox, frame } = this;
+    const { payload, outbox } = this;
     const chosen = Object.assign(this.chosen, changes);
     const model = compose(payload, { events: outbox.unanswered, chosen, before: this.model?.shown });
-    model.inSight = chosen.preview ? frame.columnsInSight(payload.T, this.sizes) : { from: 0, to: payload.T };
     select(model, chosen);
     this.model = model;
+    const another = !this.frame;
     this.frame ??= buildFrame(this);
-    this.draw();
+    this.draw(another);
   }
 
   // The same at the next frame of the screen, for what is being dragged.
@@ -153,19 +160,45 @@ export class Stage {
     if (this.payload) this.refresh(changes);
   }
 
-  draw() {
-    const { root, frame, model } = this;
+  // `another`: for the first time, where nobody has scrolled yet.
+  draw(another = false) {
+    const { root, frame, model, chosen } = this;
     frame.write(model);
     if (!model.live) this.noteHeight = frame.noteHeight();
-    const room = { width: root.clientWidth || 960, height: window.innerHeight, note: this.noteHeight, scale: scale() };
-    const sizes = layout(model, { ...room, top: root.getBoundingClientRect().top + window.scrollY });
+    this.width = root.clientWidth;
+    const room = { width: this.width || 960, height: window.innerHeight, note: this.noteHeight, scale: scale() };
+    const top = root.getBoundingClientRect().top + window.scrollY;
+    const shortens = getComputedStyle(root).getPropertyValue("--beyond") !== ""; // as a lecture does
+    const sizes = layout(model, { ...room, top, shortens });
     for (const [name, value] of Object.entries(sizes.lengths)) setProperty(root, `--${name}`, `${value}px`);
     setProperty(root, "--words", model.T);
     setProperty(root, "--longest", sizes.longest);
     flag(root, sizes.flags);
     model.sizes = sizes;
     this.sizes = sizes;
+    const large = model.T * model.K > LARGE && model.panels.main.includes("lattice");
+    if (large && another) this.showPlace();
+    model.inSight = large || chosen.preview ? frame.columnsInSight(model.T, sizes) : { from: 0, to: model.T };
     frame.update(model);
+    const { from, to } = model.inSight;
+    if (!chosen.preview && to - from < model.T) this.drawBeyond();
+    else this.finish();
+  }
+
+  // Draws the words that are scrolled away, unless something else is drawn before.
+  drawBeyond() {
+    const { root, model } = this;
+    const rest = () => {
+      if (model !== this.model || !root.isConnected) return;
+      model.inSight = { from: 0, to: model.T };
+      this.frame.update(model);
+      this.finish();
+    };
+    requestAnimationFrame(() => setTimeout(rest));
+  }
+
+  finish() {
+    const { root, model } = this;
     set(root, "data-source", model.waiting || model.alone ? "live" : "python");
     this.tell();
     set(root, "data-rev", Number(root.dataset.rev) + 1);
@@ -181,10 +214,7 @@ export class Stage {
   resize() {
     if (!this.payload) return;
     const note = !this.model.live && this.frame.noteHeight() !== this.noteHeight; // the style sheet has come
-    if (note || this.root.clientWidth !== this.width) {
-      this.width = this.root.clientWidth;
-      this.draw();
-    }
+    if (note || this.root.clientWidth !== this.width) this.draw();
     if (!this.placed) this.showPlace();
   }
 }

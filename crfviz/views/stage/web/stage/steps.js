@@ -3,8 +3,8 @@
 import { score } from "../numbers.js";
 
 // Where a walk stands, and what is to be seen there, beside what is covered:
-// `steps`: { at, of, text, column, first, nodes, choice }, null without a walk: the steps done and possible, what the
-// last one says, its word and whether the reader may choose what the nodes say.
+// `steps`: { at, of, text, column, parts, choice }, null without a walk: the steps done and possible, what the last
+// one says, its word, what it uncovers, and what the reader may choose for the nodes to say.
 // `sees(part, t)`: whether a part may be drawn at word t, or at any word.
 // `open(part, t)`: the same, but for the steps: whether no question that waits for its answer keeps it back.
 export function sightOf(model, { step, nodes }) {
@@ -28,7 +28,14 @@ export function sightOf(model, { step, nodes }) {
     sees,
     open,
     nodes: choice.includes(nodes) ? nodes : (choice[0] ?? "marginals"),
-    steps: { at, of, choice, column: last?.column ?? null, text: last ? textOf(model, last) : walk.start },
+    steps: {
+      at,
+      of,
+      choice,
+      column: last?.column ?? null,
+      parts: last?.parts ?? [],
+      text: last ? textOf(model, last) : walk.start,
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { element } from "./elements.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const LEAVE = 0;
+const PATIENCE = 3000; // milliseconds until what nothing came of is told once more: a busy Streamlit may lose it
 const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
 export function bar(root) {
@@ -18,7 +19,13 @@ export function bar(root) {
   line.setAttribute("role", "status");
   root.append(line);
 
-  const go = (to) => send("go", to);
+  let timer = null;
+  const tell = (name, value) => {
+    clearTimeout(timer);
+    send(name, value);
+    timer = setTimeout(() => send(name, value), PATIENCE);
+  };
+  const go = (to) => tell("go", to);
   const between = channel(({ go: to }) => {
     if (to) go(to);
   });
@@ -54,7 +61,7 @@ export function bar(root) {
       ask(`Cue, 1 to ${data.cues}`, "", "short", (text) => {
         if (Number(text) >= 1) go(Math.min(Math.trunc(Number(text)), data.cues));
       }),
-    t: () => ask("Sentence", data.sentence, "", (text) => send("sentence", text)),
+    t: () => ask("Sentence", data.sentence, "", (text) => tell("sentence", text)),
   };
 
   const onKey = (event) => {
@@ -72,7 +79,8 @@ export function bar(root) {
     const { key, altKey, ctrlKey, metaKey } = event;
     const dark = over?.matches(".blank");
     const typing = event.composedPath()[0].matches?.(TYPING);
-    if (altKey || ctrlKey || metaKey || (!dark && (over || typing || !(key.toLowerCase() in keys)))) return;
+    const meant = data?.letters && !over && !typing && key.toLowerCase() in keys;
+    if (altKey || ctrlKey || metaKey || !(dark || meant)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (dark) uncover();
@@ -83,6 +91,7 @@ export function bar(root) {
 
   return {
     receive(payload, trigger) {
+      if (payload.cue !== data?.cue || payload.sentence !== data.sentence) clearTimeout(timer);
       data = payload;
       send = trigger;
       say.textContent = data.say;
@@ -93,6 +102,7 @@ export function bar(root) {
       between.tell({ at: data.cue });
     },
     close() {
+      clearTimeout(timer);
       removeEventListener("keydown", onFirst, true);
       document.removeEventListener("keydown", onKey);
       between.close();

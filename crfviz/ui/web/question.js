@@ -2,6 +2,8 @@
 // The keys are those that no picture has: 1 to 9 choose, H asks for a hint, 0 skips, Q asks the next one. In a lecture
 // whatever goes on shows the answer first.
 
+import { mounted } from "./mounted.js";
+
 const SKIPPED = "?";
 const ANSWERED = "crfviz-answered";
 const FORWARD = ["PageDown", "ArrowRight", " "];
@@ -9,20 +11,7 @@ const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea
 const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // are typed into
 const PATIENCE = 3000; // milliseconds until an answer that Python has not taken up is told once more
 
-const views = new WeakMap();
-
-export default ({ data, parentElement, setTriggerValue }) => {
-  if (!views.has(parentElement)) views.set(parentElement, new Question(parentElement));
-  const view = views.get(parentElement);
-  view.receive(data, (name, value) => setTriggerValue(name, value));
-  // Also called when two payloads come close together: then the element stays.
-  return () =>
-    setTimeout(() => {
-      if (parentElement.isConnected) return;
-      view.close();
-      views.delete(parentElement);
-    });
-};
+export default mounted((parent) => new Question(parent));
 
 function element(name, attributes, ...inside) {
   const made = document.createElement(name);
@@ -148,6 +137,7 @@ class Question {
     const inside = event.composedPath()[0];
     if (altKey || ctrlKey || metaKey || shiftKey || event.defaultPrevented || !this.data) return;
     if (inside.matches?.(TYPING) || inside.closest?.(OWN_DIGITS) || (key === " " && inside.matches?.("button"))) return;
+    if (!this.data.letters && key.length === 1 && key !== " ") return; // the reader switched them off
     const act = this.said ? this.after(key) : this.before(key);
     if (!act || (repeat && !FORWARD.includes(key))) return;
     event.preventDefault();

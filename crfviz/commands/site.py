@@ -1,0 +1,47 @@
+"""`python -m crfviz site OUT`: the explorer as a folder for any web server or a shared drive.
+
+It needs neither Python nor a network: open its index.html, or serve it with
+`python -m http.server --directory OUT`. The pages that only the server can draw say so.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.textbook.tagger import TEXTBOOK
+from crfviz.views.site.folder import INDEX, write_site
+
+MODELS = (
+    "upos-en-contextfree",
+    "upos-en",
+)  # with the chains of the textbook, unless others are named
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `site`."""
+    add = parser.add_argument
+    add("out", type=Path, metavar="OUT", help="a new or empty folder, or one of an earlier site")
+    add(
+        "--model",
+        action="append",
+        metavar="NAME",
+        help="a model of the list or a folder, as often as there are models; the site opens with "
+        f"the first (default: {', '.join(MODELS)} and the chains of the textbook)",
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Write the folder; 0 when it is written.
+
+    Raises:
+        CrfvizError: there is no such model, a model can only run on a server, or the folder is of
+            something else or cannot be written.
+    """
+    textbook = [name for name in list_taggers() if name.startswith(f"{TEXTBOOK}/")]
+    names = options.model or [*MODELS, *textbook]
+    taggers = [load_tagger(name) for name in names]
+    write_site(options.out, taggers, lambda line: sys.stderr.write(f"{line}\n"))
+    page = options.out / INDEX
+    sys.stdout.write(f"{page}: open it, or `python -m http.server --directory {options.out}`\n")
+    return 0

@@ -1,0 +1,81 @@
+"""What Streamlit works out anew many times in every run, and is worked out once here.
+
+The theme is looked for among all settings, six times a run; the links in the sidebar, which all say
+the same, are written one by one. And once, while the first visitor of a server waits, Streamlit
+looks through all modules there are to tell whether somebody typed the script.
+"""
+
+import importlib
+import logging
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from streamlit.runtime import Runtime
+
+_SESSION, _THEME = "streamlit.runtime.app_session", "_populate_theme_msg"
+_ELEMENTS, _LOOK = "streamlit.delta_generator", "_maybe_print_use_warning"
+_LINK, _QUERY = "streamlit.elements.widgets.button", "process_query_params"
+MOST = 64  # queries to remember
+
+_log = logging.getLogger(__name__)
+
+
+def remember_repeated() -> bool:
+    """Have Streamlit remember both; whether that could be done.
+
+    Another Streamlit may work them out elsewhere: then it does so each time.
+    """
+    done = [_replace(_SESSION, _THEME, _theme_once), _replace(_LINK, _QUERY, _query_once)]
+    return all(done)
+
+
+def look_around() -> bool:
+    """Have Streamlit look at once how it was started; whether that could be done.
+
+    Outside of a server it would warn of that: then it does so at the first element.
+    """
+    look = getattr(importlib.import_module(_ELEMENTS), _LOOK, None)
+    if look is None or not Runtime.exists():
+        return False
+    look()
+    return True
+
+
+def _replace(module: str, name: str, wrapper: Callable[[Any], Any]) -> bool:
+    holder = importlib.import_module(module)
+    original = getattr(holder, name, None)
+    if original is None:
+        _log.warning("%s of %s is not there: it is not remembered", name, module)
+        return False
+    setattr(holder, name, wrapper(getattr(original, "__wrapped__", original)))
+    return True
+
+
+def _theme_once(populate: Callable[..., None]) -> Callable[..., None]:
+    made: dict[str, Any] = {}
+
+    def told(message: Any, section: str = "theme") -> None:  # noqa: ANN401 - a protobuf
+        if section not in made:
+            part = type(message)()
+            populate(part, section)
+            made[section] = part
+        if made[section].ByteSize():  # an empty one is no theme
+            message.MergeFrom(made[section])
+
+    told.__wrapped__ = populate  # type: ignore[attr-defined]
+    return told
+
+
+def _query_once(process: Callable[[Any], str]) -> Callable[[Any], str]:
+    @lru_cache(maxsize=MOST)
+    def of_texts(items: tuple[tuple[str, str], ...]) -> str:
+        return process(dict(items))
+
+    def told(params: Any) -> str:  # noqa: ANN401 - whatever Streamlit takes
+        if isinstance(params, Mapping) and all(isinstance(text, str) for text in params.values()):
+            return of_texts(tuple(params.items()))
+        return process(params)
+
+    told.__wrapped__ = process  # type: ignore[attr-defined]
+    return told

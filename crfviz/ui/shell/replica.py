@@ -1,0 +1,74 @@
+"""Which of several server processes a visitor is at: a cookie says so to the proxy before them.
+
+A session lives in one process, so a browser has to come back to it. Its address does not tell it
+from others: a class shares one. Who follows a room needs no process of their own, and no cookie.
+"""
+
+import os
+import re
+from http.cookies import SimpleCookie
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from crfviz.exceptions import CrfvizError
+from crfviz.text.lines import shown
+from crfviz.ui.watching.requests import kind_of
+
+VARIABLE = "CRFVIZ_REPLICA"  # environment variable: the name of this process
+COOKIE = "crfviz_replica"
+ANYWHERE = ("follow", "health", "metrics", "static")  # kinds of requests that any process answers
+STARTS = {"http": "http.response.start", "websocket": "websocket.accept"}
+
+_NAME = re.compile(r"[a-z0-9-]{1,32}")
+
+
+def named() -> list[Middleware]:
+    """What `st.App` is to run so that visitors come back here; nothing without a name.
+
+    Raises:
+        CrfvizError: the name is none for a cookie.
+    """
+    name = os.environ.get(VARIABLE, "").strip()
+    if name and not _NAME.fullmatch(name):
+        raise CrfvizError(f"expected at most 32 of a-z, 0-9 and - in {VARIABLE}, got {shown(name)}")
+    return [Middleware(Named, name=name)] if name else []
+
+
+class Named:
+    """ASGI middleware that gives every visitor the name of this process.
+
+    Args:
+        app: what answers.
+        name: of the process.
+    """
+
+    def __init__(self, app: ASGIApp, name: str) -> None:
+        self._app = app
+        self._name = name
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or one connection."""
+        if scope["type"] in STARTS and not self._is_known(scope):
+            send = self._naming(scope, send)
+        await self._app(scope, receive, send)
+
+    def _is_known(self, scope: Scope) -> bool:
+        if kind_of(scope["path"]) in ANYWHERE:
+            return True
+        cookie = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(COOKIE)
+        return cookie is not None and cookie.value == self._name
+
+    def _naming(self, scope: Scope, send: Send) -> Send:
+        secure = scope.get("scheme") in ("https", "wss")
+        kept = "SameSite=None; Secure; Partitioned" if secure else "SameSite=Lax"  # in frames, too
+
+        async def naming(message: Message) -> None:
+            if message["type"] == STARTS[scope["type"]]:
+                cookie = f"{COOKIE}={self._name}; Path=/; HttpOnly; {kept}"
+                message.setdefault("headers", [])
+                MutableHeaders(scope=message).append("Set-Cookie", cookie)
+            await send(message)
+
+        return naming

@@ -1,0 +1,89 @@
+"""What is counted and timed for whoever runs the server; no text of a visitor is among it.
+
+Labels have few values, which are all written here or in the code that counts.
+"""
+
+from collections.abc import Callable
+from time import perf_counter
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from sqlalchemy import Connection, Engine, event
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # borders
+_BEGAN = "crfviz_began"  # what a connection knows: when its transaction began
+
+# Or each number has a second one with the time of its first use.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+REGISTRY = CollectorRegistry()
+for _collector in (ProcessCollector, PlatformCollector, GCCollector):
+    _collector(registry=REGISTRY)
+
+
+def _counter(name: str, text: str, *labels: str) -> Counter:
+    return Counter(f"crfviz_{name}", text, labels, registry=REGISTRY)
+
+
+def _timer(name: str, text: str, *labels: str) -> Histogram:
+    return Histogram(f"crfviz_{name}_seconds", text, labels, buckets=SECONDS, registry=REGISTRY)
+
+
+REQUESTS = _counter("requests", "Answers to requests, by route and status", "route", "status")
+REQUEST_SECONDS = _timer("request", "From a request to the beginning of its answer", "route")
+EDITS = _counter("edits", "Edits of a sentence's scores, tags or pins that arrived")
+KEYS = _counter("annotation_keys", "Keys of annotators, by what came of them", "outcome")
+RUN_SECONDS = _timer("run", "Runs of a page's script, from their turn to their end")
+WAIT_SECONDS = _timer("run_wait", "What a run waited for its turn")
+ANSWERS = _counter("follower_answers", "Answers of those who follow a room", "outcome")
+STORE_SECONDS = _timer("store", "Transactions of the databases, by how they ended", "outcome")
+STORE_ERRORS = _counter("store_errors", "What a database refused or did not answer")
+RECORDS = _counter("log_records", "Lines of the log, by level", "level")
+
+
+def watch(name: str, text: str, value: Callable[[], float]) -> None:
+    """Tell a number that something else knows, whenever it is asked for."""
+    known = REGISTRY._names_to_collectors.get(f"crfviz_{name}")
+    gauge = known if isinstance(known, Gauge) else Gauge(f"crfviz_{name}", text, registry=REGISTRY)
+    gauge.set_function(value)
+
+
+def watch_databases() -> None:
+    """Time the transactions of all databases from now on."""
+    for name, listener in (
+        ("begin", _begin),
+        ("commit", _commit),
+        ("rollback", _rollback),
+        ("handle_error", _refused),
+    ):
+        if not event.contains(Engine, name, listener):
+            event.listen(Engine, name, listener)
+
+
+def _begin(connection: Connection) -> None:
+    connection.info[_BEGAN] = perf_counter()
+
+
+def _commit(connection: Connection) -> None:
+    _end(connection, "stored")
+
+
+def _rollback(connection: Connection) -> None:
+    _end(connection, "undone")
+
+
+def _end(connection: Connection, outcome: str) -> None:
+    began = connection.info.pop(_BEGAN, None)
+    if began is not None:
+        STORE_SECONDS.labels(outcome).observe(perf_counter() - began)
+
+
+def _refused(_: object) -> None:
+    STORE_ERRORS.inc()

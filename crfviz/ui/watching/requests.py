@@ -1,0 +1,114 @@
+"""Every request has a name, which its answer and the lines of the log have, its session's too."""
+
+import logging
+import re
+from collections import OrderedDict
+from contextvars import ContextVar
+from threading import Lock
+from time import perf_counter
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from crfviz.ui.watching.meters import REQUEST_SECONDS, REQUESTS
+
+HEADER = "X-Request-ID"
+MOST_SESSIONS = 10_000  # whose requests are remembered
+KINDS = {  # how an address begins: what is counted
+    "_stcore/stream": "session",
+    "_stcore/health": "health",
+    "_stcore/upload_file": "upload",
+    "_stcore": "machinery",
+    "follow": "follow",
+    "media": "media",
+    "static": "static",
+    "metrics": "metrics",
+}
+QUIET = ("health", "metrics")  # asked all day by machines: not in the log
+
+_NAME = re.compile(r"[A-Za-z0-9._-]{8,64}")
+_log = logging.getLogger(__name__)
+_request: ContextVar[str] = ContextVar("request", default="")
+_of_session: OrderedDict[str, str] = OrderedDict()
+_lock = Lock()
+
+
+def request(session: str = "") -> str:
+    """The name of the request that is answered here, or that began a session; empty for none."""
+    return _request.get() or _of_session.get(session, "")
+
+
+def begins(session: str) -> None:
+    """The request that is answered here begins a session, or goes on with it."""
+    with _lock:
+        _of_session[session] = _request.get()
+        _of_session.move_to_end(session)
+        while len(_of_session) > MOST_SESSIONS:
+            _of_session.popitem(last=False)
+
+
+def kind_of(path: str, base: str = "") -> str:
+    """What a path is counted as: one of few words, whatever somebody asks for."""
+    rest = path.strip("/").removeprefix(base.strip("/")).strip("/")
+    found = (kind for start, kind in KINDS.items() if f"{rest}/".startswith(f"{start}/"))
+    return next(found, "page")
+
+
+class Watched:
+    """ASGI middleware around everything: names, counts and times requests.
+
+    Args:
+        app: what answers.
+        base: the path below which it is.
+    """
+
+    def __init__(self, app: ASGIApp, base: str = "") -> None:
+        self._app = app
+        self._base = base
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or one connection."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get(HEADER, "")
+        _request.set(given if _NAME.fullmatch(given) else uuid4().hex)
+        answer = _Answer(kind_of(scope["path"], self._base), scope.get("method", "CONNECT"))
+        try:
+            await self._app(scope, receive, answer.sending(send))
+        finally:
+            answer.ended()
+
+
+class _Answer:
+    """What is noted of one answer."""
+
+    def __init__(self, kind: str, method: str) -> None:
+        self._kind, self._method = kind, method
+        self._began = perf_counter()
+        self._status = 500  # where an error ends it before it begins
+
+    def sending(self, send: Send) -> Send:
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._begun(message["status"])
+                MutableHeaders(scope=message)[HEADER] = _request.get()
+            elif message["type"] == "websocket.accept":
+                self._begun(101)
+            elif message["type"] == "websocket.close" and self._status == 500:
+                self._begun(403)
+            await send(message)
+
+        return noting
+
+    def _begun(self, status: int) -> None:
+        self._status = status
+        REQUEST_SECONDS.labels(self._kind).observe(perf_counter() - self._began)
+
+    def ended(self) -> None:
+        REQUESTS.labels(self._kind, str(self._status)).inc()
+        if self._kind not in QUIET:
+            taken = round(1000 * (perf_counter() - self._began), 1)
+            facts = {"route": self._kind, "method": self._method, "status": self._status}
+            _log.info("answered", extra={"facts": {**facts, "milliseconds": taken}})

@@ -1,0 +1,77 @@
+// The data of another sentence, from that of one: as crfviz/views/exports/live.py tells it. What a page says of every
+// sentence stays, what depends on the words and their scores is worked out anew.
+
+import { solve, transition } from "../../stage/web/recursions.js";
+import { lengthOf } from "../../stage/web/stage/steps.js";
+
+const NONE = { transitions: [], emissions: [], strength: 1 };
+
+// `chain` has the scores of `words`, with the rules of the tagger if it is `constrained`; `gold` are T tag ids or null,
+// `sentence` is what was typed.
+export function retold(data, { words, chain, sentence, gold = null, constrained = true }) {
+  const solved = solve(chain);
+  const params = { ...data.origin.params, sentence, c: constrained ? "" : "0" };
+  const origin = data.origin.address ? { ...data.origin, params } : data.origin;
+  return {
+    ...data,
+    ...{ words, chain, solved, origin, trained: null, edits: NONE, pins: [], step: null },
+    margin: data.probabilistic ? null : leadOf(chain, solved),
+    pages: data.pages.map((page) => (page.picture ? retoldPage(page, chain, solved, gold) : page)),
+  };
+}
+
+function retoldPage(page, chain, solved, gold) {
+  const editedRows = solved.rows.viterbi ? page.editedRows : page.rows; // is there one to compare with?
+  return {
+    ...page,
+    rows: withGold(page, page.rows, gold),
+    editedRows: withGold(page, editedRows, gold),
+    walk: walkOver(page.walk, chain.T),
+    lost: page.lost && walkOver(page.lost, chain.T),
+    picture: { ...page.picture, tables: page.picture.tables.map((table) => scaled(table, chain, solved)) },
+  };
+}
+
+function withGold({ gold: place }, rows, gold) {
+  const others = rows.filter(({ id }) => id !== "gold");
+  return place && gold ? [...others, { ...place, tags: gold }] : others;
+}
+
+// A walk opens at its end, or before its first step.
+function walkOver(walk, T) {
+  return { ...walk, opens: walk.opens && lengthOf(walk, T) };
+}
+
+// Nats between the best path and the second: that leaves it somewhere. Null where there are not two.
+function leadOf(chain, { best, score, rows }) {
+  const { T, K, emissions, end } = chain;
+  let after = end; // the best that can follow each tag
+  let second = -Infinity;
+  for (let t = T - 1; rows.viterbi && t >= 0; t--) {
+    for (let k = 0; k < K; k++) {
+      if (k !== rows.viterbi[t]) second = Math.max(second, best[t * K + k] + after[k]);
+    }
+    const [here, next] = [t, after];
+    const step = (from, to) => transition(chain, here, from, to) + emissions[here * K + to] + next[to];
+    const tags = Array.from({ length: K }, (_, k) => k);
+    if (t > 0) after = Float64Array.from(tags, (from) => Math.max(...tags.map((to) => step(from, to))));
+  }
+  return second === -Infinity ? null : Math.max(0, score - second);
+}
+
+// Where the colours of a table are full.
+function scaled(table, chain, solved) {
+  const { name, kind } = table;
+  if (kind === "probability") return table;
+  if (name !== "emissions") return { ...table, scale: largest(solved[name], 1) };
+  if (kind === "exponent") return { ...table, scale: largest(chain.emissions.map(Math.exp), 0) };
+  const { T, K } = chain;
+  const winners = Array.from({ length: T }, (_, t) => Math.max(...chain.emissions.subarray(t * K, (t + 1) * K)));
+  return { ...table, scale: largest(winners, 1) };
+}
+
+// The largest finite size, at least `least`; 1 without any.
+function largest(values, least) {
+  const sizes = [...values].filter(Number.isFinite).map(Math.abs);
+  return sizes.length ? Math.max(least, ...sizes) || 1 : 1;
+}

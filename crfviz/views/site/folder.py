@@ -1,0 +1,155 @@
+"""`python -m crfviz site`: the explorer as a folder that needs no Python, no server and no network.
+
+    index.html          the page, with everything but the models
+    models/NAME.js      a model a script, loaded when somebody chooses it
+    crfviz-site.json    which files are of the site, so that it can be written again
+
+The models are scripts because a page that was opened from a file may read nothing else.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from itertools import chain, count
+from pathlib import Path
+
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.lines import shown
+from crfviz.views.contents import ENTRIES, Entry
+from crfviz.views.exports import bundle
+from crfviz.views.exports.files import write
+from crfviz.views.exports.live import MAX_WORDS, PAGES, data
+from crfviz.views.exports.page import WHY, block, document
+from crfviz.views.exports.subject import live_of
+from crfviz.views.site.live_file import WEB, examples_of, style
+from crfviz.views.site.packing import tagger_payload
+
+INDEX, LIST, MODELS = "index.html", "crfviz-site.json", "models"
+_FILE = re.compile(rf"{MODELS}/[\w-]+\.js", re.ASCII)  # what this command writes for a model
+TITLE = "crfviz"
+START = "start it with “make run” in the folder of crfviz, or ask who runs it for its address"
+UNKNOWN = {"text": "Made with crfviz.", "address": ""}  # the origin of a model of one's own
+_UNSAFE = re.compile(r"[^\w-]+", re.ASCII)  # in the name of a file
+
+
+def write_site(
+    folder: Path, taggers: Sequence[Tagger], tell: Callable[[str], object] = lambda _: None
+) -> None:
+    """Write the folder; what an earlier site left in it is written over.
+
+    Args:
+        folder: empty, not there yet, or of a site.
+        taggers: at least one, each with an example; the site opens with the first.
+        tell: gets a line for each file.
+
+    Raises:
+        CrfvizError: something else is in the folder, a tagger can only run on a server or has no
+            example, or the files cannot be written.
+    """
+    files = _files(taggers)
+    before = _listed(folder)
+    texts = {files[tagger.name]: _script(tagger) for tagger in taggers}
+    texts[INDEX] = _index(taggers, files)  # the last, for it says that the others are there
+    _make(folder / MODELS)
+    write(json.dumps({"files": list(texts)}, indent=2) + "\n", folder / LIST)
+    for name, text in texts.items():
+        write(text, folder / name)
+        tell(f"{name}: {len(text.encode()) / 1e3:,.0f} kB")
+    for name in sorted(set(before) - texts.keys()):
+        _take_away(folder / name)
+
+
+def _files(taggers: Sequence[Tagger]) -> dict[str, str]:
+    """The file of each tagger by its name."""
+    files: dict[str, str] = {}
+    for tagger in taggers:
+        if tagger.name in files:
+            raise CrfvizError(f"expected each model once, got {shown(tagger.name)} twice")
+        plain = _UNSAFE.sub("-", tagger.name).strip("-") or "model"
+        numbered = (f"{plain}-{number}" for number in count(2))
+        names = (f"{MODELS}/{name}.js" for name in chain([plain], numbered))
+        files[tagger.name] = next(name for name in names if name not in files.values())
+    return files
+
+
+def _script(tagger: Tagger) -> str:
+    """A model with what its pages say of every sentence."""
+    examples = tagger.examples()
+    if not examples:
+        raise CrfvizError(
+            f"{shown(tagger.name)} has no example to open with: put one into its examples.jsonl"
+        )
+    live = live_of(tagger, examples[0].text)
+    told = data(live, list(PAGES))
+    if not live.origin.model:
+        told["origin"] = UNKNOWN
+    content = {"data": told, "tagger": tagger_payload(tagger)}
+    arguments = [json.dumps(value, ensure_ascii=True) for value in (tagger.name, content)]
+    return f"crfvizModel({', '.join(arguments)});\n"
+
+
+def _index(taggers: Sequence[Tagger], files: dict[str, str]) -> str:
+    elsewhere = [
+        {"id": entry.path, "title": entry.title, "path": entry.path, "elsewhere": _needs(entry)}
+        for entry in ENTRIES
+        if entry.path not in {page.path for page in PAGES.values()}
+    ]
+    index = {
+        "models": [
+            {"name": tagger.name, "file": files[tagger.name], "examples": examples_of(tagger)}
+            for tagger in taggers
+        ],
+        "elsewhere": elsewhere,
+        "pages": [*PAGES, *(page["id"] for page in elsewhere)],
+        "most": MAX_WORDS,
+    }
+    body = (
+        f'<main id="still" class="still"><h1>{escape(TITLE)}</h1>'
+        f'<p id="why" role="status">{WHY}</p></main>\n{block("site", index)}'
+    )
+    script = bundle.bundled(WEB / "site.js")
+    return document(TITLE, body, script, style=style(), allowed=["'self'"])
+
+
+def _needs(entry: Entry) -> str:
+    """What is said where a page would be that the browser cannot draw."""
+    return f"This page asks “{entry.answers}”, and needs the server of crfviz: {START}."
+
+
+def _listed(folder: Path) -> list[str]:
+    """The files of the site that is in the folder.
+
+    Raises:
+        CrfvizError: something else is.
+    """
+    try:
+        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+            return []
+        listed = json.loads((folder / LIST).read_text("utf-8"))["files"]
+        return [name for name in listed if _is_ours(name)]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CrfvizError(
+            f"{folder}: expected a new or empty folder, or one that this command wrote "
+            f"({LIST} says so); name another one"
+        ) from error
+
+
+def _is_ours(name: object) -> bool:
+    """Whether this may be a file of a site: nothing outside of its folder is ever taken away."""
+    return isinstance(name, str) and _FILE.fullmatch(name) is not None
+
+
+def _take_away(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise CrfvizError(f"{file} cannot be taken away: {error.strerror}") from error
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CrfvizError(f"{folder} cannot be made: {error.strerror}") from error

@@ -1,0 +1,191 @@
+"""A tagger as a text for the browser: its weights, its words and the rules that split a sentence.
+
+    base64(gzip(length of the header, header as JSON, arrays))
+
+`web/payload.js` unpacks it, and `web/tagger.js` makes a tagger of it that gives the same scores.
+Large arrays go in half precision, as they stand in a model's folder, small ones in single
+precision. Each array is written byte plane by byte plane, the high bytes first: they are much
+alike, and gzip packs them to less.
+"""
+
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.chain.constraints import bio_rules
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.hmm.tagger import HmmTagger
+from crfviz.taggers.neural.tagger import NeuralTagger
+from crfviz.taggers.perceptron.tagger import PerceptronTagger, pack
+from crfviz.taggers.tagger import Tagger
+from crfviz.taggers.textbook.tagger import TextbookTagger
+from crfviz.text.lines import shown
+from crfviz.views.site.splitting import tokenizer_rules
+
+FORMAT = 1  # of the payload
+SMALL = 4096  # numbers of an array that is worth its single precision
+
+Array = NDArray[Any]
+Parts = tuple[dict[str, object], Mapping[str, Array]]  # of the header, and arrays
+
+
+def tagger_payload(tagger: Tagger) -> str:
+    """The text of a tagger; letters, digits, + / and = alone.
+
+    Raises:
+        CrfvizError: only a server can run this tagger, or half precision cannot hold its weights.
+    """
+    own, arrays = _parts(tagger)
+    header = {
+        "format": FORMAT,
+        "name": tagger.name,
+        "tags": list(tagger.tags),
+        "family": tagger.family,
+        "scheme": tagger.scheme,
+        "probabilistic": tagger.probabilistic,
+        "observations": tagger.observations and list(tagger.observations),
+        "forbidden": _forbidden(tagger),
+        "tokenizer": None if tagger.observations else tokenizer_rules(),
+        **own,
+    }
+    planes = []
+    header["arrays"] = described = []
+    for name, array in arrays.items():
+        narrow = _narrowed(tagger, name, array)
+        described.append({"name": name, "size": narrow.size, "kind": narrow.dtype.str[1:]})
+        planes.append(_planes(narrow))
+    told = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    packed = gzip.compress(b"".join([len(told).to_bytes(4, "little"), told, *planes]), mtime=0)
+    return b64encode(packed).decode()
+
+
+def _parts(tagger: Tagger) -> Parts:
+    if isinstance(tagger, NeuralTagger):
+        return _network(tagger)
+    if isinstance(tagger, HmmTagger):
+        return _events(tagger)
+    if isinstance(tagger, PerceptronTagger):
+        return _perceptron(tagger)
+    if isinstance(tagger, TextbookTagger):
+        return {"kind": "observations", "tables": _tables(tagger)}, {}
+    raise CrfvizError(
+        f"{shown(tagger.name)} cannot go into a file: the browser runs taggers that crfviz trains "
+        "and chains of a textbook; the file can hold its scores for one sentence"
+    )
+
+
+def _network(tagger: NeuralTagger) -> Parts:
+    model = tagger.model
+    arrays = {name: value.cpu().numpy() for name, value in model.network.named_parameters()}
+    temperature = model.config.temperature
+    weights = {
+        name: _plain(arrays.pop(f"crf.{own}").astype(np.float64) / temperature)
+        for name, own in (
+            ("transitions", "transitions"),
+            ("start", "start_transitions"),
+            ("end", "end_transitions"),
+        )
+    }
+    sizes = {**vars(model.config.sizes), "widths": list(model.config.sizes.widths)}
+    return {
+        "kind": "network",
+        "architecture": model.config.architecture,
+        "temperature": temperature,
+        "sizes": sizes,
+        "words": list(model.vocabulary.words),
+        "characters": list(model.vocabulary.characters),
+        "weights": weights,
+    }, arrays
+
+
+def _events(tagger: HmmTagger) -> Parts:
+    """Words that were counted alike have the same scores, which go once."""
+    names = tagger.chain.observations
+    potentials = tagger.chain.potentials(range(len(names)), names)
+    scores, rows = np.unique(potentials.emissions.numpy(), axis=0, return_inverse=True)
+    return {
+        "kind": "events",
+        "temperature": 1.0,
+        "words": list(tagger.events.words),
+        "classes": list(tagger.events.classes),
+        "rows": rows.ravel().tolist(),
+        "weights": {
+            "transitions": _plain(potentials.transitions.numpy()),
+            "start": _plain(potentials.start.numpy()),
+            "end": _plain(potentials.end.numpy()),
+        },
+    }, {"scores": scores.astype(np.float32)}
+
+
+def _perceptron(tagger: PerceptronTagger) -> Parts:
+    model, square = tagger.model, len(tagger.tags) ** 2
+    arrays = {
+        **pack("features", model.emissions[:-1]),
+        **pack("words", model.word_transitions[:-1].reshape(-1, square)),
+    }
+    return {
+        "kind": "perceptron",
+        "scales": {name: float(arrays.pop(f"{name}.scale")[0]) for name in ("features", "words")},
+        "weights": {
+            "transitions": _plain(model.transitions),
+            "start": _plain(model.start),
+            "end": _plain(model.end),
+        },
+    }, {**arrays, "features.keys": model.features, "words.keys": model.words}
+
+
+def _tables(tagger: TextbookTagger) -> dict[str, object]:
+    """Rows of each table by the number of the observation; a single row is for every one."""
+    names = tagger.observations or ()
+    first = [tagger.potentials([name]) for name in names]
+    then = [tagger.potentials([names[0], name]) for name in names]
+    each = then[0].transitions.dim() == 3  # of every step its own
+    return {
+        "emissions": [_plain(chain.emissions.numpy()) for chain in first],
+        "start": [_plain(chain.start.numpy()) for chain in first],
+        "transitions": [_plain(chain.transitions.numpy()) for chain in then[: None if each else 1]],
+        "end": [_plain(first[0].end.numpy())],
+    }
+
+
+def _plain(table: Array) -> list[float | None]:
+    """Scores for JSON, which has no infinity: None is forbidden."""
+    return [score if np.isfinite(score) else None for score in table.ravel().tolist()]
+
+
+def _forbidden(tagger: Tagger) -> dict[str, list[int]]:
+    """Places in the tables that the tagger's scheme forbids."""
+    if not tagger.scheme:
+        return {"transitions": [], "start": []}
+    rules = bio_rules(tagger.tags)
+    allowed = {"transitions": rules.transitions, "start": rules.start}
+    return {name: np.flatnonzero(~table.numpy()).tolist() for name, table in allowed.items()}
+
+
+def _narrowed(tagger: Tagger, name: str, array: Array) -> Array:
+    """Large matrices of weights in half precision, scores and small ones in single."""
+    if array.dtype.kind != "f":
+        return array
+    if name == "scores" or array.size <= SMALL:
+        return array.astype("<f4")
+    with np.errstate(over="ignore"):
+        half = array.astype("<f2")
+    if not np.isfinite(half).all():
+        largest = float(np.abs(array).max())
+        raise CrfvizError(
+            f"{shown(tagger.name)} cannot go into a file: its weights must be at most "
+            f"{np.finfo(np.float16).max:g} in size, got {largest:g} in {name}"
+        )
+    return half
+
+
+def _planes(array: Array) -> bytes:
+    """All highest bytes, then all of the next ones, and so on."""
+    little = array.astype(array.dtype.newbyteorder("<"))
+    each = np.frombuffer(little.tobytes(), np.uint8).reshape(array.size, array.itemsize)
+    return each[:, ::-1].T.tobytes()

@@ -1,0 +1,47 @@
+// What can be chosen beside typing: a model, and an example with a point.
+
+import { html, set } from "../../stage/web/dom.js";
+
+const HINT = "Examples with a point";
+
+export function buildPicker(models, choose) {
+  const options = models.map(({ name }) => html("option", { value: name }, name));
+  const picker = html("select", { "aria-label": "Model" }, options);
+  picker.addEventListener("change", () => choose(picker.value));
+  return picker;
+}
+
+// `choose` gets a model, a sentence and what it is to show.
+export function buildExamples(models, choose) {
+  const element = html("select.examples", { "aria-label": "Examples" });
+  let listed = []; // { model, example } in the order of the options
+  element.addEventListener("change", () => {
+    const chosen = listed[element.value];
+    if (chosen) choose(chosen.model, chosen.example.text, chosen.example.claim);
+  });
+  return {
+    element,
+    // As in the app: the examples of the model that is chosen, and the first of each other one.
+    show(model, sentence) {
+      if (element.dataset.model !== model) {
+        set(element, "data-model", model);
+        listed = gallery(models, model);
+        const options = listed.map((each, i) => html("option", { value: i }, labelled(each, model)));
+        element.replaceChildren(html("option", { value: "" }, HINT), ...options);
+      }
+      const at = listed.findIndex((each) => each.model === model && each.example.text === sentence);
+      element.value = at < 0 ? "" : String(at);
+    },
+  };
+}
+
+function gallery(models, chosen) {
+  const own = ({ name }) => name === chosen;
+  return [...models.filter(own), ...models.filter((each) => !own(each))].flatMap(({ name, examples }) =>
+    (name === chosen ? examples : examples.slice(0, 1)).map((example) => ({ model: name, example })),
+  );
+}
+
+function labelled({ model, example }, chosen) {
+  return `${model === chosen ? "" : `${model}: `}${example.text} – ${example.claim}`;
+}

@@ -1,0 +1,42 @@
+// A live file with its tagger: what is typed into its box is tagged here.
+
+import { read, readFile, start } from "../../exports/web/start.js";
+import { buildBox } from "./box.js";
+import { spoken, wordsOf } from "./sentences.js";
+import { readTagger } from "./tagger.js";
+
+class Tagging {
+  constructor({ sentence, ...known }) {
+    this.known = known;
+    this.reading = null;
+    this.box = buildBox((typed) => this.speak(typed));
+    const options = { above: this.box.element, shown: (local) => this.box.show(local.data.sentence) };
+    start({ ...readFile(), sentence }, options, (frame) => {
+      this.frame = frame;
+    });
+    setTimeout(() => this.tagger().catch(() => null)); // so that the first sentence does not wait for it
+  }
+
+  // What cannot be tagged changes nothing.
+  async speak(typed) {
+    const { local, show } = this.frame;
+    try {
+      const tagger = await this.tagger();
+      if (typed !== local.data.sentence) {
+        const edits = { ...local.edits, emissions: new Map() }; // those of single words mean nothing now
+        local.change(edits, spoken({ ...this.known, data: local.data, tagger }, typed));
+        show();
+      }
+      this.box.say("");
+    } catch (error) {
+      this.box.say(wordsOf(error), true);
+    }
+  }
+
+  tagger() {
+    this.reading ??= readTagger(document.getElementById("tagger").textContent);
+    return this.reading;
+  }
+}
+
+new Tagging(read("sentences"));

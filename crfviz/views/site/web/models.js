@@ -1,0 +1,46 @@
+// The models of the folder: each is a script of its own, loaded when it is asked for. From a file nothing else may be
+// read, and a script may.
+
+import { readTagger } from "./tagger.js";
+
+const told = new Map(); // by name, what its script says
+
+export class Models {
+  // `models` are { name, file, examples }, `elsewhere` pages that are not drawn here; the scripts call
+  // `crfvizModel(name, { data, tagger })`.
+  constructor({ models, elsewhere, most }) {
+    this.listed = new Map(models.map((each) => [each.name, each]));
+    Object.assign(this, { elsewhere, most });
+    this.reading = new Map(); // by name, what `get` promised
+    globalThis.crfvizModel = (name, content) => told.set(name, content);
+  }
+
+  // A promise of what `spoken` wants to know; refused with an error for people.
+  get(name) {
+    if (!this.reading.has(name)) {
+      const reading = this.read(name);
+      reading.catch(() => this.reading.delete(name)); // it can be asked for again
+      this.reading.set(name, reading);
+    }
+    return this.reading.get(name);
+  }
+
+  async read(name) {
+    const { file, examples } = this.listed.get(name);
+    await loaded(file);
+    const content = told.get(name);
+    if (!content) throw new Error(`${file} is not whole: write the folder again, or copy all of it.`);
+    const data = { ...content.data, model: name, pages: [...content.data.pages, ...this.elsewhere] };
+    return { data, tagger: await readTagger(content.tagger), examples, most: this.most };
+  }
+}
+
+function loaded(file) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = file;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${file} cannot be read: copy the whole folder, this page is not enough.`));
+    document.head.append(script);
+  });
+}

@@ -1,0 +1,186 @@
+// Emissions of a sentence from a neural tagger's weights, by crfviz/taggers/neural/network.py, which is the truth.
+//
+//     x_t = [word_t ; max over windows of conv(characters_t) ; shape_t]
+//     h_t = BiLSTM(x)_t   or   relu(A x_t + a)
+//     emissions_t = W h_t + b
+//
+// Letters: T words, K tags, D numbers of a word or character, H of a state.
+
+import { Affine } from "./affine.js";
+import { key, shape, spelling } from "./features.js";
+
+const PADDING = 0;
+const UNKNOWN = 1;
+const FIRST_WORD = 2; // ids before are padding and the unknown
+const BEGIN = 2; // of the ids of characters
+const END = 3;
+const FIRST_CHARACTER = 4;
+const MOST_KEPT = 5000; // words whose numbers are kept for the next sentence
+
+export class Network {
+  constructor({ sizes, architecture, words, characters, tags }, weights) {
+    this.K = tags.length;
+    this.sizes = sizes;
+    this.words = idsOf(words, FIRST_WORD);
+    this.characters = idsOf(characters, FIRST_CHARACTER);
+    this.ofWord = weights.get("words.weight");
+    this.ofShape = weights.get("shapes.weight");
+    this.windows = sizes.widths.map((width, number) => {
+      const [weight, bias] = [weights.get(`windows.${number}.weight`), weights.get(`windows.${number}.bias`)];
+      return new Windows(width, weight, bias, weights.get("characters.weight"));
+    });
+    this.context = architecture === "bilstm" ? new BiLstm(weights) : new Alone(weights);
+    this.output = new Affine(weights.get("output.weight"), weights.get("output.bias"));
+    this.read = new Map();
+  }
+
+  // T * K numbers.
+  emissions(words) {
+    const scores = new Float64Array(words.length * this.K);
+    const states = this.context.states(words.map((word) => this.reading(word)));
+    states.forEach((state, t) => scores.set(this.output.of(state), t * this.K));
+    return scores;
+  }
+
+  // What the context makes of one word, whatever stands around it.
+  reading(word) {
+    const known = this.read.get(word);
+    if (known) return known;
+    const reading = this.context.reading(this.token(word));
+    if (this.read.size >= MOST_KEPT) this.read.clear();
+    this.read.set(word, reading);
+    return reading;
+  }
+
+  // The numbers that stand for a word.
+  token(word) {
+    const ids = [BEGIN, ...spelling(word).map((character) => this.characters.get(character) ?? UNKNOWN), END];
+    return concatenated([
+      row(this.ofWord, this.words.get(key(word)) ?? UNKNOWN, this.sizes.word),
+      ...this.windows.map((windows) => windows.most(ids)),
+      row(this.ofShape, shape(word), this.sizes.shape),
+    ]);
+  }
+}
+
+// Filters over windows of some characters, one that ends at each character of a word. What a character adds at each
+// place of the window is worked out once: a word is then a few additions.
+class Windows {
+  constructor(width, weight, bias, characters) {
+    this.bias = bias;
+    const size = weight.length / bias.length / width;
+    const count = characters.length / size;
+    this.places = Array.from({ length: width }, (_, place) => {
+      const own = new Affine(columns(weight, bias.length, place * size, size), new Float64Array(bias.length));
+      return Array.from({ length: count }, (_, id) => own.of(row(characters, id, size)));
+    });
+  }
+
+  // The largest answer of each filter, and nothing below 0.
+  most(ids) {
+    const most = new Float64Array(this.bias.length);
+    for (let end = 0; end < ids.length; end++) {
+      const added = this.places.map((place, at) => place[ids[end - this.places.length + 1 + at] ?? PADDING]);
+      for (let f = 0; f < most.length; f++) {
+        let score = this.bias[f];
+        for (const numbers of added) score += numbers[f];
+        if (score > most[f]) most[f] = score;
+      }
+    }
+    return most;
+  }
+}
+
+class BiLstm {
+  constructor(weights) {
+    this.rightwards = new Lstm("rightwards", weights);
+    this.leftwards = new Lstm("leftwards", weights);
+  }
+
+  reading(token) {
+    return [this.rightwards.reading(token), this.leftwards.reading(token)];
+  }
+
+  states(readings) {
+    const right = this.rightwards.states(readings.map((reading) => reading[0]));
+    const left = this.leftwards.states(readings.map((reading) => reading[1]).reverse()).reverse();
+    return right.map((state, t) => concatenated([state, left[t]]));
+  }
+}
+
+// One direction. torch has the gates as rows: input, forget, cell, output, H of each.
+class Lstm {
+  constructor(name, weights) {
+    const of = (part) => weights.get(`context.${name}.${part}_l0`);
+    const bias = Float64Array.from(of("bias_ih"), (value, at) => value + of("bias_hh")[at]);
+    this.H = bias.length / 4;
+    this.fromWord = new Affine(of("weight_ih"), bias);
+    this.fromState = new Affine(of("weight_hh"), bias);
+  }
+
+  // What a word adds to the gates.
+  reading(token) {
+    return this.fromWord.of(token);
+  }
+
+  // The states after each word, from the readings.
+  states(readings) {
+    const { H } = this;
+    const cell = new Float64Array(H);
+    let state = new Float64Array(H);
+    return readings.map((reading) => {
+      const gates = this.fromState.of(state, reading);
+      state = new Float64Array(H);
+      for (let j = 0; j < H; j++) {
+        cell[j] = sigmoid(gates[H + j]) * cell[j] + sigmoid(gates[j]) * Math.tanh(gates[2 * H + j]);
+        state[j] = sigmoid(gates[3 * H + j]) * Math.tanh(cell[j]);
+      }
+      return state;
+    });
+  }
+}
+
+// A hidden layer that reads one word at a time.
+class Alone {
+  constructor(weights) {
+    this.layer = new Affine(weights.get("context.layer.weight"), weights.get("context.layer.bias"));
+  }
+
+  reading(token) {
+    return this.layer.of(token).map((value) => Math.max(value, 0));
+  }
+
+  states(readings) {
+    return readings;
+  }
+}
+
+function idsOf(names, first) {
+  return new Map(names.map((name, index) => [name, index + first]));
+}
+
+function row(table, index, size) {
+  return table.subarray(index * size, (index + 1) * size);
+}
+
+// Some columns of each row.
+function columns(table, rows, start, size) {
+  const width = table.length / rows;
+  return concatenated(
+    Array.from({ length: rows }, (_, r) => table.subarray(r * width + start, r * width + start + size)),
+  );
+}
+
+function concatenated(parts) {
+  const whole = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function sigmoid(value) {
+  return 1 / (1 + Math.exp(-value));
+}

@@ -1,0 +1,139 @@
+// The explorer without a server: the models of the folder, a box for a sentence, the pages that a browser can draw. The
+// address behind "#" says what is on the screen: it can be sent, and the browser goes back and forward.
+
+import { read, start } from "../../exports/web/start.js";
+import { buildBox } from "./box.js";
+import { buildExamples, buildPicker } from "./choices.js";
+import { fitted, readLink } from "./link.js";
+import { Models } from "./models.js";
+import { reads, spoken, wordsOf } from "./sentences.js";
+
+const PATIENCE = 300; // milliseconds until it is said that something is being loaded
+const STEP = /&step=[^&]*/;
+
+class Site {
+  // `index` is that of folder.py.
+  constructor(index) {
+    this.models = new Models(index);
+    this.known = { models: index.models.map(({ name }) => name), pages: index.pages };
+    this.picker = buildPicker(index.models, (model) => this.another({ model }));
+    this.examples = buildExamples(index.models, (model, sentence, claim) => this.another({ model, sentence }, claim));
+    this.box = buildBox((sentence) => this.another({ sentence }), [this.picker], [this.examples.element]);
+    this.broken = new Set(); // names of models that could not be read
+    this.frame = null;
+    this.told = null; // the address of what is drawn
+    this.asked = 0; // how often something was to be shown: the last one counts
+    addEventListener("hashchange", () => location.hash !== this.told && this.follow(location.hash));
+  }
+
+  // Shows what an address says.
+  follow(address) {
+    const link = readLink(address.slice(1), this.known);
+    return this.show(link, { said: link.ignored.join(" "), problem: true, replaces: true });
+  }
+
+  // Shows another sentence, perhaps of another model: what speaks of single words goes.
+  another(change, said = "") {
+    const here = readLink(this.told.slice(1), this.known);
+    const edits = { ...here.edits, emissions: new Map() };
+    return this.show({ ...here, edits, pins: [], step: null, ...change }, { said });
+  }
+
+  // Draws a link, and says `said`; what is of no use leaves everything as it is. Before the first picture another model
+  // stands in for one that cannot be read.
+  async show(link, { said = "", problem = false, replaces = false }) {
+    const turn = ++this.asked;
+    const model = link.model ?? this.known.models[0];
+    const waiting = setTimeout(() => this.box.say(`Loading ${model} …`), PATIENCE);
+    try {
+      const known = await this.models.get(model);
+      if (turn !== this.asked) return;
+      const { data, message } = this.dataOf(known, link);
+      const { edits, pins, missing } = fitted(link, data);
+      this.replaces = replaces;
+      this.draw({ ...data, pins }, edits, link);
+      const texts = [said, message, missing].filter(Boolean);
+      this.box.say(texts.join(" "), Boolean(problem && said) || texts.length > (said ? 1 : 0));
+    } catch (error) {
+      this.broken.add(model);
+      const spare = this.frame ? null : this.known.models.find((name) => !this.broken.has(name));
+      if (spare) return this.show({ ...link, model: spare }, { said: wordsOf(error), problem: true, replaces: true });
+      this.refuse(error);
+    } finally {
+      clearTimeout(waiting);
+      this.replaces = false;
+    }
+  }
+
+  // The data of a link. The first sentence of the model stands in for one that it cannot read, where there is no other.
+  dataOf(known, { sentence, constrained }) {
+    const { local } = this.frame ?? {};
+    const [first] = known.examples;
+    const typed = sentence ?? first.text;
+    const moved = local && local.data.model !== known.data.model;
+    if (moved && typed === local.data.sentence && !reads(known, typed)) return { data: spoken(known, first.text) };
+    try {
+      return { data: spoken(known, typed, constrained) };
+    } catch (error) {
+      if (local) throw error;
+      return { data: spoken(known, first.text), message: error.message };
+    }
+  }
+
+  draw(data, edits, { page, step }) {
+    const put = ({ local }) => {
+      if (screen(local) !== screen({ data, edits })) local.change(edits, data);
+      local.at = page ?? data.opens;
+      if (step !== null) local.step(step);
+    };
+    if (this.frame) {
+      put(this.frame);
+      return this.frame.open();
+    }
+    const begin = (frame) => {
+      frame.local.become({ data, edits });
+      put(frame);
+      this.frame = frame;
+    };
+    return start(data, { above: this.box.element, shown: (local) => this.shown(local) }, begin);
+  }
+
+  // What cannot be drawn changes nothing; before the first picture it stands in its place.
+  refuse(error) {
+    const message = wordsOf(error);
+    if (!this.frame) document.getElementById("why").textContent = message;
+    else this.shown(this.frame.local);
+    this.box.say(message, true);
+  }
+
+  // The address and what is chosen above follow the picture.
+  shown(local) {
+    const { model, sentence, constrained, words, opens } = local.data;
+    this.box.show(sentence);
+    this.picker.value = model;
+    this.examples.show(model, sentence);
+    document.title = `${words.join(" ")} · crfviz`;
+    const page = local.at === opens ? "" : `&page=${local.at}`;
+    this.tell(`#${local.query({ model, sentence, c: constrained ? "" : "0" })}${page}`);
+  }
+
+  // A step of a walk is no place to go back to, nor is what an address has become.
+  tell(address) {
+    const replaces = this.told === null || this.replaces || this.told.replace(STEP, "") === address.replace(STEP, "");
+    this.told = address;
+    const write = () => {
+      if (address !== location.hash) history[replaces ? "replaceState" : "pushState"](null, "", address);
+    };
+    requestAnimationFrame(() => setTimeout(write)); // the browser takes its time over it: behind the picture
+  }
+}
+
+// What undo takes back, to be compared.
+function screen({ data, edits }) {
+  const { model, sentence, constrained, pins } = data;
+  const { transitions, emissions, strength } = edits;
+  return JSON.stringify([model, sentence, constrained, pins, [...transitions], [...emissions], strength]);
+}
+
+const site = new Site(read("site"));
+site.follow(location.hash || location.search);

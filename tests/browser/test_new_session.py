@@ -1,0 +1,74 @@
+"""A line that was lost leads to a server that knows nothing of the page but its address."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_edits import assert_edited, with_cell
+
+# The way to the server: cut, it loses what is told; whoever comes back is a stranger to the server.
+LINE = """(() => {
+  const Plain = WebSocket;
+  window.line = { cut: false, lost: 0, told: 0, made: 0, open: [] };
+  window.WebSocket = class extends Plain {
+    constructor(url, protocols) {
+      super(url, line.made++ ? protocols?.slice(0, 2) : protocols); // the third names the session
+      line.open.push(this);
+    }
+    send(message) {
+      if (line.cut) line.lost++;
+      else line.told++;
+      if (!line.cut) super.send(message);
+    }
+  };
+  line.drop = () => line.open.splice(0).forEach((each) => each.close());
+})()"""
+BACK = """([made, told]) => {
+  const state = document.querySelector("[data-testid=stApp]").dataset;
+  const connected = line.made > made && state.testConnectionState === "CONNECTED";
+  return connected && line.told > told && state.testScriptState === "notRunning";
+}"""
+WORDS = "The old man the boats ."
+
+
+@pytest.fixture
+def screen(watch, fresh):
+    context = fresh()
+    context.add_init_script(LINE)
+    return watch(context).open("transitions")
+
+
+def drop(screen):
+    """The line is lost; the next one is there, and the page was drawn again."""
+    before = screen.page.evaluate("[line.made, line.told]")
+    screen.page.evaluate("line.drop()")
+    screen.page.wait_for_function(BACK, arg=before)
+
+
+def test_nothing_is_lost_where_another_server_goes_on(screen):
+    drop(screen)
+    with screen.redraw():
+        screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
+    assert_edited(screen, with_cell("DET", "NOUN", -3.25))
+    screen.expect_param("t", "DET.NOUN:-3.25")
+
+    screen.page.evaluate("line.cut = true")
+    screen.apply_sentence(WORDS)
+    screen.page.wait_for_function("line.lost")
+    screen.page.evaluate("line.cut = false")
+    with screen.redraw():
+        drop(screen)
+    screen.expect_param("sentence", WORDS)
+    screen.expect_param("t", "DET.NOUN:-3.25")
+    expect(screen.sentence).to_have_value(WORDS)
+    screen.eventually(lambda: _reads(screen, WORDS))
+
+    screen.sentence.fill("Dogs bark .")  # and no Enter
+    drop(screen)
+    expect(screen.sentence).to_have_value("Dogs bark .")
+    with screen.redraw():
+        screen.sentence.press("Enter")
+    _reads(screen, "Dogs bark .")
+
+
+def _reads(screen, sentence):
+    assert screen.read().words == sentence.split()

@@ -1,0 +1,77 @@
+"""What Streamlit is spared says the same as what Streamlit says."""
+
+import pytest
+from streamlit import delta_generator
+from streamlit.elements.widgets import button
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import Runtime, app_session
+
+from crfviz.ui.shell import repeated
+
+
+@pytest.fixture(autouse=True)
+def streamlit_s_own(monkeypatch):
+    for module, name in [(app_session, repeated._THEME), (button, repeated._QUERY)]:
+        own = getattr(module, name)
+        monkeypatch.setattr(module, name, getattr(own, "__wrapped__", own))
+
+
+def themes():
+    told = []
+    for section in ("theme", "theme.light", "theme.dark", "theme.sidebar"):
+        message = CustomThemeConfig()
+        app_session._populate_theme_msg(message, section)
+        told.append(message)
+    return told
+
+
+def test_the_theme_is_the_same(monkeypatch):
+    asked = []
+    own = app_session.config.get_options_for_section
+    monkeypatch.setattr(
+        app_session.config,
+        "get_options_for_section",
+        lambda section: asked.append(section) or own(section),
+    )
+    before = themes()
+    assert repeated.remember_repeated()
+    assert themes() == before
+    assert any(theme.ByteSize() for theme in before)
+    asked.clear()
+    assert themes() == before
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    "params", [{"sentence": "a b, ü?"}, {}, {"a": ["1", "2"]}, [("a", "1")], {"n": 3}]
+)
+def test_a_link_is_the_same(params):
+    before = button.process_query_params(params)
+    assert repeated.remember_repeated()
+    assert button.process_query_params(params) == before
+    assert button.process_query_params(params) == before
+
+
+def test_it_is_done_once(monkeypatch):
+    assert repeated.remember_repeated()
+    assert repeated.remember_repeated()
+    own = button.process_query_params.__wrapped__
+    assert not hasattr(own, "__wrapped__")
+    monkeypatch.delattr(button, "process_query_params")
+    assert not repeated.remember_repeated()
+    monkeypatch.setattr(button, "process_query_params", own, raising=False)
+
+
+def test_streamlit_looks_once_how_it_was_started(monkeypatch):
+    looked = []
+    monkeypatch.setattr(delta_generator, "_use_warning_has_been_displayed", False)
+    monkeypatch.setattr(delta_generator.env_util, "is_repl", lambda: looked.append(1))
+    monkeypatch.setattr(Runtime, "exists", lambda: False)
+    assert not repeated.look_around()  # it would say something
+    monkeypatch.setattr(Runtime, "exists", lambda: True)
+    assert repeated.look_around()
+    assert looked == [1]
+    delta_generator._maybe_print_use_warning()  # as each element does
+    assert looked == [1]
+    monkeypatch.delattr(delta_generator, "_maybe_print_use_warning")
+    assert not repeated.look_around()
