@@ -24,6 +24,10 @@ CHROMIUM_OPTIONS = [
     "--process-per-site",  # all pages of the app in one process: what it compiled is compiled once
 ]
 PROJECTOR = {"width": 1280, "height": 720}
+# How many times slower the pages are; then what the server sends is late, too. What fails so took
+# a time for a state.
+SLOW = int(os.environ.get("CRFVIZ_SLOW", "1"))
+SLOW_SCRIPT = SCRIPT.with_name("slow.js")
 
 
 def pytest_collection_modifyitems(items):
@@ -64,9 +68,21 @@ def app(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no serve
 @pytest.fixture(scope="session")
 def shared(chromium):
     """One browser context, so that the app's files are loaded once. Each page is a session."""
-    context = chromium.contexts[0]
+    return equip(chromium.contexts[0])
+
+
+def equip(context):
+    """Gives its pages what the tests look with."""
     context.add_init_script(path=SCRIPT)
+    if SLOW > 1:
+        context.add_init_script(path=SLOW_SCRIPT)
+        context.on("page", slow_down)
     return context
+
+
+def slow_down(page):
+    client = page.context.new_cdp_session(page)
+    client.send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
 
 
 @pytest.fixture
@@ -75,10 +91,8 @@ def fresh(chromium):
     contexts = []
 
     def make(**options):
-        context = chromium.new_context(**{"viewport": PROJECTOR, **options})
-        context.add_init_script(path=SCRIPT)
-        contexts.append(context)
-        return context
+        contexts.append(equip(chromium.new_context(**{"viewport": PROJECTOR, **options})))
+        return contexts[-1]
 
     yield make
     for context in contexts:

@@ -56,9 +56,9 @@ def test_no_text_of_any_page_is_small_and_everybody_can_use_it(screen):
         assert_accessible(screen, path)
 
 
-def assert_large(screen, path):
+def assert_large(screen, path, least=LEAST, *, only_stage=False):
     def check():
-        assert screen.page.evaluate(SMALL, [LEAST, False]) == [], path
+        assert screen.page.evaluate(SMALL, [least, only_stage]) == [], path
 
     screen.eventually(check)
 
@@ -71,7 +71,7 @@ def test_textbook_models_are_written_large(screen, model):
 
 
 def assert_very_large(screen, path):
-    assert screen.page.evaluate(SMALL, [LEAST_TEXTBOOK, True]) == [], path
+    assert_large(screen, path, LEAST_TEXTBOOK, only_stage=True)
 
 
 def test_a_larger_window_has_larger_letters(screen):
