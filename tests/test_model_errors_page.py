@@ -13,9 +13,11 @@ from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import read_sentences
 from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
+from crfviz.ui.errors import runs
 from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.runs import links_of
 from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
+from crfviz.ui.session import turns
 from crfviz.views.figures.errors import confusion_chart
 from tests.app_pages import open_at
 
@@ -67,12 +69,24 @@ def test_the_list_of_errors_can_be_filtered(app):
 
 @pytest.mark.app
 def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
-    import crfviz.ui.errors.runs as runs
-
     monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-was-stopped")
     open_page(app, model="upos-en", **{"v.stopped": "a-run-that-was-stopped"})
     assert "stopped" in app.info[0].value
     assert not app.dataframe
+    next(button for button in app.button if button.label == "Run").click().run()
+    assert app.dataframe
+
+
+@pytest.mark.app
+def test_a_line_that_is_full_says_so_and_the_run_can_be_asked_for_again(app, monkeypatch):
+    monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-finds-no-room")
+    monkeypatch.setenv("CRFVIZ_LIMITS", "line=1")
+    monkeypatch.setattr(turns.TURNS, "_line", [turns.Ticket("somebody else", before=0)])
+    open_page(app, model="upos-en")
+    assert "has 1 long run in line" in app.info[0].value
+    assert not app.dataframe
+    monkeypatch.delenv("CRFVIZ_LIMITS")
+    turns.TURNS._line.clear()
     next(button for button in app.button if button.label == "Run").click().run()
     assert app.dataframe
 

@@ -14,7 +14,7 @@ from crfviz.ui.annotate.store import document_key, item_ids, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, set_view_option, view_option
 from crfviz.ui.session.kept import of_server
-from crfviz.ui.session.turns import turn
+from crfviz.ui.session.turns import BusyError, turn
 
 NAMES = {
     "file": "file order",
@@ -77,16 +77,23 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     place = st.empty()
     stop = ("unscored", document_key(document))
     place.button("Stop", key="queue.stop", on_click=set_view_option, args=stop)
-    with turn(lambda words: bar.progress(0.0, words)):
-        if key not in known:  # somebody before in the line may have asked for the same
-            doubts: dict[int, Doubt] = {}
-            for start in range(0, number, CHUNK):
-                doubts |= _scored(document.name, start, min(CHUNK, number - start))
-                bar.progress(min(1.0, (start + CHUNK) / number))
-            known[key] = doubts
+    busy = ""
+    try:
+        with turn(lambda words: bar.progress(0.0, words)):
+            if key not in known:  # somebody before in the line may have asked for the same
+                doubts: dict[int, Doubt] = {}
+                for start in range(0, number, CHUNK):
+                    doubts |= _scored(document.name, start, min(CHUNK, number - start))
+                    bar.progress(min(1.0, (start + CHUNK) / number))
+                known[key] = doubts
+    except BusyError as error:
+        busy = str(error)
     bar.empty()
     place.empty()
-    return known[key]
+    if busy:
+        st.info(busy)
+        st.button("Work out the order")  # and all of the page anew
+    return known.get(key, {})
 
 
 def _scored(document: str, start: int, number: int) -> dict[int, Doubt]:

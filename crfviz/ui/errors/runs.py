@@ -18,7 +18,7 @@ from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
-from crfviz.ui.session.turns import pause, turn
+from crfviz.ui.session.turns import BusyError, pause, turn
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.numbers import count
@@ -68,17 +68,25 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
         bar.progress(done / total, f"{done:,} of {total:,} sentences")
 
-    with turn(lambda words: bar.progress(0.0, words)):
-        analysis = runs.get(key)  # somebody before in the line may have asked for the same
-        if analysis is None:
-            results = run(tagger, sentences, report, pause=pause, ahead=True)
-            found = counted(results)
-            tables = tables_of(found)
-            record = full_record(found, source.name, tables)
-            analysis = Analysed(key, results, record, tables, links_of(results), source, sentences)
-            runs.add(key, analysis)
+    analysis, busy = None, ""
+    try:
+        with turn(lambda words: bar.progress(0.0, words)):
+            analysis = runs.get(key)  # somebody before in the line may have asked for the same
+            if analysis is None:
+                results = run(tagger, sentences, report, pause=pause, ahead=True)
+                found = counted(results)
+                tables = tables_of(found)
+                record = full_record(found, source.name, tables)
+                links = links_of(results)
+                analysis = Analysed(key, results, record, tables, links, source, sentences)
+                runs.add(key, analysis)
+    except BusyError as error:
+        busy = str(error)
     for element in (bar, place, unseen):
         element.empty()
+    if busy:
+        st.info(busy)
+        st.button("Run", type="primary")  # and all of the page anew
     return analysis
 
 

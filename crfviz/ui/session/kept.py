@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state import SafeSessionState
 
 from crfviz.exceptions import CrfvizError
+from crfviz.ui.session.pace import asks_too_often
 from crfviz.ui.state.events import Event, new_events
 from crfviz.ui.state.snapshots import Shelf
 
@@ -90,7 +91,10 @@ def refusals_said() -> Iterator[None]:
 
 def messages() -> Sequence[str]:
     """What is to be said now, oldest first."""
-    return tuple(of_session("messages", list[str]))
+    every = of_session("messages", list[str])
+    if often := asks_too_often():
+        every.append(often)
+    return tuple(every)
 
 
 def forget(said: Sequence[str]) -> None:

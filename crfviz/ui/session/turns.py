@@ -15,10 +15,17 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
+from crfviz.exceptions import CrfvizError
 from crfviz.ui.session.floor import FLOOR
+from crfviz.ui.session.limits import limits
+from crfviz.views.numbers import count
 
 LOOK = 0.5  # seconds between two looks at the line, and at whether the visitor has left
 COOKIE = "_streamlit_xsrf"  # the same in all tabs of a browser
+
+
+class BusyError(CrfvizError):
+    """The line has no room for one more job of this visitor; the message says what to do."""
 
 
 @dataclass(eq=False)
@@ -44,9 +51,13 @@ class Turns:
         Args:
             visitor: whoever asks.
             wait: told how many jobs come before, again and again; what it raises leaves the line.
+
+        Raises:
+            BusyError: the visitor, or all together, have as many jobs in the line as they may.
         """
         with self._changed:
             before = sum(other.visitor == visitor for other in self._line)
+            _require_room(before, len(self._line))
             ticket = Ticket(visitor, before)
             self._line.append(ticket)
         try:
@@ -77,6 +88,21 @@ class Turns:
     def _in_order(self) -> list[Ticket]:
         """The job at work, then the first of every visitor, then the second ones."""
         return sorted(self._line, key=lambda each: (each is not self._at_work, each.before))
+
+
+def _require_room(own: int, every: int) -> None:
+    """Raise a BusyError where a visitor, or all, have that many jobs and may have no more."""
+    allowed = limits()
+    if own >= allowed.jobs:
+        raise BusyError(
+            f"You have {count(own, 'long run')} on this server, in line or at work, and no more "
+            "are allowed at once. Wait until one is done, or stop one where it was begun."
+        )
+    if every >= allowed.line:
+        raise BusyError(
+            f"This server has {count(every, 'long run')} in line and takes no more now. Try again "
+            "in a few minutes."
+        )
 
 
 TURNS = Turns()  # of this server
@@ -110,7 +136,11 @@ def waiting_for(ahead: int) -> str:
 
 @contextmanager
 def turn(wait: Callable[[str], object]) -> Iterator[None]:
-    """The turn of this visitor; `wait` shows words while others come before."""
+    """The turn of this visitor; `wait` shows words while others come before.
+
+    Raises:
+        BusyError: the line has no room for it.
+    """
 
     def tell(ahead: int) -> None:
         wait(f"{waiting_for(ahead).capitalize()} …")

@@ -13,6 +13,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.session_manager import ActiveSessionInfo, SessionInfo
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
+from crfviz.ui.session.pace import begin_session
 from crfviz.ui.watching.requests import begins
 
 _ACTIVE = "_active_session_info_by_id"
@@ -32,6 +33,7 @@ class OnlyBusy(WebsocketSessionManager):
         """Begin a session, or go on with one, and hear of its messages from now on."""
         session_id = super().connect_session(*args, **named)
         begins(session_id)
+        begin_session(session_id)
         session = self._active_session_info_by_id[session_id].session
         session._message_enqueued_callback = partial(self._hear, session_id)
         self._hear(session_id)  # it may go on with messages that nobody has got yet

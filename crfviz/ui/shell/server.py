@@ -5,6 +5,7 @@ nobody's business and a message that would disturb all other visitors end before
 every answer tells the browser to load nothing from elsewhere.
 """
 
+import asyncio
 import logging
 import os
 import re
@@ -32,6 +33,8 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.lines import shown
 from crfviz.ui import cached
 from crfviz.ui.following.homes import rooms
+from crfviz.ui.session.limits import limits
+from crfviz.ui.session.pace import Pace, begin_connection
 from crfviz.ui.session.permission import login_asked, uploads_allowed
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
 from crfviz.ui.shell.outgoing import send_for_busy_sessions_only
@@ -95,6 +98,7 @@ def middleware() -> list[Middleware]:
     """
     try:
         login_asked()
+        limits()
         route.check()
         rooms()
         named_here = named()
@@ -204,7 +208,7 @@ class Guard:
             if _connection_refused(Headers(scope=scope)):
                 await WebSocketClose(POLICY_VIOLATION)(scope, receive, send)
             else:
-                await self._app(scope, _listening(receive), send)
+                await self._app(scope, _listening(receive, begin_connection()), send)
         elif scope["type"] == "http":
             answer = _refusal(scope) or self._app
             await answer(scope, receive, self._with_headers(send))
@@ -241,13 +245,17 @@ def _refusal(scope: Scope) -> ASGIApp | None:
     return None
 
 
-def _listening(receive: Receive) -> Receive:
-    """The messages of one browser without those that are refused."""
+def _listening(receive: Receive, pace: Pace) -> Receive:
+    """The messages of one browser at its pace, without those that are refused."""
 
     async def receiving() -> Message:
         while True:
             message = await receive()
-            if message["type"] != "websocket.receive" or _kind(message) not in REFUSED:
+            if message["type"] != "websocket.receive":
+                return message
+            if wait := pace.wait():
+                await asyncio.sleep(wait)
+            if _kind(message) not in REFUSED:
                 return message
             _log.warning("refused the message %s", _kind(message))
 

@@ -1,0 +1,77 @@
+"""How often one session may ask the server: what comes faster waits, and nothing is lost.
+
+A reader who clicks, types or holds a key down stays below it. A program that asks without end is
+answered at that pace, the newest state first, and its visitor is told.
+"""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from time import monotonic
+from weakref import WeakValueDictionary
+
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from crfviz.ui.session.limits import limits
+
+BURST = 5.0  # seconds at the full pace that may come at once
+SAID_AGAIN = 60.0  # seconds after which a session is told once more
+
+
+class Pace:
+    """Of one connection.
+
+    Args:
+        rate: messages a second.
+        clock: tells seconds.
+    """
+
+    def __init__(self, rate: float, clock: Callable[[], float] = monotonic) -> None:
+        self._rate, self._clock = rate, clock
+        self._left, self._since = BURST * rate, clock()
+        self._waits = False
+        self._said = -SAID_AGAIN
+
+    def wait(self) -> float:
+        """The seconds that a message which is here now has to wait."""
+        now = self._clock()
+        refilled = self._left + (now - self._since) * self._rate
+        self._left, self._since = min(BURST * self._rate, refilled) - 1, now
+        self._waits = self._waits or self._left < 0
+        return max(0.0, -self._left / self._rate)
+
+    def to_be_said(self) -> bool:
+        """Whether messages had to wait and it is time to say so; then it counts as said."""
+        now = self._clock()
+        due = self._waits and now - self._said >= SAID_AGAIN
+        if due:
+            self._waits, self._said = False, now
+        return due
+
+
+_here: ContextVar[Pace | None] = ContextVar("pace", default=None)
+_of_session: WeakValueDictionary[str, Pace] = WeakValueDictionary()
+
+
+def begin_connection() -> Pace:
+    """The pace of the connection that is answered here, from now on."""
+    pace = Pace(limits().requests)
+    _here.set(pace)
+    return pace
+
+
+def begin_session(session: str) -> None:
+    """The connection that is answered here begins a session, or goes on with it."""
+    if pace := _here.get():
+        _of_session[session] = pace
+
+
+def asks_too_often() -> str:
+    """What to tell the reader of the session whose script runs here; empty for nothing."""
+    context = get_script_run_ctx(suppress_warning=True)
+    pace = _of_session.get(context.session_id) if context else None
+    if pace is None or not pace.to_be_said():
+        return ""
+    return (
+        f"This page asks the server more than {limits().requests} times a second. "
+        "What comes faster waits; nothing of it is lost."
+    )
