@@ -40,13 +40,15 @@ class Example:
 
 
 def read_examples(path: Path) -> list[Example]:
-    """The examples of a file, in its order.
+    """The examples of a file, in its order; none where there is no such file.
 
     Raises:
         ModelError: a line is no example; says which line and which field.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:  # nobody asks before, for a model may go meanwhile
+        return []
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: cannot be read ({error})") from error
     examples = []

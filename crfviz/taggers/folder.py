@@ -44,8 +44,7 @@ class FolderTagger:
 
     def examples(self) -> list[Example]:
         """The examples of the folder, none where it has no such file."""
-        path = self.folder / EXAMPLES_FILE
-        return read_examples(path) if path.exists() else []
+        return read_examples(self.folder / EXAMPLES_FILE)
 
     def tagged(self) -> Sequence[Sentence]:
         """The sentences with right tags that came with it: none."""

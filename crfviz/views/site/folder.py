@@ -9,7 +9,7 @@ The models are scripts because a page that was opened from a file may read nothi
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from itertools import chain, count
 from pathlib import Path
@@ -31,6 +31,7 @@ _FILE = re.compile(rf"{MODELS}/[\w-]+\.js", re.ASCII)  # what this command write
 TITLE = "crfviz"
 START = "start it with “make run” in the folder of crfviz, or ask who runs it for its address"
 UNKNOWN = {"text": "Made with crfviz.", "address": ""}  # the origin of a model of one's own
+Examples = Sequence[Mapping[str, object]]  # of one model, as the browser has them
 _UNSAFE = re.compile(r"[^\w-]+", re.ASCII)  # in the name of a file
 
 
@@ -50,8 +51,9 @@ def write_site(
     """
     files = _files(taggers)
     before = _listed(folder)
-    texts = {files[tagger.name]: _script(tagger) for tagger in taggers}
-    texts[INDEX] = _index(taggers, files)  # the last, for it says that the others are there
+    examples = {tagger.name: _examples(tagger) for tagger in taggers}  # a model may go meanwhile
+    texts = {files[tagger.name]: _script(tagger, examples[tagger.name]) for tagger in taggers}
+    texts[INDEX] = _index(files, examples)  # the last, for it says that the others are there
     _make(folder / MODELS)
     write(json.dumps({"files": list(texts)}, indent=2) + "\n", folder / LIST)
     for name, text in texts.items():
@@ -74,14 +76,18 @@ def _files(taggers: Sequence[Tagger]) -> dict[str, str]:
     return files
 
 
-def _script(tagger: Tagger) -> str:
-    """A model with what its pages say of every sentence."""
-    examples = tagger.examples()
-    if not examples:
+def _examples(tagger: Tagger) -> Examples:
+    found = examples_of(tagger)
+    if not found:
         raise CrfvizError(
             f"{shown(tagger.name)} has no example to open with: put one into its examples.jsonl"
         )
-    live = live_of(tagger, examples[0].text)
+    return found
+
+
+def _script(tagger: Tagger, examples: Examples) -> str:
+    """A model with what its pages say of every sentence."""
+    live = live_of(tagger, str(examples[0]["text"]))
     told = data(live, list(PAGES))
     if not live.origin.model:
         told["origin"] = UNKNOWN
@@ -90,7 +96,7 @@ def _script(tagger: Tagger) -> str:
     return f"crfvizModel({', '.join(arguments)});\n"
 
 
-def _index(taggers: Sequence[Tagger], files: dict[str, str]) -> str:
+def _index(files: Mapping[str, str], examples: Mapping[str, Examples]) -> str:
     elsewhere = [
         {"id": entry.path, "title": entry.title, "path": entry.path, "elsewhere": _needs(entry)}
         for entry in ENTRIES
@@ -98,8 +104,7 @@ def _index(taggers: Sequence[Tagger], files: dict[str, str]) -> str:
     ]
     index = {
         "models": [
-            {"name": tagger.name, "file": files[tagger.name], "examples": examples_of(tagger)}
-            for tagger in taggers
+            {"name": name, "file": file, "examples": examples[name]} for name, file in files.items()
         ],
         "elsewhere": elsewhere,
         "pages": [*PAGES, *(page["id"] for page in elsewhere)],
