@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.panels.compare import choose_sides, show_figures, suggestions
-from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, scene_of
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
@@ -65,3 +65,6 @@ for which, side, other, label in (("A", a, b, first.label), ("B", b, a, second.l
         legend=LATTICE_LEGEND if aligned and which == "B" else "",
     )
     show_stage(side, picture, key=f"compare.{which}", other=other if aligned else None)
+with st.container(horizontal=True):
+    for which, side in (("A", a), ("B", b)):
+        take_scene(side, label=f"Take {which} with you")

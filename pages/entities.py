@@ -10,7 +10,7 @@ from crfviz.ui.panels.entities import (
     offer_bio,
     trained_free,
 )
-from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
@@ -38,6 +38,7 @@ best = current.now.viterbi
 if best is None:
     note = explain(current.now)
     show_stage(current, Picture(["strips"], rows, reference=FREE, note=note), key="entities")
+    take_scene(current)
     st.stop()
 if not current.tagger.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))

@@ -1,7 +1,7 @@
 """Log space and batching: what logarithms save, and how a padded batch is held still."""
 
 from crfviz.ui.panels.log_space import batch_panel, sum_panel, underflow_panel
-from crfviz.ui.pictures import show_steps
+from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
@@ -15,10 +15,12 @@ PARTS = {
 }
 OTHERS = {"underflow": underflow_panel, "batch": batch_panel}
 
-_, choice = header("Log space", 1, 3)
+_, choice, along = header("Log space", 1, 2.4, 0.8)
 current = scene()
 part = bound_tabs("Part", "log_space", PARTS, SUM, at=choice)
 done = show_steps(current, log_sum_walk() if part == SUM else ONE_PICTURE, key="log-space")
+with along:
+    take_scene(current, "forward-backward")
 if part == SUM:
     sum_panel(current, done)
 else:

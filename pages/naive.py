@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.panels.naive import ask_about_first, chosen_words, enumeration
-from crfviz.ui.pictures import show_steps
+from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.views.frames.naive import listing_note, path_frame, running_chart, seconds, sum_note
@@ -50,3 +50,4 @@ if finished:
     )
 if not current.tagger.probabilistic:
     st.caption("This model gives scores: p and Z are what a CRF with these scores would say.")
+take_scene(current, "forward-backward")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.panels.paths import DRAW, SHOWS
-from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
@@ -18,6 +18,7 @@ if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])
     picture = Picture(["strips", "lattice"], rows, note=entropy_note(current.now))
     show_stage(current, picture, key="paths")
+    take_scene(current)
     st.stop()
 with controls:
     picture, twin = DRAW[show](current)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.panels.why import flips_panel, pin_panel, question, trained_answer, unpin_button
-from crfviz.ui.pictures import show_stage, table_twin
+from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain
@@ -25,6 +25,7 @@ if asked is None:
     note = explain(current.now)
     show_stage(current, Picture(["strips", "lattice"], rows, note=note), key="why")
     unpin_button(current)
+    take_scene(current)
     st.stop()
 rows = [
     *rows,

@@ -38,6 +38,7 @@ from crfviz.views.strips import pictures
 # Page options: what the nodes of a lattice say after the last column, the cell that the side panel
 # explains and how it reads it, and whether tags without mass are folded.
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
+TAKE = "Take it with you"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
 _WITHHELD = "withheld"  # whether a question on this page waits for its answer
 
@@ -151,10 +152,16 @@ def table_twin(
     return True
 
 
-def take_along(make: Callable[[], Live], *, disabled: bool = False) -> None:
+def take_scene(scene: Scene, page: str = "explore", *, label: str = TAKE) -> None:
+    """Draw the button that saves a scene as a live file, which opens at `page`."""
+    live = _live(scene, page)
+    take_along(lambda: live, label, disabled=bool(found(_WITHHELD)))
+
+
+def take_along(make: Callable[[], Live], label: str = TAKE, *, disabled: bool = False) -> None:
     """Draw the button that saves a live file; `make` is called in another thread, when clicked."""
     download(
-        "Take it with you",
+        label,
         lambda: live_page(make(), list(PAGES)),
         "crfviz.html",
         "text/html",

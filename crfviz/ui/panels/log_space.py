@@ -49,7 +49,7 @@ TERM_FORMATS = {
 TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # one after the other, before what goes wrong
 _BATCH = "batch"  # draft: the sentences, one a line
 _ROW_HEIGHT = 26
-_MOST_ROWS = 13  # others are scrolled to
+_MOST_ROWS = 11  # others are scrolled to
 
 
 def sum_panel(scene: Scene, done: int) -> None:

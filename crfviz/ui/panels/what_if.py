@@ -12,7 +12,7 @@ from crfviz.taggers.perturbations import DRAWN, KINDS, Perturbed, perturb, rewri
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
-from crfviz.ui.pictures import draw, show_stage, take_along
+from crfviz.ui.pictures import draw, show_stage, take_along, take_scene
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons, bound_to
 from crfviz.ui.session.current import (
@@ -151,6 +151,7 @@ def show_unchanged(scene: Scene, why: str) -> None:
     rows = decoder_rows(scene.now, which=["viterbi", "gold"], gold=scene.gold)
     note = explain(scene.now)
     show_stage(scene, Picture(["strips"], rows, compact=True, note=note), key="what-if")
+    take_scene(scene)
 
 
 def _model_of_words(scene: Scene) -> str | None:
