@@ -40,13 +40,14 @@ class Session:
         self.data: dict[str, Any] | None = None  # of the live component; None: none is drawn
         self.bytes_received = 0
         self.headers: dict[str, str] = {}  # of the request that opens the connection
+        self.protocols = ["streamlit"]  # that it asks for; the second is a token against forgery
         self._component = self._fragment = self._script = ""
 
     async def __aenter__(self) -> Self:
         stream = f"{self.url.replace('http', 'ws', 1)}/_stcore/stream"
         self._socket: ClientConnection = await connect(
             stream,
-            subprotocols=[Subprotocol("streamlit")],
+            subprotocols=[Subprotocol(each) for each in self.protocols],
             additional_headers=self.headers,
             max_size=None,
             compression=None,
