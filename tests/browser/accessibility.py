@@ -61,18 +61,18 @@ def assert_accessible(screen, where):
     page = screen.page
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    assert page.evaluate(FOUND, WCAG) == [], where
-    assert page.evaluate(CROWDED, TARGET) == [], where
-    assert_contrast(page, f"{where}, light")
+    screen.expect_measured(FOUND, [], WCAG, where=where)
+    screen.expect_measured(CROWDED, [], TARGET, where=where)
+    assert_contrast(screen, f"{where}, light")
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(f"{SCHEME} === 'dark'")
-    assert page.evaluate(FOUND, COLOURS) == [], f"{where}, dark"
-    assert_contrast(page, f"{where}, dark")
+    screen.expect_measured(FOUND, [], COLOURS, where=f"{where}, dark")
+    assert_contrast(screen, f"{where}, dark")
     page.emulate_media(color_scheme="light")
     page.wait_for_function(f"{SCHEME} === 'light'")
 
 
-def assert_contrast(page, where):
+def assert_contrast(screen, where):
     """Of the stage, whose drawn texts axe does not read."""
-    if page.evaluate("Boolean(crfviz.stage())"):
-        assert page.evaluate(FAINT, LEAST_CONTRAST) == [], where
+    if screen.page.evaluate("Boolean(crfviz.stage())"):
+        screen.expect_measured(FAINT, [], LEAST_CONTRAST, where=where)

@@ -21,7 +21,48 @@
     if (!names.has(root)) names.set(root, ++count);
     return names.get(root);
   };
-  const running = () => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
+
+  // What goes over the line to the server, since the page itself shows a run only once it hears of it: a run that was
+  // asked for has not begun yet, one that ended to begin anew is none that ended.
+  const [ASKS, BEGINS, ENDS, ANEW] = [0x5a, 4, 6, 2]; // BackMsg.rerun_script's first byte; of ForwardMsg; a status
+  const FORGOTTEN = 5000; // milliseconds; a run may be asked of a part that is gone, and then none begins
+  const line = { asked: -FORGOTTEN, runs: false };
+  const heard = ({ data }) => {
+    if (!(data instanceof ArrayBuffer)) return; // not Streamlit's
+    const bytes = new Uint8Array(data);
+    let at = 0;
+    const varint = (unit = 1) => {
+      const byte = bytes[at++];
+      return (byte & 127) * unit + (byte > 127 ? varint(128 * unit) : 0);
+    };
+    while (at < bytes.length) {
+      const tag = varint();
+      const value = varint(); // of a message or text its length
+      if (tag >> 3 === BEGINS) Object.assign(line, { asked: -FORGOTTEN, runs: true });
+      if (tag >> 3 === ENDS) line.runs = value === ANEW;
+      if (tag % 8 === 2) at += value;
+    }
+  };
+  const heeded = new WeakSet();
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (data) {
+    if (!heeded.has(this)) this.addEventListener("message", heard);
+    heeded.add(this);
+    if (data[0] === ASKS) line.asked = performance.now();
+    return send.call(this, data);
+  };
+  const running = () =>
+    document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning" ||
+    line.runs ||
+    crfviz.held > 0 || // by slow.js
+    performance.now() - line.asked < FORGOTTEN;
+  const rested = (rests) => {
+    if (!rests) since = 0;
+    else since ||= performance.now();
+    const long = rests && performance.now() - since > REST;
+    if (long) since = 0;
+    return long;
+  };
   const shown = (element) => !element.closest("[hidden]");
   const all = (selector) => [...stage().querySelectorAll(selector)].filter(shown);
   const texts = (selector) => all(selector).map((element) => element.textContent);
@@ -36,6 +77,7 @@
     labellerFocus: () => labeller().getRootNode().activeElement?.nodeName ?? document.activeElement.nodeName,
     // Which stage this is, and how often it has been drawn.
     mark: () => {
+      since = 0; // who waited before may have given up
       const root = stage();
       return root ? { name: name(root), rev: Number(root.dataset.rev) } : { name: 0, rev: -1 };
     },
@@ -48,12 +90,9 @@
         !running() &&
         root.dataset.source === "python" &&
         (name(root) !== before.name || Number(root.dataset.rev) > before.rev);
-      if (!drawn) since = 0;
-      else since ||= performance.now();
-      const rested = drawn && performance.now() - since > REST;
-      if (rested) since = 0;
-      return rested;
+      return rested(drawn);
     },
+    rests: () => rested(!running()),
     read: () => {
       const rows = {};
       for (const cell of all("[data-row]")) {

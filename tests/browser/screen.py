@@ -5,11 +5,13 @@ import re
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 import torch
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
@@ -150,13 +152,26 @@ class Screen:
     def wait(self, before):
         self.page.wait_for_function("(before) => crfviz.settled(before)", arg=before)
 
+    def rest(self):
+        """Waits until the server has answered all that it was told."""
+        self.page.wait_for_function("crfviz.rests()")
+
+    def reload(self):
+        """Load the page again, once its address tells of all that was done."""
+        self.rest()
+        self.page.reload()
+
     def eventually(self, check):
-        """Repeat a check, after each redraw, until it holds: links and side panels follow late."""
-        for _ in range(TRIES):
+        """Repeat a check, after each redraw, until it holds: links and side panels follow late.
+
+        Meanwhile a part of the page may not be there at all.
+        """
+        end = monotonic() + PATIENCE / 1000
+        while monotonic() < end:
             before = self.page.evaluate("crfviz.mark()")
             try:
                 return check()
-            except AssertionError:
+            except (AssertionError, LookupError, PlaywrightError):
                 with suppress(Timeout):
                     self.page.wait_for_function(
                         "(before) => crfviz.settled(before)", arg=before, timeout=PAUSE
@@ -175,6 +190,43 @@ class Screen:
         """The query part of the address."""
         query = urlsplit(self.page.url).query
         return {name: values[0] for name, values in parse_qs(query).items()}
+
+    def param(self, name):
+        """A value of the query part of the address, once it is there: it follows the stage late."""
+        self.page.wait_for_function(
+            "(name) => new URL(document.URL).searchParams.get(name)", arg=name
+        )
+        return self.params()[name]
+
+    def expect_params(self, params):
+        """Nothing else stands there, sooner or later."""
+
+        def check():
+            assert self.params() == params
+
+        self.eventually(check)
+
+    def expect_measured(self, script, expected, *args, where=None):
+        """What a script of the page gives; style sheets and drawings follow late."""
+
+        def check():
+            assert self.page.evaluate(script, *args) == expected, where
+
+        self.eventually(check)
+
+    def expect_read(self, expected):
+        """The stage shows what another one, or this one before, showed."""
+
+        def check():
+            assert self.read() == expected
+
+        self.eventually(check)
+
+    def expect_lattice(self, expected):
+        self.eventually(lambda: assert_lattice(self.read(), expected))
+
+    def expect_rows(self, expected):
+        self.eventually(lambda: assert_rows(self.read(), expected))
 
     def text(self):
         """All text a person can read, on the page and in the stage."""
@@ -245,6 +297,7 @@ class Screen:
 
     def drag(self, cell, *, up, drop=True):
         """Take a cell, move it up by so many pixels, and let it go."""
+        cell.hover()  # which waits until it stands still
         box = cell.bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         self.page.mouse.move(x, y)
