@@ -1,9 +1,12 @@
 """The player of lectures: keys, a dark wall, a live change, sizes, the speaker's window."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from crfviz.ui.lectures.shelf import lecture, lectures
+from crfviz.ui.lectures.written import unpacked
 from tests.browser.accessibility import assert_accessible
 from tests.browser.conftest import PROJECTOR
 from tests.browser.screen import PATIENCE
@@ -81,6 +84,9 @@ class Player:
     def says(self, text):
         expect(self.page.locator(".say")).to_contain_text(text)
 
+    def has_words(self, words):
+        expect(self.page.locator("[data-stage] .word span")).to_have_text(words)
+
     def press(self, *keys):
         self.screen.press(*keys)
 
@@ -99,9 +105,9 @@ def test_keys_lead_through_a_lecture(player):
     player.press("End", "PageDown")
     player.at(2)
     player.says("VERB: so far, so good.")
-    assert player.screen.params() == {"lecture": NAME, "cue": "2"}
-    assert player.page.locator("[data-testid=stSidebar]").count() == 0
-    assert player.page.locator("[data-node]").count() == 0  # the lattice is covered
+    player.screen.expect_params({"lecture": NAME, "cue": "2"})
+    expect(player.page.locator("[data-testid=stSidebar]")).to_have_count(0)
+    expect(player.page.locator("[data-node]")).to_have_count(0)  # the lattice is covered
 
     player.press("b")
     expect(player.page.locator(".over.blank")).to_be_visible()
@@ -115,23 +121,24 @@ def test_keys_lead_through_a_lecture(player):
     player.at(8)
     expect(player.page.locator("[data-question] [data-choice]")).to_have_count(3)
     expect(player.page.locator("[data-right]")).to_have_count(0)
-    assert player.page.locator("[data-row=viterbi]").count() == 0  # not on the page at all
+    # not on the page at all
+    expect(player.page.locator("[data-row=viterbi]")).to_have_count(0)
     player.press("PageDown")
     expect(player.page.locator("[data-right=true]")).to_have_count(1)
     player.at(8)
     player.says("PART, VERB")
-    assert player.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+    player.screen.expect_measured("document.querySelector('[data-testid=stMain]').scrollTop", 0)
 
     player.press("t")
     player.page.keyboard.type("They run .")
     with player.screen.redraw():
         player.press("Enter")
-    assert player.screen.read().words == ["They", "run", "."]
+    player.has_words(["They", "run", "."])
     player.press("PageUp")
     player.at(7)
     player.press("PageDown")
     player.at(8)
-    assert player.screen.read().words[0] == "Got"
+    player.has_words(["Got", "to", "love", "this", "place", "."])
 
     player.page.reload()
     player.at(8)
@@ -183,16 +190,20 @@ def test_every_cue_can_be_read_from_the_last_row(new_screen, name):
 
 def all_in_sight(screen, cue):
     """Texts large enough, and none below the edge."""
-    box = screen.page.locator("[data-stage]").bounding_box()
-    assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
-    texts = screen.page.evaluate(SIZES)
-    wrong = [each for each in texts if each[0] < 17.9 or each[2] > PROJECTOR["height"]]
-    assert not wrong, (cue.place, wrong[:5])
+
+    def check():
+        box = screen.page.locator("[data-stage]").bounding_box()
+        assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
+        texts = screen.page.evaluate(SIZES)
+        wrong = [each for each in texts if each[0] < 17.9 or each[2] > PROJECTOR["height"]]
+        assert not wrong, (cue.place, wrong[:5])
+
+    screen.eventually(check)
 
 
 def can_be_read(screen, cue):
     all_in_sight(screen, cue)
-    assert screen.page.evaluate(CLIPPED) == [], cue.place
+    screen.expect_measured(CLIPPED, [], where=cue.place)
     assert_accessible(screen, cue.place)
 
 
@@ -207,23 +218,31 @@ def test_a_hand_edited_link_says_what_is_wrong(new_screen):
     new_screen.expect_title("Explore")
 
 
+def assert_kept(page, paths):
+    """The browser keeps a lecture of these pages."""
+    text = unpacked(page.evaluate("localStorage.getItem('crfviz.draft')"))
+    assert re.findall('^page = "(.*)"', text, re.MULTILINE) == paths
+
+
 def test_screens_become_a_lecture_that_is_ordered_printed_and_played(new_screen):
     page = new_screen.page
     new_screen.open("viterbi", model="textbook/ice-cream", sentence="3 1 3")
-    for title in ("Viterbi", "Marginals"):
+    for number, title in enumerate(("Viterbi", "Marginals"), 1):
         if title != "Viterbi":
             with new_screen.redraw():
                 new_screen.follow(title)
         page.get_by_role("button", name="Add this screen").click()
-        new_screen.wait_for_text("of your lecture")
+        new_screen.wait_for_text(f"cue {number} of your lecture")
     new_screen.follow("Lectures")
     lines = page.locator(".st-key-own_cues button")
     expect(lines).to_have_text(["1 · Viterbi: 3 1 3", "2 · Marginals: 3 1 3"])
     assert_accessible(new_screen, "the editor")
     lines.first.click()
-    expect(page.get_by_role("button", name="Up", exact=False).first).to_be_disabled()
+    expect(page.locator(".st-key-own-up button")).to_be_disabled()
+    expect(page.locator(".st-key-own-down button")).to_be_enabled()
     page.keyboard.press("Alt+ArrowDown")
     expect(lines).to_have_text(["1 · Marginals: 3 1 3", "2 · Viterbi: 3 1 3"])
+    new_screen.eventually(lambda: assert_kept(page, ["marginals", "viterbi"]))
     page.reload()  # a session of its own, which has what the browser kept
     expect(lines).to_have_text(["1 · Marginals: 3 1 3", "2 · Viterbi: 3 1 3"])
     link = page.get_by_role("link", name="Play it").get_attribute("href")
