@@ -60,7 +60,8 @@ class Desk:
         return self.chips.evaluate_all(found)
 
     def key(self, key):
-        """Press a key that is an event, until its answer is drawn."""
+        """Press a key that is an event, until its answer is drawn; one before has its own."""
+        expect(self.root).not_to_have_attribute("data-waiting", "true")
         before = int(self.root.get_attribute("data-settled") or 0)
         self.page.keyboard.press(key)
         self.page.wait_for_function(
@@ -214,6 +215,8 @@ def test_words_are_cut_and_joined_by_keys_and_by_mouse(desk, who):
 def test_two_tabs_never_overwrite_each_other(desk, who, watch, shared):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
     other = Desk(watch(shared))
+    desk.screen.param("v.doc")
+    desk.screen.rest()
     other.page.goto(desk.page.url)
     expect(other.chips.first).to_be_visible()
     desk.key("n")
@@ -278,13 +281,13 @@ def test_tab_goes_to_doubtful_words_and_then_on(desk, who):
         )
     assert seen == doubtful
     desk.page.keyboard.press("Tab")  # no trap: the next thing that can have the focus
-    assert desk.page.evaluate("crfviz.labellerFocus()").startswith("BUTTON")
+    desk.page.wait_for_function("crfviz.labellerFocus().startsWith('BUTTON')")
 
 
 def test_agreement_opens_the_explorer(desk, who, watch, shared):
     text = "The old man the boats ."
     desk.open(model=MODEL, **{"v.by": f"{who}-1", "v.part": "add"}).paste(text)
-    document = desk.screen.params().get("v.doc")
+    document = desk.screen.param("v.doc")
     desk.key("n")
     desk.page.keyboard.press("Enter")
     expect(desk.page.get_by_text("are done")).to_be_visible()
@@ -312,8 +315,11 @@ def test_what_was_labelled_is_taught_and_the_new_model_is_used(desk, who):
     expect(use).to_be_visible(timeout=120_000)
     expect(desk.page.get_by_text("learnt from 1 sentence")).to_be_visible()
     use.click()
-    desk.page.wait_for_function("new URL(document.URL).searchParams.get('model')?.length > 0")
-    assert desk.screen.params()["model"] not in (MODEL, "upos-en")
+
+    def check():
+        assert desk.screen.params()["model"] not in (MODEL, "upos-en")
+
+    desk.screen.eventually(check)
     desk.screen.follow("Explore")
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
 

@@ -44,7 +44,9 @@ def test_a_screen_is_followed_left_and_found_again(wall, follow, watch, app):
     code = lead(wall)
     phone = follow(code)
     at_step(phone, 2)
-    assert phone.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    phone.wait_for_function(
+        "(width) => document.documentElement.scrollWidth <= width", arg=PHONE["width"]
+    )
     wall.press("PageDown")
     at_step(phone, 3)
     phone.keyboard.press("PageDown")
@@ -81,11 +83,11 @@ def test_telephones_answer_and_the_wall_counts(wall, follow):
     for phone, choice in zip(phones, (0, 1, 1), strict=True):
         phone.locator(f"[data-choice='{choice}']").click()
         expect(phone.get_by_text("Your answer is in")).to_be_visible()
-    phones[0].locator("[data-choice='1']").click()  # thought better of it
+    with phones[0].expect_response("**/answers"):
+        phones[0].locator("[data-choice='1']").click()  # thought better of it
     expect(phones[0].locator("[data-choice='1']")).to_have_attribute("aria-pressed", "true")
     phones[1].reload()
     expect(phones[1].locator("[data-count]")).to_have_count(0)
-    phones[0].wait_for_load_state("networkidle")
     wall.page.get_by_role("button", name="Show me").click()
     counts = ["0", "3", *["0"] * (len(texts) - 2)]
     for count, place in zip(counts, range(len(texts)), strict=True):
