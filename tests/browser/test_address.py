@@ -22,10 +22,9 @@ def test_reload_keeps_edits_made_by_hand(screen):
     with screen.redraw():
         screen.type_score(screen.cell("DET", "NOUN"), "-7.125")
     before = screen.read()
-    screen.page.reload()
+    screen.reload()
     screen.wait({"name": 0, "rev": -1})
-    after = screen.read()
-    assert after == before
+    screen.expect_read(before)
     expect(screen.sentence).to_have_value(WORDS)
     screen.expect_edits(1)
 
@@ -41,12 +40,12 @@ def test_a_sent_link_shows_the_same_screen_to_somebody_else(screen, watch, fresh
     other = watch(fresh())
     other.page.goto(screen.page.url)
     other.wait({"name": 0, "rev": -1})
-    assert other.read() == screen.read()
+    other.expect_read(screen.read())
     assert list(other.read().tables) == ["softmax"]
-    assert other.params() == screen.params()
+    other.expect_params(screen.params())
     expect(other.sentence).to_have_value(WORDS)
     other.expect_edits(1)
-    assert other.page.get_by_role("combobox", name="Model").input_value() == "upos-en"
+    expect(other.page.get_by_role("combobox", name="Model")).to_have_value("upos-en")
 
 
 def test_rows_chosen_in_the_sidebar_stay(screen):
@@ -54,27 +53,35 @@ def test_rows_chosen_in_the_sidebar_stay(screen):
     with screen.redraw():
         screen.page.locator(".st-key-rows").get_by_text("left to right").click()
     kept = ["greedy", "viterbi", "max_marginal", "gold"]
-    assert list(screen.read().rows) == kept
-    screen.page.reload()
+    screen.eventually(lambda: assert_has_rows(screen, kept))
+    screen.reload()
     screen.wait({"name": 0, "rev": -1})
-    assert list(screen.read().rows) == kept
+    screen.eventually(lambda: assert_has_rows(screen, kept))
+
+
+def assert_has_rows(screen, names):
+    assert list(screen.read().rows) == names
 
 
 def test_page_change_keeps_the_scenario(screen):
     edits = Edits(transitions={("DET", "NOUN"): -4.0}, emissions={(1, "ADJ"): 6.0}, strength=1.5)
     screen.open("", sentence=WORDS, t="DET.NOUN:-4", e="1.ADJ:6", k="1.5")
     expected = chain(sentence=WORDS, edits=edits)
-    for path in (*STAGES[1:], ""):
-        with screen.redraw():
-            screen.follow(TITLES[path])
+
+    def check():
         shown = screen.read()
         assert shown.words == expected.words
         assert_rows(shown, expected)
         if shown.edges:
             assert_lattice(shown, expected)
-        screen.expect_edits(3)
         assert screen.page.url.startswith(screen.address(path, sentence=WORDS))
-    assert screen.params() == {"sentence": WORDS, "t": "DET.NOUN:-4", "e": "1.ADJ:6", "k": "1.5"}
+
+    for path in (*STAGES[1:], ""):
+        with screen.redraw():
+            screen.follow(TITLES[path])
+        screen.eventually(check)
+        screen.expect_edits(3)
+    screen.expect_params({"sentence": WORDS, "t": "DET.NOUN:-4", "e": "1.ADJ:6", "k": "1.5"})
 
 
 def test_back_goes_to_the_page_before_with_the_scenario(screen):
@@ -84,9 +91,7 @@ def test_back_goes_to_the_page_before_with_the_scenario(screen):
     with screen.redraw():
         screen.page.go_back()
         screen.expect_title("Explore")
-    assert_lattice(
-        screen.read(), chain(sentence=WORDS, edits=Edits(transitions={("DET", "NOUN"): -4.0}))
-    )
+    screen.expect_lattice(chain(sentence=WORDS, edits=Edits(transitions={("DET", "NOUN"): -4.0})))
 
 
 def test_another_model_keeps_the_sentence_and_the_edits(screen):
@@ -94,7 +99,7 @@ def test_another_model_keeps_the_sentence_and_the_edits(screen):
     with screen.redraw():
         screen.choose("model", "upos-en")
     edits = Edits(transitions={("DET", "NOUN"): -4.0})
-    assert_lattice(screen.read(), chain("upos-en", WORDS, edits))
+    screen.expect_lattice(chain("upos-en", WORDS, edits))
     screen.expect_param("model", "upos-en")
     screen.expect_edits(1)
 
@@ -104,7 +109,7 @@ def test_another_models_tags_are_other_tags_and_the_app_says_what_went(screen):
     with screen.redraw():
         screen.choose("model", "ner-en")
     screen.wait_for_text("ner-en has no tag")
-    assert_lattice(screen.read(), chain("ner-en", WORDS))
+    screen.expect_lattice(chain("ner-en", WORDS))
     screen.expect_edits(0)
 
 
@@ -116,11 +121,15 @@ def test_an_example_of_the_gallery_is_drawn_with_its_claim(screen):
     label = options.nth(1).inner_text()
     with screen.redraw():
         options.nth(1).click()
+    expect(screen.sentence).not_to_have_value(SENTENCE)
     sentence = screen.sentence.input_value()
-    assert sentence != SENTENCE
-    assert_lattice(screen.read(), chain(sentence=sentence))
+    screen.expect_lattice(chain(sentence=sentence))
     assert label == f"{sentence} – {label.partition(' – ')[2]}"
-    assert label.partition(" – ")[2] in screen.text()
+    screen.eventually(lambda: assert_says(screen, label.partition(" – ")[2]))
+
+
+def assert_says(screen, text):
+    assert text in screen.text()
 
 
 def test_two_sessions_do_not_influence_each_other(watch, fresh, screen):
@@ -133,10 +142,9 @@ def test_two_sessions_do_not_influence_each_other(watch, fresh, screen):
         other.type_score(other.cell("PRON", "VERB"), "-5")
     with other.redraw():
         other.apply_sentence(WORDS)
-    assert_lattice(screen.read(), chain(edits=Edits(transitions={("DET", "NOUN"): 5.0})))
+    screen.expect_lattice(chain(edits=Edits(transitions={("DET", "NOUN"): 5.0})))
     edits = Edits(transitions={("PRON", "VERB"): -5.0})
-    both = chain(sentence=WORDS, edits=edits)
-    other.eventually(lambda: assert_lattice(other.read(), both))
+    other.expect_lattice(chain(sentence=WORDS, edits=edits))
     screen.expect_edits(1)
     other.expect_edits(1)
     expect(screen.sentence).to_have_value(SENTENCE)
@@ -149,6 +157,7 @@ def test_numbers_as_tables_on_demand(screen):
     screen.page.locator(".st-key-view-twin label").first.click()
     expect(frames).to_have_count(3)
     screen.expect_param("v.twin", "1")
-    assert_table(screen.read(), "marginals", chain().analysis.forward_backward.marginals)
+    marginals = chain().analysis.forward_backward.marginals
+    screen.eventually(lambda: assert_table(screen.read(), "marginals", marginals))
     screen.page.locator(".st-key-view-twin label").first.click()
     expect(frames).to_have_count(1)

@@ -9,6 +9,8 @@ from tests.browser.screen import chain
 ASKED = "[data-question]"
 TAKEN = ("Take it with you", "Save the lattice")
 RIGHT = f"{ASKED} [data-right=true]"
+SIZES = """(all) => all.map((one) =>
+  [one.offsetHeight, parseFloat(getComputedStyle(one).fontSize)])"""
 
 
 def wrong_of(found):
@@ -48,14 +50,17 @@ def test_a_wrong_answer_names_its_mistake_and_a_right_one_follows(screen):
     second = next_question(now, now, "explore", first.ask)
     screen.press("q")
     expect(question).to_contain_text(second.text)
-    screen.page.reload()
+    screen.reload()
     expect(question).to_contain_text(second.text)
     question.locator("[data-choice]").nth(second.right).click()
     expect(told).to_contain_text(f"Right: {second.choices[second.right].text}")
-    sizes = question.locator("button:visible").evaluate_all(
-        "(all) => all.map((one) => [one.offsetHeight, parseFloat(getComputedStyle(one).fontSize)])"
-    )
-    assert all(height >= 24 and letters >= 14 for height, letters in sizes)
+
+    def check():
+        sizes = question.locator("button:visible").evaluate_all(SIZES)
+        assert sizes
+        assert all(height >= 24 and letters >= 14 for height, letters in sizes)
+
+    screen.eventually(check)
 
 
 def test_typing_answers_and_cells_keep_their_digits(screen):
@@ -66,6 +71,7 @@ def test_typing_answers_and_cells_keep_their_digits(screen):
     expect(question).to_contain_text(found.text)
     screen.type_score(screen.cell("DET", "NOUN"), "1")
     screen.expect_edits(1)
+    screen.rest()  # a redraw takes what is typed
     expect(screen.page.locator(RIGHT)).to_have_count(0)
     question.get_by_label("Type the answer").fill("perhaps")
     question.get_by_label("Type the answer").press("Enter")

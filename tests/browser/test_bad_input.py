@@ -31,6 +31,7 @@ HOSTILE = (
 
 def assert_kept(screen, sentence, edits=EDIT):
     """The sentence is drawn with the edits that were there before."""
+    screen.expect_edits(len(edits))
     expected = chain(sentence=sentence, edits=edits)
 
     def check():
@@ -39,7 +40,6 @@ def assert_kept(screen, sentence, edits=EDIT):
         assert_rows(shown, expected)
         if shown.edges:
             assert_lattice(shown, expected)
-        screen.expect_edits(len(edits))
 
     screen.eventually(check)
 
@@ -75,9 +75,8 @@ def test_one_word_of_ten_thousand_characters(screen):
     screen.open("", **LINK)
     with screen.redraw():
         screen.apply_sentence("a" * 10_000)
-    assert len(screen.read().words) == 1
-    wide = "document.documentElement.scrollWidth - innerWidth"
-    assert screen.page.evaluate(wide) <= 0
+    expect(screen.page.locator("[data-stage] .word")).to_have_count(1)
+    screen.expect_measured("document.documentElement.scrollWidth <= innerWidth", True)
     screen.expect_edits(1)
 
 
@@ -87,7 +86,7 @@ def test_two_hundred_tokens(walk, path):
     assert len(tokenize(text)) == 200
     screen = walk(path, sentence=text, **LINK)
     screen.wait_for_text("The first 120 of 200 words are drawn.")
-    assert len(screen.read().words) == 120
+    expect(screen.page.locator("[data-stage] .word")).to_have_count(120)
     assert_kept(screen, text)
 
 
@@ -108,27 +107,28 @@ def test_odd_text_is_drawn_word_by_word(screen, text):
     with screen.redraw():
         screen.apply_sentence(text)
     typed = screen.sentence.input_value()
+    assert typed != SENTENCE
     assert_kept(screen, typed)
 
 
 @pytest.mark.parametrize("path", STAGES)
 def test_user_text_is_text_on_every_page(walk, path):
     screen = walk(path, sentence=HOSTILE, **{"v.twin": "1"}, **LINK)
-    assert screen.params()["v.twin"] == "1"
+    screen.expect_param("v.twin", "1")
     words = [token.text for token in tokenize(HOSTILE)]
-    assert screen.read().words == words
+    expect(screen.page.locator("[data-stage] .word span")).to_have_text(words)
     expect(screen.sentence).to_have_value(HOSTILE)
+    assert_kept(screen, HOSTILE)
     assert screen.page.evaluate("window.hacked") is None
     assert screen.page.locator("[data-testid=stMain] img").count() == 0
-    assert_kept(screen, HOSTILE)
 
 
 def test_user_text_is_text_in_messages(screen):
     picture = "![x](http://evil.test/c.png)<img src=http://evil.test/d.png>"
     screen.open("", model=picture, t=f"{picture}.NOUN:1", zz=picture)
     screen.wait_for_text("![x](http://evil.test/c.png)")
-    assert screen.page.locator("[data-testid=stApp] img").count() == 0
     assert_kept(screen, SENTENCE, Edits())
+    assert screen.page.locator("[data-testid=stApp] img").count() == 0
 
 
 def test_no_number_in_a_matrix_cell(screen):
@@ -196,14 +196,14 @@ def test_every_parameter_survives_nonsense(screen, value):
     for path in ("emissions", "marginals"):
         screen.go(path, f"{screen.app.url}/{path}?{query}")
         screen.wait({"name": 0, "rev": -1})
-        assert_rows(screen.read(), chain())
+        screen.expect_rows(chain())
 
 
 def test_an_unknown_page_leads_home(new_screen):
     new_screen.page.goto(f"{new_screen.app.url}/no-such-page")
     new_screen.expect_title("Explore")
     new_screen.wait({"name": 0, "rev": -1})
-    assert_rows(new_screen.read(), chain("upos-en", first_sentence("upos-en")))
+    new_screen.expect_rows(chain("upos-en", first_sentence("upos-en")))
 
 
 @pytest.mark.parametrize("path", STAGES)
@@ -211,15 +211,23 @@ def test_no_allowed_path_on_any_page(screen, path):
     forbidden = {("START", tag): float("-inf") for tag in tagger().tags}
     link = ",".join(f"START.{tag}:-inf" for tag in tagger().tags)
     screen.open(path, t=link)
-    assert re.search("No tag sequence is allowed|log Z = −∞", screen.text())
-    assert screen.text().count("Undo an edit, or restore") <= 1
-    shown = screen.read()
-    assert_rows(shown, chain(edits=Edits(transitions=forbidden)))
-    assert shown.words == chain().words
+    expected = chain(edits=Edits(transitions=forbidden))
+
+    def without_path():
+        assert re.search("No tag sequence is allowed|log Z = −∞", screen.text())
+        assert screen.text().count("Undo an edit, or restore") <= 1
+        shown = screen.read()
+        assert_rows(shown, expected)
+        assert shown.words == expected.words
+
+    def with_paths():
+        assert not re.search("No tag sequence is allowed|log Z = −∞", screen.text())
+
+    screen.eventually(without_path)
     with screen.redraw():
         screen.page.locator(".st-key-reset button").click()
     assert_kept(screen, SENTENCE, Edits())
-    assert not re.search("No tag sequence is allowed|log Z = −∞", screen.text())
+    screen.eventually(with_paths)
 
 
 def test_forbidding_the_last_path_is_said_and_can_be_undone(screen):
@@ -234,7 +242,11 @@ def test_forbidding_the_last_path_is_said_and_can_be_undone(screen):
     with screen.redraw():
         screen.press("Control+z")
     assert_kept(screen, SENTENCE, before)
-    assert "No tag sequence is allowed" not in screen.text()
+
+    def is_gone():
+        assert "No tag sequence is allowed" not in screen.text()
+
+    screen.eventually(is_gone)
 
 
 def test_a_picture_that_fails_says_so_in_words(fresh, app):
@@ -251,5 +263,8 @@ def test_a_picture_that_fails_says_so_in_words(fresh, app):
     expect(screen.page.locator("[data-stage] [role=alert]")).to_contain_text("could not be drawn")
     expect(screen.page.locator("body")).not_to_contain_text("boom")
     screen.expect_edits(1)
-    assert errors
+    screen.eventually(lambda: assert_boom(errors))
+
+
+def assert_boom(errors):
     assert "boom" in errors[0]

@@ -27,9 +27,7 @@ from tests.brought import (
 from tests.browser.screen import (
     STAGES,
     TITLES,
-    assert_lattice,
     assert_matrix,
-    assert_rows,
 )
 
 SENTENCE = " ".join(DOG["tokens"])
@@ -52,17 +50,21 @@ def use(screen, name):
     box = screen.page.locator(".st-key-bring-name input")
     box.fill(name)
     box.press("Enter")
-    button = screen.page.get_by_role("button", name="Use this model")
-    before = screen.page.evaluate("crfviz.mark()")
-    button.click()
+    screen.rest()
+    before, model = screen.page.evaluate("crfviz.mark()"), screen.param("model")
+    screen.page.get_by_role("button", name="Use this model").click()
     screen.expect_title("Explore")
     screen.wait(before)
-    screen.page.wait_for_function("new URL(document.URL).searchParams.has('model')")
+    screen.page.wait_for_function(
+        "(before) => ![before, null].includes(new URL(document.URL).searchParams.get('model'))",
+        arg=model,
+    )
 
 
 def remove(screen, name):
     screen.visit("bring")
     screen.choose("bring-own", name)
+    screen.rest()  # a redraw closes what is open
     screen.page.get_by_role("button", name="Remove", exact=False).first.click()
     screen.wait_for_text(f"{name} goes for everybody")
     screen.page.get_by_role("button", name="Remove for good").click()
@@ -88,23 +90,23 @@ def dog(screen):
 
 def test_a_model_is_looked_at_used_edited_and_removed(screen, dog):
     assert dog == "dog"
-    screen.eventually(
-        lambda: assert_lattice(screen.read(), expected(DOG["emissions"], DOG["tokens"]))
-    )
+    told = expected(DOG["emissions"], DOG["tokens"])
+    screen.expect_lattice(told)
     for path in TITLES:
         if path in STAGES:
             screen.open(path, model=dog, sentence=SENTENCE)
-            assert_rows(screen.read(), expected(DOG["emissions"], DOG["tokens"]))
+            screen.expect_rows(told)
         else:
             screen.visit(path, model=dog, sentence=SENTENCE)
+            screen.rest()
         assert "could not be drawn" not in screen.text()
     screen.open("transitions", model=dog, sentence="Night falls")
-    assert_matrix(screen.read(), expected(FALLS["emissions"], FALLS["tokens"]))
+    falls = expected(FALLS["emissions"], FALLS["tokens"])
+    screen.eventually(lambda: assert_matrix(screen.read(), falls))
     with screen.redraw():
         screen.type_score(screen.cell("NOUN", "VERB"), "-4")
     edits = Edits(transitions={("NOUN", "VERB"): -4.0})
-    now = expected(FALLS["emissions"], FALLS["tokens"], edits)
-    screen.eventually(lambda: assert_lattice(screen.read(), now))
+    screen.expect_lattice(expected(FALLS["emissions"], FALLS["tokens"], edits))
     screen.visit("models", model=dog, sentence=SENTENCE)
     screen.wait_for_text("Scores of given sentences; no others can be scored.")
 
@@ -131,15 +133,23 @@ def test_long_names_of_tags_end_in_dots_and_are_said_in_full(screen):
     use(screen, model)
     for path in ("entities", "transitions"):
         screen.open(path, model=model, sentence=SENTENCE)
-        for names in NAMES:
-            assert screen.page.locator(names).evaluate_all(SPILLED) == [], names
+        screen.eventually(lambda: assert_none_spills(screen))
     first = screen.page.locator(".tag", has_text="B-person").first
     assert first.get_attribute("title") in LONG
     box = screen.page.get_by_test_id("stSelectbox").locator("input").first
-    assert box.input_value() == model
-    assert box.evaluate("(box) => box.scrollWidth > box.clientWidth")
-    assert box.evaluate("(box) => getComputedStyle(box).textOverflow") == "ellipsis"
+    expect(box).to_have_value(model)
+    expect(box).to_have_css("text-overflow", "ellipsis")
+    screen.eventually(lambda: assert_overflows(box))
     remove(screen, model)
+
+
+def assert_none_spills(screen):
+    for names in NAMES:
+        assert screen.page.locator(names).evaluate_all(SPILLED) == [], names
+
+
+def assert_overflows(box):
+    assert box.evaluate("(box) => box.scrollWidth > box.clientWidth")
 
 
 def dog_of(tags):
@@ -193,6 +203,7 @@ def test_what_cannot_be_read_is_said_and_offers_no_name(screen):
     for file, message in BAD.values():
         bring(screen, file)
         screen.wait_for_text(message)
+        screen.rest()
         assert screen.page.get_by_role("button", name="Use this model").count() == 0
 
 
@@ -209,17 +220,22 @@ def test_two_hundred_tags_are_drawn_so_that_they_can_be_read(screen):
     screen.wait_for_text("Read so that")
     use(screen, "many")
     name = screen.params()["model"]
-    assert "tags with no mass folded" in screen.text()
+    fold = screen.page.get_by_role("button", name="tags with no mass folded")
+    expect(fold).to_be_visible()
     screen.open("transitions", model=name)
     cells = screen.page.locator("[data-cell]:visible")
     last = cells.last
     last.scroll_into_view_if_needed()
     expect(last).to_be_in_viewport()
-    size = float(last.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)"))
-    assert size >= 9
-    box = last.bounding_box()
-    assert box["width"] >= 18
-    assert box["height"] >= 14
+
+    def check():
+        size = float(last.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)"))
+        assert size >= 9
+        box = last.bounding_box()
+        assert box["width"] >= 18
+        assert box["height"] >= 14
+
+    screen.eventually(check)
     screen.visit("why", model=name)
     screen.wait_for_text("They are looked for among up to 64 tags")
     remove(screen, name)
@@ -258,5 +274,5 @@ def test_every_kind_of_file_becomes_a_model_of_the_list(screen, tmp_path, make):
     words = list(chain.tokens)
     screen.open("", model=name, sentence=" ".join(words))
     shown = SimpleNamespace(words=words, tags=list(found.tags), analysis=analyse(chain))
-    screen.eventually(lambda: assert_lattice(screen.read(), shown))
+    screen.expect_lattice(shown)
     remove(screen, name)

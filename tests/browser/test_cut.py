@@ -73,7 +73,7 @@ def test_no_text_is_cut_or_faint(screen):
             screen.page.wait_for_function(STILL, polling=50)
             assert_readable(screen, f"{TITLES[path]}, {name}, {scheme}")
             if name == "zoomed":
-                assert screen.page.evaluate(LOST) == [], TITLES[path]
+                screen.expect_measured(LOST, [], where=TITLES[path])
             scheme = SCHEMES[scheme]
             with screen.redraw():
                 screen.page.emulate_media(color_scheme=scheme)
@@ -81,5 +81,5 @@ def test_no_text_is_cut_or_faint(screen):
 
 
 def assert_readable(screen, where):
-    assert screen.page.evaluate(CUT) == [], where
-    assert screen.page.evaluate(FAINT, LEAST_CONTRAST) == [], where
+    screen.expect_measured(CUT, [], where=where)
+    screen.expect_measured(FAINT, [], LEAST_CONTRAST, where=where)

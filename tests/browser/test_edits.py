@@ -31,8 +31,8 @@ def assert_edited(screen, edits, *, sentence=SENTENCE, model=MODEL):
         assert_lattice(shown, expected)
         if shown.cells:
             assert_matrix(shown, expected)
-        screen.expect_edits(len(edits))
 
+    screen.expect_edits(len(edits))
     screen.eventually(check)
 
 
@@ -42,7 +42,7 @@ def test_typing_a_score_is_answered_by_the_library(screen):
         screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
     assert_edited(screen, with_cell("DET", "NOUN", -3.25))
     screen.expect_param("t", "DET.NOUN:-3.25")
-    assert screen.cell("DET", "NOUN").get_attribute("data-edited") == "true"
+    expect(screen.cell("DET", "NOUN")).to_have_attribute("data-edited", "true")
 
 
 def test_typing_is_the_very_first_action_on_a_cold_page(watch, fresh):
@@ -68,7 +68,7 @@ def test_forbidding_and_restoring_a_transition(screen):
     cell = screen.cell("PRON", "VERB")
     with screen.redraw():
         screen.type_score(cell, "-inf")
-    assert cell.inner_text() == "−∞"
+    expect(cell).to_have_text("−∞")
     assert_edited(screen, with_cell("PRON", "VERB", -math.inf))
     with screen.redraw():
         cell.press("Delete")
@@ -110,19 +110,29 @@ def test_pictures_follow_the_hand_while_dragging_and_python_agrees(screen):
     before = screen.read()
     screen.drag(cell, up=150, drop=False)
     screen.page.wait_for_function("crfviz.stage().dataset.source === 'live'")
-    score = number(cell.get_attribute("aria-valuetext"))
-    assert score == pytest.approx(number(before.cells["DET,VERB"]) + 150 * 0.02, abs=1e-3)
-    dragging = screen.read()
-    expected = chain(edits=with_cell("DET", "VERB", score))
-    assert_rows(dragging, expected)
-    assert_lattice(dragging, expected)
-    assert dragging.marginals != before.marginals
+    wanted = number(before.cells["DET,VERB"]) + 150 * 0.02
+
+    def follows():
+        score = number(cell.get_attribute("aria-valuetext"))
+        assert score == pytest.approx(wanted, abs=1e-3)
+        dragging = screen.read()
+        expected = chain(edits=with_cell("DET", "VERB", score))
+        assert_rows(dragging, expected)
+        assert_lattice(dragging, expected)
+        assert dragging.marginals != before.marginals
+        return score, dragging
+
+    score, dragging = screen.eventually(follows)
     screen.expect_edits(0)
     with screen.redraw():
         screen.page.mouse.up()
-    shown = screen.read()
-    assert shown.source == "python"
-    assert shown.marginals == pytest.approx(dragging.marginals, abs=1.1e-6)
+
+    def agrees():
+        shown = screen.read()
+        assert shown.source == "python"
+        assert shown.marginals == pytest.approx(dragging.marginals, abs=1.1e-6)
+
+    screen.eventually(agrees)
     assert_edited(screen, with_cell("DET", "VERB", score))
 
 
@@ -133,10 +143,10 @@ def test_a_drag_survives_the_answer_to_the_edit_before(screen):
     screen.drag(screen.cell("PRON", "VERB"), up=50, drop=False)
     screen.page.wait_for_function("document.URL.includes('DET.NOUN')")
     screen.page.mouse.up()
+    screen.page.wait_for_function("document.URL.includes('PRON.VERB')")
     screen.wait(before)
     score = number(screen.read().cells["PRON,VERB"])
     edits = Edits(transitions={("DET", "NOUN"): 2.0, ("PRON", "VERB"): score})
-    screen.page.wait_for_function("document.URL.includes('PRON.VERB')")
     assert_edited(screen, edits)
 
 
@@ -158,8 +168,13 @@ def test_nudging_by_keys(screen):
     with screen.redraw():
         screen.press("Alt+ArrowUp", "Alt+ArrowUp", "Alt+Shift+ArrowDown")
     screen.page.wait_for_function("document.URL.includes('DET.NOUN')")
-    score = number(cell.get_attribute("aria-valuetext"))
-    assert score == pytest.approx(start + 0.1 + 0.1 - 1, abs=1e-5)
+
+    def nudged():
+        score = number(cell.get_attribute("aria-valuetext"))
+        assert score == pytest.approx(start + 0.1 + 0.1 - 1, abs=1e-5)
+        return score
+
+    score = screen.eventually(nudged)
     assert_edited(screen, with_cell("DET", "NOUN", score))
 
 
@@ -243,10 +258,14 @@ def test_emissions_are_edited_in_their_table(screen):
     with screen.redraw():
         screen.type_score(screen.emission(1, k), "12.5")
     expected = chain(edits=Edits(emissions={(1, "NOUN"): 12.5}))
-    shown = screen.read()
-    assert_rows(shown, expected)
-    assert_table(shown, "emissions", expected.analysis.potentials.emissions)
-    assert shown.rows["greedy"] == named(expected.analysis.greedy, expected.tags)
+
+    def check():
+        shown = screen.read()
+        assert_rows(shown, expected)
+        assert_table(shown, "emissions", expected.analysis.potentials.emissions)
+        assert shown.rows["greedy"] == named(expected.analysis.greedy, expected.tags)
+
+    screen.eventually(check)
     screen.expect_param("e", "1.NOUN:12.5")
     screen.drag(screen.emission(0, k), up=100)
     screen.page.wait_for_function("document.URL.includes('0.NOUN')")

@@ -29,11 +29,11 @@ def test_one_cone_on_day_1_halves_the_odds_of_a_hot_day(screen):
     with screen.redraw():
         screen.choose("model", ICE_CREAM)
     screen.type_sentence(DAYS)
-    screen.eventually(lambda: assert_lattice(screen.read(), chain(ICE_CREAM, DAYS)))
+    screen.expect_lattice(chain(ICE_CREAM, DAYS))
     screen.expect_param("model", ICE_CREAM)
     assert screen.read().marginals["0,1"] == pytest.approx(0.8709, abs=5e-5)
     screen.type_sentence("1" + DAYS[1:])
-    screen.eventually(lambda: assert_lattice(screen.read(), chain(ICE_CREAM, "1" + DAYS[1:])))
+    screen.expect_lattice(chain(ICE_CREAM, "1" + DAYS[1:]))
     assert screen.read().marginals["0,1"] == pytest.approx(0.4909, abs=5e-5)
 
 
@@ -41,12 +41,16 @@ def test_the_matrix_shows_one_step_at_a_time(screen):
     expected = chain(PERCEPTRON, SENTENCE)
     screen.open("transitions", model=PERCEPTRON, sentence=SENTENCE)
     expect(screen.page.locator(".matrix-step-text")).to_have_text("step These → have")
-    assert_matrix(screen.read(), expected, into=1)
+    expect_matrix(screen, expected, into=1)
     screen.page.get_by_title("one step on").click()
     expect(screen.page.locator(".matrix-step-text")).to_have_text("step have → been")
-    assert_matrix(screen.read(), expected, into=2)
+    expect_matrix(screen, expected, into=2)
     screen.node(3, expected.tags.index("VERB")).click()
-    assert_matrix(screen.read(), expected, into=3)
+    expect_matrix(screen, expected, into=3)
+
+
+def expect_matrix(screen, expected, into):
+    screen.eventually(lambda: assert_matrix(screen.read(), expected, into=into))
 
 
 def test_an_edit_holds_at_every_step(screen):
@@ -63,24 +67,28 @@ def test_an_edit_holds_at_every_step(screen):
 
     screen.eventually(check)
     screen.page.get_by_title("one step on").click()
-    assert_matrix(screen.read(), expected, into=2)
+    expect_matrix(screen, expected, into=2)
 
 
 def test_scores_without_probabilities_say_so_once(screen):
     for path in ("", "viterbi", "marginals"):
         screen.open(path, model=PERCEPTRON, sentence=SENTENCE, step="100")
-        assert screen.text().count("scores, not probabilities") == 1
+        screen.eventually(lambda: assert_says(screen, "scores, not probabilities", 1))
     screen.open("", model=ICE_CREAM)
-    assert "not probabilities" not in screen.text()
+    screen.eventually(lambda: assert_says(screen, "not probabilities", 0))
+
+
+def assert_says(screen, text, times):
+    assert screen.text().count(text) == times
 
 
 def test_a_probability_can_be_typed(screen):
     screen.open("transitions", model=ICE_CREAM, sentence="2 3 3 1")
-    assert screen.cell("C", "H").inner_text() == "0.1"
+    expect(screen.cell("C", "H")).to_have_text("0.1")
     with screen.redraw():
         screen.type_score(screen.cell("C", "H"), "0.5")
     edits = Edits({("C", "H"): math.log(0.5)})
-    screen.eventually(lambda: assert_lattice(screen.read(), chain(ICE_CREAM, "2 3 3 1", edits)))
+    screen.expect_lattice(chain(ICE_CREAM, "2 3 3 1", edits))
     screen.type_score(screen.cell("C", "H"), "-1")
     screen.wait_for_text("is no probability")
 
@@ -102,12 +110,12 @@ def test_the_walk_brings_a_far_day_into_sight(screen):
         screen.press("Home", *["ArrowRight"] * 25)
     expect(screen.page.locator(".step-text")).to_contain_text("Forward 25 of 33")
     expect(screen.node(24, 0)).to_be_in_viewport()
-    assert screen.page.evaluate("crfviz.stage().querySelector('.scroller').scrollLeft") > 0
+    screen.expect_measured("crfviz.stage().querySelector('.scroller').scrollLeft > 0", True)
 
 
 def test_a_probability_of_a_word_can_be_typed(screen):
     screen.open("emissions", model=ICE_CREAM, sentence="2 3 3 1")
-    assert screen.emission(0, 1).inner_text() == "0.20"
+    expect(screen.emission(0, 1)).to_have_text("0.20")
     with screen.redraw():
         screen.type_score(screen.emission(0, 1), "0.4")
     edits = Edits(emissions={(0, "H"): math.log(0.4)})
@@ -125,19 +133,22 @@ def test_every_page_works_and_no_text_is_small(screen, model):
     sentence = load_tagger(model).examples()[0].text
     expected = chain(model, sentence)
     screen.open("", model=model, sentence=sentence)
+
+    def check():
+        shown = screen.read()
+        assert shown.words == expected.words
+        if shown.edges:
+            assert_lattice(shown, expected)
+
     for path in [*list(TITLES)[1:], ""]:
         if path in STAGES:
             with screen.redraw():
                 screen.follow(TITLES[path])
-            shown = screen.read()
-            assert shown.words == expected.words
-            if shown.edges:
-                assert_lattice(shown, expected)
+            screen.eventually(check)
             if model.startswith(TEXTBOOK):
                 assert_very_large(screen, path)
         else:
             screen.follow(TITLES[path])
-            idle = "[data-testid=stApp][data-test-script-state=notRunning]"
-            expect(screen.page.locator(idle)).to_be_visible()
+            screen.rest()
         expect(screen.page.locator("[data-testid=stAlertContentError]")).to_have_count(0)
         assert_large(screen, path)

@@ -33,7 +33,8 @@ def test_a_right_table_then_a_wrong_cell(homework):
 
 def test_a_bug_is_named_from_the_keyboard(homework):
     homework.choose("view-homework", "max for sum")
-    homework.expect_param("v.homework", "max for sum")  # a button knows what was chosen when drawn
+    homework.expect_param("v.homework", "max for sum")
+    homework.rest()  # a button knows what was chosen when drawn
     fill = homework.page.get_by_role("button", name="Fill it in")
     fill.focus()
     fill.press("Enter")

@@ -29,8 +29,8 @@ def test_words_tags_nodes_and_edges_are_reached_and_explained(screen):
     first = screen.page.evaluate(f"{FOCUS}.title")
     expect(tip).to_have_text(first)
     screen.press("ArrowRight")
+    screen.page.wait_for_function(f"(first) => {FOCUS}.title !== first", arg=first)
     second = screen.page.evaluate(f"{FOCUS}.title")
-    assert second != first
     expect(tip).to_have_text(second)
     screen.page.evaluate(f"{FOCUS}.blur()")
     expect(tip).to_be_hidden()

@@ -70,12 +70,16 @@ def test_marks_steps_and_undo(screen):
     screen.page.get_by_role("button", name="Take the step").click()
     after = assert_learning(screen, right, taken=1)
     expected.analysis = type("Moved", (), {"potentials": after})
-    assert_matrix(screen.read(), expected)
+    screen.eventually(lambda: assert_matrix(screen.read(), expected))
 
     screen.press("Control+z")
     assert_learning(screen, right)
     screen.expect_edits(0)
-    assert screen.read().cells == trained.cells
+
+    def is_trained():
+        assert screen.read().cells == trained.cells
+
+    screen.eventually(is_trained)
 
 
 def test_a_size_that_is_no_number_is_said(screen):
