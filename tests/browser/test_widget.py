@@ -2,9 +2,11 @@
 
 from base64 import b64encode
 
+import pytest
 from playwright.sync_api import expect
 
 from crfviz.views.exports import bundle
+from crfviz.views.exports.frame import framed
 from crfviz.views.exports.live import PAGES, Live, data
 from tests.browser.test_live_file import assert_marginals, chain
 
@@ -26,10 +28,38 @@ async ([code, data, sheet]) => {
 """
 
 
-def test_an_edit_goes_to_python_and_other_data_is_drawn(fresh):
+# Of pages with a saved output: as in VS Code, and one that runs only scripts that it knows.
+NOTEBOOKS = {
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "img-src https: data:; connect-src https:; child-src https: data:": "[data-stage]",
+    "default-src 'none'; script-src 'nonce-abc'; style-src 'unsafe-inline'": "#why",
+}
+
+
+@pytest.mark.parametrize("policy", NOTEBOOKS, ids=["inline", "nonce"])
+def test_a_saved_output_lives_or_has_its_tables_as_the_policy_around_it_allows(fresh, policy):
     page = fresh().new_page()
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    page.set_content(f"<!DOCTYPE html>{head}<p>Out[1]:</p>{framed(Live(chain()))}")
+    inside = page.frame_locator("iframe")
+    expect(inside.locator("[data-stage], #why")).to_have_count(1)
+    expect(inside.locator(NOTEBOOKS[policy])).to_be_visible()
+
+
+def rendered(page):
     code = b64encode(bundle.widget().encode()).decode()
     page.evaluate(RENDER, [code, data(Live(chain()), list(PAGES)), bundle.style()])
+    return page
+
+
+def test_its_paper_is_its_own_where_the_notebook_has_other_colours_than_the_system(fresh):
+    frame = rendered(fresh(color_scheme="dark").new_page()).locator(".live")
+    expect(frame).to_have_css("color", "rgb(250, 250, 250)")
+    expect(frame).to_have_css("background-color", "rgb(14, 17, 23)")
+
+
+def test_an_edit_goes_to_python_and_other_data_is_drawn(fresh):
+    page = rendered(fresh().new_page())
     assert_marginals(page, chain())
     page.get_by_role("button", name="Transitions").click()
     page.locator('[data-cell="A,B"]').click()
