@@ -39,7 +39,7 @@ export function mark(element, name, value = true) {
 
 // The same for several attributes data-NAME at once; names as in `dataset`.
 export function flag(element, values) {
-  for (const [name, value] of Object.entries(values)) mark(element, `data-${hyphenated(name)}`, value ?? false);
+  for (const [name, value] of Object.entries(values)) mark(element, dataName(name), value ?? false);
 }
 
 export function hide(element, hidden = true) {
@@ -97,6 +97,14 @@ function give(element, name, value) {
   else element.setAttribute(name, value);
 }
 
-function hyphenated(name) {
-  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+// Thousands of nodes ask for the same few.
+function dataName(name) {
+  let known = dataNames.get(name);
+  if (!known) {
+    known = `data-${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    dataNames.set(name, known);
+  }
+  return known;
 }
+
+const dataNames = new Map();
