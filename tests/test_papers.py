@@ -7,11 +7,13 @@ import math
 import re
 import shutil
 import subprocess
+import zlib
 
 import pytest
 
 import crfviz
 from crfviz.chain.edits import Edits
+from crfviz.views.exports import pdf
 from crfviz.views.exports.live import Live, Origin
 from crfviz.views.exports.script import script
 from crfviz.views.exports.tex import PREAMBLE, number, tex
@@ -97,6 +99,30 @@ def test_every_picture_and_table_compiles(tmp_path, engine):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
         assert done.returncode == 0, (tmp_path / f"{name}.log").read_text("latin-1")[-800:]
         assert (tmp_path / f"{name}.pdf").stat().st_size > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ENGINES, reason="neither pdflatex nor lualatex on this machine")
+def test_a_picture_is_written_as_pdf_with_its_letters(tmp_path):
+    path = tmp_path / "lattice.pdf"
+    crfviz.export_tikz(crfviz.Potentials([[1.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]), path)
+    content = path.read_bytes()
+    assert content.startswith(b"%PDF-")
+    packed = re.findall(rb"/FlateDecode.*?stream\r?\n(.*?)endstream", content, re.DOTALL)
+    assert any(b"/FontFile" in zlib.decompressobj().decompress(part) for part in packed)
+    assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize(
+    ("engine", "expected"),
+    [(None, "needs pdflatex or lualatex"), ("false", "false does not compile")],
+)
+def test_a_pdf_that_cannot_be_made_is_said(tmp_path, monkeypatch, engine, expected):
+    found = engine and shutil.which(engine)
+    monkeypatch.setattr(pdf.shutil, "which", lambda _: found)
+    with pytest.raises(crfviz.CrfvizError, match=expected):
+        crfviz.export_tikz(chain(), tmp_path / "x.pdf")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_csv_reads_back(tmp_path):

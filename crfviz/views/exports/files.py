@@ -7,8 +7,8 @@ from pathlib import Path
 from crfviz.exceptions import CrfvizError
 
 
-def write(text: str, path: str | PathLike[str]) -> None:
-    """Write a text file whole or not at all.
+def write(content: str | bytes, path: str | PathLike[str]) -> None:
+    """Write a file whole or not at all; a text as UTF-8.
 
     Raises:
         CrfvizError: it cannot be written there.
@@ -16,7 +16,7 @@ def write(text: str, path: str | PathLike[str]) -> None:
     target = Path(path)
     draft = target.with_name(f".{target.name}.part")
     try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
         draft.replace(target)
     except OSError as error:
         with suppress(OSError):

@@ -35,6 +35,7 @@ _SPECIAL = {
 _LIGATURES = set("-,?!")  # two of them would become one sign
 _LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŒœŠšŽžŁłČčŘřŚśŻżŃńĆć"
 
+SIGN = r"\crfvizsign"  # writes a sign by its number
 # What both engines need. Signs that Latin fonts lack are written by their number with pdflatex.
 PREAMBLE = r"""\usepackage{iftex}
 \ifPDFTeX
@@ -69,4 +70,4 @@ def _sign(sign: str) -> str:
         return f"{sign}\\kern0pt{{}}"
     if (sign.isascii() and sign.isprintable()) or sign in _LETTERS:
         return sign
-    return " " if sign.isspace() else rf"\crfvizsign{{{ord(sign):04X}}}"
+    return " " if sign.isspace() else rf"{SIGN}{{{ord(sign):04X}}}"

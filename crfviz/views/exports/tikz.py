@@ -6,12 +6,14 @@ dashes, so that a print without colours says the same.
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.weights import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
 from crfviz.text.lines import shown_value
 from crfviz.views.exports.files import write
+from crfviz.views.exports.pdf import compiled
 from crfviz.views.exports.subject import What, live_of
 from crfviz.views.exports.tex import PREAMBLE, number, tex
 from crfviz.views.strips.pictures import tags_with_mass
@@ -35,9 +37,11 @@ def export_tikz(
 ) -> None:
     """Write a picture as a LaTeX document for pdflatex or lualatex (packages standalone and tikz).
 
+    Where one of these is installed it writes the PDF, too: with its letters in it.
+
     Args:
         what: potentials, best with their words, or a tagger.
-        path: of the .tex file.
+        path: of the .tex file, or of a .pdf file.
         sentence: for a tagger its sentence, as typed or as words.
         picture: "lattice"; "trellis", the numbers of one step of Viterbi; "transitions", the
             matrix; "sweeps", the table of α and β.
@@ -46,7 +50,8 @@ def export_tikz(
         digits: decimals of all numbers.
 
     Raises:
-        CrfvizError: it is not one of these, or the file cannot be written.
+        CrfvizError: it is not one of these, the file cannot be written, or a PDF is wanted where
+            there is no LaTeX.
     """
     draw = PICTURES.get(picture)
     if draw is None:
@@ -55,7 +60,8 @@ def export_tikz(
     if digits not in range(13):
         raise CrfvizError(f"digits must be a whole number from 0 to 12, got {shown_value(digits)}")
     analysis = analyse(live_of(what, sentence).potentials)
-    write(document(draw(analysis, position, digits), analysis), path)
+    drawn = document(draw(analysis, position, digits), analysis)
+    write(compiled(drawn) if Path(path).suffix.lower() == ".pdf" else drawn, path)
 
 
 def document(body: Sequence[str], analysis: Analysis) -> str:
