@@ -7,12 +7,15 @@ servers is not about them. What runs is Streamlit's own command all the same.
 import os
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 
 from benchmarks.serving import ROOT
+
+_one_at_a_time = threading.Lock()  # the main module is that of all threads
 
 
 @contextmanager
@@ -51,7 +54,8 @@ def fork(arguments, environment, log):
     """Start Streamlit in a fork; see `benchmarks.serving.new_process`."""
     context = get_context("forkserver")
     process = context.Process(target=serve, args=(arguments, dict(environment), log.name))
-    process.start()
+    with _one_at_a_time, forking():
+        process.start()
     return ForkedServer(process)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
+from tests.forked_server import fork
 
 pytestmark = pytest.mark.slow  # they label for seconds
 
@@ -20,7 +21,7 @@ PACE = (0.0, 0.3)
 def labelled(labelling_benchmark, tmp_path_factory):
     """The store after five annotators, and the annotators."""
     annotators, documents = labelling_benchmark
-    with running_app(tmp_path_factory.mktemp("app") / "server.log") as app:
+    with running_app(tmp_path_factory.mktemp("app") / "server.log", start=fork) as app:
         shared = documents.stored(app.database, "shared", documents.sentences(4, "s"))
         people = []
         for number in range(ANNOTATORS):

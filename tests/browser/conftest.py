@@ -11,6 +11,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.serving import running_app
 from tests.browser.screen import SCRIPT, TITLES, Screen
+from tests.forked_server import fork
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_OPTIONS = [
@@ -61,7 +62,7 @@ def chromium():
 @pytest.fixture(scope="session")
 def app(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
     """A server of the app, shared by all tests."""
-    with running_app(tmp_path_factory.mktemp("app") / "server.log") as running:
+    with running_app(tmp_path_factory.mktemp("app") / "server.log", start=fork) as running:
         yield running
 
 

@@ -9,6 +9,7 @@ from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.annotate.store import document_key
 from tests.browser.screen import PATIENCE
+from tests.forked_server import fork
 from tests.identity_provider import identity_provider, secrets
 
 
@@ -17,7 +18,7 @@ def test_the_account_is_the_annotator(fresh, tmp_path):
     variables = {"STREAMLIT_SECRETS_FILES": str(file)}
     with (
         identity_provider("anna@example.org") as provider,
-        running_app(tmp_path / "server.log", variables) as app,
+        running_app(tmp_path / "server.log", variables, fork) as app,
     ):
         file.write_text(secrets(provider, app.url))
         with open_store(app.database) as store:

@@ -14,6 +14,7 @@ from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.annotate.store import document_key
 from tests.browser.screen import TITLES, WITHOUT_STAGE, Screen
+from tests.forked_server import fork
 from tests.marked_names import ANNOTATORS, WORDS, marked_places
 from tests.test_exports_send_nothing import lattice, report
 
@@ -32,7 +33,7 @@ VIEWS = [
 def marked(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
     """A server on which everything is named so that Markdown would load a picture."""
     folder = tmp_path_factory.mktemp("marked")
-    with running_app(folder / "server.log", marked_places(folder)) as app:
+    with running_app(folder / "server.log", marked_places(folder), fork) as app:
         yield app
 
 
