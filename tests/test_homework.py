@@ -5,12 +5,15 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.homework.bugs import CATALOGUE
 from crfviz.chain.homework.check import check, check_table
 from crfviz.chain.homework.programs import KINDS
+from crfviz.chain.homework.readings import Rounding, coarsest, tolerance
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, ShapeError
 from tests.icecream import ice_cream
@@ -211,6 +214,26 @@ def test_an_empty_cell_is_wrong():
     wrong = check_table(chain, "alpha", table)
     assert (wrong.position, wrong.tag) == (1, 0)
     assert math.isnan(wrong.found)
+
+
+@given(
+    values=st.lists(
+        st.floats(-1e300, 1e300) | st.floats(-9, 9) | st.sampled_from([-INF, INF, math.nan]),
+        min_size=6,
+        max_size=6,
+    ),
+    rounding=st.sampled_from(
+        [Rounding(d, None, True) for d in range(7)]
+        + [Rounding(None, d, True) for d in range(2, 7)]
+        + [Rounding(None, None, single) for single in (True, False)]
+    ),
+    products=st.booleans(),
+)
+def test_no_tolerance_is_larger_than_the_coarsest(values, rounding, products):
+    right = np.array(values).reshape(3, 2)
+    for steps in (np.arange(3), np.arange(3)[::-1], np.arange(3) + 7):
+        allowed = tolerance(rounding, right, steps, products=products)
+        assert allowed.max() <= coarsest(rounding, right)
 
 
 def test_whole_numbers_need_no_rounding():

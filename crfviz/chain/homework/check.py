@@ -24,6 +24,7 @@ from crfviz.chain.homework.readings import (
     LOG,
     Layout,
     Rounding,
+    coarsest,
     fits,
     misplaced,
     names_a_best,
@@ -154,7 +155,7 @@ def _explained(bug: Bug, tries: list[Trial], right: Program) -> Iterator[tuple[i
         return
     for mutant in bug.mutants(right):
         for way, one in enumerate(tries):
-            if one.fit(mutant).all():
+            if one.explained_by(mutant):
                 yield way, one.distance(mutant)
 
 
@@ -213,9 +214,21 @@ class Trial:
                 return np.zeros_like(self.words, dtype=bool)
             return pointer_fits(self.words, choices)
         table, given = self._printed(program)
-        if len(table) != len(given) or np.isnan(table).mean() > MOST_UNKNOWN:
+        unknown = np.count_nonzero(np.isnan(table))
+        if len(table) != len(given) or unknown > MOST_UNKNOWN * table.size:
             return np.zeros_like(given, dtype=bool)
         return fits(given, table, self._tolerance(table))
+
+    def explained_by(self, program: Program) -> bool:
+        """Whether a program would print all of it; most would not, which shows at a glance."""
+        if self.choices is None:
+            table, given = self._printed(program)
+            if len(table) != len(given):
+                return False
+            with np.errstate(all="ignore"):
+                if (np.abs(given - table) > coarsest(self.rounding, table)).any():
+                    return False
+        return bool(self.fit(program).all())
 
     def distance(self, program: Program) -> float:
         """How far a program's table lies from the given one, in tolerances."""

@@ -195,6 +195,22 @@ def tolerance(
     return allowed
 
 
+def coarsest(rounding: Rounding, right: Array) -> float:
+    """What no `tolerance` of a table exceeds, in the unit of the table; quicker than those.
+
+    Args:
+        rounding: of the table that is looked at.
+        right: (R, K) the right table.
+    """
+    largest = float(np.abs(right[np.isfinite(right)]).max(initial=1.0))
+    unit = 0.0
+    if rounding.decimals is not None:
+        unit = min(10.0**-rounding.decimals, COARSEST)
+    elif rounding.digits is not None:
+        unit = largest * 10.0 ** (1 - rounding.digits)
+    return 1.001 * max(2e-5 * largest, HALF * (1 + MOST_STEPS) * unit)
+
+
 def _readings(
     kind: str, shape: tuple[int, ...], num_tokens: int, num_tags: int
 ) -> Iterator[Layout]:
