@@ -2,7 +2,9 @@
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
-JOBS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")  # a browser test waits half of its time
+CORES = $(shell $(PYTHON) -c "import os; print(os.cpu_count() or 1)")
+JOBS ?= $(shell expr $(CORES) + 1)  # a browser test waits half of its time
+FAST_JOBS ?= $(CORES)
 FUZZ ?= 50000
 FEW = 3
 OPTIONS ?=
@@ -12,7 +14,7 @@ TORCH_CPU = https://download.pytorch.org/whl/cpu
 CYCLONEDX = 7.5.0
 COMPILE = uv pip compile -q --no-header --no-annotate --python-version 3.11 --generate-hashes
 export PYTHONDONTWRITEBYTECODE =  # what is imported is compiled once, by whoever imports it first
-PYTEST = $(BIN)/pytest -n $(JOBS) --maxprocesses 3 --dist worksteal
+PYTEST = $(BIN)/pytest --maxprocesses 3 --dist worksteal
 
 run: $(VENV)/installed
 	$(BIN)/streamlit run app.py $(OPTIONS)
@@ -21,7 +23,7 @@ test: $(VENV)/installed-dev
 	$(MAKE) -j 2 check suite  # side by side: types are checked by one core
 
 suite: $(VENV)/installed-dev
-	$(PYTEST) --durations 10
+	$(PYTEST) -n $(JOBS) --durations 10
 
 again: check  # after a run that failed: the few tests that did, alone; what passes now has a race
 	$(BIN)/python -c "import json, sys; failed = json.load(open('.pytest_cache/v/cache/lastfailed')); \
@@ -37,7 +39,7 @@ fix: $(VENV)/installed-dev
 	$(BIN)/biome check --write ; $(BIN)/dprint fmt
 
 fast: $(VENV)/installed-dev
-	HYPOTHESIS_PROFILE=fast $(PYTEST) -q -m "not slow and not app and not browser"
+	HYPOTHESIS_PROFILE=fast $(PYTEST) -n $(FAST_JOBS) -q -m "not slow and not app and not browser"
 
 fuzz: $(VENV)/installed-dev
 	CRFVIZ_FUZZ=$(FUZZ) $(BIN)/pytest -q -s --timeout 0 tests/test_fuzz.py tests/test_brought_fuzz.py

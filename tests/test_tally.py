@@ -45,7 +45,7 @@ def whole(one_at_a_time):  # noqa: ARG001
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=min(40, settings.default.max_examples), deadline=None)
 @given(
     cuts=st.lists(st.integers(1, 20), max_size=6),
     name=st.sampled_from(sorted(CORPORA)),
