@@ -88,6 +88,7 @@
       const drawn =
         root &&
         !running() &&
+        getComputedStyle(root).getPropertyValue("--ink") && // the style sheet is in force
         root.dataset.source === "python" &&
         (name(root) !== before.name || Number(root.dataset.rev) > before.rev);
       return rested(drawn);

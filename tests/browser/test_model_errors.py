@@ -256,9 +256,11 @@ def test_a_link_scrolls_to_the_word_of_the_error_however_late_the_style_sheet_co
     cell = page.locator("[data-row=viterbi][data-t='55']")
     expect(cell).to_be_attached(timeout=PATIENCE)
     assert held
+    expect(cell).to_be_hidden()  # nobody sees it unstyled
     for route in held:
         route.continue_()
     expect(cell).to_be_in_viewport(timeout=PATIENCE)
+    expect(cell).to_be_visible()
 
 
 # Whether a table of the tab before was ever to be seen beside the bar of a run.

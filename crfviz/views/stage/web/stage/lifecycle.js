@@ -29,6 +29,7 @@ export class Stage {
   constructor(parent, send, { keys = parent, beyond = () => false } = {}) {
     this.beyond = beyond;
     this.root = html("div", { "data-stage": "", "data-rev": 0, tabindex: "-1" });
+    this.root.style.visibility = "hidden"; // until the style sheet is in force, which says otherwise
     parent.append(this.root);
     this.outbox = new Outbox(send);
     this.timers = {};
