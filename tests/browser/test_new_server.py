@@ -63,7 +63,8 @@ def test_broken_model_is_named_and_everything_else_stays(watch, shared, new_app,
     screen.expect_edits(1)
     with screen.redraw():
         screen.choose("model", MODEL)
-    assert_lattice(screen.read(), chain(edits=with_cell("DET", "NOUN", -3.25)))
+    expected = chain(edits=with_cell("DET", "NOUN", -3.25))
+    screen.eventually(lambda: assert_lattice(screen.read(), expected))
 
 
 def test_a_new_server_keeps_its_log_clean_of_crashes(new_app):

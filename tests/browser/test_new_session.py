@@ -67,7 +67,7 @@ def test_nothing_is_lost_where_another_server_goes_on(screen):
     expect(screen.sentence).to_have_value("Dogs bark .")
     with screen.redraw():
         screen.sentence.press("Enter")
-    _reads(screen, "Dogs bark .")
+    screen.eventually(lambda: _reads(screen, "Dogs bark ."))
 
 
 def _reads(screen, sentence):

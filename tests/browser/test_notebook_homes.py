@@ -62,13 +62,17 @@ def pull(page, cell, up):
     """Drag a cell of the matrix upwards, or down."""
     page.get_by_role("button", name="Transitions").click()
     place = page.locator(f"[data-cell='{cell}']")
-    place.scroll_into_view_if_needed()
-    box = place.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x, y - up, steps=6)
-    page.mouse.up()
+    for _ in range(TRIES):  # what is around it may move it away before the hand is there
+        place.scroll_into_view_if_needed()
+        box = place.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x, y - up, steps=6)
+        page.mouse.up()
+        with suppress(AssertionError):
+            return expect(place).to_have_attribute("data-edited", "true", timeout=QUICKLY)
+    pytest.fail("the cell cannot be taken")
 
 
 def test_jupyterlab_draws_and_what_is_dragged_comes_back(page, port, tmp_path):

@@ -72,7 +72,7 @@ def test_what_a_click_or_the_mouse_brings_up_loads_nothing(marked, unguarded):
     page, outside = unguarded
     screen = Screen(page, marked).open("marginals", **MARKED)
     page.locator(CHART).hover(position={"x": 150, "y": 120})
-    screen.visit("why", **MARKED)
+    screen.open("why", **MARKED)
     page.get_by_role("button", name=re.compile("^Pin ")).click()
     expect(page.get_by_text("Pinned: ")).to_be_visible()
     assert outside == []

@@ -98,7 +98,8 @@ def test_forward_backward_shows_both_tables_and_z_at_every_word(screen):
     assert shown.rows["log_z"] == [log_z] * len(expected.words)
     with screen.redraw():
         screen.page.get_by_role("radio", name=SWEEP_DISPLAYS["normalised"]).click()
-    assert_table(screen.read(), "alpha", normalise(tables.log_alpha))
+    normalised = normalise(tables.log_alpha)
+    screen.eventually(lambda: assert_table(screen.read(), "alpha", normalised))
 
 
 def test_viterbi_shows_every_backpointer(screen):

@@ -44,6 +44,14 @@ def seen(screen):
     return screen.page.evaluate(SEEN)
 
 
+def assert_equal(found, expected):
+    assert found == expected
+
+
+def assert_fits(screen):
+    assert screen.page.evaluate(BELOW) <= 0
+
+
 def at_step(screen, step, of=2 * WORDS):
     at = f"[data-stage][data-step='{step}'][data-steps='{of}']"
     expect(screen.page.locator(at)).to_be_attached()
@@ -90,7 +98,8 @@ def test_viterbi_gives_nothing_away_before_its_step(screen):
 
     with screen.redraw():
         screen.page.get_by_role("button", name="marginals").click()
-    assert seen(screen)["marginals"] == WORDS * len(expected.tags)
+    marginals = WORDS * len(expected.tags)
+    screen.eventually(lambda: assert_equal(seen(screen)["marginals"], marginals))
     screen.expect_param("v.nodes", "marginals")
     screen.press("Home")
     assert seen(screen)["marginals"] == 0
@@ -108,7 +117,9 @@ def test_forward_backward_sums_left_to_right_and_back(screen):
     for step in range(last):
         shown = seen(screen)
         assert (shown["step"], shown["steps"]) == (step, last)
-        assert screen.page.evaluate(BELOW) <= 0  # all tags have rows, and the lattice the numbers
+        screen.eventually(
+            lambda: assert_fits(screen)
+        )  # all tags have rows, and the lattice the numbers
         forward, back = min(step, WORDS), max(0, step - WORDS - 1)
         swept = every[:forward] if not back else every[WORDS - back :]
         assert shown["columns"] == swept
@@ -169,7 +180,10 @@ def test_the_clicker_lives_wherever_the_focus_is(screen):
     screen.press("ArrowRight", "End", "Home", " ")  # inside of the text
     at_step(screen, 1, longer)
 
+    screen.expect_param("step", "1")
+    screen.page.wait_for_function("crfviz.swept()")  # what is drawn closes a list
     screen.page.locator(".st-key-model button[aria-haspopup=listbox]").click()
+    expect(screen.page.get_by_role("listbox")).to_be_visible()
     screen.press("PageDown")
     at_step(screen, 1, longer)
     screen.press("Escape")
@@ -180,7 +194,9 @@ def test_the_clicker_lives_wherever_the_focus_is(screen):
 
 def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
     screen.open("", sentence=SENTENCE)
-    screen.press("PageDown")
+    with screen.redraw():  # a key that comes while a page is turned does nothing
+        screen.press("PageDown")
+        screen.expect_title("Emissions")
     at_step(screen, 0, WORDS + 1)
     assert seen(screen)["tables"]["emissions"] == []
     assert seen(screen)["rows"] == {}
@@ -190,14 +206,16 @@ def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
     assert shown["rows"] == {"greedy": named(chain().analysis.greedy, chain().tags)[:3]}
     assert shown["note"] == ""
     screen.expect_param("step", "3")
-    screen.press("PageUp", "PageUp", "PageUp", "PageUp")
-    screen.expect_title("Explore")
-    at_step(screen, 0, 0)  # a key that comes while a page is turned does nothing
+    with screen.redraw():
+        screen.press("PageUp", "PageUp", "PageUp", "PageUp")
+        screen.expect_title("Explore")
+    at_step(screen, 0, 0)
     screen.press("PageUp")
     screen.wait_for_text("Explore is the first page of “Follow the chain”.")
     screen.page.locator("h1").click()
-    screen.press(" ")
-    screen.expect_title("Emissions")
+    with screen.redraw():
+        screen.press(" ")
+        screen.expect_title("Emissions")
     at_step(screen, 0, WORDS + 1)
     screen.press("End", " ")
     screen.expect_title("Transitions")
@@ -226,8 +244,9 @@ def test_the_clicker_turns_pages_that_have_no_picture(screen):
     screen.page.get_by_role("tab").first.click()  # the cards are below
     screen.page.wait_for_function(f"{main}.scrollHeight > 2 * {main}.clientHeight")
     screen.page.evaluate(f"{main}.scrollTop = 0")
+    screen.page.wait_for_function("crfviz.swept()")
     screen.press("PageDown")
-    assert screen.page.evaluate(f"{main}.scrollTop") > 0
+    screen.page.wait_for_function(f"{main}.scrollTop > 0")
     screen.expect_title("Models")
     screen.page.evaluate(f"{main}.scrollTop = 1e6")
     screen.press("PageDown")
@@ -270,7 +289,8 @@ def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
     screen.page.reload()
     screen.wait({"name": 0, "rev": -1})
     assert seen(screen)["rows"] == shown["rows"]
-    screen.follow("Viterbi")
+    with screen.redraw():
+        screen.follow("Viterbi")
     at_step(screen, 0)
     screen.press("End")
     shown = seen(screen)
@@ -297,7 +317,8 @@ def test_nothing_beside_the_picture_tells_what_a_step_has_not_come_to(screen):
     expect(point).to_be_visible()
     screen.press("Home")
     expect(point).to_have_count(0)
-    screen.follow("Explore")
+    with screen.redraw():
+        screen.follow("Explore")
     expect(point).to_be_visible()
     assert labels.count() < len(chain().tags)
     screen.page.locator("h1").click()
@@ -330,7 +351,7 @@ def test_the_link_is_the_screen(watch, fresh):
     expect(other.page.locator(".tag-label:visible")).to_have_count(len(chain().tags))
     expect(other.page.locator("[data-testid=stExpandSidebarButton]")).to_be_visible()
     expect(other.page.locator("[data-table=beta][data-chosen]")).to_be_in_viewport(ratio=1)
-    assert other.page.evaluate(BELOW) <= 0
+    other.eventually(lambda: assert_fits(other))
     within = """() => {
       const box = (kind) => crfviz.stage().querySelector(kind).getBoundingClientRect();
       const [frame, head, label] = [".scroller", ".word", ".label.tag-name"].map(box);
@@ -338,16 +359,20 @@ def test_the_link_is_the_screen(watch, fresh):
       return [chosen.top >= head.bottom, chosen.bottom <= frame.bottom,
               Math.abs(head.top - frame.top) < 1, Math.abs(label.left - frame.left) < 1];
     }"""
-    assert other.page.evaluate(within) == [True] * 4  # it scrolls under its words, beside its tags
-    place, inside = (
-        other.page.locator(each).first.bounding_box()
-        for each in ("[data-table=beta][data-t='30'][data-k='3']", ".scroller")
-    )
-    assert inside["x"] <= place["x"] <= inside["x"] + inside["width"] - place["width"]
+
+    def check():  # it scrolls under its words, beside its tags
+        assert other.page.evaluate(within) == [True] * 4
+        place, inside = (
+            other.page.locator(each).first.bounding_box()
+            for each in ("[data-table=beta][data-t='30'][data-k='3']", ".scroller")
+        )
+        assert inside["x"] <= place["x"] <= inside["x"] + inside["width"] - place["width"]
+
+    other.eventually(check)
     other.page.locator("[data-testid=stExpandSidebarButton]").click()
     other.page.wait_for_function("!new URL(document.URL).searchParams.has('v.sidebar')")
     other.follow("Viterbi")
-    assert "v.panel" not in other.params()
+    other.page.wait_for_function("!new URL(document.URL).searchParams.has('v.panel')")
 
 
 def legend(screen):
@@ -457,6 +482,7 @@ def test_pages_without_a_picture_step_too(screen):
     screen.press("PageDown")
     screen.expect_title("Log space")
     at_step(screen, 0, 5)
+    screen.page.wait_for_function("crfviz.swept()")  # while a page is turned keys do nothing
     screen.press("ArrowRight", "ArrowRight")
     expect(screen.page.locator("[data-testid=stDataFrame]")).to_have_count(1)
     screen.expect_param("step", "2")

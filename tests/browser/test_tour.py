@@ -22,9 +22,9 @@ def test_the_tour_waits_at_each_stop_and_is_never_offered_again(watch, fresh):
         screen.expect_param("tour", str(number))
 
     def open_page(title):
-        page.get_by_role("button", name=f"Open {title}").click()
-        screen.expect_title(title)
-        screen.wait({"name": 0, "rev": -1})
+        with screen.redraw():
+            page.get_by_role("button", name=f"Open {title}").click()
+            screen.expect_title(title)
 
     screen.open(model=MODEL)
     box = page.locator("[data-stage]").bounding_box()
@@ -87,7 +87,11 @@ def test_the_tour_waits_at_each_stop_and_is_never_offered_again(watch, fresh):
     expect(page.locator("[data-tour]")).to_have_count(0)
     screen.open(model=MODEL)
     expect(page.get_by_text(OFFER)).to_have_count(0)
-    assert page.locator("[data-stage]").bounding_box() == box  # the offer moved nothing
+
+    def check():
+        assert page.locator("[data-stage]").bounding_box() == box  # the offer moved nothing
+
+    screen.eventually(check)
 
 
 def test_who_declines_is_not_asked_again(watch, fresh):

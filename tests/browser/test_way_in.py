@@ -42,6 +42,8 @@ SCHEMES = """
 
 BELOW_TITLE = """() => document.querySelector(".crfviz-answers").getBoundingClientRect().top
   - document.querySelector("h1").getBoundingClientRect().top"""
+TERMS = """(names) => JSON.stringify(names) === JSON.stringify(
+  [...document.querySelectorAll(".crfviz-terms button")].map((one) => one.ariaLabel))"""
 LETTERS = 28  # pixels of the title's line that letters take
 
 
@@ -111,11 +113,10 @@ def test_every_page_says_what_it_answers_and_explains_its_words(screen):
             screen.follow(entry.title)
         line = screen.page.locator(".crfviz-answers > span").first
         expect(line).to_have_text(entry.answers)
-        assert screen.page.evaluate(BELOW_TITLE) >= LETTERS, entry.title
+        screen.page.wait_for_function(f"({BELOW_TITLE})() >= {LETTERS}")
         expect(screen.page.locator(".st-key-pages a[aria-current]")).to_have_text(entry.title)
         names = [f"Glossary: {term}" for term in entry.terms]
-        buttons = screen.page.locator(".crfviz-terms button")
-        assert buttons.evaluate_all("(all) => all.map((one) => one.ariaLabel)") == names
+        screen.page.wait_for_function(TERMS, arg=names)
         expect(screen.page.locator(".st-key-rows")).to_have_count(int(entry.rows))
         expect(screen.sentence).to_have_count(int(entry.sentence))
         expect(screen.page.locator(".st-key-model")).to_have_count(int(entry.model))
@@ -131,10 +132,14 @@ def test_a_word_of_the_glossary_opens_beside_its_button(screen):
     panel = screen.page.locator(":popover-open")
     expect(panel).to_contain_text(GLOSSARY["backpointer"].text)
     expect(panel).to_contain_text(GLOSSARY["backpointer"].formula)
-    box, at = panel.bounding_box(), button.bounding_box()
-    assert at["y"] < box["y"] < at["y"] + 3 * at["height"]
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 1280
+
+    def check():
+        box, at = panel.bounding_box(), button.bounding_box()
+        assert at["y"] < box["y"] < at["y"] + 3 * at["height"]
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 1280
+
+    screen.eventually(check)
     screen.press("Escape")
     expect(panel).to_have_count(0)
 
@@ -151,12 +156,13 @@ def test_the_colours_are_chosen_in_the_app_and_are_in_the_link(watch, fresh, sys
     screen.expect_param("v.theme", other)
     app = screen.page.locator("[data-testid=stApp]")
     expect(app).to_have_css("color-scheme", other)
-    assert screen.page.evaluate(colours)[1] != ink
+    screen.page.wait_for_function(f"(ink) => ({colours})()[1] !== ink", arg=ink)
     screen.page.reload()
     screen.wait({"name": 0, "rev": -1})
     expect(app).to_have_css("color-scheme", other)
     screen.page.get_by_role("radio", name="system").click()
     expect(app).to_have_css("color-scheme", system)
+    screen.page.wait_for_function("!new URL(document.URL).searchParams.has('v.theme')")
     assert screen.params() == {"model": MODEL}
 
 
@@ -186,10 +192,14 @@ def test_without_the_sidebar_the_title_stays_free_and_the_picture_is_wider(watch
         "(before) => crfviz.stage().getBoundingClientRect().width > before + 250",
         arg=before["width"],
     )
-    after = screen.page.evaluate(measure)
-    box = button.bounding_box()
-    assert after["title"] >= box["x"] + box["width"]
-    assert after["word"] > 1200
+
+    def check():
+        after = screen.page.evaluate(measure)
+        box = button.bounding_box()
+        assert after["title"] >= box["x"] + box["width"]
+        assert after["word"] > 1200
+
+    screen.eventually(check)
 
 
 def test_the_whole_sentence_is_in_sight_while_somebody_types(screen):
@@ -198,4 +208,8 @@ def test_the_whole_sentence_is_in_sight_while_somebody_types(screen):
     assert screen.sentence.evaluate(hidden) > 0
     screen.sentence.focus()
     expect(screen.sentence).to_be_focused()
-    assert screen.sentence.evaluate(hidden) <= 1
+
+    def check():
+        assert screen.sentence.evaluate(hidden) <= 1
+
+    screen.eventually(check)

@@ -33,18 +33,22 @@ def test_the_bars_of_a_clicked_tag_add_up_to_the_gap(screen):
     screen.open("why")
     with screen.redraw():
         click_node(screen, 1, k)
-    screen.expect_param("v.at", "1 NOUN")
+        screen.expect_param("v.at", "1 NOUN")
     expected = why_not(now.analysis.potentials, 1, k)
-    bars = {t: (scores(step), scores(word)) for t, step, word in screen.page.evaluate(TERMS)}
-    for t, (step, word) in bars.items():
-        assert step == pytest.approx(expected.transition_terms[t].item(), abs=1e-6)
-        if t < len(now.words):
-            assert word == pytest.approx(expected.emission_terms[t].item(), abs=1e-6)
-    shown = sum(map(sum, bars.values()))
-    hidden = 5e-3 * 2 * (len(now.words) + 1 - len(bars))  # rows of next to nothing are left out
-    assert shown == pytest.approx(expected.gap, abs=hidden + 1e-5)
-    assert screen.read().rows["why"] == named(expected.path, now.tags)
-    assert f"{expected.gap:.2f} nats" in screen.read().note
+
+    def check():
+        bars = {t: (scores(step), scores(word)) for t, step, word in screen.page.evaluate(TERMS)}
+        for t, (step, word) in bars.items():
+            assert step == pytest.approx(expected.transition_terms[t].item(), abs=1e-6)
+            if t < len(now.words):
+                assert word == pytest.approx(expected.emission_terms[t].item(), abs=1e-6)
+        shown = sum(map(sum, bars.values()))
+        hidden = 5e-3 * 2 * (len(now.words) + 1 - len(bars))  # rows of next to nothing are left out
+        assert shown == pytest.approx(expected.gap, abs=hidden + 1e-5)
+        assert screen.read().rows["why"] == named(expected.path, now.tags)
+        assert f"{expected.gap:.2f} nats" in screen.read().note
+
+    screen.eventually(check)
 
 
 def test_a_question_can_be_linked(screen):
@@ -63,12 +67,16 @@ def test_a_pin_settles_everything_and_tells_its_price(screen):
     screen.wait_for_text(f"P(pins | x) = {given.probability:.4f}")
     screen.expect_param("p", "1.NOUN")
     settled = viterbi(free.analysis.potentials.pin({1: "NOUN"}))
-    shown = screen.read()
-    assert shown.marginals[f"1,{free.tags.index('NOUN')}"] == 1
-    assert shown.rows["viterbi"] == named(settled.path, free.tags)
+
+    def check():
+        shown = screen.read()
+        assert shown.marginals[f"1,{free.tags.index('NOUN')}"] == 1
+        assert shown.rows["viterbi"] == named(settled.path, free.tags)
+
+    screen.eventually(check)
     with screen.redraw():
         screen.page.get_by_role("button", name="Unpin all").click()
-    assert_lattice(screen.read(), free)
+    screen.eventually(lambda: assert_lattice(screen.read(), free))
 
 
 def test_pins_without_a_path_say_so_and_can_be_dropped(screen):
@@ -79,8 +87,12 @@ def test_pins_without_a_path_say_so_and_can_be_dropped(screen):
     with screen.redraw():
         screen.page.get_by_role("button", name="Unpin all").click()
     walled = Edits(transitions={(tag, "NOUN"): -math.inf for tag in now.tags})
-    assert_rows(screen.read(), chain(edits=walled))
-    assert "No tag sequence is allowed" not in screen.text()
+
+    def check():
+        assert_rows(screen.read(), chain(edits=walled))
+        assert "No tag sequence is allowed" not in screen.text()
+
+    screen.eventually(check)
 
 
 def test_forbidding_a_tag_can_be_undone(screen):
