@@ -38,7 +38,10 @@ def cluster(tmp_path_factory):
         workers = [started(stack, "worker", *one, *both) for _ in range(2)]
         while not told.exists() or not told.read_text():
             assert scheduler.poll() is None
-        yield json.loads(told.read_text())["address"], workers, scheduler
+        address = json.loads(told.read_text())["address"]
+        come = "import sys; from distributed import Client; Client(sys.argv[1]).wait_for_workers(2)"
+        subprocess.run([sys.executable, "-c", come, address], check=True)
+        yield address, workers, scheduler
 
 
 def evaluate(file, model, out, *options):
@@ -54,7 +57,7 @@ def evaluate(file, model, out, *options):
 
 
 def wait_for_shards(process, folder):
-    """Until three shards are finished."""
+    """Until three shards are finished, of so many that the end is far away."""
     while not folder.is_dir() or len(list(folder.iterdir())) < 3:
         assert process.poll() is None, process.stderr.read()
 
@@ -63,7 +66,7 @@ def wait_for_shards(process, folder):
 def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
     address, workers, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
-    file.write_text(corpus(800), encoding="utf-8")
+    file.write_text(corpus(2400), encoding="utf-8")
     out, folder = tmp_path / "many.json", tmp_path / "many.json.shards"
     with evaluate(file, model, out, "--scheduler", address) as process:
         wait_for_shards(process, folder)
@@ -94,7 +97,7 @@ def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
 def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp_path):
     address, _, scheduler = cluster  # the last test with it
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
-    file.write_text(corpus(1500), encoding="utf-8")
+    file.write_text(corpus(12000), encoding="utf-8")
     out, folder = tmp_path / "x.json", tmp_path / "x.json.shards"
     with evaluate(file, model, out, "--scheduler", address) as process:
         wait_for_shards(process, folder)
