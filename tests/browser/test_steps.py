@@ -428,7 +428,7 @@ def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
     values = torch.exp(messages[:3, 0]).tolist()
 
     def check():
-        texts = cells.all_inner_texts()[:3]
+        texts = [text.replace("−", "-") for text in cells.all_inner_texts()[:3]]
         assert [float(text) for text in texts] == [float(f"{value:.4g}") for value in values]
 
     screen.eventually(check)
