@@ -44,6 +44,14 @@ def test_every_question_is_answered(app, model, tab):
 
 
 @pytest.mark.app
+def test_two_models_that_nobody_ran_are_run_one_after_the_other(app, monkeypatch):
+    monkeypatch.setattr(runs, "_digest", lambda tagger, _: f"nobody-ran-{tagger.name}")
+    open_page(app, model="upos-en", **{"v.tab": "Two models"})
+    assert not app.error
+    assert len(app.dataframe) == 2
+
+
+@pytest.mark.app
 def test_two_models_are_set_side_by_side(app):
     params = {"v.tab": "Two models", "v.against": "upos-en-hmm", "v.kind_of": "loss"}
     open_page(app, model="upos-en", **params)

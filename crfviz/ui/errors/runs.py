@@ -62,7 +62,7 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
         bar = st.progress(0.0, f"0 of {len(sentences):,} sentences")
         place = st.empty()
     unseen = st.empty()
-    _fetch_ahead(unseen)
+    _fetch_ahead(unseen, key)
     place.button("Stop", on_click=set_view_option, args=("stopped", key), key=f"errors.stop.{key}")
 
     def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
@@ -90,9 +90,9 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     return analysis
 
 
-def _fetch_ahead(place: DeltaGenerator) -> None:
+def _fetch_ahead(place: DeltaGenerator, key: str) -> None:
     """Have the browser fetch, while the run goes on, what it will draw the results with."""
-    with place.container(key="errors-unseen"):  # by the style sheet of the frame
+    with place.container(key=f"errors-unseen-{key}"):  # by the style sheet of the frame
         st.dataframe({"": [0]}, width=1, height=1)
         st.vega_lite_chart(spec={"mark": "point", "data": {"values": []}, "width": 1, "height": 1})
 
