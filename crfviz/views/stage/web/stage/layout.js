@@ -14,15 +14,17 @@ const CAPITAL = 9; // of a letter in the name of a tag
 const BESIDE = 54; // a number beside a node of the last column
 const BESIDE_CHANGED = 102; // the same with its change in brackets
 const GAP = 16; // between the words and the panel beside them
-const PAGE_BELOW = 62; // what the page needs under the stage
+const PAGE_BELOW = 52; // what the page needs under the stage
 const TOPLINE = 26;
 const AROUND = TOPLINE + 40; // with the words and margins
 const MOST_HELD = 100; // of strips that stay in sight under a table
 const TWICE = 320; // what a page with two lattices needs around them
 const STEPPER = 46;
 const LINE = 19; // of the legend, and of what stands over a table
-const LETTER = 6.6; // its mean width
+const LETTER = 6; // its mean width
 const CAPTION = 7; // around what stands over a table
+const CLOSE = { least: 15, rows: 32, around: 11 }; // the least row, and what is saved between the rows and around them
+const USUAL = { least: 0, rows: 0, around: 0 };
 const PANEL = 330; // a panel beside the words
 const LEAST_MATRIX = 270; // the controls under a small matrix need them
 const MATRIX_LABEL = 58;
@@ -34,6 +36,7 @@ const BESIDE_HEIGHTS = {
   cell: { around: 155, row: 18.5 },
   bars: { around: 70, row: 24 },
 };
+const FORMULA = 2 * LINE; // over what goes into a cell, where it is long
 const LEAST_LISTED = 4; // of what goes into a cell
 const GRAPH_MARGIN = 10;
 const MESSAGE = 11; // characters of a message such as PROPN −12
@@ -99,10 +102,14 @@ function sizesIn(model, { width, height, top, note, scale, shortens }, bar) {
   const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
   const alone = standsAlone(model, { free: freeBeside(every), tables: every.length, unit });
   const tables = alone ? [] : every;
-  const free = freeBeside(tables) + (alone ? strips + note : 0); // what the last step brings with the tables
-  const rows = rowsOf(model, { free, height, tables: tables.length, below, unit });
+  const beneath = strips + unit * (captionsOf(tables) + AROUND - TOPLINE); // the words, beside their rows
+  const panelAbove = unit * (heightBeside(side, model, shortens) + FORMULA) - beneath;
+  const saved = savedBy(model, { free: freeBeside(tables), panelAbove, tables: tables.length, unit });
+  const withLast = alone ? strips + note : 0; // what the last step brings with the tables
+  const free = freeBeside(tables) + unit * (saved.rows + saved.around) + withLast;
+  const rows = rowsOf(model, { free, height, tables: tables.length, below, unit, saved });
   const frame = frameOf(model, rows, { free, height, matrices, unit });
-  const inside = unit * (graphs + captionsOf(tables)) + (alone ? 0 : strips) + unit * (AROUND - TOPLINE);
+  const inside = unit * (graphs + captionsOf(tables) + AROUND - TOPLINE - saved.rows) + (alone ? 0 : strips);
   const inFrame = frame.room + inside;
   const lacking = frame.needed - frame.room + matrices - frame.matrices;
   const tooTall =
@@ -134,6 +141,7 @@ function sizesIn(model, { width, height, top, note, scale, shortens }, bar) {
       roomy: column >= ROOMY * unit,
       stacked,
       alone,
+      close: saved === CLOSE,
       framed,
       held: framed && strips <= MOST_HELD * unit,
       cut: panel < wanted,
@@ -142,9 +150,10 @@ function sizesIn(model, { width, height, top, note, scale, shortens }, bar) {
 }
 
 // Of a row of tags, one of plain texts, and all of them.
-function stripHeights({ rows, panels, heading }, unit) {
+function stripHeights({ rows, panels, heading, K }, unit) {
   const low = panels.side === "entity" ? 27 : 31;
-  const [strip, plain] = (panels.compact ? [26, 20] : [heading.length ? 25 : low, 22]).map((size) => size * unit);
+  const compact = K <= LARGE_TAGS ? [22, 18] : [26, 20]; // large letters have room enough around them
+  const [strip, plain] = (panels.compact ? compact : [heading.length ? 25 : low, 22]).map((size) => size * unit);
   const every = panels.main.includes("strips") ? rows : [];
   return { strip, plain, strips: every.reduce((sum, row) => sum + (row.texts ? plain : strip), 0) };
 }
@@ -153,6 +162,14 @@ function stripHeights({ rows, panels, heading }, unit) {
 function standsAlone({ panels, walking, covered, shown }, { free, tables, unit }) {
   if (!walking || !tables || !panels.main.includes("lattice") || covered.has("lattice")) return false;
   return free < shown.size * (tables + 1) * limits(panels, true, tables, false)[0] * unit;
+}
+
+// A lattice and all tables at once are drawn closer where there is little room for their rows, or for the panel beside
+// them, of which `panelAbove` has to find its place beside the rows.
+function savedBy({ panels, walking, shown }, { free, panelAbove, tables, unit }) {
+  if (walking || tables < 2 || !panels.main.includes("lattice")) return USUAL;
+  const [least] = limits(panels, true, tables, false);
+  return free < Math.max(panelAbove, (shown.size * (tables + 1) + 1) * least * unit) ? CLOSE : USUAL;
 }
 
 // What the rows need and the room for them, and that of matrices below: both scroll where they share too little.
@@ -257,7 +274,7 @@ function labelWidth(rows, side, tight, unit) {
 }
 
 // Height and number of the lattice's or the tables' rows, and which of them each tag has; folded tags share the last.
-function rowsOf({ panels, shown, order, K, ghost }, { free, height, tables, below, unit }) {
+function rowsOf({ panels, shown, order, K, ghost }, { free, height, tables, below, unit, saved }) {
   const lattice = panels.main.includes("lattice");
   const rows = shown.size + (lattice && shown.size < K ? 1 : 0);
   const twice = panels.compact && lattice;
@@ -268,7 +285,11 @@ function rowsOf({ panels, shown, order, K, ghost }, { free, height, tables, belo
   // Their cells are reached from the panel beside them, too; and an edit that brings rows moves none off the page.
   const dense = twice || (lattice && tables > 0) || Boolean(ghost);
   const row = Math.floor(
-    clamp(ideal, Math.max(dense ? 0 : TARGET, least * unit), (K <= LARGE_TAGS ? TALLEST : most) * unit),
+    clamp(
+      ideal,
+      Math.max(dense ? 0 : TARGET, (saved.least || least) * unit),
+      (K <= LARGE_TAGS ? TALLEST : most) * unit,
+    ),
   );
   return { row, rows, drawn: wanted, rowOf };
 }

@@ -1,0 +1,67 @@
+"""How high the rows of a picture are, and when they scroll in a frame of their own."""
+
+import pytest
+
+from crfviz.views.stage.component import PACKAGE, WEB
+from tests import node
+
+LAYOUT = {str(PACKAGE / WEB / "stage" / "layout.js"): "layout"}
+# Forward–backward of nine words and 17 tags beside the panel of a cell, on a projector.
+SIZES = """
+  const [T, K] = [9, 17];
+  const tags = Array.from({ length: K }, (_, k) => `TAG${k}`);
+  const label = "x".repeat(70);
+  const table = (name) => ({ name, label, values: new Array(T * K).fill(1.5), digits: 1 });
+  const model = (shown, walking) => ({
+    T, K, tags, walking,
+    shown: new Set(Array(shown).keys()),
+    order: [...Array(shown).keys()],
+    words: new Array(T).fill("word"),
+    rows: [{ label: "log Z", texts: new Array(T).fill("68.7550") }],
+    tables: [table("alpha"), table("beta")],
+    panels: { main: ["lattice", "alpha", "beta", "strips"], side: "cell" },
+    heading: [],
+    covered: new Set(),
+    walk: { phases: [{ nodes: ["alpha"] }] },
+    legend: "x".repeat(120),
+  });
+  const room = { width: 935, height: 720, top: 57, note: 38, scale: 1, shortens: false };
+  return told.map(({ shown, walking }) => {
+    const { row, flags: { framed, close, alone } } = layout(model(shown, walking), room);
+    return { row, framed, close, alone };
+  });
+"""
+
+
+@pytest.fixture(scope="module")
+def sizes(tmp_path_factory):
+    """By the number of tags in sight and whether steps are left."""
+    cases = [(shown, walking) for shown in (2, 5, 8, 9, 17) for walking in (False, True)]
+    told = [{"shown": shown, "walking": walking} for shown, walking in cases]
+    given = node.run(tmp_path_factory.mktemp("layout"), LAYOUT, SIZES, told)
+    return dict(zip(cases, given, strict=True))
+
+
+@pytest.mark.parametrize("shown", [8, 9])
+def test_a_lattice_and_two_tables_are_drawn_closer_before_they_scroll(sizes, shown):
+    last = sizes[shown, False]
+    assert last["close"]
+    assert not last["framed"]
+    assert 15 <= last["row"] < 17
+
+
+def test_few_rows_keep_their_height(sizes):
+    assert not sizes[2, False]["framed"]
+    assert sizes[2, False]["row"] > 24
+
+
+def test_what_has_no_room_even_then_scrolls(sizes):
+    assert sizes[17, False]["framed"]
+
+
+@pytest.mark.parametrize("shown", [9, 17])
+def test_while_it_steps_the_lattice_is_alone_and_not_closer(sizes, shown):
+    walking = sizes[shown, True]
+    assert walking["alone"]
+    assert not walking["close"]
+    assert walking["row"] >= 22
