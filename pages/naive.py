@@ -37,11 +37,12 @@ frame = frame[frame["rank"] <= listed]
 listing.dataframe(
     frame.style.format({"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}),
     hide_index=True,
-    height=380 if finished else "content",
+    height=366 if finished else "content",
 )
 picture.altair_chart(
     running_chart(every, listed),
     alt="running sum of exp(score) against Z; the list has the numbers",
+    key="wide-running",
 )
 if finished:
     st.caption(

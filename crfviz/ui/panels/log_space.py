@@ -113,7 +113,9 @@ def underflow_panel(scene: Scene) -> None:
     st.text(underflow_note(sums, len(scene.tags)))
     picture, table = st.columns([3, 2])
     picture.altair_chart(
-        underflow_chart(sums), alt="log of the summed α by word; the table has the numbers"
+        underflow_chart(sums),
+        alt="log of the summed α by word; the table has the numbers",
+        key="wide-underflow",
     )
     frame = underflow_frame(sums, words)
     table.dataframe(
