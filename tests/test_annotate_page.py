@@ -338,7 +338,7 @@ def test_without_a_document_the_list_is_shown(page, store):
     finish(store, names[0], "anna")
     page.run()
     assert "Choose a document" in texts(page)
-    assert "1 done, 0 begun" in texts(page)
+    assert "1 sentence\n1 done, 0 begun by you" in texts(page)
     assert MODEL in texts(page)
     assert not page.main.get("bidi_component")
     button(page, "cats and more").click().run()

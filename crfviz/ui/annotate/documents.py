@@ -18,7 +18,6 @@ from crfviz.views.numbers import count
 
 MOST_SHOWN = 20
 MOST_TAGS = 20  # that are listed
-HEADINGS = ("Document", "Sentences", "By you", "Begun with")
 WIDTHS = (3, 1.2, 1.6, 2.2)
 SEEN = "document seen"  # key of the one whose model was brought along
 
@@ -29,8 +28,6 @@ def document_list(documents: Sequence[DocumentSummary], who: str) -> None:
         st.info("There is no document: add sentences first.")
         return
     st.markdown("**Choose a document**")
-    for column, title in zip(st.columns(WIDTHS), HEADINGS, strict=True):
-        column.caption(title)
     for document in documents[: -MOST_SHOWN - 1 : -1]:
         name, sentences, mine, model = st.columns(WIDTHS, vertical_alignment="center")
         key = document_key(document)
@@ -42,10 +39,10 @@ def document_list(documents: Sequence[DocumentSummary], who: str) -> None:
             type="tertiary",
             icon=":material/description:",
         )
-        sentences.write(f"{document.sentences:,}")
+        sentences.write(count(document.sentences, "sentence"))
         progress = store().progress(document.name, who)
-        mine.write(f"{progress.done:,} done, {progress.open:,} begun")
-        model.write(plain(document.model) or "not begun")
+        mine.write(f"{progress.done:,} done, {progress.open:,} begun by you")
+        model.write(f"begun with {plain(document.model)}" if document.model else "not begun")
     if len(documents) > MOST_SHOWN:
         st.caption(f"The newest {MOST_SHOWN} of {len(documents):,}; the box above has all of them.")
 
