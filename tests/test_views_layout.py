@@ -25,9 +25,10 @@ SIZES = """
     walk: { phases: [{ nodes: ["alpha"] }] },
     legend: "x".repeat(120),
   });
-  const room = { width: 935, height: 720, top: 57, note: 38, scale: 1, shortens: false };
-  return told.map(({ shown, walking }) => {
-    const { row, flags: { framed, close, alone } } = layout(model(shown, walking), room);
+  const room = { height: 720, top: 57, note: 38, scale: 1, shortens: false };
+  return told.map(({ shown, walking, width = 935 }) => {
+    const { row, flags } = layout(model(shown, walking), { ...room, width });
+    const { framed, close, alone } = flags;
     return { row, framed, close, alone };
   });
 """
@@ -38,6 +39,8 @@ def sizes(tmp_path_factory):
     """By the number of tags in sight and whether steps are left."""
     cases = [(shown, walking) for shown in (2, 5, 8, 9, 17) for walking in (False, True)]
     told = [{"shown": shown, "walking": walking} for shown, walking in cases]
+    cases.append("phone")
+    told.append({"shown": 8, "walking": False, "width": 350})
     given = node.run(tmp_path_factory.mktemp("layout"), LAYOUT, SIZES, told)
     return dict(zip(cases, given, strict=True))
 
@@ -53,6 +56,12 @@ def test_a_lattice_and_two_tables_are_drawn_closer_before_they_scroll(sizes, sho
 def test_few_rows_keep_their_height(sizes):
     assert not sizes[2, False]["framed"]
     assert sizes[2, False]["row"] > 24
+
+
+def test_on_a_phone_rows_keep_their_height_and_the_page_scrolls(sizes):
+    assert not sizes["phone"]["close"]
+    assert not sizes["phone"]["framed"]
+    assert sizes["phone"]["row"] >= 17
 
 
 def test_what_has_no_room_even_then_scrolls(sizes):

@@ -104,7 +104,7 @@ function sizesIn(model, { width, height, top, note, scale, shortens }, bar) {
   const tables = alone ? [] : every;
   const beneath = strips + unit * (captionsOf(tables) + AROUND - TOPLINE); // the words, beside their rows
   const panelAbove = unit * (heightBeside(side, model, shortens) + FORMULA) - beneath;
-  const saved = savedBy(model, { free: freeBeside(tables), panelAbove, tables: tables.length, unit });
+  const saved = savedBy(model, { free: freeBeside(tables), panelAbove, tables: tables.length, stacked, unit });
   const withLast = alone ? strips + note : 0; // what the last step brings with the tables
   const free = freeBeside(tables) + unit * (saved.rows + saved.around) + withLast;
   const rows = rowsOf(model, { free, height, tables: tables.length, below, unit, saved });
@@ -166,8 +166,8 @@ function standsAlone({ panels, walking, covered, shown }, { free, tables, unit }
 
 // A lattice and all tables at once are drawn closer where there is little room for their rows, or for the panel beside
 // them, of which `panelAbove` has to find its place beside the rows.
-function savedBy({ panels, walking, shown }, { free, panelAbove, tables, unit }) {
-  if (walking || tables < 2 || !panels.main.includes("lattice")) return USUAL;
+function savedBy({ panels, walking, shown }, { free, panelAbove, tables, stacked, unit }) {
+  if (walking || stacked || tables < 2 || !panels.main.includes("lattice")) return USUAL;
   const [least] = limits(panels, true, tables, false);
   return free < Math.max(panelAbove, (shown.size * (tables + 1) + 1) * least * unit) ? CLOSE : USUAL;
 }
