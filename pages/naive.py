@@ -39,10 +39,9 @@ listing.dataframe(
     hide_index=True,
     height=366 if finished else "content",
 )
-picture.altair_chart(
+picture.container(key="wide-running").altair_chart(
     running_chart(every, listed),
     alt="running sum of exp(score) against Z; the list has the numbers",
-    key="wide-running",
 )
 if finished:
     st.caption(

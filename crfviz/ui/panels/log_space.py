@@ -112,10 +112,8 @@ def underflow_panel(scene: Scene) -> None:
     sums = underflow(analysis.potentials, analysis.forward_backward)
     st.text(underflow_note(sums, len(scene.tags)))
     picture, table = st.columns([3, 2])
-    picture.altair_chart(
-        underflow_chart(sums),
-        alt="log of the summed α by word; the table has the numbers",
-        key="wide-underflow",
+    picture.container(key="wide-underflow").altair_chart(
+        underflow_chart(sums), alt="log of the summed α by word; the table has the numbers"
     )
     frame = underflow_frame(sums, words)
     table.dataframe(

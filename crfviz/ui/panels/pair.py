@@ -26,7 +26,7 @@ def pair_panel(scene: Scene) -> None:
     )
     frame = pair_frame(pairs, scene.tags, trained)
     best = frame.iloc[0]
-    st.altair_chart(pair_heatmap(frame, scene.tags), width="stretch", key="wide-pair")
+    st.container(key="wide-pair").altair_chart(pair_heatmap(frame, scene.tags), width="stretch")
     st.dataframe(frame.head(10), hide_index=True)
     was = f", trained {probability(best['trained'], 4)}" if scene.edited else ""
     names = plain(f"{best['first']} then {best['second']}")
