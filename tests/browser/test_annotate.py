@@ -247,6 +247,11 @@ def test_keys_go_on_after_a_switch_beside_the_sentence(desk, who):
     desk.page.keyboard.press("ArrowRight")
     expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
     expect(desk.chips.first).to_have_attribute("data-tag", "ADV")
+    desk.page.keyboard.press("Backspace")
+    desk.page.get_by_text("No keys of one letter").click()  # before that key is answered
+    desk.screen.expect_param("v.no_letters", None)
+    expect(desk.root.locator(".chip:focus")).to_have_count(1)
+    assert desk.pinned() == []
 
 
 def test_a_step_waits_while_the_store_is_gone(desk, who, app):

@@ -30,11 +30,17 @@ export class Labelling {
     this.stopKeys = listenToKeys(document, (event) => keysOf(this, event));
     this.stopDragging = () => pointAt(this, null);
     document.addEventListener("pointerup", this.stopDragging);
+    this.switched = null; // the switch beside the sentence that was used last
+    this.noteSwitch = ({ target }) => {
+      this.switched = target;
+    };
+    document.addEventListener("change", this.noteSwitch);
   }
 
   close() {
     this.stopKeys();
     document.removeEventListener("pointerup", this.stopDragging);
+    document.removeEventListener("change", this.noteSwitch);
     clearTimeout(this.waitTimer);
     this.outbox.close();
   }
@@ -107,15 +113,18 @@ export class Labelling {
   }
 
   // A sentence that was just opened takes the keys from whatever opened it, but never from a text field; one that is
-  // drawn anew because of a switch or a list beside it takes them from there.
+  // drawn anew because of a switch or a list beside it takes them from there, while an answer is awaited only from a
+  // switch that was used: somebody may be on the way past it.
   mayTakeFocus(another, awaited) {
     const active = document.activeElement;
     const own = this.root.getRootNode().activeElement;
     if (active === document.body || (own && this.root.contains(own))) return true;
-    return another ? !active.matches(TEXT_FIELDS) : !awaited && active.matches(SWITCHES);
+    if (another) return !active.matches(TEXT_FIELDS);
+    return active.matches(SWITCHES) && (!awaited || active === this.switched);
   }
 
   focus() {
+    this.switched = null;
     const { sheet } = this.desk;
     const [kind, at] = this.words ? ["[data-boundary]", this.boundary] : [".chip", this.cursor];
     (sheet.querySelectorAll(kind)[at] ?? this.root).focus({ preventScroll: false });
