@@ -149,12 +149,23 @@ def test_keys_lead_through_a_lecture(player):
     player.at(8)
 
 
+def test_who_leaves_takes_the_newest_step_along(player):
+    player.open()
+    player.press("PageDown", "PageDown", "Escape")  # the link follows steps when the keys rest
+    player.screen.expect_title("Emissions")
+    player.screen.expect_param("step", "2")
+    player.screen.wait({"name": 0, "rev": -1})
+    expect(player.page.locator("[data-stage]")).to_have_attribute("data-step", "2")
+    player.page.go_back()
+    player.at(1)
+
+
 def test_the_window_of_the_speaker_leads_and_follows(player, watch, shared):
     player.open(cue=3)
     speaker = watch(shared)
-    speaker.page.goto(speaker.address("", lecture=NAME, cue=3, speaker=1))
+    speaker.page.goto(speaker.address("", lecture=NAME, cue=1, speaker=1))
     notes = speaker.page.locator(".speaker")
-    expect(notes).to_have_attribute("data-cue", "3")
+    expect(notes).to_have_attribute("data-cue", "3")  # where the wall is
     expect(notes.locator(".next")).to_contain_text("Transitions")
     speaker.page.get_by_role("button", name="Next").click()
     player.at(4)
@@ -162,6 +173,18 @@ def test_the_window_of_the_speaker_leads_and_follows(player, watch, shared):
     player.at(3)
     expect(notes).to_have_attribute("data-cue", "3")
     expect(notes.locator(".clock")).to_contain_text("of 10 minutes")
+
+    speaker.press("b")
+    expect(player.page.locator(".over.blank")).to_be_visible()
+    speaker.press("PageDown")
+    expect(player.page.locator(".over")).to_have_count(0)
+    speaker.press("PageDown")  # inside of the cue, too
+    expect(player.page.locator("[data-right=true]")).to_have_count(1)
+    speaker.press("g")
+    speaker.page.keyboard.type("1")
+    speaker.press("Enter")
+    player.at(1)
+    expect(notes).to_have_attribute("data-cue", "1")
 
 
 @pytest.mark.parametrize("name", sorted(lectures().keys() - {ALL_OF_IT}))
@@ -194,6 +217,7 @@ def all_in_sight(screen, cue):
     def check():
         box = screen.page.locator("[data-stage]").bounding_box()
         assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
+        assert not screen.page.locator("[data-framed]").count(), cue.place  # nothing to scroll
         texts = screen.page.evaluate(SIZES)
         wrong = [each for each in texts if each[0] < 17.9 or each[2] > PROJECTOR["height"]]
         assert not wrong, (cue.place, wrong[:5])

@@ -5,7 +5,7 @@ going on, and by a reload.
 """
 
 import runpy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +29,7 @@ from crfviz.ui.session.current import (
     flag_option,
     put,
     scenario,
-    stay_at_step,
+    stay_on,
     turned,
     view_option,
 )
@@ -47,6 +47,7 @@ from crfviz.views.stage.component import OF_UI, component
 LECTURE, CUE, SPEAKER, THEME = "lecture", "cue", "speaker", "v.theme"  # in the address
 LETTERS = f"v.{NO_LETTERS}"
 _AT = "lecture.at"  # lecture and number of the cue that is on the screen
+_LEFT = "lecture.left"  # the cue that was left last, its page, and the query of its address there
 _ASKED = "lecture.asked"  # the number of the cue asked for
 LEAVE = 0  # in place of such a number
 _STYLE_SHEET = Path(__file__).with_name("player.css")
@@ -77,7 +78,7 @@ class Place:
 
 def play(pages: Sequence[st.Page]) -> bool:
     """Show the cue that the address names; False, and nothing is drawn, where it names none."""
-    place = _named()
+    place = _named() or _between()
     if place is None:
         keep(_AT, None)
         return False
@@ -103,6 +104,20 @@ def said(cue: Cue) -> str:
     except CrfvizError as error:
         say(f"{cue.place}: {error}")
         return ""
+
+
+def _between() -> Place | None:
+    """The cue that was left, where the browser's Back comes to the address between it and its page.
+
+    Streamlit writes the query of another page before its path, each as a place to come back to.
+    """
+    context, left = get_script_run_ctx(), found(_LEFT)
+    if left is None or context is None or not context.is_history_navigation:
+        return None
+    place: Place
+    place, of_page, params = left
+    elsewhere = context.page_script_hash != of_page
+    return place if elsewhere and st.query_params.to_dict() == params else None
 
 
 def _named() -> Place | None:
@@ -207,10 +222,12 @@ def _asked(cue: Cue) -> str:
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
     """To the same screen in the explorer; the browser's Back returns to the cue."""
-    keep(_AT, None)
-    stay_at_step(scenario().step)
     page = next(page for page in pages if page.url_path == place.cue.page)
-    st.switch_page(page, query_params=address().params)
+    params = address().params
+    keep(_AT, None)
+    keep(_LEFT, (place, page._script_hash, params))
+    stay_on(page.url_path)
+    st.switch_page(page, query_params=params)
 
 
 def _show(place: Place) -> None:
@@ -226,13 +243,17 @@ def _show(place: Place) -> None:
 def _bar(place: Place, text: str) -> None:
     """What is said, and where one is; it listens to the keys that belong to no picture."""
 
+    def told() -> Mapping[str, object]:
+        found: Mapping[str, object] = st.session_state.to_dict().get("player", {})
+        return found  # nothing where the cue was left meanwhile
+
     def go() -> None:
-        number = st.session_state.to_dict()["player"].get("go")
+        number = told().get("go")
         if isinstance(number, int) and number >= 0:
             keep(_ASKED, number)
 
     def type_sentence() -> None:
-        sentence = st.session_state.to_dict()["player"].get("sentence")
+        sentence = told().get("sentence")
         if isinstance(sentence, str):
             change(sentence=sentence)
 
@@ -265,6 +286,7 @@ def _speak(place: Place) -> None:
             "minutes": place.lecture.minutes,
             "cue": place.number,
             "cues": len(texts),
+            "letters": not flag_option(NO_LETTERS),
             "notes": [
                 {"page": page, "say": text} for page, text in zip(titles, texts, strict=True)
             ],

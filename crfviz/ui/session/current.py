@@ -165,9 +165,9 @@ def put(state: Scenario) -> None:
     _keep(_fitted(state))
 
 
-def stay_at_step(step: int) -> None:
-    """Have the page that is opened now begin at a step."""
-    keep(_ARRIVING, step)
+def stay_on(path: str) -> None:
+    """Have the page of a path, which is opened now, show the scenario as if it had been there."""
+    keep(_PATH, path)
 
 
 def arrive(way: str) -> None:

@@ -3,21 +3,23 @@
 
 import { channel } from "./channel.js";
 import { element } from "./elements.js";
+import { overlay } from "./over.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const LEAVE = 0;
+const LEAVING = "crfviz-leaving"; // the picture tells its newest step then, see crfviz/views/stage/web/host.js
 const PATIENCE = 3000; // milliseconds until what nothing came of is told once more: a busy Streamlit may lose it
 const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
 export function bar(root) {
   let data = null;
   let send = () => {};
-  let over = null;
   const say = element("p", "say");
   const number = element("span", "number");
   const line = element("div", "cue", say, number);
   line.setAttribute("role", "status");
   root.append(line);
+  const over = overlay(root);
 
   let timer = null;
   const tell = (name, value) => {
@@ -25,43 +27,27 @@ export function bar(root) {
     send(name, value);
     timer = setTimeout(() => send(name, value), PATIENCE);
   };
-  const go = (to) => tell("go", to);
-  const between = channel(({ go: to }) => {
+  // In one message with what the picture tells then: of two that come close together Streamlit may lose the first.
+  const go = (to) => {
+    document.dispatchEvent(new Event(LEAVING));
+    tell("go", to);
+  };
+  const press = (key) => {
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  };
+  const sentence = (text) => tell("sentence", text);
+  // Of the speaker's window: the key that was pressed there, what was typed, or only where the wall is.
+  const between = channel(({ key, go: to, sentence: text, where }) => {
+    if (where && data) between.tell({ at: data.cue });
+    if (key) press(key);
     if (to) go(to);
+    if (text !== undefined) sentence(text);
   });
 
-  const cover = (kind, ...inside) => {
-    over?.remove();
-    over = element("div", `over ${kind}`, ...inside);
-    root.append(over);
-    return over;
-  };
-  const uncover = () => {
-    over?.remove();
-    over = null;
-  };
-  // One line to type into: Enter takes it, Escape leaves it.
-  const ask = (label, value, kind, take) => {
-    const input = element("input", kind);
-    input.value = value;
-    input.setAttribute("aria-label", label);
-    cover("asking", element("label", "", `${label} `, input));
-    input.addEventListener("keydown", (event) => {
-      event.stopPropagation();
-      if (event.key === "Enter") take(input.value);
-      if (event.key === "Enter" || event.key === "Escape") uncover();
-    });
-    input.focus();
-    input.select();
-  };
-
   const keys = {
-    b: () => cover("blank"),
-    g: () =>
-      ask(`Cue, 1 to ${data.cues}`, "", "short", (text) => {
-        if (Number(text) >= 1) go(Math.min(Math.trunc(Number(text)), data.cues));
-      }),
-    t: () => ask("Sentence", data.sentence, "", (text) => tell("sentence", text)),
+    b: over.darken,
+    g: () => over.askCue(data.cues, go),
+    t: () => over.ask("Sentence", data.sentence, "", sentence),
   };
 
   const onKey = (event) => {
@@ -77,13 +63,13 @@ export function bar(root) {
   // Before the picture, which has letters of its own: while the wall is dark any key brings the light back.
   const onFirst = (event) => {
     const { key, altKey, ctrlKey, metaKey } = event;
-    const dark = over?.matches(".blank");
+    const dark = over.dark();
     const typing = event.composedPath()[0].matches?.(TYPING);
-    const meant = data?.letters && !over && !typing && key.toLowerCase() in keys;
+    const meant = data?.letters && !over.covered() && !typing && key.toLowerCase() in keys;
     if (altKey || ctrlKey || metaKey || !(dark || meant)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (dark) uncover();
+    if (dark) over.uncover();
     else keys[key.toLowerCase()]();
   };
   addEventListener("keydown", onFirst, true);

@@ -1,4 +1,5 @@
-// What the two windows of one lecture tell each other: { at } which cue is on the screen, { go } which one is wanted.
+// What the two windows of one lecture tell each other: the wall { at } which cue it is; the speaker's window { key } what
+// was pressed there, { go } which cue or which { sentence } is wanted, and { where } to ask for the cue.
 
 const NAME = "crfviz.lecture";
 

@@ -1,9 +1,12 @@
-// The speaker's window: what is said now and next, the time against the plan, and the same ways to go on.
+// The speaker's window: what is said now and next, the time against the plan, and the keys of the wall. Those that walk
+// are pressed there, where the picture is; without a wall they lead through the notes.
 
 import { channel } from "./channel.js";
 import { element } from "./elements.js";
+import { overlay } from "./over.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
+const OF_WALL = [...Object.keys(WALK), "Home", "End", "Escape"];
 const SECOND = 1000; // milliseconds
 
 const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
@@ -11,6 +14,7 @@ const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(se
 export function notes(root) {
   let data = null;
   let at = 1;
+  let wall = false; // whether there is one
   const began = performance.now();
   const heading = element("h2");
   const now = element("p", "now");
@@ -31,9 +35,12 @@ export function notes(root) {
     element("div", "", button("Back", -1), button("Next", 1)),
   );
   root.append(view);
+  const over = overlay(root);
 
   const between = channel(({ at: there }) => {
-    if (there) show(there);
+    if (!there) return;
+    wall = true;
+    show(there);
   });
   const go = (to) => {
     if (to < 1 || to > data.cues) return;
@@ -57,10 +64,20 @@ export function notes(root) {
     clock.textContent = `${minutes(spent)} of ${data.minutes} minutes; this cue is planned at ${minutes(planned)}`;
   };
   const timer = setInterval(tick, SECOND);
+  const letters = {
+    b: () => between.tell({ key: "b" }),
+    g: () => over.askCue(data.cues, go),
+    t: () => over.ask("Sentence", "", "", (text) => between.tell({ sentence: text })),
+  };
   const onKey = (event) => {
-    if (!(event.key in WALK) || event.repeat || !data) return;
+    const { key, altKey, ctrlKey, metaKey } = event;
+    if (altKey || ctrlKey || metaKey || over.covered() || !data) return;
+    const letter = data.letters && letters[key.toLowerCase()];
+    if (!letter && !OF_WALL.includes(key)) return;
     event.preventDefault();
-    go(at + WALK[event.key]);
+    if (letter) letter();
+    else if (wall) between.tell({ key });
+    else if (!event.repeat) go(at + (WALK[key] ?? 0));
   };
   document.addEventListener("keydown", onKey);
 
@@ -69,6 +86,7 @@ export function notes(root) {
       data = payload;
       between.of(data.lecture);
       show(Math.min(data.cue, data.cues));
+      between.tell({ where: true });
     },
     close() {
       clearInterval(timer);

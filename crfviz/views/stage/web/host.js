@@ -4,6 +4,7 @@
 // of events.
 
 const BACK = "crfviz-back"; // of the document: the line to the server was lost, and is there again
+const LEAVING = "crfviz-leaving"; // of the document: keys lead to another screen
 
 export function hosted(open) {
   const mounted = new WeakMap();
@@ -41,9 +42,9 @@ function whenBack(back) {
   return () => document.removeEventListener(BACK, back);
 }
 
-// Asks `leaves` before a link is followed whether there is something to be told first, until it is told to forget that.
-// Streamlit tells in the next task, and for the page on which it is until another one has come: what is told behind a
-// link brings the reader back. So the link is followed once more, behind it.
+// Asks `leaves` before a link or keys lead away whether there is something to be told first, until it is told to forget
+// that. Streamlit tells in the next task, and for the page on which it is until another one has come: what is told
+// behind a link brings the reader back. So the link is followed once more, behind it.
 function whenLeaving(leaves) {
   const listen = (event) => {
     const link = event.target.closest?.("a[href]");
@@ -53,5 +54,9 @@ function whenLeaving(leaves) {
     setTimeout(() => link.click());
   };
   document.addEventListener("click", listen, true);
-  return () => document.removeEventListener("click", listen, true);
+  document.addEventListener(LEAVING, leaves);
+  return () => {
+    document.removeEventListener("click", listen, true);
+    document.removeEventListener(LEAVING, leaves);
+  };
 }
