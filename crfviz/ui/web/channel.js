@@ -1,5 +1,5 @@
-// What the two windows of one lecture tell each other: the wall { at } which cue it is; the speaker's window { key } what
-// was pressed there, { go } which cue or { sentence } which words are wanted, and { where } to ask for the cue.
+// What the two windows of one lecture tell each other: the wall { at } which cue it is; the speaker's window { key }
+// what was pressed there, { go } which cue or { sentence } which words are wanted, and { where } to ask for the cue.
 
 const NAME = "crfviz.lecture";
 
