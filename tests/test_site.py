@@ -126,7 +126,7 @@ def test_a_full_disk_is_said_and_can_be_gone_on_from(tmp_path, capsys):
     assert (out / "index.html").read_text("utf-8") == whole
 
 
-@pytest.mark.parametrize("name", ["write_text", "unlink", "mkdir"])
+@pytest.mark.parametrize("name", ["write_bytes", "unlink", "mkdir"])
 def test_a_folder_that_must_not_be_changed_is_said(tmp_path, capsys, monkeypatch, name):
     chains = [crfviz.load_tagger(f"textbook/{name}") for name in ("fever", "ice-cream")]
     write_site(tmp_path, chains)

@@ -56,6 +56,7 @@ def test_its_paper_is_its_own_where_the_notebook_has_other_colours_than_the_syst
     frame = rendered(fresh(color_scheme="dark").new_page()).locator(".live")
     expect(frame).to_have_css("color", "rgb(250, 250, 250)")
     expect(frame).to_have_css("background-color", "rgb(14, 17, 23)")
+    expect(frame).to_have_css("min-height", "0px")  # nor does it take the room of a page
 
 
 def test_an_edit_goes_to_python_and_other_data_is_drawn(fresh):
