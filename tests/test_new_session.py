@@ -59,6 +59,10 @@ class Sessions:
         state = SessionState()
         for name, value in state_before.items():
             state[name] = value
+        return state, self.go_on(state, told)
+
+    def go_on(self, state, told):
+        """The session hears this: whether each run set the box anew."""
         guarded = SafeSessionState(state, lambda: None)
         runner = LocalScriptRunner(self._script, guarded, self._pages)
         boxes = []
@@ -66,7 +70,7 @@ class Sessions:
         runner.request_rerun(RerunData(widget_states=told))
         runner.start()
         runner.join()
-        return state, boxes
+        return boxes
 
 
 def _box(event):
@@ -114,3 +118,12 @@ def test_a_session_that_is_known_hears_of_all_at_once(sessions):
     state, _ = sessions.run(sessions.told("as typed", pressed=True), **known)
     assert state[KEPT]["ended"] == ["kept"]
     assert state[KEPT]["pressed"] == 1
+
+
+def test_a_box_is_told_what_it_holds_until_the_browser_says_so(sessions):
+    """A run that ends early, as another is asked for, may never reach the browser."""
+    state, boxes = sessions.run(None)
+    assert boxes == [True]
+    assert sessions.go_on(state, WidgetStates()) == [True]
+    assert sessions.go_on(state, sessions.told(state["sentence"])) == [False]
+    assert sessions.go_on(state, WidgetStates()) == [False]  # whatever is being typed stays

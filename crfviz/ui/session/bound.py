@@ -17,7 +17,7 @@ from crfviz.ui.session.current import (
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.kept import brought, choice, draft, is_drawn, set_draft
+from crfviz.ui.session.kept import brought, choice, draft, is_drawn, is_untold, set_draft
 from crfviz.ui.state.link import LONGEST_OPTION
 
 Widget = Callable[..., object]  # st.text_input and its like
@@ -133,11 +133,12 @@ def bound_to(
     """Draw `widget` so that it shows `value` and hands what the reader chooses to `store`.
 
     It stands `at` a column, or where the page is; every function here takes that. The widget's own
-    state is set only when it differs: setting it anew would disturb who is typing. What a browser
-    brought into a new session was chosen there: the session takes it up.
+    state is set only when it differs, or the browser may have heard nothing of it: setting it anew
+    would disturb who is typing. What a browser brought into a new session was chosen there: the
+    session takes it up.
     """
     theirs = None if key in st.session_state else brought(key)
-    if theirs is None and (key not in st.session_state or st.session_state[key] != value):
+    if theirs is None and (is_untold(key) or st.session_state[key] != value):
         st.session_state[key] = value
     with at or nullcontext():
         widget(label, key=key, on_change=lambda: store(choice(key)), **options)

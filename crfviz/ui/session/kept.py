@@ -74,6 +74,23 @@ def is_drawn(key: str, widget: str) -> bool:
     return state is not None and state.get_widget_id_from_key(key) == widget
 
 
+def is_untold(key: str) -> bool:
+    """Whether the browser may have heard nothing of the widget with this key, and shows it empty.
+
+    What a run drew that ended early, as another was asked for, may never have been sent. The
+    browser says with every request what the widgets hold of which it has heard.
+    """
+    untold = of_session("untold", set[str])
+    context = get_script_run_ctx(suppress_warning=True)
+    if key not in st.session_state:
+        untold.add(key)
+    elif key in untold and context is not None:
+        state = context.session_state._state
+        if state.get_widget_id_from_key(key) in state._new_widget_state.states:
+            untold.discard(key)
+    return key in untold
+
+
 def say(message: str) -> None:
     """Show a message once, at the next drawing of the sidebar."""
     if message not in messages():
