@@ -75,29 +75,17 @@ function watchLine() {
   if (app) new MutationObserver(look).observe(app, { attributeFilter: [LINE] });
 }
 
-// The room that this browser leads: whichever of its tabs did something last is what others see.
-const LEADS = "crfviz.leads";
-function remember(room) {
+// What this browser keeps over a reload: the room that it leads (of whichever tab did something last), and the lecture
+// in the making. Empty for none; null where the session does not know what is kept here.
+const [LEADS, DRAFT] = ["crfviz.leads", "crfviz.draft"];
+function remember(place, name, text) {
   try {
-    const kept = localStorage.getItem(LEADS);
-    if (room) localStorage.setItem(LEADS, room);
-    else if (room === "") localStorage.removeItem(LEADS);
-    else if (kept) tell("lead", kept);
+    const kept = localStorage.getItem(place);
+    if (text) localStorage.setItem(place, text);
+    else if (text === "") localStorage.removeItem(place);
+    else if (kept) tell(name, kept);
   } catch {
-    // storage is switched off: a reload ends the leading
-  }
-}
-
-// The lecture in the making, as a text: empty for none, null where the session does not know what is kept here.
-const DRAFT = "crfviz.draft";
-function keepDraft(text) {
-  try {
-    const kept = localStorage.getItem(DRAFT);
-    if (text) localStorage.setItem(DRAFT, text);
-    else if (text === "") localStorage.removeItem(DRAFT);
-    else if (kept) tell("draft", kept);
-  } catch {
-    // storage is switched off, or full: a reload forgets the lecture
+    // storage is switched off, or full: a reload forgets it
   }
 }
 
@@ -110,7 +98,7 @@ watchTurning((way) => tell("turn", way > 0 ? "next" : "previous"));
 export default ({ data, setTriggerValue }) => {
   tell = setTriggerValue;
   use(data.theme);
-  remember(data.lead);
-  keepDraft(data.draft);
+  remember(LEADS, "lead", data.lead);
+  remember(DRAFT, "draft", data.draft);
   settleAll();
 };
