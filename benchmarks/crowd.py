@@ -26,7 +26,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from big_inputs import MEGABYTES, Input, inputs, silences
-from report import Figure, Machine, figure, machine, table
+from report import Figure, figure, machine, table_of_parts
 from serving import App, running_app
 from viewers import SETTINGS, Viewer
 
@@ -364,10 +364,7 @@ def _ms(seconds: Sequence[float]) -> list[float]:
 
 def printed() -> str:
     """The last run, as a table."""
-    report = json.loads(OUT.read_text())
-    parts = report.pop("parts")
-    figures = [Figure(**line) for name in PARTS for line in parts.get(name, [])]
-    return table(Machine(**report), figures).rstrip()
+    return table_of_parts(OUT, PARTS)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from annotators import Annotator, Confirmed, differences
 from crowd import all_answer, all_see, following
 from documents import sentences, stored
 from psycopg import connect
-from report import Figure, Machine, figure, machine, table
+from report import Figure, figure, machine, table_of_parts
 from streamlit_session import Session
 from viewers import SETTINGS, Viewer
 from websockets.exceptions import WebSocketException
@@ -363,10 +363,7 @@ PARTS = {"spread": spread, "phones": phones, "killed": killed, "restarted": rest
 
 def printed() -> str:
     """The last run, as a table."""
-    report = json.loads(OUT.read_text())
-    parts = report.pop("parts")
-    figures = [Figure(**line) for name in PARTS for line in parts.get(name, [])]
-    return table(Machine(**report), figures).rstrip()
+    return table_of_parts(OUT, PARTS)
 
 
 if __name__ == "__main__":

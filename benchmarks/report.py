@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import statistics
@@ -111,6 +112,14 @@ def table(where: Machine, figures: Sequence[Figure]) -> str:
         ),
     ]
     return "\n".join(lines) + "\n"
+
+
+def table_of_parts(file: Path, names: Iterable[str]) -> str:
+    """The figures of a benchmark that is run in parts, as the JSON in a file has them."""
+    report = json.loads(file.read_text())
+    parts = report.pop("parts")
+    figures = [Figure(**line) for name in names for line in parts.get(name, [])]
+    return table(Machine(**report), figures).rstrip()
 
 
 def _number(value: float) -> str:
