@@ -1,5 +1,6 @@
-// The picture as it is on the screen, as one SVG of its own, and that as PNG or printed. Boxes and words of HTML become shapes
-// and texts at their places, so that programs for drawing and for papers read them; nothing is loaded, no script is in.
+// The picture as it is on the screen, as one SVG of its own, and that as PNG or printed. Boxes and words of HTML
+// become shapes and texts at their places, so that programs for drawing and for papers read them; nothing is loaded,
+// no script is in.
 
 import { html } from "./dom.js";
 import { marksOf } from "./marks.js";
@@ -51,7 +52,7 @@ export async function savePng(root, name) {
   canvas.toBlob((blob) => save(blob, `${name}.png`), "image/png");
 }
 
-// One sheet of the picture's own size in the browser's dialog, which prints, or writes a PDF with shapes and letters.
+// One sheet of the picture's own size in the browser's dialog, which prints it or writes a PDF.
 export function printPicture(root, name) {
   const picture = drawn(root);
   const frame = html("iframe", {
