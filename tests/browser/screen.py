@@ -12,9 +12,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 import torch
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as Timeout
-from playwright.sync_api import expect
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits

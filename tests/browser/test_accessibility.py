@@ -6,9 +6,10 @@ from axe_playwright_python.base import AXE_SCRIPT
 from tests.browser.accessibility import COLOURS, FOUND
 
 STAGE = """() => {
-  const root = document.body.appendChild(document.createElement("div")).attachShadow({ mode: "open" });
+  const host = document.body.appendChild(document.createElement("div"));
   const cells = Array.from({ length: 12 }, (_, n) => `<p class="cell"><span>${n}.0</span></p>`);
-  root.innerHTML = `<main data-stage style="color: #333; background: #fff">${cells.join("")}</main>`;
+  host.attachShadow({ mode: "open" }).innerHTML =
+    `<main data-stage style="color: #333; background: #fff">${cells.join("")}</main>`;
 }"""
 FAINT = {
     "letters": "cell.firstChild.style.color = '#aaa'",
