@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.corpus.tables.report import notes
 from crfviz.ui import cached
 from crfviz.ui.errors.questions import downloads, questions
-from crfviz.ui.errors.runs import analysed, link_notes
+from crfviz.ui.errors.runs import analysed, get_ready, link_notes
 from crfviz.ui.errors.source import choose_source, mapped_sentences
 from crfviz.ui.session.current import scenario
 from crfviz.ui.shell.frame import header
@@ -22,6 +22,7 @@ sentences = mapped_sentences(tagger, source) if source else None
 results = st.empty()  # those of another file, or model, must not stay under a run
 analysis = analysed(tagger, source, sentences) if source and sentences else None
 if analysis is None or source is None:
+    get_ready(tagger)
     st.stop()
 record = analysis.record
 wrong, viterbi = record["errors"], record["viterbi"]

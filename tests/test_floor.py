@@ -19,7 +19,8 @@ from crfviz.corpus.run.results import EVERY_DECODER
 from crfviz.corpus.run.tagging import run
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate import add
-from crfviz.ui.errors import runs, source
+from crfviz.ui.errors import source
+from crfviz.ui.errors.looking import links_of
 from crfviz.ui.session import turns
 from crfviz.ui.session.floor import AT_LEAST, FLOOR, PATIENCE, SLICE, Floor
 from crfviz.ui.shell import scripts
@@ -214,14 +215,13 @@ def test_a_large_file_of_tagged_sentences_lets_others_go_first_at_each_of_them(m
     assert len(asked) == 3
 
 
-def test_a_run_over_many_sentences_lets_others_go_first_within_a_batch(monkeypatch):
+def test_a_run_over_many_sentences_lets_others_go_first_within_a_batch():
     asked = []
     tagger = FakeTagger(("A", "B"), {"One": {"A": 1.0}}, {("A", "A"): 1.0})
     results = run(tagger, [Sentence(("One",), ("B",))] * 3, pause=lambda: asked.append(1))
     assert len(asked) > len(EVERY_DECODER) + 3
     asked.clear()
-    monkeypatch.setattr(FLOOR, "let_others", lambda: asked.append(1), raising=False)
-    runs.links_of(results)
+    links_of(results, lambda: asked.append(1))
     assert len(asked) == 6  # errors, and suspects
 
 

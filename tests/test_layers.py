@@ -29,7 +29,7 @@ ROOMS = {  # inside of a layer, from the ground up; what has no line stands on t
         {"state", "watching"},
         {"cached"},
         {"session"},
-        {"following"},
+        {"following", "beside"},
         {"scene", "asking"},
         {"widgets"},
         {"pictures"},

@@ -14,8 +14,8 @@ from crfviz.text.formats import read_sentences
 from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors import runs
+from crfviz.ui.errors.looking import links_of
 from crfviz.ui.errors.questions import PANELS
-from crfviz.ui.errors.runs import links_of
 from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
 from crfviz.ui.session import turns
 from crfviz.views.figures.errors import confusion_chart

@@ -15,6 +15,7 @@ there (too strong) and the move that gold makes there (too weak, or forbidden).
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -105,7 +106,7 @@ class ErrorLog:
     def __post_init__(self) -> None:
         self._suspects: Smallest[Error, tuple[float, ...]] = Smallest(self.most, suspicion)
         self._entities: Smallest[EntitySuspect, tuple[float, ...]] = Smallest(
-            self.most, lambda suspect: suspect.order
+            self.most, attrgetter("order")
         )
 
     @property

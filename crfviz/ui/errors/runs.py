@@ -1,27 +1,35 @@
-"""Error analyses, kept for all sessions by the content of the file, its mapping and the model."""
+"""Error analyses, kept for all sessions by the content of the file, its mapping and the model.
 
-from collections.abc import Callable, Mapping, Sequence
+A run keeps a core busy for seconds or minutes, and would keep others from Python's lock: a process
+beside the server works at it. To start one takes longer than to go through a shipped excerpt.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from crfviz.corpus.counts.tally import counted
 from crfviz.corpus.run.results import Results
-from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.analysis import Tables, full_record, tables_of
+from crfviz.corpus.run.tagging import Progress
+from crfviz.corpus.shards.model import model_of
+from crfviz.corpus.tables.analysis import Tables
+from crfviz.taggers.registry import place_of
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
-from crfviz.text.tokenizer import sentence_of
+from crfviz.ui.beside.process import BESIDE, LostError
+from crfviz.ui.errors.looking import Links, Looked, Record, load, looked_at, looked_at_beside
 from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
 from crfviz.ui.session.turns import BusyError, pause, turn
-from crfviz.ui.state.link import explorer_link
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.numbers import count
+
+MOST_WORDS_HERE = 10_000  # a second of work, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +38,9 @@ class Analysed:
 
     key: str  # of the tagger and the sentences in its tags
     results: Results
-    record: Mapping[str, Any]
+    record: Record
     tables: Tables
-    links: Mapping[str, Sequence[str | None]]  # to the explorer, of the rows of some tables
+    links: Links
     source: Source  # of the sentences, as they were before their tags were mapped
     sentences: Sequence[Sentence]  # all of them, in the tagger's tags
     made: dict[str, Any] = field(default_factory=dict)  # what was asked for once
@@ -73,14 +81,10 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
         with turn(lambda words: bar.progress(0.0, words)):
             analysis = runs.get(key)  # somebody before in the line may have asked for the same
             if analysis is None:
-                results = run(tagger, sentences, report, pause=pause, ahead=True)
-                found = counted(results)
-                tables = tables_of(found)
-                record = full_record(found, source.name, tables)
-                links = links_of(results)
-                analysis = Analysed(key, results, record, tables, links, source, sentences)
+                found = _found(tagger, sentences, source.name, report)
+                analysis = Analysed(key, *found, source, sentences)
                 runs.add(key, analysis)
-    except BusyError as error:
+    except (BusyError, LostError) as error:
         busy = str(error)
     for element in (bar, place, unseen):
         element.empty()
@@ -88,6 +92,22 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
         st.info(busy)
         st.button("Run", type="primary")  # and all of the page anew
     return analysis
+
+
+def get_ready(tagger: Tagger) -> None:
+    """Somebody is about to hand in a file: what may have to be loaded for it is loaded now."""
+    if place_of(tagger.name) is not None:
+        BESIDE.ready(partial(load, model_of(tagger.name)))
+
+
+def _found(tagger: Tagger, sentences: Sequence[Sentence], file: str, report: Progress) -> Looked:
+    """By a process, unless it is a moment's work or the model is known to this one alone."""
+    words = sum(len(sentence.tokens) for sentence in sentences)
+    if words <= MOST_WORDS_HERE or place_of(tagger.name) is None:
+        return looked_at(tagger, sentences, file, report, pause)
+    work = partial(looked_at_beside, model_of(tagger.name), sentences, file)
+    results, record, tables, links = BESIDE.do(work, report, pause=pause)
+    return Results(tagger=tagger, **results), record, tables, links
 
 
 def _fetch_ahead(place: DeltaGenerator, key: str) -> None:
@@ -101,29 +121,8 @@ def _digest(tagger: Tagger, sentences: Sequence[Sentence]) -> str:
     content = sha256(str(tagger.folder).encode())
     for sentence in sentences:
         content.update(repr((sentence.tokens, sentence.tags)).encode())
+        pause()
     return content.hexdigest()[:16]
-
-
-def links_of(results: Results) -> dict[str, list[str | None]]:
-    """The explorer on the sentence of each row of the tables of errors and suspects."""
-    log = results.log
-    links = ExplorerLinks(results.tagger, log.sentences)
-    wanted: dict[str, list[tuple[int, int, str]]] = {
-        name: [(error.sentence, error.first, error.gold[0]) for error in errors]
-        for name, errors in (("errors", log.first), ("suspects", log.suspects))
-    }
-    wanted["entity_suspects"] = [
-        (suspect.sentence, suspect.wrong, "") for suspect in log.entity_suspects
-    ]
-    by_table: dict[str, list[str | None]] = {name: [] for name in wanted}
-    made: dict[tuple[int, int, str], str | None] = {}  # a suspect is an error, too
-    for name, rows in wanted.items():
-        for row in rows:
-            if row not in made:
-                made[row] = links.to(*row)
-            by_table[name].append(made[row])
-            pause()
-    return by_table
 
 
 def link_notes(analysis: Analysed) -> list[str]:
@@ -142,25 +141,3 @@ def link_notes(analysis: Analysed) -> list[str]:
             "has a word with a blank in it."
         )
     return said
-
-
-class ExplorerLinks:
-    """Links to the explorer.
-
-    None where a tokenizer cannot be kept from splitting the words in other places, and beyond the
-    words that are drawn.
-    """
-
-    def __init__(self, tagger: Tagger, sentences: Mapping[int, Sentence]) -> None:
-        self._tagger = tagger
-        self._sentences = sentences
-        self._texts: dict[int, str | None] = {}
-
-    def to(self, number: int, position: int, tag: str = "") -> str | None:
-        """A sentence by its number, asked about a tag at a position, at first the gold one."""
-        sentence = self._sentences[number]
-        if number not in self._texts:
-            self._texts[number] = sentence_of(sentence.tokens, self._tagger.split)
-        gold = sentence.tags or ()
-        at = (position, tag or gold[position])
-        return explorer_link(self._tagger.name, self._texts[number], gold, at)

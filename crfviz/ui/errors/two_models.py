@@ -8,7 +8,8 @@ from crfviz.corpus.table import Table
 from crfviz.corpus.tables.two_models import KINDS, comparison_tables
 from crfviz.ui import cached
 from crfviz.ui.errors.lists import ANY, show_table
-from crfviz.ui.errors.runs import Analysed, ExplorerLinks, analysed
+from crfviz.ui.errors.looking import ExplorerLinks
+from crfviz.ui.errors.runs import Analysed, analysed
 from crfviz.ui.errors.source import mapped_sentences
 from crfviz.ui.session.bound import bound_buttons, bound_select
 from crfviz.ui.session.current import publish

@@ -1,0 +1,104 @@
+"""What a run over tagged sentences comes to, in this process or one beside it; without a page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from crfviz.corpus.counts.tally import counted
+from crfviz.corpus.run.results import Results
+from crfviz.corpus.run.tagging import Progress, run
+from crfviz.corpus.shards.model import Model
+from crfviz.corpus.tables.analysis import Tables, full_record, tables_of
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.sentences import Sentence
+from crfviz.text.tokenizer import sentence_of
+from crfviz.ui.state.link import explorer_link
+
+Record = Mapping[str, Any]
+Links = Mapping[str, Sequence[str | None]]  # to the explorer, of the rows of some tables
+Looked = tuple[Results, Record, Tables, Links]
+LookedBeside = tuple[Mapping[str, Any], Record, Tables, Links]  # the results by the name of a field
+
+
+def load(model: Model, *, report: Progress) -> None:
+    """Have all at hand that a run needs."""
+    tagger = model.load()
+    tagger.potentials_batch([tagger.split("These look fine to me.")])
+    report(1, 1)
+
+
+def looked_at_beside(
+    model: Model, sentences: Sequence[Sentence], file: str, *, report: Progress
+) -> LookedBeside:
+    """The same as `looked_at` in another process; who asked has the tagger.
+
+    Raises:
+        CrfvizError: the model is not to be seen from here, or the sentences are of no use for it.
+    """
+    results, record, tables, links = looked_at(model.load(), sentences, file, report)
+    names = (field.name for field in fields(results) if field.name != "tagger")
+    return {name: getattr(results, name) for name in names}, record, tables, links
+
+
+def looked_at(
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    file: str,
+    report: Progress,
+    pause: Callable[[], object] = lambda: None,
+) -> Looked:
+    """The results, their record and tables, and links to the explorer.
+
+    Raises:
+        CrfvizError: the sentences are of no use for the tagger; says why.
+    """
+    results = run(tagger, sentences, report, pause=pause, ahead=True)
+    found = counted(results)
+    tables = tables_of(found)
+    return results, full_record(found, file, tables), tables, links_of(results, pause)
+
+
+def links_of(
+    results: Results, pause: Callable[[], object] = lambda: None
+) -> dict[str, list[str | None]]:
+    """The explorer on the sentence of each row of the tables of errors and suspects."""
+    log = results.log
+    links = ExplorerLinks(results.tagger, log.sentences)
+    wanted: dict[str, list[tuple[int, int, str]]] = {
+        name: [(error.sentence, error.first, error.gold[0]) for error in errors]
+        for name, errors in (("errors", log.first), ("suspects", log.suspects))
+    }
+    wanted["entity_suspects"] = [
+        (suspect.sentence, suspect.wrong, "") for suspect in log.entity_suspects
+    ]
+    by_table: dict[str, list[str | None]] = {name: [] for name in wanted}
+    made: dict[tuple[int, int, str], str | None] = {}  # a suspect is an error, too
+    for name, rows in wanted.items():
+        for row in rows:
+            if row not in made:
+                made[row] = links.to(*row)
+            by_table[name].append(made[row])
+            pause()
+    return by_table
+
+
+class ExplorerLinks:
+    """Links to the explorer.
+
+    None where a tokenizer cannot be kept from splitting the words in other places, and beyond the
+    words that are drawn.
+    """
+
+    def __init__(self, tagger: Tagger, sentences: Mapping[int, Sentence]) -> None:
+        self._tagger = tagger
+        self._sentences = sentences
+        self._texts: dict[int, str | None] = {}
+
+    def to(self, number: int, position: int, tag: str = "") -> str | None:
+        """A sentence by its number, asked about a tag at a position, at first the gold one."""
+        sentence = self._sentences[number]
+        if number not in self._texts:
+            self._texts[number] = sentence_of(sentence.tokens, self._tagger.split)
+        gold = sentence.tags or ()
+        at = (position, tag or gold[position])
+        return explorer_link(self._tagger.name, self._texts[number], gold, at)

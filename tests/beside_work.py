@@ -1,0 +1,44 @@
+"""Work for a process beside the server, as tests give it."""
+
+import os
+import threading
+
+from crfviz.exceptions import UnknownTagError
+
+RAN = []
+
+
+def doubled(number, *, report):
+    report(1, 2)
+    report(2, 2)
+    return 2 * number
+
+
+def remembered(name, *, report):
+    report(1, 1)
+    RAN.append(name)
+    return list(RAN)
+
+
+def refused(*, report):
+    report(1, 1)
+    raise UnknownTagError("no tag X")
+
+
+def broken(*, report):
+    report(1, 1)
+    raise ValueError("something typed")
+
+
+def endless(*, report):
+    report(1, 3)
+    threading.Event().wait()
+
+
+def dying_run(_model, _sentences, _file, *, report):
+    dying(report=report)
+
+
+def dying(*, report):
+    report(1, 3)
+    os._exit(9)
