@@ -21,24 +21,26 @@ import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from big_inputs import MEGABYTES, Input, inputs, silences
 from report import Figure, figure, machine, table_of_parts
-from serving import App, running_app
+from serving import ROOT, App, running_app
 from viewers import SETTINGS, Viewer
 
 OUT = Path(__file__).with_name("crowd.json")
 VIEWERS, PAUSE, SECONDS = 100, 5.0, 40.0
 AT_ONCE, ROUNDS, ANSWERED_AT_ONCE = 30, 5, (600, 1000)  # …, milliseconds
 IDLE, EDITS = 400, 60
-BESIDE, BESIDE_PAUSE, WATCHED = 10, 2.0, 5.0
+BESIDE, BESIDE_PAUSE, WATCHED, OTHERS = 10, 2.0, 20.0, 300  # …, seconds, seconds, milliseconds
 MEMORY_EDITS, MEMORY_SESSIONS, MEMORY_GROWTH, MEMORY = 2000, 1000, 1.05, 600  # …, MB
 FEW, HALL, OPENED_WITHIN, OPENED, SAME = 10, 200, 10.0, 3000, 1.1  # …, milliseconds, share
 LONGER = "?model=upos-en&sentence=" + "+".join(39 * ["boats"]) + "+."
 LINK = "?model=upos-en&sentence=The+old+man+the+boats+.&t=DET.NOUN:1.5"
+EXCERPT = ROOT / "models" / "excerpts" / "ewt-dev.conllu"
 PHONES, SCREENS = 200, 10
 ANSWERED, PHONE_MEMORY = 500, 100  # milliseconds, KB
 STEP, LATE, CPU, CPU_OF_40, RATE = 1000, 3000, 12, 20, 18  # milliseconds; edits a second
@@ -299,7 +301,7 @@ async def _large(app: App, given: Input, others: Sequence[Viewer]) -> list[Figur
     lasts = f"takes {taken:.1f} s" if ended else f"goes on after {WATCHED:.0f} s"
     return [
         figure(f"{what} ({lasts}): longest silence", "ms", [1000 * max(answers)], STEP),
-        figure(f"{what}: edits of others", "ms", _ms(beside), STEP, STEP),
+        figure(f"{what}: edits of others", "ms", _ms(beside), OTHERS, OTHERS),
     ]
 
 
@@ -310,6 +312,69 @@ async def _hand_in(viewer: Viewer, given: Input) -> None:
         await viewer.type(given.label, given.content.decode())
 
 
+async def heavy(app: App) -> list[Figure]:
+    """Somebody has the server work without a pause while others edit."""
+    figures = []
+    async with crowd(app, BESIDE) as others:
+        for what, work in HEAVY.items():
+            for other in others:
+                other.seconds.clear()
+            working = asyncio.create_task(work(app))
+            await together(others, BESIDE_PAUSE, WATCHED)
+            if working.done() and (error := working.exception()):
+                raise error
+            working.cancel()
+            await asyncio.wait([working])
+            beside = [each for other in others for each in other.seconds]
+            figures.append(figure(f"{what}: edits of others", "ms", _ms(beside), OTHERS, OTHERS))
+    return figures
+
+
+async def _nothing(_: App) -> None:
+    """For comparison."""
+
+
+async def _learns(app: App) -> None:
+    """Step after step of gradient descent at forty words."""
+    async with crowd(app, 1, f"learn{LONGER}") as (viewer,):
+        while True:
+            await viewer.press("Take the step")
+
+
+async def _enumerates(app: App) -> None:
+    """Half a million paths, other ones each time."""
+    for n in count():
+        page = f"naive?model=ner-en&sentence=Anna+lives+in+New+York+now&t=O.B-LOC:{1 + n / 100}"
+        async with crowd(app, 1, page):
+            pass
+
+
+async def _teaches(_: App) -> None:
+    """The command that the page starts, with the excerpt that is shipped."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["-m", "crfviz", "teach", str(EXCERPT), "--model", "upos-en"]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *command,
+            env={**os.environ, "CRFVIZ_USER_MODELS": folder},
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+HEAVY = {
+    "nothing else": _nothing,
+    "Learn, step after step at 40 words": _learns,
+    "Naive way, 531,441 paths again and again": _enumerates,
+    "teaching": _teaches,
+}
+
 PARTS = {
     "at_once": at_once,
     "many": many,
@@ -318,6 +383,7 @@ PARTS = {
     "phones": phones,
     "memory": memory,
     "large": large,
+    "heavy": heavy,
 }
 
 
