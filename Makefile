@@ -39,7 +39,7 @@ fix: $(VENV)/installed-dev
 	$(BIN)/biome check --write ; $(BIN)/dprint fmt
 
 fast: $(VENV)/installed-dev
-	HYPOTHESIS_PROFILE=fast $(PYTEST) -n $(FAST_JOBS) -q -m "not slow and not app and not browser"
+	HYPOTHESIS_PROFILE=fast $(PYTEST) -n $(FAST_JOBS) -q -m "not slow and not app and not browser" --ignore tests/browser
 
 fuzz: $(VENV)/installed-dev
 	CRFVIZ_FUZZ=$(FUZZ) $(BIN)/pytest -q -s --timeout 0 tests/test_fuzz.py tests/test_brought_fuzz.py

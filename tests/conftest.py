@@ -1,5 +1,6 @@
 """Hypothesis profiles shared by all tests, and empty places for models and annotations."""
 
+import gc
 import os
 import sys
 import tempfile
@@ -35,6 +36,16 @@ os.environ["OMP_NUM_THREADS"] = "1"  # of processes that tests start
 _own = tempfile.TemporaryDirectory()
 os.environ["CRFVIZ_USER_MODELS"] = f"{_own.name}/models"
 os.environ["CRFVIZ_DATABASE_URL"] = f"sqlite:///{_own.name}/annotations.db"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is there once all is imported stays: the collector looks at what tests leave."""
+    gc.disable()
+    result = yield
+    gc.enable()
+    gc.freeze()
+    return result
 
 
 def pytest_collection_modifyitems(items):

@@ -168,6 +168,7 @@ def screen(kept, shared, request):
     """
     failed = request.session.testsfailed
     screen = kept.screens[0] if kept.screens else kept.open(shared)
+    screen.page.bring_to_front()  # what lies behind another tab is drawn twice a second
     yield screen
     try:
         kept.assert_quiet()
@@ -195,6 +196,7 @@ def walk(walkers, shared, request):
     def to(path, scheme="light", **params):
         if walkers.screens and walkers.link == (scheme, params) and walkers.path != path:
             screen = walkers.screens[0]
+            screen.page.bring_to_front()
             with screen.redraw():
                 screen.follow(TITLES[path])
         else:

@@ -12,8 +12,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 import torch
 from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as Timeout
-from playwright.sync_api import expect
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
@@ -22,6 +22,9 @@ from crfviz.taggers.registry import load_tagger
 SCRIPT = Path(__file__).with_name("screen.js")
 PATIENCE = 45_000  # milliseconds; a busy machine is no bug
 expect.set_options(timeout=PATIENCE)
+# A page that is waited for is looked at so often, in milliseconds. Playwright looks at every frame,
+# and a frame that somebody waits for is drawn, while the server needs the processor.
+Page.wait_for_function.__kwdefaults__["polling"] = 40
 PAUSE = 1000  # milliseconds between two looks
 TRIES = 10
 MODEL = "upos-en-contextfree"  # of an address that names something, but no model

@@ -341,6 +341,34 @@ def test_a_picture_is_saved_as_it_is_on_the_screen(opened):
     assert (width, height) == (2 * int(picture.get("width")), 2 * int(picture.get("height")))
 
 
+PRINTED = """
+window.print = () => {
+  const rules = document.adoptedStyleSheets.flatMap((sheet) => [...sheet.cssRules]);
+  const picture = new XMLSerializer().serializeToString(document.body.firstChild);
+  top.printed = { css: rules.map((rule) => rule.cssText).join(" "), picture };
+  dispatchEvent(new Event("afterprint"));
+};
+"""
+
+
+def test_a_picture_is_printed_on_a_sheet_of_its_own_size(opened, fresh):
+    page = opened(live_page(Live(chain()), list(PAGES)), script=PRINTED)
+    drawn(page).get_by_role("button", name="show …").click()
+    page.get_by_role("button", name="print, or PDF").click()
+    page.wait_for_function("window.printed && document.querySelector('iframe') === null")
+    printed = page.evaluate("printed")
+    picture = ElementTree.fromstring(printed["picture"])
+    assert set(WORDS) <= {"".join(each.itertext()) for each in picture.iter(f"{SVG}text")}
+    sheet = fresh().new_page()
+    sheet.set_content(f"<style>{printed['css']}</style>{printed['picture']}")
+    paper = sheet.pdf(prefer_css_page_size=True)
+    boxes = [*map(float, re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)[0])]
+    points = [0.75 * int(picture.get(side)) for side in ("width", "height")]
+    assert boxes == pytest.approx(points, abs=1)
+    assert len(re.findall(rb"/Type /Page\b", paper)) == 1
+    assert b"/Subtype /Image" not in paper  # shapes and letters
+
+
 def test_a_saved_picture_draws_what_is_seen_of_the_lattice(opened):
     tags = [f"T{k}" for k in range(14)]
     rare = torch.where(torch.arange(14) < 8, 0.0, -30.0)

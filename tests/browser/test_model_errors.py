@@ -53,6 +53,7 @@ def explorer_of(screen, title, column=0):
     expect(explorer.locator("h1", has_text="Explore")).to_be_visible(timeout=PATIENCE)
     yield explorer
     explorer.close()
+    page.bring_to_front()
 
 
 TABS = {

@@ -70,5 +70,17 @@ def test_nothing_is_lost_where_another_server_goes_on(screen):
     screen.eventually(lambda: _reads(screen, "Dogs bark ."))
 
 
+def test_a_lecture_goes_on_at_its_cue(screen):
+    screen.page.goto(screen.address("", lecture="greedy", cue=4))
+    expect(screen.page.locator("[data-cue='4']")).to_be_attached()
+    screen.rest()
+    drop(screen)
+    screen.rest()
+    expect(screen.page.locator("[data-cue='4']")).to_be_attached()
+    screen.press("PageDown")
+    expect(screen.page.locator("[data-cue='5']")).to_be_attached()
+    screen.expect_params({"lecture": "greedy", "cue": "5"})
+
+
 def _reads(screen, sentence):
     assert screen.read().words == sentence.split()

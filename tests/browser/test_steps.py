@@ -210,6 +210,14 @@ def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
         screen.press("PageUp", "PageUp", "PageUp", "PageUp")
         screen.expect_title("Explore")
     at_step(screen, 0, 0)
+    screen.rest()
+    screen.page.go_back()  # once, and nothing lies between
+    screen.expect_title("Emissions")
+    at_step(screen, 3, WORDS + 1)
+    with screen.redraw():
+        screen.page.go_forward()
+        screen.expect_title("Explore")
+    at_step(screen, 0, 0)
     screen.press("PageUp")
     screen.wait_for_text("Explore is the first page of “Follow the chain”.")
     screen.page.locator("h1").click()

@@ -30,7 +30,6 @@ from crfviz.ui.session.current import (
     put,
     scenario,
     stay_on,
-    turned,
     view_option,
 )
 from crfviz.ui.session.kept import found, keep, say
@@ -48,7 +47,7 @@ LECTURE, CUE, SPEAKER, THEME = "lecture", "cue", "speaker", "v.theme"  # in the 
 LETTERS = f"v.{NO_LETTERS}"
 _AT = "lecture.at"  # lecture and number of the cue that is on the screen
 _LEFT = "lecture.left"  # the cue that was left last, its page, and the query of its address there
-_ASKED = "lecture.asked"  # the number of the cue asked for
+_ASKED = "lecture.asked"  # the number of the cue asked for, and the step at which it begins
 LEAVE = 0  # in place of such a number
 _STYLE_SHEET = Path(__file__).with_name("player.css")
 _WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys go on
@@ -158,18 +157,15 @@ def _gone_on(place: Place, pages: Sequence[st.Page]) -> Place:
 def _asked_for(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[Place, int]:
     """The cue that keys asked for, else that on the screen, and its step; 0: as it says.
 
-    Keys say which way from the cue of the address; the browser's Back and Forward, to that cue.
+    The browser's Back and Forward ask for that of the address.
     """
-    way, asked = turned(), found(_ASKED)
+    number, step = found(_ASKED) or (None, 0)
     keep(_ASKED, None)
-    if asked == LEAVE:
+    if number == LEAVE:
         _leave(_on_screen(place), pages)
-    if asked is not None:
-        return place.numbered(asked), 0
-    if way is None:
-        return place if back else _on_screen(place), 0
-    there = place.numbered(place.number + (1 if way == "next" else -1))
-    return there, ARRIVES[way] if there.number < place.number else 0
+    if number is not None:
+        return place.numbered(number), step
+    return place if back else _on_screen(place), 0
 
 
 def _on_screen(place: Place) -> Place:
@@ -236,24 +232,28 @@ def _show(place: Place) -> None:
     _bar(place, told)
     show_words(place.lecture.title, told)
     st.html(f"<style>{_WITHOUT_PICTURE if flag_option(BELOW) else _PICTURE_ALONE}</style>")
-    with guarded("This cue"):
-        runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
+    try:
+        with guarded("This cue"):
+            runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
+    finally:  # until then no key leads on
+        component("player", *OF_UI)(key="there", data={"there": place.number})
 
 
 def _bar(place: Place, text: str) -> None:
     """What is said, and where one is; it listens to the keys that belong to no picture."""
 
-    def told() -> Mapping[str, object]:
-        found: Mapping[str, object] = st.session_state.to_dict().get("player", {})
-        return found  # nothing where the cue was left meanwhile
-
     def go() -> None:
-        number = told().get("go")
-        if isinstance(number, int) and number >= 0:
-            keep(_ASKED, number)
+        _ask_for(_told().get("go"))
+
+    def turn() -> None:
+        match _told().get("turn"):
+            case [number, "previous"]:
+                _ask_for(number, ARRIVES["previous"])
+            case [number, _]:
+                _ask_for(number)
 
     def type_sentence() -> None:
-        sentence = told().get("sentence")
+        sentence = _told().get("sentence")
         if isinstance(sentence, str):
             change(sentence=sentence)
 
@@ -270,8 +270,20 @@ def _bar(place: Place, text: str) -> None:
             "letters": not flag_option(NO_LETTERS),
         },
         on_go_change=go,
+        on_turn_change=turn,
         on_sentence_change=type_sentence,
     )
+
+
+def _told() -> Mapping[str, object]:
+    """What the keys on the wall ask for; nothing where the cue was left meanwhile."""
+    told: Mapping[str, object] = st.session_state.to_dict().get("player", {})
+    return told
+
+
+def _ask_for(number: object, step: int = 0) -> None:
+    if isinstance(number, int) and number >= 0:
+        keep(_ASKED, (number, step))
 
 
 def _speak(place: Place) -> None:

@@ -1,13 +1,18 @@
 // On the wall: what is said, the number of the cue, and the keys. Those that walk belong to the picture while there is
-// one: what arrives here is what it left.
+// one: what arrives here is what it left. Cues are turned here alone, and by their numbers: a key that is pressed again
+// while a cue is on its way asks for the same one, and one that comes before anybody can have seen its picture is
+// dropped. If it waited instead, it would turn the cue away unseen.
 
 import { channel } from "./channel.js";
 import { element } from "./elements.js";
 import { overlay } from "./over.js";
+import { there } from "./there.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const LEAVE = 0;
 const LEAVING = "crfviz-leaving"; // the picture tells its newest step then, see crfviz/views/stage/web/host.js
+const TURNS = "crfviz-turns"; // a key led beyond the picture's steps, see crfviz/views/stage/web/stage.js
+const GLANCE = 100; // milliseconds in which nobody answers what came
 const PATIENCE = 3000; // milliseconds until what nothing came of is told once more: a busy Streamlit may lose it
 const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
@@ -28,9 +33,13 @@ export function bar(root) {
     timer = setTimeout(() => send(name, value), PATIENCE);
   };
   // In one message with what the picture tells then: of two that come close together Streamlit may lose the first.
-  const go = (to) => {
+  const go = (to, name = "go") => {
     document.dispatchEvent(new Event(LEAVING));
-    tell("go", to);
+    tell(name, to);
+  };
+  const turn = (by) => {
+    const to = Math.max(1, Math.min(data.cue + by, data.cues));
+    if (to !== data.cue) go([to, by < 0 ? "previous" : "next"], "turn");
   };
   const press = (key) => {
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
@@ -54,26 +63,32 @@ export function bar(root) {
     const { key, altKey, ctrlKey, metaKey } = event;
     if (event.defaultPrevented || altKey || ctrlKey || metaKey || !data) return;
     if (event.composedPath()[0].matches?.(TYPING)) return;
-    const steps = event.repeat ? 0 : (WALK[key] ?? 0);
-    const to = Math.max(1, Math.min(data.cue + steps, data.cues));
-    if (key !== "Escape" && to === data.cue) return;
+    if (key !== "Escape" && !(key in WALK)) return;
     event.preventDefault();
-    go(key === "Escape" ? LEAVE : to);
+    if (key === "Escape") go(LEAVE);
+    else if (!event.repeat) turn(WALK[key]);
   };
-  // Before the picture, which has letters of its own: while the wall is dark any key brings the light back.
+  const onTurns = (event) => {
+    event.preventDefault();
+    if (data) turn(event.detail === "previous" ? -1 : 1);
+  };
+  // Before question and picture, which have keys of their own: while the wall is dark any key brings the light back.
   const onFirst = (event) => {
-    const { key, altKey, ctrlKey, metaKey } = event;
+    const { key, altKey, ctrlKey, metaKey, timeStamp } = event;
+    if (altKey || ctrlKey || metaKey || !data) return;
     const dark = over.dark();
-    const typing = event.composedPath()[0].matches?.(TYPING);
-    const meant = data?.letters && !over.covered() && !typing && key.toLowerCase() in keys;
-    if (altKey || ctrlKey || metaKey || !(dark || meant)) return;
+    const meant = !over.covered() && !event.composedPath()[0].matches?.(TYPING);
+    const letter = meant && data.letters && keys[key.toLowerCase()];
+    const unseen = there.cue !== data.cue || timeStamp - there.since < GLANCE;
+    if (!(dark || letter || (meant && unseen && key in WALK))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (dark) over.uncover();
-    else keys[key.toLowerCase()]();
+    else if (letter) letter();
   };
   addEventListener("keydown", onFirst, true);
   document.addEventListener("keydown", onKey);
+  document.addEventListener(TURNS, onTurns);
 
   return {
     receive(payload, trigger) {
@@ -91,6 +106,7 @@ export function bar(root) {
       clearTimeout(timer);
       removeEventListener("keydown", onFirst, true);
       document.removeEventListener("keydown", onKey);
+      document.removeEventListener(TURNS, onTurns);
       between.close();
     },
   };

@@ -4,5 +4,8 @@
 import { bar } from "./bar.js";
 import { mounted } from "./mounted.js";
 import { notes } from "./notes.js";
+import { behind } from "./there.js";
 
-export default mounted((element, data) => (data.notes ? notes : bar)(element));
+const viewOf = ({ notes: texts, there }) => (texts ? notes : there ? behind : bar);
+
+export default mounted((element, data) => viewOf(data)(element));

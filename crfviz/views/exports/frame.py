@@ -13,6 +13,6 @@ def framed(live: Live) -> str:
     page = escape(live_page(live, list(PAGES)))
     return (
         f'<iframe srcdoc="{page}" title="crfviz" '
-        'sandbox="allow-scripts allow-downloads allow-popups" '
+        'sandbox="allow-scripts allow-downloads allow-modals allow-popups" '
         f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
     )

@@ -1,7 +1,8 @@
 // What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
-// that take one stop of the Tab key, the mark of the open page, the place in a list, the keys that turn pages, the
-// colours that the reader wants, the room that follows this browser, and a line to the server that was lost.
+// that take one stop of the Tab key, the mark of the open page, the place in a list, the keys that turn pages and
+// the way back, the colours that the reader wants, the room that follows this browser, and a line that was lost.
 
+import { turning, watchPast } from "./past.js";
 import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
 import { use } from "./scheme.js";
@@ -93,7 +94,11 @@ let tell = () => {};
 watch();
 watchSidebar();
 watchLine();
-watchTurning((way) => tell("turn", way > 0 ? "next" : "previous"));
+watchPast();
+watchTurning((way) => {
+  turning();
+  tell("turn", way > 0 ? "next" : "previous");
+});
 
 export default ({ data, setTriggerValue }) => {
   tell = setTriggerValue;

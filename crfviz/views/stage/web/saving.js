@@ -1,5 +1,6 @@
-// The picture as it is on the screen, as one SVG of its own, and that as PNG. Boxes and words of HTML become shapes
-// and texts at their places, so that programs for drawing and for papers read them; nothing is loaded, no script is in.
+// The picture as it is on the screen, as one SVG of its own, and that as PNG or printed. Boxes and words of HTML
+// become shapes and texts at their places, so that programs for drawing and for papers read them; nothing is loaded,
+// no script is in.
 
 import { html } from "./dom.js";
 import { marksOf } from "./marks.js";
@@ -22,8 +23,8 @@ const FONT = ["font-family", "font-size", "font-weight"];
 const SIDES = ["Top", "Right", "Bottom", "Left"];
 const SHARP = 2; // pixels of a PNG for one on the screen
 
-// The SVG of an element as text; everything in it that is not scrolled away.
-export function svgOf(root) {
+// The SVG of an element; everything in it that is not scrolled away.
+function drawn(root) {
   const { left, top, width } = root.getBoundingClientRect();
   const height = root.scrollHeight;
   const paper = getComputedStyle(root).getPropertyValue("--paper").trim() || "#fff";
@@ -31,7 +32,11 @@ export function svgOf(root) {
   const picture = shape("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` });
   picture.append(shape("rect", { width: "100%", height: "100%", fill: plainColour(resolved(root, paper)) }));
   draw(root, picture, { left, top });
-  return new XMLSerializer().serializeToString(picture);
+  return picture;
+}
+
+function svgOf(root) {
+  return new XMLSerializer().serializeToString(drawn(root));
 }
 
 export function saveSvg(root, name) {
@@ -45,6 +50,27 @@ export async function savePng(root, name) {
   const canvas = html("canvas", { width: SHARP * image.width, height: SHARP * image.height });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   canvas.toBlob((blob) => save(blob, `${name}.png`), "image/png");
+}
+
+// One sheet of the picture's own size in the browser's dialog, which prints it or writes a PDF.
+export function printPicture(root, name) {
+  const picture = drawn(root);
+  const frame = html("iframe", {
+    style: "position: fixed; width: 0; height: 0; border: 0",
+    tabindex: -1,
+    "aria-hidden": true,
+  });
+  document.body.append(frame);
+  const { contentWindow, contentDocument } = frame;
+  const sheet = new contentWindow.CSSStyleSheet(); // a style element would need leave of the file's policy
+  const size = ["width", "height"].map((side) => `${picture.getAttribute(side)}px`).join(" ");
+  const rest = "body { margin: 0 } svg { display: block } * { print-color-adjust: exact }";
+  sheet.replaceSync(`@page { size: ${size}; margin: 0 } ${rest}`);
+  contentDocument.adoptedStyleSheets = [sheet];
+  contentDocument.title = name;
+  contentDocument.body.append(picture);
+  contentWindow.addEventListener("afterprint", () => frame.remove());
+  contentWindow.print();
 }
 
 function save(blob, download) {

@@ -4,5 +4,13 @@ import { hosted } from "./host.js";
 import { beyond } from "./slide.js";
 import { Stage } from "./stage/lifecycle.js";
 
+const TURNS = "crfviz-turns"; // of the document: who turns something else than pages cancels it
+
+function turned(way) {
+  return !document.dispatchEvent(new CustomEvent(TURNS, { detail: way, cancelable: true }));
+}
+
 // Keys act wherever the focus is on the page: a clicker is pressed while somebody looks at another part of it.
-export default hosted((element, send) => new Stage(element, send, { keys: document, beyond }));
+const options = { keys: document, beyond: (way) => beyond(way) || turned(way) };
+
+export default hosted((element, send) => new Stage(element, send, options));

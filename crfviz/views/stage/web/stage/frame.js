@@ -14,7 +14,7 @@ import { buildCovers, buildStepper } from "../parts/stepper.js";
 import { buildStrips, drawColumns } from "../parts/strips.js";
 import { buildRuler, buildTerms } from "../parts/terms.js";
 import { buildTips } from "../parts/tips.js";
-import { savePng, saveSvg } from "../saving.js";
+import { printPicture, savePng, saveSvg } from "../saving.js";
 import {
   askEntity,
   askWeight,
@@ -57,6 +57,7 @@ export function buildFrame(stage) {
     [
       { name: "save as SVG", act: () => saveSvg(root, FILE) },
       { name: "save as PNG", act: () => savePng(root, FILE) },
+      { name: "print, or PDF", act: () => printPicture(root, FILE) },
     ],
     () => switchLetters(stage),
   );

@@ -1,0 +1,30 @@
+// A page that keys turn is one place to come back to. Streamlit would make three: it takes the query out of the address
+// of the page that is left, writes that of the next one there, and only then the path.
+
+const TURNS = "crfviz-turns"; // of the document: keys lead to another page
+const TURNING = ["PageDown", "PageUp", " ", "ArrowRight", "ArrowLeft"];
+
+export function turning() {
+  document.dispatchEvent(new Event(TURNS));
+}
+
+export function watchPast() {
+  let left = null; // the address that is being left
+  const push = history.pushState.bind(history);
+  history.pushState = (state, title, url) => {
+    const here = left && new URL(url, location.href).pathname === location.pathname;
+    if (here) return history.replaceState(state, title, url);
+    if (left) history.replaceState(history.state, "", left);
+    left = null;
+    push(state, title, url);
+  };
+  const stays = () => {
+    left = null; // there was no page to turn to
+  };
+  addEventListener("pointerdown", stays, true);
+  addEventListener("popstate", stays);
+  addEventListener("keydown", ({ key }) => TURNING.includes(key) || stays(), true);
+  document.addEventListener(TURNS, () => {
+    left ??= location.href;
+  });
+}
