@@ -1,13 +1,16 @@
 // Who follows: the lecturer's screen as it is now, on a page that asks for one event stream and nothing else.
 //
 // What the reader does with the picture stays here; from then on the lecturer's screens wait until the reader comes
-// back. A line that a server refuses is asked for again, unless the room is gone. An answer is told until the server
-// has taken it, and counts once however often it is told.
+// back. A line that a server refuses is asked for again, unless the room is gone. An answer counts once however often
+// it is told.
 
 import { button, hide, html, mark, setText } from "../../../views/stage/web/dom.js";
 import { Stage } from "../../../views/stage/web/stage/lifecycle.js";
+import { Answers } from "./answers.js";
 
-const AGAIN = 2000; // milliseconds until an answer that did not arrive is told once more
+const AGAIN = 2000; // milliseconds until a line that was refused is asked for once more
+const PATIENCE = 10_000; // milliseconds until an answer counts as lost
+const place = location.pathname.replace(/\/$/, "");
 const code = location.pathname.split("/").filter(Boolean).at(-1).toUpperCase();
 
 // A name for this browser in this room, and nowhere else.
@@ -25,7 +28,10 @@ function voterOf(room) {
 class Follower {
   constructor(frame) {
     this.voter = voterOf(code);
-    this.given = new Map(); // question to choice
+    this.answers = new Answers(
+      (question, choice) => this.post(question, choice),
+      (text) => setText(this.question.querySelector("[role=status]"), text),
+    );
     this.title = html("h1", "crfviz");
     this.state = html("span.follow-state", { role: "status" }, "Looking for the room …");
     this.back = button("Back to the lecture", () => this.comeBack(), { hidden: "" });
@@ -42,7 +48,7 @@ class Follower {
   }
 
   listen() {
-    this.source = new EventSource(`${location.pathname.replace(/\/$/, "")}/screens`);
+    this.source = new EventSource(`${place}/screens`);
     this.source.onopen = () => this.told("");
     this.source.onmessage = ({ data }) => this.take(JSON.parse(data));
     this.source.onerror = () => {
@@ -107,13 +113,13 @@ class Follower {
     if (!question) return;
     const { id, text, choices, right, why, tally } = question;
     const open = right === null;
-    const buttons = choices.map((choice, place) => {
-      const count = tally ? html("span", { "data-count": tally[place] }, `${tally[place]}`) : [];
-      const made = button("", () => this.answer(id, place), { "data-choice": place });
+    const buttons = choices.map((choice, number) => {
+      const count = tally ? html("span", { "data-count": tally[number] }, `${tally[number]}`) : [];
+      const made = button("", () => this.answer(id, number), { "data-choice": number });
       made.append(html("span", { dir: "auto" }, choice), ...[count].flat());
       made.disabled = !open;
-      mark(made, "aria-pressed", String(this.given.get(id) === place));
-      if (place === right) made.dataset.right = "true";
+      mark(made, "aria-pressed", String(this.answers.given.get(id) === number));
+      if (number === right) made.dataset.right = "true";
       return made;
     });
     this.question.dataset.question = id;
@@ -124,28 +130,18 @@ class Follower {
     );
   }
 
-  answer(id, place) {
-    this.given.set(id, place);
+  answer(id, choice) {
     for (const each of this.question.querySelectorAll("[data-choice]"))
-      mark(each, "aria-pressed", String(Number(each.dataset.choice) === place));
-    this.tell(id, place);
+      mark(each, "aria-pressed", String(Number(each.dataset.choice) === choice));
+    this.answers.give(id, choice);
   }
 
-  async tell(id, place) {
-    if (this.given.get(id) !== place) return; // the reader has thought better of it
-    const status = this.question.querySelector("[role=status]");
-    try {
-      const answer = await fetch(`${location.pathname.replace(/\/$/, "")}/answers`, {
-        method: "POST",
-        body: JSON.stringify({ question: id, voter: this.voter, choice: place }),
-      });
-      if (answer.ok) setText(status, "Your answer is in; another one takes its place.");
-      else if (answer.status < 500) setText(status, (await answer.json()).message);
-      else throw new Error(answer.status);
-    } catch {
-      setText(status, "The answer is on its way …");
-      setTimeout(() => this.tell(id, place), AGAIN);
-    }
+  post(question, choice) {
+    return fetch(`${place}/answers`, {
+      method: "POST",
+      body: JSON.stringify({ question, voter: this.voter, choice }),
+      signal: AbortSignal.timeout?.(PATIENCE),
+    });
   }
 }
 
