@@ -90,6 +90,13 @@ def test_the_files_for_containers_fit_together():
         assert f"!{name.split('/')[0]}" in ignored or name.startswith("--from")
 
 
+def test_every_name_in_the_compose_file_is_of_a_form_that_old_programs_know():
+    text = (ROOT / "deploy/compose.yaml").read_text()
+    names = re.findall(r"\$\{[^}]*\}", re.sub(r"^#.*$", "", text, flags=re.MULTILINE))
+    assert len(names) > 5
+    assert all(re.fullmatch(r"\$\{[A-Z_]+(:-[^}]+|:\?[^}]+)?\}", name) for name in names)
+
+
 def test_the_driver_of_the_containers_is_the_one_that_is_tested():
     pins = (ROOT / "requirements-dev.txt").read_text().splitlines()
     lock = (ROOT / "deploy/postgres-linux-x86_64.txt").read_text()

@@ -216,6 +216,14 @@ def test_a_server_with_a_broken_login_does_not_start(monkeypatch):
         server.middleware()
 
 
+@pytest.mark.parametrize("left", ["${COOKIE_SECRET:?}", "a${COOKIE_SECRET-x}b"])
+def test_a_setting_that_was_not_filled_in_stops_the_server(monkeypatch, left):
+    monkeypatch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", left)
+    said = r"does not start: STREAMLIT_SERVER_COOKIE_SECRET holds \$\{COOKIE_SECRET\} as it stands"
+    with pytest.raises(SystemExit, match=said):
+        server.middleware()
+
+
 def test_the_app_is_served_through_the_guard_on_this_machine_alone():
     source = (ROOT / "app.py").read_text("utf-8")
     calls = [

@@ -58,6 +58,7 @@ REFUSED = (  # messages: what takes from all others, tells of this machine, or w
 POLICY_VIOLATION = 1008  # of RFC 6455
 
 _ORIGIN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:\d{1,5})?", flags=re.IGNORECASE)
+_NAME_LEFT = re.compile(r"\$\{\w+")
 _INLINE = re.compile(r"<script>(.*?)</script>", flags=re.DOTALL)
 _log = logging.getLogger(__name__)
 
@@ -94,9 +95,11 @@ def middleware() -> list[Middleware]:
 
     Raises:
         SystemExit: a login is asked for and broken; a server that asks for none would let anybody
-            label. Or who may read the metrics, or where rooms are, is said in no words of ours.
+            label. Or who may read the metrics, or where rooms are, is said in no words of ours; or
+            a setting still holds the name that something was to be put for.
     """
     try:
+        _check_filled_in()
         login_asked()
         limits()
         route.check()
@@ -110,6 +113,23 @@ def middleware() -> list[Middleware]:
         *named_here,
         Middleware(FirstPaint),
     ]
+
+
+def _check_filled_in() -> None:
+    """Look whether what starts this server put a value for every name in our settings.
+
+    Programs that read compose files differ in what they know, and leave the rest as it stands: the
+    same secret on every server, and one that everybody can read.
+
+    Raises:
+        CrfvizError: `${NAME...` stands in one of them.
+    """
+    for name, value in os.environ.items():
+        left = _NAME_LEFT.search(value) if name.startswith(("CRFVIZ_", "STREAMLIT_")) else None
+        if left:
+            raise CrfvizError(
+                f"{name} holds {left[0]}}} as it stands, and not what is to be put there"
+            )
 
 
 def content_security_policy() -> str:
