@@ -31,6 +31,14 @@ RESTS = """() => document.querySelector("[data-testid=stApp]").dataset.testScrip
   === "notRunning" && !document.querySelector("[data-stale=true]")"""
 SIZES = """() => [...crfviz.stage().querySelectorAll(".word, .tag-label, .cell, .side-title")]
   .map((e) => parseFloat(getComputedStyle(e).fontSize))"""
+# Whether the chart of the page's width ends where its room ends; how many times larger it is drawn.
+WIDE_CHART = """() => {
+  const room = document.querySelector(".st-key-wide-pair").getBoundingClientRect();
+  const chart = document.querySelector(".st-key-wide-pair svg.marks");
+  const { left, right, width } = chart.getBoundingClientRect();
+  return { fills: Math.abs(left - room.left) + Math.abs(right - room.right) < 2,
+           times: Math.round((10 * width) / chart.width.baseVal.value) / 10 };
+}"""
 TEXTBOOK = "textbook/"
 WALKED = "textbook/ice-cream"  # and measured on the way, in `test_families`
 MODELS = [name for name in list_taggers() if name.startswith(TEXTBOOK) and name != WALKED]
@@ -85,6 +93,9 @@ def test_a_larger_window_has_larger_letters(screen):
 
     resize(screen, *HALL)
     screen.eventually(check)
+    with screen.redraw():
+        screen.follow("Marginals")
+    screen.expect_measured(WIDE_CHART, {"fills": True, "times": HALL[0] / PROJECTOR[0]})
     resize(screen, *PROJECTOR)
 
 
