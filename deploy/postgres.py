@@ -43,9 +43,9 @@ class Cluster:
         """The address of a database."""
         return f"postgresql://crfviz@127.0.0.1:{self.port}/{database}"
 
-    def create(self, database: str) -> str:
+    def create(self, database: str, encoding: str = "UTF8") -> str:
         """A new database; its address."""
-        self._program("createdb", *self._address, database)
+        self._program("createdb", *self._address, "-T", "template0", "-E", encoding, database)
         return self.url(database)
 
     def drop(self, database: str) -> None:

@@ -279,6 +279,34 @@ def test_an_address_that_means_nothing_is_refused(url, message):
         open_store(url)
 
 
+@pytest.fixture
+def encoded(cluster):
+    """Makes a database of another encoding."""
+    made = []
+
+    def make(encoding):
+        made.append(f"of_{encoding.lower()}")
+        return cluster.create(made[-1], encoding)
+
+    yield make
+    for name in made:
+        cluster.drop(name)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_server_that_is_not_set_to_utf_8_keeps_what_it_can(encoded, encoding):
+    with open_store(encoded(encoding)) as store:
+        store.add("été", [Item("Où est-il ?", ((0, 2), (3, 9), (10, 11)))])
+        assert store.documents()[0].name == "été"
+
+
+def test_letters_that_a_database_does_not_have_are_named(encoded):
+    with open_store(encoded("LATIN1")) as store:
+        with pytest.raises(StoreError, match=r"does not have these letters.*ENCODING 'UTF8'"):
+            store.add("日本", [Item("日本", ((0, 2),))])
+        assert store.documents() == []
+
+
 def test_the_password_is_never_shown():
     with pytest.raises(StoreError, match=r"postgresql://kim:\*\*\*@127.0.0.1:1/x failed") as error:
         open_store("postgres://kim:secret@127.0.0.1:1/x")

@@ -142,8 +142,12 @@ def engine_of(url: URL, pool: Mapping[str, int] = POOL) -> Engine:
     """
     json = {"json_serializer": to_json, "json_deserializer": from_json}
     if url.get_backend_name() != "sqlite":
-        waits = {"connect_timeout": WAIT, "options": f"-c lock_timeout={WAIT}s"}
-        own = {name: value for name, value in waits.items() if name not in url.query}
+        wanted = {
+            "connect_timeout": WAIT,
+            "options": f"-c lock_timeout={WAIT}s",
+            "client_encoding": "utf8",  # or the driver hands out bytes where the server has ASCII
+        }
+        own = {name: value for name, value in wanted.items() if name not in url.query}
         try:
             ways = {"pool_pre_ping": True, **json, **pool}
             return create_engine(url, connect_args=own, **ways)

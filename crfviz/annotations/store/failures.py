@@ -50,6 +50,10 @@ MEANINGS = {  # what the driver says: what it means, what to do
         "the user may not do that",
         "Grant the rights, or name another user in CRFVIZ_DATABASE_URL.",
     ),
+    "no equivalent in encoding": (
+        "the database does not have these letters",
+        "Make one with ENCODING 'UTF8' TEMPLATE template0, and name it in CRFVIZ_DATABASE_URL.",
+    ),
     "read-only transaction": ("the server only lets it be read", "Try again when it is writable."),
 }
 PASSING = ("it may only be read", "the server only lets it be read")
