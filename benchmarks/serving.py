@@ -136,5 +136,5 @@ def _wait(app: App, process: Process) -> None:
                 if answer.status == 200:
                     return
         except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
+            time.sleep(0.05)
     raise RuntimeError(f"the app does not answer at {app.url}")

@@ -62,16 +62,19 @@ def test_it_is_done_once(monkeypatch):
     monkeypatch.setattr(button, "process_query_params", own, raising=False)
 
 
-def test_streamlit_looks_once_how_it_was_started(monkeypatch):
+def test_a_server_does_not_look_how_it_was_started(monkeypatch):
     looked = []
     monkeypatch.setattr(delta_generator, "_use_warning_has_been_displayed", False)
     monkeypatch.setattr(delta_generator.env_util, "is_repl", lambda: looked.append(1))
     monkeypatch.setattr(Runtime, "exists", lambda: False)
-    assert not repeated.look_around()  # it would say something
+    assert not repeated.tell_how_it_was_started()  # Streamlit would say something
     monkeypatch.setattr(Runtime, "exists", lambda: True)
-    assert repeated.look_around()
-    assert looked == [1]
+    assert repeated.tell_how_it_was_started()
+    assert looked == []
     delta_generator._maybe_print_use_warning()  # as each element does
+    assert looked == []
+    monkeypatch.setattr(delta_generator, "_use_warning_has_been_displayed", False)
+    delta_generator._maybe_print_use_warning()  # as it does where nobody told it
     assert looked == [1]
-    monkeypatch.delattr(delta_generator, "_maybe_print_use_warning")
-    assert not repeated.look_around()
+    monkeypatch.delattr(delta_generator, "_use_warning_has_been_displayed")
+    assert not repeated.tell_how_it_was_started()

@@ -2,7 +2,7 @@
 
 The theme is looked for among all settings, six times a run; the links in the sidebar, which all say
 the same, are written one by one. And once, while the first visitor of a server waits, Streamlit
-looks through all modules there are to tell whether somebody typed the script.
+looks through all modules there are to tell whether somebody typed the script, which nobody did.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from typing import Any
 from streamlit.runtime import Runtime
 
 _SESSION, _THEME = "streamlit.runtime.app_session", "_populate_theme_msg"
-_ELEMENTS, _LOOK = "streamlit.delta_generator", "_maybe_print_use_warning"
+_ELEMENTS, _TOLD = "streamlit.delta_generator", "_use_warning_has_been_displayed"
 _LINK, _QUERY = "streamlit.elements.widgets.button", "process_query_params"
 MOST = 64  # queries to remember
 
@@ -30,15 +30,15 @@ def remember_repeated() -> bool:
     return all(done)
 
 
-def look_around() -> bool:
-    """Have Streamlit look at once how it was started; whether that could be done.
+def tell_how_it_was_started() -> bool:
+    """Spare Streamlit the look at how it was started; whether that could be done.
 
-    Outside of a server it would warn of that: then it does so at the first element.
+    Outside of a server it may warn of that: then it looks at the first element.
     """
-    look = getattr(importlib.import_module(_ELEMENTS), _LOOK, None)
-    if look is None or not Runtime.exists():
+    elements = importlib.import_module(_ELEMENTS)
+    if not hasattr(elements, _TOLD) or not Runtime.exists():
         return False
-    look()
+    setattr(elements, _TOLD, True)
     return True
 
 

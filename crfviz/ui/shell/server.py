@@ -38,7 +38,7 @@ from crfviz.ui.session.pace import Pace, begin_connection
 from crfviz.ui.session.permission import login_asked, uploads_allowed
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
 from crfviz.ui.shell.outgoing import send_for_busy_sessions_only
-from crfviz.ui.shell.repeated import look_around, remember_repeated
+from crfviz.ui.shell.repeated import remember_repeated, tell_how_it_was_started
 from crfviz.ui.shell.replica import named
 from crfviz.ui.shell.scripts import one_script_at_a_time
 from crfviz.ui.shell.watch import begin_watch
@@ -76,7 +76,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     one_script_at_a_time()
     send_for_busy_sessions_only()
     remember_repeated()
-    look_around()
+    tell_how_it_was_started()
     begin_watch()
     yield
 
