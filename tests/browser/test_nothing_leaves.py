@@ -59,13 +59,23 @@ def test_no_name_loads_anything_on_any_page(marked, unguarded):
         (document,) = store.documents()
     of_document = {"v.doc": document_key(document)}
     opened = [(path, {**of_document, **view}) for path, view in VIEWS]
-    for path, view in [*((path, {}) for path in TITLES), *opened]:
-        screen.visit(path, **{**MARKED, **view})
+    screen.open("", **MARKED)
+    for path, title in TITLES.items():
+        page.evaluate("(to) => crfviz.turnTo(to)", screen.address(path, **MARKED))
+        screen.expect_title(title)
         if path not in WITHOUT_STAGE:
             screen.wait({"name": 0, "rev": -1})
-        expect(page.locator("[data-testid=stSpinner]")).to_have_count(0)
-        assert outside == [], path
+        assert_nothing_left(screen, outside, path)
+    for path, view in opened:
+        screen.visit(path, **{**MARKED, **view})
+        assert_nothing_left(screen, outside, path)
     assert "could not be drawn" not in screen.text()
+
+
+def assert_nothing_left(screen, outside, path):
+    screen.rest()
+    expect(screen.page.locator("[data-testid=stSpinner]")).to_have_count(0)
+    assert outside == [], path
 
 
 def test_what_a_click_or_the_mouse_brings_up_loads_nothing(marked, unguarded):
