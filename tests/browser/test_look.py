@@ -28,10 +28,13 @@ FAINT = """(least) => {
     return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
   };
   const parent = (element) => element.parentElement ?? element.getRootNode().host ?? null;
-  const background = (element) => {
-    const layers = [];
-    for (let e = element; e; e = parent(e)) layers.unshift(getComputedStyle(e).backgroundColor);
-    return layers.reduce((below, layer) => over(layer, below), [255, 255, 255]);
+  const known = new Map();
+  const background = (e) => {
+    if (!e) return [255, 255, 255];
+    if (known.has(e)) return known.get(e);
+    const all = over(getComputedStyle(e).backgroundColor, background(parent(e)));
+    known.set(e, all);
+    return all;
   };
   const light = ([r, g, b]) => {
     const linear = (byte) => {
