@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from crfviz.chain.demonstrations.distribution import pair_marginals
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.views.figures.pair import pair_frame, pair_heatmap
+from crfviz.views.figures.pair import MOST_NUMBERED, pair_frame, pair_heatmap
 from tests import oracle
 from tests.strategies import chains
 
@@ -99,6 +99,14 @@ def test_every_chain_has_a_valid_chart(potentials):
     pairs = pair_marginals(forward_backward(potentials), 0, last)
     spec = pair_heatmap(pair_frame(pairs, tags), tags).to_dict()
     assert json.dumps(spec, allow_nan=False)
+
+
+@pytest.mark.parametrize(("num_tags", "every"), [(MOST_NUMBERED, True), (20, False)])
+def test_among_many_columns_no_zero_is_written(num_tags, every):
+    tags = [f"T{k}" for k in range(num_tags)]
+    pairs = torch.full((num_tags, num_tags), 1 / num_tags**2)
+    numbers = pair_heatmap(pair_frame(pairs, tags), tags).to_dict()["layer"][1]
+    assert ("transform" not in numbers) == every
 
 
 def test_tag_names_are_data_and_no_field_names():

@@ -21,12 +21,13 @@ from crfviz.ui.session.current import (
     scenario,
     view_option,
 )
-from crfviz.ui.session.kept import of_server
+from crfviz.ui.session.kept import found, keep, of_server
 from crfviz.ui.state.scenario import OF_POSITIONS
 
 LIST, PLACE = "list", "place"  # page options: the digest of a list, and the place in it from 0
 PAGE = "pages/model-errors.py"
 MOST_LISTS = 100
+_BACK = "list.asked_back"  # whether the reader asked for the list
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,15 @@ def list_bar() -> None:
     listed = _lists().get(name)
     letters = not flag_option(NO_LETTERS)
     with st.container(horizontal=True, vertical_alignment="center", key="listed"):
-        if st.button("Back to the list", shortcut="B" if letters else None, key="list.back"):
+        st.button(
+            "Back to the list",
+            on_click=keep,
+            args=(_BACK, True),
+            shortcut="B" if letters else None,
+            key="list.back",
+        )
+        if found(_BACK):  # the run that heard of it may have ended before it came here
+            keep(_BACK, False)
             st.switch_page(PAGE)
         if listed is None:
             st.caption("The server no longer has this list; going back to it makes it anew.")

@@ -12,6 +12,7 @@ from crfviz.views.theme import READABLE
 
 LEAST = 0.005  # a change that two digits show
 COLOURS = ["#f1f4f8", "#0072B2"]  # of 0 and 1
+MOST_NUMBERED = 12  # columns in which every cell has its number
 LABEL_PIXELS = 120  # of the name of a tag beside a heatmap
 SHORTENED = (  # in Vega's language: long names often differ at their ends
     "length(datum.label) > 18 ? slice(datum.label, 0, 8) + '…' + slice(datum.label, -8) "
@@ -43,8 +44,8 @@ def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None
 def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005) -> alt.LayerChart:
     """A cell per pair of K tags, with its probability, out of the frame of `pair_frame`.
 
-    Tags with no pair of at least the `least` probability are left out. An empty frame gives an
-    empty chart.
+    Tags with no pair of at least the `least` probability are left out; among many columns a 0.00
+    is not written. An empty frame gives an empty chart.
     """
     heavy = frame[frame["probability"] >= least]
     rows = [tag for tag in tags if tag in set(heavy["first"])]
@@ -71,10 +72,11 @@ def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005
     cells = base.mark_rect().encode(
         color=alt.Color("probability:Q", scale=alt.Scale(domain=[0, 1], range=COLOURS), legend=None)
     )
-    dark = alt.datum.probability > 0.45
+    dark, some = alt.datum.probability > 0.45, alt.datum.probability >= LEAST
     ink = alt.condition(dark, alt.value("white"), alt.value("#14243a"))
     text = alt.Text("probability:Q", format=".2f")
-    numbers = base.mark_text(fontSize=14).encode(text=text, color=ink)
+    told = base if len(columns) <= MOST_NUMBERED else base.transform_filter(some)
+    numbers = told.mark_text(fontSize=14).encode(text=text, color=ink)
     layers = cells + numbers
     if ghosts:
         marks = base.mark_text(fontSize=10, align="left", xOffset=18)
