@@ -3,8 +3,9 @@
 from unittest.mock import MagicMock
 
 import pytest
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime import Runtime
+from streamlit.runtime import Runtime, app_session
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, script_runner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
@@ -127,3 +128,51 @@ def test_a_box_is_told_what_it_holds_until_the_browser_says_so(sessions):
     assert sessions.go_on(state, WidgetStates()) == [True]
     assert sessions.go_on(state, sessions.told(state["sentence"])) == [False]
     assert sessions.go_on(state, WidgetStates()) == [False]  # whatever is being typed stays
+
+
+PRESSED = WidgetState(id="reset", trigger_value=True)
+TYPED = WidgetState(id="sentence", string_value="A dog .")
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What a session is asked to draw that has drawn one part; hands it what the browser tells."""
+
+    made = []
+
+    class Session:
+        def has_fragment(self, part):
+            return part == "drawn"
+
+        def request_rerun(self, state):
+            made.append(state)
+
+    monkeypatch.setattr(app_session, "AppSession", Session)
+    assert scripts.hear_every_press()
+    assert scripts.hear_every_press()  # once more changes nothing
+    session = Session()
+
+    def hand(*states, part=None):
+        told = ClientState(fragment_id=part, widget_states=WidgetStates(widgets=states))
+        session.request_rerun(told)
+        return made.pop().fragment_id, told
+
+    hand.session, hand.made = session, made
+    return hand
+
+
+def test_what_is_pressed_in_a_part_not_drawn_yet_is_told_of_the_whole_page(asked):
+    part, told = asked(TYPED, PRESSED, part="not yet")
+    assert part == ""
+    assert told.fragment_id == "not yet"  # who told it keeps it
+    assert asked(PRESSED, part="drawn")[0] == "drawn"
+    assert asked(TYPED, part="not yet")[0] == "not yet"  # Streamlit says why it drops it
+    assert asked(PRESSED)[0] == ""
+    asked.session.request_rerun(None)
+    assert asked.made == [None]
+
+
+def test_another_streamlit_is_told_as_it_likes(monkeypatch, caplog):
+    monkeypatch.delattr(app_session.AppSession, "has_fragment")
+    assert not scripts.hear_every_press()
+    assert "what is pressed early is lost" in caplog.text

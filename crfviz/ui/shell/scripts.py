@@ -8,7 +8,8 @@ after every `RUNS` scripts.
 A browser whose line was lost may come back to a server that has no session of it, and tells it what
 all its widgets hold. The new session begins with the address and takes up what differs from it, see
 `crfviz.ui.session.bound`; when it knows all widgets it draws the page anew, and hears what was
-pressed as well.
+pressed as well. What is pressed in a part of the page that the session has not drawn yet, Streamlit
+would drop: here it is told of the whole page.
 
 A thread that waits for Python's lock asks for it after `SWITCH`: beside one that reads a large
 file, a script would else lose Python's own 5 ms at each look at a file and each message.
@@ -18,10 +19,14 @@ import gc
 import importlib
 import logging
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from itertools import count
 from time import perf_counter
+from typing import Any
 
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import (
@@ -41,6 +46,7 @@ SWITCH = 0.0005  # seconds
 
 PRESSES = ("trigger_value", "string_trigger_value", "chat_input_value", "json_trigger_value")
 _RUNNER = "streamlit.runtime.scriptrunner.script_runner"
+_SESSION, _ASK = "streamlit.runtime.app_session", "request_rerun"
 _log = logging.getLogger(__name__)
 _ended = count(1)  # scripts
 
@@ -119,6 +125,35 @@ def one_script_at_a_time() -> bool:
         return False
     runner.ScriptRequests = OneAtATime  # type: ignore[attr-defined]
     return True
+
+
+def hear_every_press() -> bool:
+    """Have sessions of this process hear what is pressed early; whether that could be done.
+
+    Another Streamlit may be told of it in another way: then such a press is lost.
+    """
+    session = getattr(importlib.import_module(_SESSION), "AppSession", None)
+    ask = getattr(session, _ASK, None)
+    if session is None or ask is None or not hasattr(session, "has_fragment"):
+        _log.warning("what is pressed early is lost: this Streamlit is told of it in another way")
+        return False
+    setattr(session, _ASK, _heard(getattr(ask, "__wrapped__", ask)))
+    return True
+
+
+def _heard(ask: Callable[[Any, ClientState | None], None]) -> Callable[..., None]:
+    @wraps(ask)
+    def told(session: Any, state: ClientState | None) -> None:  # noqa: ANN401 - Streamlit's
+        if state is not None and state.fragment_id and not session.has_fragment(state.fragment_id):
+            every = state.widget_states.widgets
+            if any(each.WhichOneof("value") in PRESSES for each in every):
+                whole = ClientState()
+                whole.CopyFrom(state)
+                whole.ClearField("fragment_id")
+                state = whole
+        ask(session, state)
+
+    return told
 
 
 def _holds(request: RerunData) -> bool:

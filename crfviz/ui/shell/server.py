@@ -40,7 +40,7 @@ from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
 from crfviz.ui.shell.outgoing import send_for_busy_sessions_only
 from crfviz.ui.shell.repeated import remember_repeated, tell_how_it_was_started
 from crfviz.ui.shell.replica import named
-from crfviz.ui.shell.scripts import one_script_at_a_time
+from crfviz.ui.shell.scripts import hear_every_press, one_script_at_a_time
 from crfviz.ui.shell.watch import begin_watch
 from crfviz.ui.watching import route
 from crfviz.ui.watching.requests import Watched
@@ -74,6 +74,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     cached.warm_up()
     PagesManager.uses_pages_directory = False  # or the first run is begun twice; see `frame.header`
     one_script_at_a_time()
+    hear_every_press()
     send_for_busy_sessions_only()
     remember_repeated()
     tell_how_it_was_started()
