@@ -369,6 +369,21 @@ def test_a_picture_is_printed_on_a_sheet_of_its_own_size(opened, fresh):
     assert b"/Subtype /Image" not in paper  # shapes and letters
 
 
+def test_a_wide_window_is_printed_whole(opened):
+    wide = {"width": 1920, "height": 1080}
+    page = drawn(opened(live_page(Live(chain(), opens="transitions"), list(PAGES)), viewport=wide))
+    measure = """(event) => {
+      dispatchEvent(new Event(event));
+      const end = (element) => element.getBoundingClientRect().right;
+      const words = [...document.querySelectorAll(".word")].map(end);
+      return [Math.max(...words), end(document.querySelector(".live"))];
+    }"""
+    ends = [page.evaluate(measure, event) for event in ("none", "beforeprint", "afterprint")]
+    assert ends[1][1] == 1255  # the zoom of the style sheet makes that the width of a sheet
+    assert ends[1][0] < min(ends[0][0], ends[1][1])
+    assert ends[2] == ends[0]
+
+
 def test_a_saved_picture_draws_what_is_seen_of_the_lattice(opened):
     tags = [f"T{k}" for k in range(14)]
     rare = torch.where(torch.arange(14) < 8, 0.0, -30.0)

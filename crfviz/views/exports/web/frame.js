@@ -9,8 +9,8 @@ const COLOURS = ["system", "light", "dark"];
 
 // `data` is that of live.py, `scope` the element that is marked with the colours that are chosen, `changed` gets the
 // edits whenever they are others, `shown` gets `local` when something has been drawn; `above` stands over the pages. A
-// page without a picture says in `elsewhere` why. Returns { element, local, open(), show(), close() }: open it once it
-// is in the document, show what was changed in `local`.
+// page without a picture says in `elsewhere` why. Returns { element, local, open(), show(), close(), fit(width) }:
+// open it once it is in the document, show what was changed in `local`, fit it into a width of CSS.
 export function buildFrame(data, scope, { changed = () => null, shown = () => null, above = [] } = {}) {
   const element = html("div.live", { tabindex: "-1" });
   const place = html("div");
@@ -83,7 +83,11 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
   const bar = [tabs, more ?? [], html("span.live-gap"), Object.values(history), colours].flat();
   element.append(...[above].flat(), html("nav.live-bar", { "aria-label": "Pages" }, bar), place, about);
   recolour(data.colouring);
-  return { element, local, open, show, close };
+  const fit = (width) => {
+    element.style.maxWidth = width;
+    state.stage?.resize();
+  };
+  return { element, local, open, show, close, fit };
 }
 
 // The pages that are not drawn here, by name; null without any.

@@ -3,6 +3,8 @@
 import { mark } from "../../stage/web/dom.js";
 import { buildFrame } from "./frame.js";
 
+const PAPER = "1255px"; // between the margins of a landscape sheet of letter paper, as ./file.css zooms; A4 is wider
+
 // What is written into the page under this name.
 export function read(id) {
   return JSON.parse(document.getElementById(id).textContent);
@@ -28,4 +30,6 @@ export function start(data, options = {}, ready = () => null) {
   const takeKeys = () => document.activeElement === document.body && frame.element.focus({ preventScroll: true });
   addEventListener("focus", takeKeys); // a deck gives it to its slide
   takeKeys();
+  addEventListener("beforeprint", () => frame.fit(PAPER)); // a wide window would be cut off
+  addEventListener("afterprint", () => frame.fit(""));
 }
