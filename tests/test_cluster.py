@@ -5,13 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from crfviz.__main__ import main
-from tests.test_workers import corpus
+from tests.test_workers import LOOKS, corpus
 from tests.tiny_tagger import save_tiny
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +39,7 @@ def cluster(tmp_path_factory):
         workers = [started(stack, "worker", *one, *both) for _ in range(2)]
         while not told.exists() or not told.read_text():
             assert scheduler.poll() is None
+            time.sleep(LOOKS)
         address = json.loads(told.read_text())["address"]
         come = "import sys; from distributed import Client; Client(sys.argv[1]).wait_for_workers(2)"
         subprocess.run([sys.executable, "-c", come, address], check=True)
@@ -60,6 +62,7 @@ def wait_for_shards(process, folder):
     """Until three shards are finished, of so many that the end is far away."""
     while not folder.is_dir() or len(list(folder.iterdir())) < 3:
         assert process.poll() is None, process.stderr.read()
+        time.sleep(LOOKS)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.workers import Shuffled
 
 WORDS = ["He", "runs", "to", "Paris", ".", "@bob", "sees", "2", "dogs"]
 SIZE = ["--shard-bytes", "400"]
+LOOKS = 0.005  # seconds between two; who looks all the time takes the processor from who is awaited
 
 
 def corpus(sentences):
@@ -163,6 +165,7 @@ def test_ctrl_c_ends_all_processes_without_a_trace(model, tmp_path):
     ) as process:
         while not (folder.is_dir() and len(list(folder.iterdir())) > 2):
             assert process.poll() is None
+            time.sleep(LOOKS)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.killpg(process.pid, signal.SIGINT)
         said = process.communicate()[1].decode()
@@ -171,7 +174,7 @@ def test_ctrl_c_ends_all_processes_without_a_trace(model, tmp_path):
     assert "Traceback" not in said
     assert len(children) > 2  # with the one that Python starts to tidy up
     while any(lives(child) for child in children):  # it ends by itself, a moment later
-        pass
+        time.sleep(LOOKS)
     assert not (tmp_path / "out.json").exists()
 
 
