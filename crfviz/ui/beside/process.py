@@ -23,7 +23,6 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any, Protocol, TypeVar
 
-from crfviz.annotations.teaching.jobs import give_way
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.beside.worker import FIRST, FOUND
 from crfviz.ui.session.floor import FLOOR
@@ -163,7 +162,6 @@ class _Process:
         except BaseException:
             self._folder.cleanup()
             raise
-        give_way(self._process)
         self._said: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
 
