@@ -8,6 +8,7 @@ from crfviz.chain.entities.illegal_mass import constraint_effect
 from crfviz.chain.entities.probability import entity_probability, entity_shortcuts
 from tests.browser.screen import chain, named
 from tests.browser.test_look import FAINT, LEAST_CONTRAST
+from tests.browser.test_steps import BELOW
 
 MODEL = "ner-en"
 SENTENCE = "The University of Oxford is in the north of England ."  # greedy breaks BIO twice
@@ -58,6 +59,7 @@ def test_rows_with_and_without_the_rules_and_the_illegal_mass(screen):
 def test_rivals_sum_to_one_and_shortcuts_are_beside(screen):
     open_entities(screen)
     assert_entity(screen, "ORG", 1, 3)
+    screen.expect_measured(BELOW, 0)
     rows = screen.page.locator("[data-relation]")
     masses = [float(row.get_attribute("data-probability")) for row in rows.all()]
     assert sum(masses) == pytest.approx(1.0, abs=1e-9)
