@@ -319,6 +319,17 @@ def test_axe_finds_nothing_on_any_page(opened, scheme):
         assert page.evaluate(FOUND, WCAG) == [], shown.title
 
 
+def test_the_numbers_of_a_matrix_fit_their_cells_in_the_letters_of_any_machine(opened):
+    tags = [f"TAG{k}" for k in range(11)]
+    scores = crfviz.Potentials(torch.zeros(6, 11), torch.full((11, 11), -2.8), tags=tags)
+    text = live_page(Live(scores, opens="transitions"), list(PAGES))
+    page = drawn(opened(text, viewport={"width": 920, "height": 700}))
+    cells = page.locator(".matrix .cell")
+    expect(cells).not_to_have_count(0)
+    wide = "(cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length"
+    assert cells.evaluate_all(wide) == 0
+
+
 def saved(page, kind):
     page.get_by_role("button", name="show …").click()
     with page.expect_download() as waiting:

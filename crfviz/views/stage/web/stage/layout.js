@@ -10,6 +10,7 @@ const LARGE = 20; // of a model of few tags
 const LARGE_TAGS = 6;
 const TALLEST = 100; // rows of such a model
 const DIGIT = 7; // width of a digit
+const AIR = 3; // between numbers whose letters were measured
 const CAPITAL = 9; // of a letter in the name of a tag
 const BESIDE = 54; // a number beside a node of the last column
 const BESIDE_CHANGED = 102; // the same with its change in brackets
@@ -59,15 +60,15 @@ const NARROW = 64; // columns below this are written closer
 const ROOMY = 100; // columns from here on have room for what a tag was
 
 // `room`: width and height of the window that the stage may use, its `top` on the page, the height of its `note`, the
-// `scale` of texts, 1 or more, and whether the host `shortens` lists to the room they have. Texts of large models have
-// TEXT pixels, and larger windows larger ones. Where even the lowest rows are too many they scroll within a frame,
-// under words that stay, and not the page with its steps.
+// `scale` of texts, 1 or more, the width of a `digit` in em, and whether the host `shortens` lists to the room they
+// have. Texts of large models have TEXT pixels, and larger windows larger ones. Where even the lowest rows are too many
+// they scroll within a frame, under words that stay, and not the page with its steps.
 export function layout(model, room) {
   const sizes = sizesIn(model, room, 0);
   return sizes.flags.framed ? sizesIn(model, room, BAR) : sizes;
 }
 
-function sizesIn(model, { width, height, top, note, scale, shortens }, bar) {
+function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }, bar) {
   const { T, panels, heading } = model;
   const shown = model.shown.size;
   const below = panels.side === "gradient";
@@ -79,7 +80,7 @@ function sizesIn(model, { width, height, top, note, scale, shortens }, bar) {
   const label = heading.length ? unit * NUMBERS * heading.length : labelWidth(model.rows, side, tight, unit);
   const least = leastColumn(model) * unit;
   const words = label + (T - 0.5) * least + GAP + BESIDE * unit;
-  const matrix = matrixCell(model, { width, shown, below, unit, words });
+  const matrix = matrixCell(model, { width, shown, below, unit, words, digit });
   const wanted = panelWidth(side, shown, matrix, unit);
   const most = Math.floor(width - GAP - label - LEAST_WORDS * least); // so that some words stay beside a large matrix
   const panel = side === "matrix" ? Math.min(wanted, Math.max(most, LEAST_MATRIX * unit)) : wanted;
@@ -248,7 +249,7 @@ function extremes(...tables) {
 }
 
 // Of the matrix: as wide as its numbers, and wider where the words leave it room.
-function matrixCell({ chain, display, order, K }, { width, shown, below, unit, words }) {
+function matrixCell({ chain, display, order, K }, { width, shown, below, unit, words, digit }) {
   if (!chain) return 0;
   const [from, to] = [chain.start, chain.end].map((scores) => order.map((k) => scores[k]));
   const shownOf = (matrix) => order.flatMap((j) => order.map((k) => matrix[j * K + k]));
@@ -256,7 +257,7 @@ function matrixCell({ chain, display, order, K }, { width, shown, below, unit, w
   const texts = extremes(transitions, from, to).map((value) => score(value));
   const letters =
     display === "probability" || below ? LONG_NUMBER : Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
-  const least = unit * (DIGIT * letters + 1);
+  const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + AIR);
   if (below) return clamp(Math.floor((width / 2 - unit * BELOW.head) / (shown + 1)), least, 38 * unit);
   const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
   return Math.floor(clamp(share / (shown + 1), least, 38 * unit));

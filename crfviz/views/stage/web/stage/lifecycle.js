@@ -20,6 +20,7 @@ import { selection } from "./selection.js";
 
 const ANSWERED = "crfviz-answered"; // the question over the picture; Python hears of it, too
 const USUAL = 16; // pixels of the page's letters
+const NUMBER = "−0.0"; // in a cell
 const LARGE = 1500; // nodes of a lattice
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
@@ -169,8 +170,9 @@ export class Stage {
     this.width = root.clientWidth;
     const room = { width: this.width || 960, height: window.innerHeight, note: this.noteHeight, scale: scale() };
     const top = root.getBoundingClientRect().top + window.scrollY;
-    const shortens = getComputedStyle(root).getPropertyValue("--beyond") !== ""; // as a lecture does
-    const sizes = layout(model, { ...room, top, shortens });
+    const style = getComputedStyle(root);
+    const shortens = style.getPropertyValue("--beyond") !== ""; // as a lecture does
+    const sizes = layout(model, { ...room, top, shortens, digit: digitWidth(style.fontFamily) });
     for (const [name, value] of Object.entries(sizes.lengths)) setProperty(root, `--${name}`, `${value}px`);
     setProperty(root, "--words", model.T);
     setProperty(root, "--longest", sizes.longest);
@@ -218,6 +220,19 @@ export class Stage {
     if (note || this.root.clientWidth !== this.width) this.draw();
     if (!this.placed) this.showPlace();
   }
+}
+
+const digits = new Map(); // by family of letters
+
+// Of a number with sign and point, for each of its characters, in em: other hosts have wider letters than the app.
+function digitWidth(family) {
+  if (document.fonts.status !== "loaded") return 0;
+  if (!digits.has(family)) {
+    const canvas = html("canvas").getContext("2d");
+    canvas.font = `100px ${family}`;
+    digits.set(family, canvas.measureText(NUMBER).width / NUMBER.length / 100);
+  }
+  return digits.get(family);
 }
 
 // How much larger than usual the page around the stage is written.
