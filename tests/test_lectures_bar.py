@@ -72,7 +72,7 @@ def test_a_cue_that_came_is_not_asked_for_again(tmp_path):
 
 @pytest.mark.parametrize("key", [("press", "PageDown"), ("leaves", "next")])
 def test_a_key_that_comes_twice_skips_no_cue(tmp_path, key):
-    """The second asks for the same cue, or for none; what is said is there before its picture."""
+    """The second asks for nothing; what is said is there before its picture."""
     assert sent(
         tmp_path,
         key,
@@ -86,7 +86,7 @@ def test_a_key_that_comes_twice_skips_no_cue(tmp_path, key):
         key,
         ("pass", 1),
         key,
-    ) == [ASKED, ASKED, [], [], [], [], [], [], [], [], ["crfviz-leaving", "turn 3,next"]]
+    ) == [ASKED, [], [], [], [], [], [], [], [], [], ["crfviz-leaving", "turn 3,next"]]
 
 
 def test_a_picture_is_left_for_the_cue_before_at_its_end(tmp_path):

@@ -33,7 +33,9 @@ export function bar(root) {
     timer = setTimeout(() => send(name, value), PATIENCE);
   };
   // In one message with what the picture tells then: of two that come close together Streamlit may lose the first.
+  let asked = null; // the cue that is on its way, and since when
   const go = (to, name = "go") => {
+    asked = { cue: [to].flat()[0], since: performance.now() };
     document.dispatchEvent(new Event(LEAVING));
     tell(name, to);
   };
@@ -79,7 +81,8 @@ export function bar(root) {
     const dark = over.dark();
     const meant = !over.covered() && !event.composedPath()[0].matches?.(TYPING);
     const letter = meant && data.letters && keys[key.toLowerCase()];
-    const unseen = there.cue !== data.cue || timeStamp - there.since < GLANCE;
+    const comes = asked?.cue && there.cue !== asked.cue && timeStamp - asked.since < PATIENCE;
+    const unseen = comes || there.cue !== data.cue || timeStamp - there.since < GLANCE;
     if (!(dark || letter || (meant && unseen && key in WALK))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
