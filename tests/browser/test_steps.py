@@ -213,7 +213,9 @@ def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
     screen.rest()
     screen.page.go_back()  # once, and nothing lies between
     screen.expect_title("Emissions")
-    at_step(screen, 3, WORDS + 1)
+    screen.expect_param("model", MODEL)
+    stage = screen.page.locator(f"[data-stage][data-steps='{WORDS + 1}']")
+    expect(stage).to_be_visible()  # at the step that the address had when the page was turned
     with screen.redraw():
         screen.page.go_forward()
         screen.expect_title("Explore")

@@ -1,5 +1,5 @@
 // A page that keys turn is one place to come back to. Streamlit would make three: it takes the query out of the address
-// of the page that is left, writes that of the next one there, and only then the path.
+// of the page that is left, and writes that of the next one there, and only then the path; or the path first.
 
 const TURNS = "crfviz-turns"; // of the document: keys lead to another page
 const TURNING = ["PageDown", "PageUp", " ", "ArrowRight", "ArrowLeft"];
@@ -10,16 +10,20 @@ export function turning() {
 
 export function watchPast() {
   let left = null; // the address that is being left
+  let bare = false; // the path of the next page was written, its query was not
   const push = history.pushState.bind(history);
   history.pushState = (state, title, url) => {
-    const here = left && new URL(url, location.href).pathname === location.pathname;
-    if (here) return history.replaceState(state, title, url);
+    const { pathname, search } = new URL(url, location.href);
+    const joins = pathname === location.pathname && (left || bare);
+    bare = !joins && left !== null && search === "";
+    if (joins) return history.replaceState(state, title, url);
     if (left) history.replaceState(history.state, "", left);
     left = null;
     push(state, title, url);
   };
   const stays = () => {
     left = null; // there was no page to turn to
+    bare = false;
   };
   addEventListener("pointerdown", stays, true);
   addEventListener("popstate", stays);
