@@ -29,7 +29,7 @@ from crfviz.ui.session.turns import BusyError, pause, turn
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.numbers import count
 
-MOST_WORDS_HERE = 10_000  # a second of work, about
+MOST_WORDS_HERE = 50_000  # six seconds of work, about: as long as the process may take to begin
 
 
 @dataclass(frozen=True, eq=False)
