@@ -1,7 +1,7 @@
 """Error analyses, kept for all sessions by the content of the file, its mapping and the model.
 
 A run keeps a core busy for seconds or minutes, and would keep others from Python's lock: a process
-beside the server works at it. To start one takes longer than to go through a shipped excerpt.
+beside the server works at a large one. To start it takes as long as to go through a small file.
 """
 
 from collections.abc import Callable, Sequence
@@ -101,7 +101,7 @@ def get_ready(tagger: Tagger) -> None:
 
 
 def _found(tagger: Tagger, sentences: Sequence[Sentence], file: str, report: Progress) -> Looked:
-    """By a process, unless it is a moment's work or the model is known to this one alone."""
+    """By a process, unless the file is small or the model is known to this one alone."""
     words = sum(len(sentence.tokens) for sentence in sentences)
     if words <= MOST_WORDS_HERE or place_of(tagger.name) is None:
         return looked_at(tagger, sentences, file, report, pause)
