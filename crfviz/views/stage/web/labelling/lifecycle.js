@@ -11,6 +11,7 @@ import { buildChips, drawChips } from "./chips.js";
 import { buildDesk } from "./desk.js";
 import { keysOf } from "./keys.js";
 import { change, pointAt, selectionOf } from "./labels.js";
+import { watchSwitches } from "./switches.js";
 
 const WAIT_SHOWN = 400; // milliseconds until a person is told that an answer is awaited
 const SWITCHES = "input[type=checkbox], input[aria-autocomplete]";
@@ -30,17 +31,13 @@ export class Labelling {
     this.stopKeys = listenToKeys(document, (event) => keysOf(this, event));
     this.stopDragging = () => pointAt(this, null);
     document.addEventListener("pointerup", this.stopDragging);
-    this.switched = null; // the switch beside the sentence that was used last
-    this.noteSwitch = ({ target }) => {
-      this.switched = target;
-    };
-    document.addEventListener("change", this.noteSwitch);
+    this.switches = watchSwitches();
   }
 
   close() {
     this.stopKeys();
     document.removeEventListener("pointerup", this.stopDragging);
-    document.removeEventListener("change", this.noteSwitch);
+    this.switches.stop();
     clearTimeout(this.waitTimer);
     this.outbox.close();
   }
@@ -120,11 +117,11 @@ export class Labelling {
     const own = this.root.getRootNode().activeElement;
     if (active === document.body || (own && this.root.contains(own))) return true;
     if (another) return !active.matches(TEXT_FIELDS);
-    return active.matches(SWITCHES) && (!awaited || active === this.switched);
+    return active.matches(SWITCHES) && (!awaited || this.switches.wasUsed(active));
   }
 
   focus() {
-    this.switched = null;
+    this.switches.forget();
     const { sheet } = this.desk;
     const [kind, at] = this.words ? ["[data-boundary]", this.boundary] : [".chip", this.cursor];
     (sheet.querySelectorAll(kind)[at] ?? this.root).focus({ preventScroll: false });
