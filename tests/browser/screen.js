@@ -26,7 +26,10 @@
   // asked for has not begun yet, one that ended to begin anew is none that ended.
   const [ASKS, BEGINS, ENDS, ANEW] = [0x5a, 4, 6, 2]; // BackMsg.rerun_script's first byte; of ForwardMsg; a status
   const FORGOTTEN = 5000; // milliseconds; a run may be asked of a part that is gone, and then none begins
-  const line = { asked: -FORGOTTEN, runs: false };
+  const line = { asked: -FORGOTTEN, runs: false, walks: false };
+  document.addEventListener("crfviz-steps", ({ detail }) => {
+    line.walks = detail !== null; // a step waits until the keys rest, and is told then
+  });
   const heard = ({ data }) => {
     if (!(data instanceof ArrayBuffer)) return; // not Streamlit's
     const bytes = new Uint8Array(data);
@@ -51,11 +54,12 @@
     if (data[0] === ASKS) line.asked = performance.now();
     return send.call(this, data);
   };
-  const running = () =>
-    document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning" ||
-    line.runs ||
-    crfviz.held > 0 || // by slow.js
-    performance.now() - line.asked < FORGOTTEN;
+  const answered = () =>
+    document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" &&
+    !line.runs &&
+    !crfviz.held && // by slow.js
+    performance.now() - line.asked >= FORGOTTEN;
+  const running = () => line.walks || !answered();
   const rested = (rests) => {
     if (!rests) since = 0;
     else since ||= performance.now();
@@ -94,6 +98,10 @@
       return rested(drawn);
     },
     rests: () => rested(!running()),
+    // Whether all that the server was told is answered, whatever it will be told next.
+    answered,
+    // Whether the address says so, and the server knows: of a step it is told later.
+    linked: (name, value) => new URL(document.URL).searchParams.get(name) === value && !line.walks,
     read: () => {
       const rows = {};
       for (const cell of all("[data-row]")) {

@@ -1,6 +1,7 @@
 """The player of lectures: keys, a dark wall, a live change, sizes, the speaker's window."""
 
 import re
+from functools import partial
 
 import pytest
 from playwright.sync_api import expect
@@ -155,9 +156,15 @@ def test_who_leaves_takes_the_newest_step_along(player):
     player.screen.expect_title("Emissions")
     player.screen.expect_param("step", "2")
     player.screen.wait({"name": 0, "rev": -1})
-    expect(player.page.locator("[data-stage]")).to_have_attribute("data-step", "2")
+    at_step = partial(expect(player.page.locator("[data-stage]")).to_have_attribute, "data-step")
+    at_step("2")
     player.page.go_back()
     player.at(1)
+    at_step("2")
+    player.press("PageDown")
+    player.page.reload()  # before the server can have heard
+    player.at(1)
+    at_step("3")
 
 
 def test_the_window_of_the_speaker_leads_and_follows(player, watch, shared):

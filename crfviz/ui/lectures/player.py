@@ -1,7 +1,7 @@
 """The player of lectures: `?lecture=greedy&cue=3` shows one cue, and keys go from cue to cue.
 
-The address names lecture and cue and nothing else: whatever somebody changes at a cue is dropped by
-going on, and by a reload.
+The address names lecture and cue, and the step where that is not the one the cue begins with, and
+nothing else: whatever somebody changes at a cue is dropped by going on, and by a reload.
 """
 
 import runpy
@@ -35,7 +35,8 @@ from crfviz.ui.session.current import (
 from crfviz.ui.session.kept import found, keep, say
 from crfviz.ui.shell import frame
 from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
-from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.state.link import read_step, step_text
+from crfviz.ui.state.scenario import MAX_STEP, Scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
 from crfviz.views.contents import at_path
@@ -43,7 +44,8 @@ from crfviz.views.quiz.asked import question
 from crfviz.views.quiz.question import Question, read_ask
 from crfviz.views.stage.component import OF_UI, component
 
-LECTURE, CUE, SPEAKER, THEME = "lecture", "cue", "speaker", "v.theme"  # in the address
+LECTURE, CUE, STEP, SPEAKER = "lecture", "cue", "step", "speaker"  # in the address
+THEME = "v.theme"
 LETTERS = f"v.{NO_LETTERS}"
 _AT = "lecture.at"  # lecture and number of the cue that is on the screen
 _LEFT = "lecture.left"  # the cue that was left last, its page, and the query of its address there
@@ -154,18 +156,31 @@ def _gone_on(place: Place, pages: Sequence[st.Page]) -> Place:
     return there
 
 
-def _asked_for(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[Place, int]:
-    """The cue that keys asked for, else that on the screen, and its step; 0: as it says.
+def _asked_for(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[Place, int | None]:
+    """The cue that keys asked for, else that on the screen, and its step; None: as it says.
 
-    The browser's Back and Forward ask for that of the address.
+    The browser's Back and Forward, and who is new, ask for that of the address.
     """
-    number, step = found(_ASKED) or (None, 0)
+    number, step = found(_ASKED) or (None, None)
     keep(_ASKED, None)
     if number == LEAVE:
         _leave(_on_screen(place), pages)
     if number is not None:
         return place.numbered(number), step
-    return place if back else _on_screen(place), 0
+    if back or found(_AT) is None:
+        return place, _step_named()
+    return _on_screen(place), None
+
+
+def _step_named() -> int | None:
+    """The step of the address, if it names one."""
+    text = st.query_params.get(STEP)
+    if text is None:
+        return None
+    step = read_step(text)
+    if step is None:
+        say(f"Ignored the step {quote(text)}: expected a whole number from 0 to {MAX_STEP}.")
+    return step
 
 
 def _on_screen(place: Place) -> Place:
@@ -178,20 +193,26 @@ def _on_screen(place: Place) -> Place:
 
 
 def _write_address(place: Place) -> None:
-    """Only what leads to this cue; whatever else stands there is taken out."""
-    of_room = (SPEAKER, THEME, LETTERS)
-    kept = {name: st.query_params[name] for name in of_room if name in st.query_params}
-    params = {LECTURE: place.name, CUE: str(place.number), **kept}
-    if st.query_params.to_dict() != params:
+    """Only what leads to this cue and its step; whatever else stands there is taken out."""
+    query = st.query_params.to_dict()
+    kept = {name: query[name] for name in (SPEAKER, THEME, LETTERS) if name in query}
+    params = {LECTURE: place.name, CUE: str(place.number)}
+    now, own = scenario(), place.cue.scenario
+    named = query.get(CUE) == params[CUE] and STEP in query
+    if (named or now.step != own.step) and now.sentence == own.sentence:
+        params[STEP] = step_text(now.step)
+    params |= kept
+    if query != params:
         st.query_params.from_dict(params)
 
 
-def _screen(cue: Cue, arriving: int) -> Scenario:
+def _screen(cue: Cue, arriving: int | None) -> Scenario:
     """The state of a cue, in the colours and with the keys that the room has."""
     theme, letters = st.query_params.get(THEME), st.query_params.get(LETTERS)
     view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
     view = {**view, NO_LETTERS: "1"} if letters == "1" else view
-    state = replace(cue.scenario, view=view, step=arriving or cue.scenario.step)
+    step = cue.scenario.step if arriving is None else arriving
+    state = replace(cue.scenario, view=view, step=step)
     return with_question(state, cue.ask if _question(cue) else "")
 
 
@@ -281,7 +302,7 @@ def _told() -> Mapping[str, object]:
     return told
 
 
-def _ask_for(number: object, step: int = 0) -> None:
+def _ask_for(number: object, step: int | None = None) -> None:
     if isinstance(number, int) and number >= 0:
         keep(_ASKED, (number, step))
 

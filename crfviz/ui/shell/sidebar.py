@@ -240,7 +240,12 @@ def use_colours(theme: str) -> None:
     frame = component("frame", "ui/shell/web", ["frame"])
     frame(
         key="frame",
-        data={"theme": theme, "lead": wall.key(), "draft": found(DRAFT)},
+        data={
+            "theme": theme,
+            "lead": wall.key(),
+            "draft": found(DRAFT),
+            "model": scenario().model,
+        },
         on_draft_change=_take_draft,
         on_sidebar_change=_keep_sidebar,
         on_lead_change=_go_on,

@@ -150,7 +150,7 @@ def whole(scenario: Scenario) -> dict[str, str]:
         "model": scenario.model,
         **encode_changes(scenario),
         "r": places_text(scenario.right),
-        "step": _step_text(scenario.step),
+        "step": step_text(scenario.step) if scenario.step else "",
         **{_in_address(name): value for name, value in scenario.view.items()},
     }
 
@@ -256,12 +256,10 @@ class _Reader:
 
     def step(self) -> int:
         text = self.left.pop("step", "0")
-        if text == _START:
-            return BEFORE_FIRST
-        if _STEP.fullmatch(text) and int(text) <= MAX_STEP:
-            return int(text)
-        self.ignore("step", f"the step {quote(text)}", f"a whole number from 0 to {MAX_STEP}")
-        return 0
+        step = read_step(text)
+        if step is None:
+            self.ignore("step", f"the step {quote(text)}", f"a whole number from 0 to {MAX_STEP}")
+        return step or 0
 
     def view(self) -> dict[str, str]:
         names = [name for name in self.left if name.startswith(OPTION)]
@@ -315,8 +313,16 @@ def _in_address(option: str) -> str:
     return option if option == TOUR else OPTION + option
 
 
-def _step_text(step: int) -> str:
-    return _START if step == BEFORE_FIRST else str(step or "")
+def step_text(step: int) -> str:
+    """A step as an address has it."""
+    return _START if step == BEFORE_FIRST else str(step)
+
+
+def read_step(text: str) -> int | None:
+    """What `step_text` wrote; None where it is something else."""
+    if text == _START:
+        return BEFORE_FIRST
+    return int(text) if _STEP.fullmatch(text) and int(text) <= MAX_STEP else None
 
 
 def is_option(name: str, value: str) -> bool:

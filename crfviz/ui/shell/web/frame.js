@@ -1,7 +1,9 @@
 // What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
 // that take one stop of the Tab key, the mark of the open page, the place in a list, the keys that turn pages and
-// the way back, the colours that the reader wants, the room that follows this browser, and a line that was lost.
+// the way back, the step in the address, the colours that the reader wants, the room that follows this browser, and a
+// line that was lost.
 
+import { watchSteps } from "./address.js";
 import { turning, watchPast } from "./past.js";
 import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
@@ -91,10 +93,12 @@ function remember(place, name, text) {
 }
 
 let tell = () => {};
+let model = "";
 watch();
 watchSidebar();
 watchLine();
 watchPast();
+watchSteps(() => model);
 watchTurning((way) => {
   turning();
   tell("turn", way > 0 ? "next" : "previous");
@@ -102,6 +106,7 @@ watchTurning((way) => {
 
 export default ({ data, setTriggerValue }) => {
   tell = setTriggerValue;
+  model = data.model;
   use(data.theme);
   remember(LEADS, "lead", data.lead);
   remember(DRAFT, "draft", data.draft);

@@ -6,11 +6,17 @@ import { Stage } from "./stage/lifecycle.js";
 
 const TURNS = "crfviz-turns"; // of the document: who turns something else than pages cancels it
 
+const STEPS = "crfviz-steps"; // of the document: the step that is on its way to Python; null: it has arrived
+
+function walked(detail) {
+  document.dispatchEvent(new CustomEvent(STEPS, { detail }));
+}
+
 function turned(way) {
   return !document.dispatchEvent(new CustomEvent(TURNS, { detail: way, cancelable: true }));
 }
 
 // Keys act wherever the focus is on the page: a clicker is pressed while somebody looks at another part of it.
-const options = { keys: document, beyond: (way) => beyond(way) || turned(way) };
+const options = { keys: document, beyond: (way) => beyond(way) || turned(way), walked };
 
 export default hosted((element, send) => new Stage(element, send, options));

@@ -11,9 +11,9 @@ import { folds } from "./steps.js";
 const REST = 250; // milliseconds for which the focus rests on what is asked about
 const CELL_REST = 600; // milliseconds for which a cell is explained before the link names it
 const EXPLAINING = ["cell", "bars"]; // side panels that speak of one cell
-const STEP_REST = 400; // milliseconds until the link follows the walk
+const STEP_REST = 400; // milliseconds until Python hears of the walk
 
-// Moves the walk; the link follows when the keys rest. Beyond its ends it `turns` to the page after or before.
+// Moves the walk; Python hears of it when the keys rest. Beyond its ends it `turns` to the page after or before.
 export function go(stage, by, turns = false) {
   const { at, of } = stage.model.steps;
   const next = clamp(at + by, 0, of);
@@ -23,6 +23,7 @@ export function go(stage, by, turns = false) {
   stage[redraw]({ step: next, cell: null });
   showStep(stage);
   const rest = stage.payload.panels.main.length ? STEP_REST : 0; // without a picture it is the page that steps
+  stage.walked(stepEvent(stage.payload, next).value);
   later(stage, "step", rest, () => stage.emit([stepEvent(stage.payload, next)]));
 }
 
@@ -57,11 +58,12 @@ export function switchLetters(stage) {
   stage.emit([view("no_letters", stage.payload.letters ? "0" : "1")]);
 }
 
-// The page before or after; a key pressed twice turns one page.
+// The page before or after; a key pressed twice turns one page. A step that waits goes along: there may be none.
 function turn(stage, way) {
+  if (stage.beyond(way) || stage.outbox.unanswered.some(({ kind }) => kind === "page")) return;
+  const step = stage.timers.step ? [stepEvent(stage.payload, stage.chosen.step)] : [];
   forget(stage, "step");
-  if (stage.beyond(way)) return;
-  if (!stage.outbox.unanswered.some(({ kind }) => kind === "page")) stage.emit([{ kind: "page", value: way }]);
+  stage.emit([...step, { kind: "page", value: way }]);
 }
 
 // From the chosen cell to the one so many words on, and so many rows down.

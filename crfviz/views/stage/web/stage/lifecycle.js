@@ -26,9 +26,10 @@ const KEPT = "Your sentence and edits are kept: reload the page, or undo the las
 
 export class Stage {
   // `send` gets lists of events that are not acknowledged yet; the stage answers the keys that `keys` hears; `beyond`
-  // is asked before a page is turned: whether it did something else.
-  constructor(parent, send, { keys = parent, beyond = () => false } = {}) {
-    this.beyond = beyond;
+  // is asked before a page is turned: whether it did something else; `walked` gets each step at once, as an event has
+  // it, and null when none is under way.
+  constructor(parent, send, { keys = parent, beyond = () => false, walked = () => {} } = {}) {
+    Object.assign(this, { beyond, walked });
     this.root = html("div", { "data-stage": "", "data-rev": 0, tabindex: "-1" });
     this.root.style.visibility = "hidden"; // until the style sheet is in force, which says otherwise
     parent.append(this.root);
@@ -64,6 +65,7 @@ export class Stage {
     this.resizing.disconnect();
     this.outbox.close();
     for (const name of Object.keys(this.timers)) forget(this, name);
+    this.walked(null);
   }
 
   leave() {
@@ -92,6 +94,7 @@ export class Stage {
     const waits = (...kinds) => outbox.unanswered.some((event) => kinds.includes(event.kind));
     if (!this.timers.step && !waits("step", "view"))
       Object.assign(chosen, { step: payload.step, nodes: payload.nodes });
+    if (!this.timers.step && !waits("step")) this.walked(null);
     if (!waits("cover")) chosen.covered = payload.covered;
     if (another) Object.assign(chosen, { cell: null, survivor: null, preview: null, message: null });
     chosen.reading ??= { kind: payload.walk?.phases[0]?.nodes[0] ?? "alpha", temperature: 1 };

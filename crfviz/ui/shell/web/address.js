@@ -1,0 +1,47 @@
+// The step of a walk stands in the address from the key on: Python hears of it only when the keys rest, and a page may
+// be loaded again before. What Python writes then is the same address, for which Streamlit makes no new place to come
+// back to: the first of the keys has made one.
+
+const STEPS = "crfviz-steps"; // of the document: the step as the link has it; null: Python has heard of it
+const CHOSEN = "v.chosen"; // the cell that a side panel explains, which a step takes along
+const CUE = "cue";
+const OPTION = /^(v\.|tour=|s\.)/; // of the page, and snapshots: they stand behind the step
+
+const named = (part) => part.slice(0, part.indexOf("="));
+
+// The query part of an address with another step, which is left out where the page would open with it; a cue has a step
+// of its own. One that names nothing at all would mean another `model` with a step.
+export function withStep(search, step, model) {
+  const parts = search.slice(1).split("&").filter(Boolean);
+  const kept = parts.filter((part) => !["step", CHOSEN].includes(named(part)));
+  if (step === 0 && !parts.some((part) => named(part) === CUE)) return kept.length ? `?${kept.join("&")}` : "";
+  if (!parts.length) kept.push(`model=${encodeURIComponent(model)}`);
+  const options = kept.findIndex((part) => OPTION.test(part));
+  kept.splice(options < 0 ? kept.length : options, 0, `step=${step}`);
+  return `?${kept.join("&")}`;
+}
+
+// `model` tells the model of an address that names nothing.
+export function watchSteps(model) {
+  let ahead = false; // of Python
+  const push = history.pushState.bind(history);
+  const same = ({ pathname, search }) => {
+    const steps = [search, location.search].map((each) => withStep(each, "", model()));
+    return pathname === location.pathname && steps[0] === steps[1];
+  };
+  history.pushState = (state, title, url) => {
+    if (ahead && same(new URL(url, location.href))) return; // an older step, of a run that was slower than the keys
+    push(state, title, url);
+  };
+  document.addEventListener(STEPS, ({ detail: step }) => {
+    if (step !== null) {
+      const url = location.pathname + withStep(location.search, step, model());
+      if (ahead) history.replaceState(history.state, "", url);
+      else push({}, "", url);
+    }
+    ahead = step !== null;
+  });
+  addEventListener("popstate", () => {
+    ahead = false;
+  });
+}
