@@ -21,7 +21,7 @@ import { selection } from "./selection.js";
 const ANSWERED = "crfviz-answered"; // the question over the picture; Python hears of it, too
 const USUAL = 16; // pixels of the page's letters
 const NUMBER = "−0.0"; // in a cell
-const LARGE = 1500; // nodes of a lattice
+const LARGE = { same: 1500, another: 500 }; // nodes of a lattice; those of another sentence have all to be made
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
 export class Stage {
@@ -182,7 +182,7 @@ export class Stage {
     flag(root, sizes.flags);
     model.sizes = sizes;
     this.sizes = sizes;
-    const large = model.T * model.K > LARGE && model.panels.main.includes("lattice");
+    const large = model.T * model.K > (another ? LARGE.another : LARGE.same) && model.panels.main.includes("lattice");
     if (large && another) this.showPlace();
     model.inSight = large || chosen.preview ? frame.columnsInSight(model.T, sizes) : { from: 0, to: model.T };
     frame.update(model);
