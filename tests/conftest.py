@@ -31,6 +31,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 # Tensors of one sentence are so small that threads only wait, and several workers share the cores.
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"  # of processes that tests start
+os.environ["CRFVIZ_COMPILED"] = "off"  # a second for each of them; test_compiled.py has it on
 
 # While tests are collected, too: some are made for every model there is.
 _own = tempfile.TemporaryDirectory()

@@ -91,7 +91,8 @@ def patterns():
     root = Path(crfviz.__path__[0])
     for file in sorted(root.rglob("*.py")):
         name = ".".join(file.relative_to(root.parent).with_suffix("").parts)
-        if "migrations" not in name and file.stem not in ("__init__", "__main__"):
+        apart = file.stem in ("__init__", "__main__") or name == "crfviz.chain.engine.kernels"
+        if "migrations" not in name and not apart:  # the kernels need Numba, and have no text
             for constant, value in vars(importlib.import_module(name)).items():
                 if isinstance(value, re.Pattern):
                     found.setdefault(value, f"{name}.{constant}")

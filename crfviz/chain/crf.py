@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from crfviz.chain import recursions
 from crfviz.chain.engine.batch import sums
-from crfviz.chain.engine.best import best_prefixes, walked_back
+from crfviz.chain.engine.best import best_paths
 from crfviz.chain.engine.likelihood import Scores, gold_score, gradient, recorded
 from crfviz.chain.engine.padded import Padded, Rows, numbers, padded
 from crfviz.chain.forward_backward import normalise
@@ -93,10 +93,7 @@ class CRF(nn.Module):
             NoPathError: every path of a sentence is forbidden.
         """
         batch, rows = self._checked(emissions, mask)
-        moves = [scores.double() for scores in self._moves()]
-        best = best_prefixes(torch.as_tensor(rows), moves[0], moves[1], batch.packed)
-        transitions, _, end = (scores.cpu().numpy() for scores in moves)
-        tags, allowed = walked_back(best, transitions, end, batch.packed)
+        tags, allowed = best_paths(*self._scores(rows), batch.packed)
         if not allowed.all():
             blocked = batch.packed.order[~allowed].min()
             raise NoPathError(f"every path of sentence {blocked} is forbidden")

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
+from crfviz.chain.engine import compiled
 from crfviz.chain.engine.batch import Sums, sums
 from crfviz.chain.engine.chains import Many, together
 from crfviz.chain.engine.packed import alone
@@ -57,8 +58,7 @@ def forward_backward(potentials: Potentials) -> ForwardBackward:
         >>> forward_backward(coin).marginals.tolist()
         [[0.5, 0.5], [0.5, 0.5]]
     """
-    found = _sums(potentials)
-    tables = _in_log_space(potentials) if found is None else _by_products(potentials, found)
+    tables = _compiled(potentials) or _by_arrays(potentials)
     _LOG_PARTITIONS[potentials] = tables.log_partition
     return tables
 
@@ -94,13 +94,31 @@ def log_partition(potentials: Potentials) -> float:
     """Log Z alone, in nats; -inf if no path is allowed."""
     known = _LOG_PARTITIONS.get(potentials)
     if known is None:
-        found = _sums(potentials)
-        if found is None:
+        if tables := compiled.tables(potentials.scores()):
+            known = tables.log_partition
+        elif (found := _sums(potentials)) is None:
             known = float(recursions.log_partition(*potentials.arrays()))
         else:
             known = found.log_partition().item()
         _LOG_PARTITIONS[potentials] = known
     return known
+
+
+def _compiled(potentials: Potentials) -> ForwardBackward | None:
+    if (found := compiled.tables(potentials.scores())) is None:
+        return None
+    return ForwardBackward(
+        log_alpha=torch.from_numpy(found.log_alpha),
+        log_beta=torch.from_numpy(found.log_beta),
+        log_partition=found.log_partition,
+        marginals=torch.from_numpy(found.marginals),
+        edge_marginals=torch.from_numpy(found.edge_marginals),
+    )
+
+
+def _by_arrays(potentials: Potentials) -> ForwardBackward:
+    found = _sums(potentials)
+    return _in_log_space(potentials) if found is None else _by_products(potentials, found)
 
 
 def _sums(potentials: Potentials) -> Sums | None:

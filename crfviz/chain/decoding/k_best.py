@@ -11,7 +11,7 @@ Source: Lawler, "A procedure for computing the K best solutions to discrete opti
 (1972).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count, islice
@@ -21,6 +21,7 @@ import torch
 
 from crfviz.chain.arguments import require_count
 from crfviz.chain.decoding.viterbi import allowed_prefixes
+from crfviz.chain.engine import compiled
 from crfviz.chain.engine.best_alone import Prefixes
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import Path, probability
@@ -43,13 +44,19 @@ def k_best(potentials: Potentials, k: int) -> list[Path]:
         [([0, 0], 1.0), ([0, 1], 0.5), ([1, 1], 0.5)]
     """
     k = require_count("k", k)
-    prefixes = allowed_prefixes(*potentials.scores())
-    best = prefixes.last[prefixes.near_last.argmax()].item()
+    best, losses, paths = compiled.k_best(potentials.scores(), k) or _by_lists(potentials, k)
     total = log_partition(potentials)
     return [
         Path(tags, best - loss, probability(best - loss, total))
-        for loss, tags in islice(_paths(_losses(prefixes)), k)
+        for loss, tags in zip(losses, paths, strict=True)
     ]
+
+
+def _by_lists(potentials: Potentials, k: int) -> tuple[float, Sequence[float], Sequence[list[int]]]:
+    prefixes = allowed_prefixes(*potentials.scores())
+    best = prefixes.last[prefixes.near_last.argmax()].item()
+    losses, paths = zip(*islice(_paths(_losses(prefixes)), k), strict=True)
+    return best, losses, paths
 
 
 def best_first(potentials: Potentials) -> Iterator[list[int]]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from crfviz.chain import recursions
 from crfviz.chain.engine import best as engine_of_batches
 from crfviz.chain.engine import best_alone as engine
+from crfviz.chain.engine import compiled
 from crfviz.chain.engine.chains import Many, together
+from crfviz.chain.engine.compiled import Best, Scores
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import probability, require_path
 from crfviz.chain.potentials import Array, Potentials
@@ -46,25 +47,21 @@ def viterbi(potentials: Potentials) -> Viterbi:
         >>> viterbi(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])).path
         [0, 0]
     """
-    prefixes = allowed_prefixes(*potentials.scores())
-    pointers = prefixes.near.argmax(-1)
-    path = _walked_back(prefixes, pointers)
-    ways = prefixes.near[np.arange(len(pointers)), path[1:]]  # where one could as well come from
-    score = prefixes.last[path[-1]].item()
+    found = _allowed(potentials.scores())
     return Viterbi(
-        best=torch.from_numpy(prefixes.best),
-        backpointers=_with_first_row(pointers),
-        path=path,
-        score=score,
-        probability=probability(score, log_partition(potentials)),
-        ties=int(np.count_nonzero(ways)) + int(np.count_nonzero(prefixes.near_last)) > len(path),
+        best=torch.from_numpy(found.best),
+        backpointers=torch.from_numpy(found.backpointers),
+        path=found.path.tolist(),
+        score=found.score,
+        probability=probability(found.score, log_partition(potentials)),
+        ties=found.ties,
     )
 
 
 def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
     """Viterbi's table and its backpointers, (T, K) each; there even if every path is forbidden."""
-    prefixes = engine.best_prefixes(*potentials.scores())
-    return torch.from_numpy(prefixes.best), _with_first_row(prefixes.near.argmax(-1))
+    found = _best(potentials.scores())
+    return torch.from_numpy(found.best), torch.from_numpy(found.backpointers)
 
 
 def allowed_prefixes(
@@ -73,7 +70,7 @@ def allowed_prefixes(
     """The best prefixes of a chain, one of which at least can be ended; a NoPathError otherwise."""
     prefixes = engine.best_prefixes(emissions, transitions, start, end)
     if not prefixes.last.max() > -np.inf:
-        require_path(torch.from_numpy(prefixes.best), torch.from_numpy(prefixes.last))
+        _require_path(prefixes.best, prefixes.last)
     return prefixes
 
 
@@ -84,8 +81,8 @@ def best_path(potentials: Potentials) -> list[int]:
 
 def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array) -> list[int]:
     """The same for scores that are known to be those of a chain."""
-    prefixes = allowed_prefixes(emissions, transitions, start, end)
-    return _walked_back(prefixes, prefixes.near.argmax(-1))
+    path: list[int] = _allowed((emissions, transitions, start, end)).path.tolist()
+    return path
 
 
 def best_paths(chains: Many) -> list[list[int]]:
@@ -97,9 +94,8 @@ def best_paths(chains: Many) -> list[list[int]]:
     batch = together(chains)
     if batch.steps.ndim == 3:
         return [best_path(chain) for chain in batch.given]
-    emissions, steps, start = map(torch.from_numpy, (batch.emissions, batch.steps, batch.start))
-    best = engine_of_batches.best_prefixes(emissions, steps, start, batch.packed)
-    tags, allowed = engine_of_batches.walked_back(best, batch.steps, batch.end, batch.packed)
+    scores = batch.emissions, batch.steps, batch.start, batch.end
+    tags, allowed = engine_of_batches.best_paths(*scores, batch.packed)
     if not allowed.all():
         blocked = batch.packed.order[~allowed].min()
         best_path(batch.given[blocked])  # says where the last prefix breaks off
@@ -122,16 +118,30 @@ def best_through(potentials: Potentials) -> Tensor:
     return torch.from_numpy(best + recursions.backward(emissions, steps, end, reduce=maximum))
 
 
-def _walked_back(prefixes: engine.Prefixes, pointers: NDArray[np.int64]) -> list[int]:
-    """The path to the lowest of the best last tags, along backpointers (T-1, K)."""
-    path = [int(prefixes.near_last.argmax())]
-    for t in range(len(pointers) - 1, -1, -1):
-        path.append(pointers.item(t, path[-1]))
-    return path[::-1]
+def _allowed(scores: Scores) -> Best:
+    """The best path of a chain; a NoPathError if it is forbidden."""
+    found = _best(scores)
+    if not found.score > -np.inf:
+        _require_path(found.best, found.best[-1] + scores[-1])
+    return found
 
 
-def _with_first_row(pointers: NDArray[np.int64]) -> Tensor:
-    """Backpointers (T-1, K) with a row of -1 before them."""
-    table = np.empty((len(pointers) + 1, pointers.shape[1]), np.int64)
-    table[0], table[1:] = -1, pointers
-    return torch.from_numpy(table)
+def _best(scores: Scores) -> Best:
+    """The best path of a chain, and its tables even if every path is forbidden."""
+    if (found := compiled.best_path(scores)) is not None:
+        return found
+    prefixes = engine.best_prefixes(*scores)
+    pointers = np.full(prefixes.best.shape, -1)
+    prefixes.near.argmax(-1, out=pointers[1:])
+    path = np.empty(len(pointers), np.int64)
+    path[-1] = prefixes.near_last.argmax()
+    for t in range(len(path) - 1, 0, -1):
+        path[t - 1] = pointers[t, path[t]]
+    ways = prefixes.near[np.arange(len(path) - 1), path[1:]]  # where one could as well come from
+    near = np.count_nonzero(ways) + np.count_nonzero(prefixes.near_last)
+    score = prefixes.last[path[-1]].item()
+    return Best(score, bool(near > len(path)), path, prefixes.best, pointers)
+
+
+def _require_path(prefixes: Array, final: Array) -> None:
+    require_path(torch.from_numpy(prefixes), torch.from_numpy(final))

@@ -14,11 +14,28 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import Ids, chosen, lowest_best, take, tie_bound
+from crfviz.chain.engine import compiled
+from crfviz.chain.engine.arrays import Array, Ids, chosen, lowest_best, take, tie_bound
 from crfviz.chain.engine.memory import scratch
 from crfviz.chain.engine.packed import Packed
 
 Scores = NDArray[np.float64]
+
+
+def best_paths(
+    emissions: Array, transitions: Array, start: Array, end: Array, packed: Packed
+) -> tuple[Ids, Ids]:
+    """The best paths of N rows of emissions, float64 arrays or tensors.
+
+    Returns:
+        (N,) tag of each row, and (B,) whether a path of each place is allowed.
+    """
+    scores = emissions, transitions, start, end
+    if isinstance(emissions, np.ndarray) and (found := compiled.best_paths(scores, packed)):
+        return found
+    rows, steps, first, last = map(torch.as_tensor, scores)
+    best = best_prefixes(rows, steps, first, packed)
+    return walked_back(best, steps.cpu().numpy(), last.cpu().numpy(), packed)
 
 
 @torch.inference_mode()

@@ -23,6 +23,7 @@ class Packed:
 
     columns: list[slice]  # T times the rows of the words at one position
     previous: list[slice]  # T-1 times the rows that are followed by those of the next column
+    starts: Ids  # (T,) the first row of each column
     order: Ids  # (B,) the sentences, longest first; a place is an index into this
     lengths: Ids  # (B,) words of each place
     places: Ids  # (N,) whose word it is
@@ -83,6 +84,7 @@ def pack(lengths: NDArray[np.int64], width: int) -> Packed:
             slice(before.start, before.start + here.stop - here.start)
             for before, here in pairwise(columns)
         ],
+        starts=starts,
         order=order,
         lengths=longest_first,
         places=places,

@@ -1,0 +1,119 @@
+"""Loops over one chain that Numba compiled, where it is installed: the one decision.
+
+NumPy takes a microsecond a call, and a recursion over a sentence has two calls a word: 40 words
+with 17 tags wait for calls most of the time. Compiled, the tables of a sentence take a fifth of the
+time, with the same checks and the same rule of ties. Sums over whole batches stay with NumPy: there
+a product of matrices has all sentences in it, and a loop gains nothing.
+
+Numba is an extra, `crfviz[fast]`: 200 MB, a second to load, and eight to compile. Numba keeps what
+it compiled beside the code, in the user's cache, or in `NUMBA_CACHE_DIR`; where none of these can
+be written to, every process compiles anew. It is loaded with the first chain of a process. Nobody
+chooses: what is installed is used, unless the environment variable CRFVIZ_COMPILED is off.
+"""
+
+import logging
+import math
+import os
+from collections.abc import Iterable
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.chain.engine.exponentials import HALF, WIDEST
+from crfviz.chain.engine.packed import Packed
+from crfviz.chain.recursions import TOLERANCE
+
+VARIABLE = "CRFVIZ_COMPILED"
+OFF = ("off", "0", "false", "no")
+FEW_PATHS = 300  # more of them are searched for faster with a heap
+Table = NDArray[np.float64]
+Ids = NDArray[np.int64]
+Scores = tuple[Table, Table, Table, Table]  # emissions, transitions, start and end
+
+
+@cache
+def kernels() -> ModuleType | None:
+    """`crfviz.chain.engine.kernels`, if they are to be used and can be."""
+    if os.environ.get(VARIABLE, "").strip().lower() in OFF:
+        return None
+    try:
+        from crfviz.chain.engine import kernels as found
+    except ModuleNotFoundError:
+        return None
+    except Exception as error:  # noqa: BLE001 - of whatever kind: without it all is as right
+        logging.getLogger(__name__).warning("Going on without Numba: %s", error)
+        return None
+    return found
+
+
+class Tables(NamedTuple):
+    """What `crfviz.chain.forward_backward.ForwardBackward` has, as arrays."""
+
+    log_partition: float
+    log_alpha: Table
+    log_beta: Table
+    marginals: Table
+    edge_marginals: Table
+
+
+class Best(NamedTuple):
+    """What `crfviz.chain.decoding.viterbi.Viterbi` has, as arrays."""
+
+    score: float  # -inf if no path is allowed
+    ties: bool
+    path: Ids
+    best: Table
+    backpointers: Ids
+
+
+def tables(scores: Scores) -> Tables | None:
+    """Those of one chain, or None where this is not for loops, or products are not exact."""
+    if (loops := _loops(scores)) is None:
+        return None
+    emissions, transitions, start, end = scores
+    moves = np.concatenate([transitions, start[None], end[None]])
+    exact, *found = loops.tables(*_rows((emissions, moves)), WIDEST, HALF)
+    return Tables(*found) if exact else None
+
+
+def best_path(scores: Scores) -> Best | None:
+    """That of one chain with its tables, or None where this is not for loops."""
+    if (loops := _loops(scores)) is None:
+        return None
+    return Best(*loops.best_path(*_rows(scores), TOLERANCE))
+
+
+def best_paths(scores: Scores, packed: Packed) -> tuple[Ids, NDArray[np.bool_]] | None:
+    """(N,) tag of each row, (B,) whether a path of each place is allowed; or None, as above."""
+    if (loops := _loops(scores)) is None:
+        return None
+    emissions, transitions, start, end = scores
+    rows = _rows((emissions, transitions.T, np.atleast_2d(start), np.atleast_2d(end)))
+    tags, allowed = loops.best_paths(*rows, packed.starts, packed.lengths, TOLERANCE)
+    return tags, allowed
+
+
+def k_best(scores: Scores, k: int) -> tuple[float, list[float], list[list[int]]] | None:
+    """The score of the best path, what each of k loses, and their tags.
+
+    None where this is not for loops, or every path is forbidden.
+    """
+    if k > FEW_PATHS or (loops := _loops(scores)) is None:
+        return None
+    best, losses, backwards = loops.k_best(*_rows(scores), TOLERANCE, k)
+    if not best > -math.inf:
+        return None
+    return best, losses.tolist(), backwards[:, ::-1].tolist()
+
+
+def _loops(scores: Scores) -> ModuleType | None:
+    """The kernels for a chain, which has to have one matrix of transitions."""
+    return kernels() if scores[1].ndim == 2 else None
+
+
+def _rows(scores: Iterable[Table]) -> list[Any]:
+    """The same numbers, row after row in memory."""
+    return [np.ascontiguousarray(table) for table in scores]
