@@ -11,7 +11,6 @@ FORTY = (
     "rich stranger from the city , he walked home slowly , closed the door , and wrote a long "
     "letter ."
 )
-FITS = ["", "emissions", "transitions", "viterbi"]
 LEAST_CONTRAST = 4.5  # WCAG 2.2, 1.4.3, level AA
 
 # Texts of the stage, the title, links and labels that contrast too little with what is behind them.
@@ -92,25 +91,6 @@ def test_dark_and_light_are_different_and_follow_the_system(watch, fresh):
         assert all(a != b for a, b in zip(*both, strict=True))
 
     dark.eventually(check)
-
-
-@pytest.mark.parametrize("path", FITS)
-@pytest.mark.parametrize("changes", [{}, {"t": "DET.NOUN:-3.25"}], ids=["trained", "edited"])
-def test_twelve_words_fit_on_a_projector(walk, path, changes):
-    assert len(tokenize(TWELVE)) == 12
-    screen = walk(path, sentence=TWELVE, **changes)
-    room = """() => {
-      const main = document.querySelector("[data-testid=stMain]");
-      return { down: main.scrollHeight - main.clientHeight,
-               wide: document.documentElement.scrollWidth - innerWidth,
-               below: crfviz.stage().getBoundingClientRect().bottom - innerHeight };
-    }"""
-
-    def check():
-        found = screen.page.evaluate(room)
-        assert {side: excess for side, excess in found.items() if excess > 0} == {}
-
-    screen.eventually(check)
 
 
 @pytest.mark.parametrize("path", STAGES)

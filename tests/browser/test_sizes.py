@@ -3,9 +3,11 @@
 import pytest
 
 from crfviz.taggers.registry import list_taggers
+from crfviz.text.tokenizer import tokenize
 from crfviz.views.contents import ENTRIES
-from tests.browser.accessibility import assert_accessible
+from tests.browser.accessibility import CROWDED, TARGET, assert_accessible
 from tests.browser.screen import STAGES, TITLES
+from tests.browser.test_look import TWELVE
 
 PROJECTOR, HALL = (1280, 720), (1920, 1080)  # pixels
 LEAST, LEAST_TEXTBOOK = 14, 20  # pixels on a projector
@@ -39,6 +41,7 @@ WIDE_CHART = """() => {
   return { fills: Math.abs(left - room.left) + Math.abs(right - room.right) < 2,
            times: Math.round((10 * width) / chart.width.baseVal.value) / 10 };
 }"""
+FITS = ["", "emissions", "transitions", "viterbi"]
 TEXTBOOK = "textbook/"
 WALKED = "textbook/ice-cream"  # and measured on the way, in `test_families`
 MODELS = [name for name in list_taggers() if name.startswith(TEXTBOOK) and name != WALKED]
@@ -102,3 +105,23 @@ def test_a_larger_window_has_larger_letters(screen):
 def resize(screen, width, height):
     with screen.redraw():
         screen.page.set_viewport_size({"width": width, "height": height})
+
+
+@pytest.mark.parametrize("path", FITS)
+@pytest.mark.parametrize("changes", [{}, {"t": "DET.NOUN:-3.25"}], ids=["trained", "edited"])
+def test_twelve_words_fit_on_a_projector(walk, path, changes):
+    assert len(tokenize(TWELVE)) == 12
+    screen = walk(path, sentence=TWELVE, **changes)
+    room = """() => {
+      const main = document.querySelector("[data-testid=stMain]");
+      return { down: main.scrollHeight - main.clientHeight,
+               wide: document.documentElement.scrollWidth - innerWidth,
+               below: crfviz.stage().getBoundingClientRect().bottom - innerHeight };
+    }"""
+
+    def check():
+        found = screen.page.evaluate(room)
+        assert {side: excess for side, excess in found.items() if excess > 0} == {}
+
+    screen.eventually(check)
+    screen.expect_measured(CROWDED, [], TARGET)

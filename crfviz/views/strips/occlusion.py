@@ -10,10 +10,7 @@ from crfviz.views.numbers import signed
 from crfviz.views.phrases import columns, differing, numbered
 from crfviz.views.stage.parts import Row
 
-LEGEND = (
-    "hidden: one lower-case letter that the tagger does not know stands in the word’s place, and "
-    "the sentence is scored again"
-)
+LEGEND = "hidden: with an unknown letter in its place"
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,10 @@ from crfviz.views.strips.grids import (
 from crfviz.views.strips.paths import entropy_note
 
 BY_HAND = (
-    "Click a cell and type, or drag it up and down; Alt+arrows nudge, Delete restores. "
-    "-\u2060inf forbids the {what}."
+    "Type into a cell or drag it; Alt+arrows nudge, Delete restores, -\u2060inf forbids the {what}"
 )
 CIRCLES = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
-GHOSTS = "▲ ▼ dotted: against the trained model"  # what the marks mean while edits are active
+GHOSTS = "▲ ▼ dotted: against trained"  # what the marks mean while edits are active
 LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
 _WALKED = "→ ← or PageDown PageUp: step"
 

@@ -18,6 +18,8 @@ const GAP = 16; // between the words and the panel beside them
 const PAGE_BELOW = 62; // what the page needs under the stage
 const TOPLINE = 26;
 const AROUND = TOPLINE + 40; // with the words and margins
+const STRIP = { tags: 31, texts: 22 }; // rows over the words
+const LOW_STRIP = { tags: 27, texts: 20 }; // where those below have too little room
 const MOST_HELD = 100; // of strips that stay in sight under a table
 const TWICE = 320; // what a page with two lattices needs around them
 const STEPPER = 46;
@@ -64,11 +66,13 @@ const ROOMY = 100; // columns from here on have room for what a tag was
 // have. Texts of large models have TEXT pixels, and larger windows larger ones. Where even the lowest rows are too many
 // they scroll within a frame, under words that stay, and not the page with its steps.
 export function layout(model, room) {
-  const sizes = sizesIn(model, room, 0);
-  return sizes.flags.framed ? sizesIn(model, room, BAR) : sizes;
+  const usual = sizesIn(model, room, { low: STRIP, bar: 0 });
+  const low = usual.scant ? LOW_STRIP : STRIP;
+  const sizes = low === STRIP ? usual : sizesIn(model, room, { low, bar: 0 });
+  return sizes.flags.framed ? sizesIn(model, room, { low, bar: BAR }) : sizes;
 }
 
-function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }, bar) {
+function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }, { low, bar }) {
   const { T, panels, heading } = model;
   const shown = model.shown.size;
   const below = panels.side === "gradient";
@@ -89,7 +93,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
   const beside = (model.ghost ? BESIDE_CHANGED : BESIDE) * unit;
   const edge = panels.main.includes("lattice") ? clamp(beside - half, 0, beside) : 0;
   const column = Math.floor(clamp((room - edge) / T, least, 150 * unit));
-  const { strip, plain, strips } = stripHeights(model, unit);
+  const { strip, plain, strips } = stripHeights(model, { low, unit });
   const every = model.tables.filter(({ name }) => panels.main.includes(name));
   const graphs = panels.main.reduce((sum, name) => sum + (name in GRAPH ? GRAPH[name] + GRAPH_MARGIN : 0), 0);
   const around =
@@ -118,6 +122,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
   const framed = !stacked && tooTall && inFrame >= LEAST_FRAME * unit;
   return {
     ...rows,
+    scant: rows.row * rows.drawn > free,
     column,
     unit,
     lengths: {
@@ -151,10 +156,10 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
 }
 
 // Of a row of tags, one of plain texts, and all of them.
-function stripHeights({ rows, panels, heading, K }, unit) {
-  const low = panels.side === "entity" ? 27 : 31;
+function stripHeights({ rows, panels, heading, K }, { low, unit }) {
+  const { tags, texts } = panels.side === "entity" ? { ...low, tags: LOW_STRIP.tags } : low;
   const compact = K <= LARGE_TAGS ? [22, 18] : [26, 20]; // large letters have room enough around them
-  const [strip, plain] = (panels.compact ? compact : [heading.length ? 25 : low, 22]).map((size) => size * unit);
+  const [strip, plain] = (panels.compact ? compact : [heading.length ? 25 : tags, texts]).map((size) => size * unit);
   const every = panels.main.includes("strips") ? rows : [];
   return { strip, plain, strips: every.reduce((sum, row) => sum + (row.texts ? plain : strip), 0) };
 }
@@ -275,7 +280,7 @@ function labelWidth(rows, side, tight, unit) {
 }
 
 // Height and number of the lattice's or the tables' rows, and which of them each tag has; folded tags share the last.
-function rowsOf({ panels, shown, order, K, ghost }, { free, height, tables, below, unit, saved }) {
+function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit, saved }) {
   const lattice = panels.main.includes("lattice");
   const rows = shown.size + (lattice && shown.size < K ? 1 : 0);
   const twice = panels.compact && lattice;
@@ -283,8 +288,7 @@ function rowsOf({ panels, shown, order, K, ghost }, { free, height, tables, belo
   const ideal = twice ? (height - unit * TWICE) / 2 / rows : free / (wanted || 1);
   const rowOf = Array.from({ length: K }, (_, k) => (shown.has(k) ? order.indexOf(k) : shown.size));
   const [least, most] = limits(panels, lattice, tables, below);
-  // Their cells are reached from the panel beside them, too; and an edit that brings rows moves none off the page.
-  const dense = twice || (lattice && tables > 0) || Boolean(ghost);
+  const dense = twice || (lattice && tables > 0); // their cells are reached from the panel beside them, too
   const row = Math.floor(
     clamp(
       ideal,
