@@ -14,7 +14,6 @@ chooses: what is installed is used, unless the environment variable CRFVIZ_COMPI
 import logging
 import math
 import os
-from collections.abc import Iterable
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -73,9 +72,7 @@ def tables(scores: Scores) -> Tables | None:
     """Those of one chain, or None where this is not for loops, or products are not exact."""
     if (loops := _loops(scores)) is None:
         return None
-    emissions, transitions, start, end = scores
-    moves = np.concatenate([transitions, start[None], end[None]])
-    exact, *found = loops.tables(*_rows((emissions, moves)), WIDEST, HALF)
+    exact, *found = loops.tables(*_rows(scores), WIDEST, HALF)
     return Tables(*found) if exact else None
 
 
@@ -114,6 +111,6 @@ def _loops(scores: Scores) -> ModuleType | None:
     return kernels() if scores[1].ndim == 2 else None
 
 
-def _rows(scores: Iterable[Table]) -> list[Any]:
+def _rows(scores: Scores) -> list[Any]:
     """The same numbers, row after row in memory."""
     return [np.ascontiguousarray(table) for table in scores]

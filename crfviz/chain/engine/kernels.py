@@ -166,24 +166,20 @@ def _meet(
     return alive, total, marginals, pairs
 
 
-@compiled(TABLE, TABLE, types.float64, types.float64)
+@compiled(*CHAIN, types.float64, types.float64)
 def tables(
-    emissions: Table, scores: Table, widest: float, half: float
+    emissions: Table, transitions: Table, start: Row, end: Row, widest: float, half: float
 ) -> tuple[bool, float, Table, Table, Table, Pairs]:
     """Both sweeps by products with the checks of `exponentials`, before and after.
-
-    Args:
-        emissions: (T, K).
-        scores: (K+2, K) transitions, start and end.
-        widest: see `exponentials`.
-        half: the same.
 
     Returns:
         Whether products are exact; if so log Z, log α, log β, (T, K) marginals and (T-1, K, K)
         those of pairs.
     """
     T, K = emissions.shape
-    words, moves, best = emissions.copy(), scores.copy(), np.empty(T)
+    words, moves, best = emissions.copy(), np.empty((K + 2, K)), np.empty(T)
+    for j in range(K + 2):
+        _put(transitions[j] if j < K else (start if j == K else end), moves[j])
     best_move = max(_highest(moves.ravel()), -1e300)
     for t in range(T):
         top = _highest(words[t])
@@ -206,7 +202,7 @@ def tables(
     _logarithms(alpha, ahead[1], 0.0)
     _logarithms(beta, behind[0], best_move)
     for k in range(K):  # as they are, to the last bit
-        alpha[0, k], beta[-1, k] = scores[K, k] + emissions[0, k], scores[K + 1, k]
+        alpha[0, k], beta[-1, k] = start[k] + emissions[0, k], end[k]
     log_partition = math.log(total) + (ahead[1, -1] + best_move)
     return exact, log_partition, alpha, beta, marginals, pairs
 
@@ -219,6 +215,28 @@ def _reach(word: Row, before: Row, transitions: Table, found: Row) -> None:
         for k in range(len(found)):
             way = (transitions[j, k] + word[j]) + before[j]
             found[k] = way if way > found[k] else found[k]
+
+
+@helper
+def _extend(best: Row, transitions: Table, word: Row, found: Row) -> None:
+    """The best prefixes up to the next word, from four tags before it at a time."""
+    K = len(best)
+    found[:] = -math.inf
+    for j in range(0, K - 3, 4):
+        a, b, c, d = best[j], best[j + 1], best[j + 2], best[j + 3]
+        for k in range(K):
+            p, q = transitions[j, k] + a, transitions[j + 1, k] + b
+            r, s = transitions[j + 2, k] + c, transitions[j + 3, k] + d
+            p = p if p > q else q
+            r = r if r > s else s
+            p = p if p > r else r
+            found[k] = p if p > found[k] else found[k]
+    for j in range(K // 4 * 4, K):
+        for k in range(K):
+            p = transitions[j, k] + best[j]
+            found[k] = p if p > found[k] else found[k]
+    for k in range(K):
+        found[k] += word[k]
 
 
 @helper
@@ -302,24 +320,19 @@ def best_paths(  # noqa: PLR0913 - a batch is four tables, and where they have w
         (N,) tag of each row, and (B,) whether a path of each place is allowed.
     """
     K = emissions.shape[1]
-    arriving, ways = np.empty((len(columns), K)), np.empty(K)
-    transitions = into.T.copy()
+    best, transitions = np.empty((len(columns), K)), np.ascontiguousarray(into.T)
     tags, allowed = np.empty(len(emissions), np.int64), np.empty(len(lengths), np.bool_)
     for place in range(len(lengths)):
-        T = lengths[place]
         own = place if len(start) > 1 else 0
-        _put(start[own], arriving[0])
-        for t in range(1, T):
-            word = emissions[columns[t - 1] + place]
-            _reach(word, arriving[t - 1], transitions, arriving[t])
+        for k in range(K):
+            best[0, k] = start[own, k] + emissions[columns[0] + place, k]
+        for t in range(1, lengths[place]):
+            _extend(best[t - 1], transitions, emissions[columns[t] + place], best[t])
         onward = end[own]
-        for t in range(T - 1, -1, -1):
-            row = columns[t] + place
-            for k in range(K):
-                ways[k] = arriving[t, k] + emissions[row, k]
-            tag, score, _ = _last(ways, onward, tolerance)
-            tags[row], onward = tag, into[tag]
-            if t == T - 1:
+        for t in range(lengths[place] - 1, -1, -1):
+            tag, score, _ = _last(best[t], onward, tolerance)
+            tags[columns[t] + place], onward = tag, into[tag]
+            if t == lengths[place] - 1:
                 allowed[place] = score > -math.inf
     return tags, allowed
 
