@@ -9,7 +9,7 @@ from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.scriptrunner import RerunData
 
 from crfviz.ui.shell import parts
-from crfviz.ui.shell.parts import EDITS, LINKS, PAGE
+from crfviz.ui.shell.parts import EDITS, PAGE
 
 STAGE = "$$STREAMLIT_INTERNAL_KEY_$$ID-0a1b-stage.hmm-as-crf__events"
 
@@ -17,13 +17,13 @@ STAGE = "$$STREAMLIT_INTERNAL_KEY_$$ID-0a1b-stage.hmm-as-crf__events"
 @pytest.fixture(autouse=True)
 def named(monkeypatch):
     """The parts of a page, by the ids that Streamlit gave them."""
-    monkeypatch.setattr(parts, "_names", {f"id of {name}": name for name in (PAGE, LINKS, EDITS)})
+    monkeypatch.setattr(parts, "_names", {f"id of {name}": name for name in (PAGE, EDITS)})
 
 
 @pytest.fixture
 def fragments():
     storage = MemoryFragmentStorage()
-    for name in (LINKS, PAGE, EDITS):
+    for name in (PAGE, EDITS):
         storage.register(f"id of {name}", lambda: None, target_key=name)
     return storage
 
@@ -79,9 +79,9 @@ def queued(*widgets):
     return replace(told, fragment_id=None, fragment_id_queue=[told.fragment_id])
 
 
-def test_an_edit_is_told_by_links_and_edits_too_and_a_step_is_not(fragments):
+def test_an_edit_is_told_by_edits_too_and_a_step_is_not(fragments):
     told = parts.widened(queued(sent(EDIT)), fragments)
-    assert told.fragment_id_queue == [f"id of {name}" for name in (PAGE, LINKS, EDITS)]
+    assert told.fragment_id_queue == [f"id of {name}" for name in (PAGE, EDITS)]
     told = parts.widened(queued(sent(STEP)), fragments)
     assert told.fragment_id_queue == [f"id of {PAGE}"]
 

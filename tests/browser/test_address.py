@@ -1,5 +1,7 @@
 """The address holds the screen: reload it, send it, go back in it."""
 
+from urllib.parse import urlencode
+
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
@@ -61,6 +63,29 @@ def test_rows_chosen_in_the_sidebar_stay(screen):
 
 def assert_has_rows(screen, names):
     assert list(screen.read().rows) == names
+
+
+def test_an_edit_is_in_the_links_to_other_pages_and_one_step_back_from_them(screen, watch, fresh):
+    screen.open("transitions", step="2", **{"v.panel": "beta"})
+    with screen.redraw():
+        screen.type_score(screen.cell("DET", "NOUN"), "-4")
+    link = screen.page.locator(".st-key-pages a", has_text="Viterbi")
+    edited, chosen = {"t": "DET.NOUN:-4"}, {"v.weight": "DET NOUN"}
+    expect(link).to_have_attribute("href", f"viterbi?{urlencode(edited | chosen)}")
+    other = watch(fresh())
+    other.page.goto(f"{screen.app.url}/{link.get_attribute('href')}")
+    other.expect_edits(1)
+    screen.follow("Viterbi")
+    screen.expect_edits(1)
+    screen.expect_params(edited | chosen)
+    with screen.redraw():
+        screen.page.get_by_role("button", name="Undo", exact=True).click()  # still possible
+    screen.expect_params(chosen)
+    screen.page.go_back()
+    screen.expect_params(edited | chosen)
+    screen.page.go_back()
+    screen.expect_title("Transitions")
+    screen.expect_edits(1)
 
 
 def test_page_change_keeps_the_scenario(screen):

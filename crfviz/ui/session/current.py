@@ -44,6 +44,7 @@ from crfviz.ui.state.scenario import (
 from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_snapshots
 from crfviz.ui.watching.meters import EDITS
 from crfviz.ui.words import quote
+from crfviz.views.contents import ENTRIES
 from crfviz.views.numbers import count
 
 _SCENARIO = "scenario"
@@ -147,15 +148,15 @@ def reset() -> None:
 
 
 def turned() -> str | None:
-    """Which page the reader asked for by a key: "next", "previous" or none; said once."""
+    """Which page the reader asked for: "next", "previous", its path, or none; said once."""
     way: str | None = found(_TURN)
     keep(_TURN, None)
     return way
 
 
 def ask_for_page(way: object) -> None:
-    """Have the next run turn to another page: "next" or "previous"; anything else does nothing."""
-    if way in ARRIVES:
+    """Have the next run turn to "next" or "previous" or the page of a path; else to none."""
+    if isinstance(way, str) and (way in ARRIVES or any(way == each.path for each in ENTRIES)):
         keep(_TURN, way)
 
 
@@ -174,9 +175,9 @@ def arrive(way: str) -> None:
     """Have the page that is opened now begin before its first step, or at its last.
 
     Args:
-        way: how it follows the one on the screen, "next" or "previous".
+        way: how it follows the one on the screen, "next" or "previous"; any other for neither.
     """
-    keep(_ARRIVING, ARRIVES[way])
+    keep(_ARRIVING, ARRIVES.get(way, 0))
 
 
 def view_option(name: str, default: str = "") -> str:

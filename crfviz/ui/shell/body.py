@@ -10,7 +10,7 @@ from crfviz.ui.scene import keep_back_point, show_point, told_point
 from crfviz.ui.session.current import publish, scenario, view_option
 from crfviz.ui.session.kept import found, keep, messages, shelf
 from crfviz.ui.shell.parts import PAGE, part, running
-from crfviz.ui.shell.sidebar import is_behind, take_link
+from crfviz.ui.shell.sidebar import is_behind
 from crfviz.ui.state.link import TOUR, Link
 from crfviz.ui.widgets import guarded
 from crfviz.views.contents import at_path
@@ -36,9 +36,7 @@ def _page(page: st.Page) -> None:
     if PAGE not in running():
         _run(page)
         return
-    link = publish()
-    take_link(link.elsewhere)
-    if not _stands(page, link):
+    if not _stands(page, publish()):
         st.rerun()
     keep_back_point()
     with wall.followed(page.title):

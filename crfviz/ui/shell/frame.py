@@ -86,10 +86,11 @@ def _need_frame() -> None:
 
 
 def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
-    """Go to the page after this one in its group, or before it; at the ends it is said."""
-    if way is None:
+    """Go to the page after this one in its group, before it, or at a path; ends are said."""
+    if way is None or way == page.url_path:
         return
-    target = beside(page.url_path, 1 if way == "next" else -1)
+    steps = {"next": 1, "previous": -1}.get(way)
+    target = beside(page.url_path, steps) if steps else way
     if target is None:
         end = "last" if way == "next" else "first"
         say(f"{page.title} is the {end} page of “{group_of(page.url_path)}”.")

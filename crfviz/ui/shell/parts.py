@@ -1,7 +1,7 @@
 """Which parts of a page are drawn anew after an event of its stage: not the frame around them.
 
 A part is a fragment of Streamlit's. The browser asks for the one that a widget stands in; an event
-of the stage is answered by that part, `PAGE`, and by the parts of the sidebar that tell of edits.
+of the stage is answered by that part, `PAGE`, and by the part of the sidebar that tells of edits.
 Whatever else somebody does draws everything, and so does an event after which the frame would look
 another way: `crfviz.ui.shell.body` sees to that.
 """
@@ -19,8 +19,8 @@ from streamlit.runtime.fragment import FragmentStorage
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
-PAGE, LINKS, EDITS = "page", "links", "edits"
-OF_EDITS = (PAGE, LINKS, EDITS)  # what tells of an edit
+PAGE, EDITS = "page", "edits"
+OF_EDITS = (PAGE, EDITS)  # what tells of an edit
 MOVES = ("step",)  # events that no other page hears of
 CHANGES = (
     "transition",

@@ -27,10 +27,10 @@ from crfviz.ui.session.kept import DRAFT, TOLD, choice, forget, found, keep, mes
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.follow_panel import follow_panel
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
-from crfviz.ui.shell.parts import EDITS, LINKS, part
+from crfviz.ui.shell.parts import EDITS, part
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
-from crfviz.ui.state.link import Link
+from crfviz.ui.state.link import NOT_ELSEWHERE, Link
 from crfviz.ui.state.scenario import ASK, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.contents import GROUPS, Entry, at_path
@@ -47,7 +47,7 @@ NOTES = {
 THEMES = ("system", "light", "dark")
 _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
-_LINK, _OF_LINKS, _OF_EDITS = "link", "link.drawn", "edits.drawn"
+_OF_EDITS = "edits.drawn"
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
@@ -62,8 +62,7 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
             snapshot_panel()
             tool(path)
         page = at_path(path)
-        take_link(link)
-        _links(pages, page)
+        _links(pages, page, link)
         if page.model:
             _model()
         if path == ANNOTATE:
@@ -77,15 +76,9 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
     show_messages()
 
 
-def take_link(link: Link) -> None:
-    """Have the links to other pages open what this link says from now on."""
-    keep(_LINK, link)
-
-
 def is_behind(drawn: Collection[str]) -> bool:
-    """Whether links and edits tell what was before, but for the parts that are drawn now."""
-    links = LINKS in drawn or found(_OF_LINKS) == found(_LINK)
-    return not (links and (EDITS in drawn or found(_OF_EDITS) == _told_of_edits()))
+    """Whether the edits told are those before, but for the parts that are drawn now."""
+    return EDITS not in drawn and found(_OF_EDITS) != _told_of_edits()
 
 
 def show_messages() -> None:
@@ -99,14 +92,11 @@ def show_messages() -> None:
     forget(said)
 
 
-@part(LINKS)
-def _links(pages: Sequence[st.Page], here: Entry) -> None:
+def _links(pages: Sequence[st.Page], here: Entry, link: Link) -> None:
     """Links that carry the scenario, so that a page opened in another tab shows the same.
 
-    The group of the page that is open is unfolded.
+    The group of the page that is open is unfolded. Edits that come later the browser adds.
     """
-    link: Link = found(_LINK)
-    keep(_OF_LINKS, link)
     following = iter(pages)
     with st.container(key="pages"):
         for heading, group in GROUPS.items():
@@ -245,11 +235,13 @@ def use_colours(theme: str) -> None:
             "lead": wall.key(),
             "draft": found(DRAFT),
             "model": scenario().model,
+            "own": NOT_ELSEWHERE,
         },
         on_draft_change=_take_draft,
         on_sidebar_change=_keep_sidebar,
         on_lead_change=_go_on,
         on_turn_change=_turn,
+        on_page_change=_open,
         on_back_change=_draw,
     )
 
@@ -279,6 +271,13 @@ def _turn() -> None:
     said = choice("frame")
     if isinstance(said, Mapping):
         ask_for_page(said.get("turn"))
+
+
+def _open() -> None:
+    """Another page, by the path of a link that the browser wrote."""
+    said = choice("frame")
+    if isinstance(said, Mapping):
+        ask_for_page(said.get("page"))
 
 
 def _keep_sidebar() -> None:

@@ -82,8 +82,7 @@ class Link:
     @property
     def elsewhere(self) -> Link:
         """The same for another page, which has steps and panels of its own."""
-        left_out = ("step", *map(_in_address, OF_PAGE))
-        params = {name: value for name, value in self.params.items() if name not in left_out}
+        params = {name: value for name, value in self.params.items() if name not in NOT_ELSEWHERE}
         return replace(self, params=params)
 
 
@@ -311,6 +310,9 @@ _EXPECTED = {
 def _in_address(option: str) -> str:
     """What a page option is called there."""
     return option if option == TOUR else OPTION + option
+
+
+NOT_ELSEWHERE = ("step", *map(_in_address, OF_PAGE))  # what another page has of its own
 
 
 def step_text(step: int) -> str:

@@ -1,9 +1,10 @@
 // What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
-// that take one stop of the Tab key, the mark of the open page, the place in a list, the keys that turn pages and
-// the way back, the step in the address, the colours that the reader wants, the room that follows this browser, and a
-// line that was lost.
+// that take one stop of the Tab key, the mark of the open page and what the links to the others open, the place in a
+// list, the keys that turn pages and the way back, the step in the address, the colours that the reader wants, the
+// room that follows this browser, and a line that was lost.
 
 import { watchSteps } from "./address.js";
+import { follow, watchLinks } from "./links.js";
 import { turning, watchPast } from "./past.js";
 import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
@@ -29,6 +30,7 @@ let waiting = 0;
 function settleAll() {
   cancelAnimationFrame(waiting);
   waiting = requestAnimationFrame(() => {
+    follow(own);
     for (const link of document.querySelectorAll(".st-key-pages a")) {
       if (target(link) === trimmed(location.pathname)) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
@@ -94,11 +96,19 @@ function remember(place, name, text) {
 
 let tell = () => {};
 let model = "";
+let own = []; // parts of the address that no other page takes
 watch();
 watchSidebar();
 watchLine();
 watchPast();
 watchSteps(() => model);
+watchLinks(
+  () => own,
+  (path) => {
+    turning();
+    tell("page", path);
+  },
+);
 watchTurning((way) => {
   turning();
   tell("turn", way > 0 ? "next" : "previous");
@@ -107,6 +117,7 @@ watchTurning((way) => {
 export default ({ data, setTriggerValue }) => {
   tell = setTriggerValue;
   model = data.model;
+  own = data.own;
   use(data.theme);
   remember(LEADS, "lead", data.lead);
   remember(DRAFT, "draft", data.draft);
