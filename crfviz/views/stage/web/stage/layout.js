@@ -16,6 +16,7 @@ const BESIDE = 54; // a number beside a node of the last column
 const BESIDE_CHANGED = 102; // the same with its change in brackets
 const GAP = 16; // between the words and the panel beside them
 const PAGE_BELOW = 62; // what the page needs under the stage
+const LECTURE_BELOW = 38; // in a lecture: what a step says may take a second line
 const TOPLINE = 26;
 const AROUND = TOPLINE + 40; // with the words and margins
 const STRIP = { tags: 31, texts: 22 }; // rows over the words
@@ -96,13 +97,13 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
   const { strip, plain, strips } = stripHeights(model, { low, unit });
   const every = model.tables.filter(({ name }) => panels.main.includes(name));
   const graphs = panels.main.reduce((sum, name) => sum + (name in GRAPH ? GRAPH[name] + GRAPH_MARGIN : 0), 0);
-  const around =
-    AROUND + (model.walk?.phases.length ? STEPPER : 0) + LINE * linesOf(model.legend, width / unit) + graphs;
+  const legend = shortens ? 0 : LINE * linesOf(model.legend, width / unit);
+  const around = AROUND + (model.walk?.phases.length ? STEPPER : 0) + legend + graphs;
   const captionsOf = (tables) =>
     tables
       .map(({ label: text }) => CAPTION + LINE * linesOf(text, Math.min(room + label, label + T * column) / unit))
       .reduce((sum, caption) => sum + caption, 0);
-  const outside = height - top - PAGE_BELOW * scale - note; // what the page leaves
+  const outside = height - top - (shortens ? LECTURE_BELOW : PAGE_BELOW) * scale - note; // what the page leaves
   const matrices = below ? unit * (BELOW.head + Math.max(BELOW.row, TARGET / unit) * (shown + 1)) : 0;
   const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
   const alone = standsAlone(model, { free: freeBeside(every), tables: every.length, unit });
