@@ -16,6 +16,7 @@ OWN = Path(__file__).with_name("web")
 _IMPORT = re.compile(r'^import\s*\{([^}]*)\}\s*from\s*"([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
+_REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _BREAK = re.compile(r"(?:(?<=\S) )?([{};])\n")  # of a style sheet, where nothing depends on it
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
@@ -93,14 +94,14 @@ def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
 
 
 def _slim(body: str, path: Path) -> str:
-    """Without lines of comments and without indentation: a third less."""
+    """Without comments and indentation: a third less."""
     lines = []
     for line in map(str.strip, body.splitlines()):
         if not line or line.startswith("//"):
             continue
         if line.count("`") % 2:
             raise ValueError(f"{path.name} has a text of several lines: {line[:60]}")
-        lines.append(line)
+        lines.append(_REMARK.sub("", line))
     return "\n".join(lines)
 
 
