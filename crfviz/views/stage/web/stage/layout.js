@@ -15,8 +15,8 @@ const CAPITAL = 9; // of a letter in the name of a tag
 const BESIDE = 54; // a number beside a node of the last column
 const BESIDE_CHANGED = 102; // the same with its change in brackets
 const GAP = 16; // between the words and the panel beside them
-const PAGE_BELOW = 62; // what the page needs under the stage
-const LECTURE_BELOW = 38; // in a lecture: what a step says may take a second line
+// What the page needs under the stage; in a lecture what a step says may take a second line.
+const BELOW_STAGE = { page: 62, lecture: 38 };
 const TOPLINE = 26;
 const AROUND = TOPLINE + 40; // with the words and margins
 const STRIP = { tags: 31, texts: 22 }; // rows over the words
@@ -97,13 +97,12 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
   const { strip, plain, strips } = stripHeights(model, { low, unit });
   const every = model.tables.filter(({ name }) => panels.main.includes(name));
   const graphs = panels.main.reduce((sum, name) => sum + (name in GRAPH ? GRAPH[name] + GRAPH_MARGIN : 0), 0);
-  const legend = shortens ? 0 : LINE * linesOf(model.legend, width / unit);
-  const around = AROUND + (model.walk?.phases.length ? STEPPER : 0) + legend + graphs;
+  const around = AROUND + graphs + aroundWalk(model, { width: width / unit, shortens });
   const captionsOf = (tables) =>
     tables
       .map(({ label: text }) => CAPTION + LINE * linesOf(text, Math.min(room + label, label + T * column) / unit))
       .reduce((sum, caption) => sum + caption, 0);
-  const outside = height - top - (shortens ? LECTURE_BELOW : PAGE_BELOW) * scale - note; // what the page leaves
+  const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - note; // what the page leaves
   const matrices = below ? unit * (BELOW.head + Math.max(BELOW.row, TARGET / unit) * (shown + 1)) : 0;
   const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
   const alone = standsAlone(model, { free: freeBeside(every), tables: every.length, unit });
@@ -154,6 +153,11 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
       cut: panel < wanted,
     },
   };
+}
+
+// The buttons of steps, and the legend, which a lecture does without.
+function aroundWalk({ walk, legend }, { width, shortens }) {
+  return (walk?.phases.length ? STEPPER : 0) + (shortens ? 0 : LINE * linesOf(legend, width));
 }
 
 // Of a row of tags, one of plain texts, and all of them.
