@@ -5,13 +5,18 @@ from streamlit import delta_generator
 from streamlit.elements.widgets import button
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import Runtime, app_session
+from streamlit.runtime.caching import cache_utils
 
 from crfviz.ui.shell import repeated
 
 
 @pytest.fixture(autouse=True)
 def streamlit_s_own(monkeypatch):
-    for module, name in [(app_session, repeated._THEME), (button, repeated._QUERY)]:
+    for module, name in [
+        (app_session, repeated._THEME),
+        (button, repeated._QUERY),
+        (cache_utils, repeated._ARGUMENT),
+    ]:
         own = getattr(module, name)
         monkeypatch.setattr(module, name, getattr(own, "__wrapped__", own))
 
@@ -50,6 +55,25 @@ def test_a_link_is_the_same(params):
     assert repeated.remember_repeated()
     assert button.process_query_params(params) == before
     assert button.process_query_params(params) == before
+
+
+def test_an_argument_has_the_same_name(monkeypatch):
+    def function(first, _second, *others, named=0):
+        return first, others, named
+
+    places = range(-1, 5)
+    before = [cache_utils._get_positional_arg_name(function, place) for place in places]
+    assert before == [None, "first", "_second", None, None, None]
+    assert repeated.remember_repeated()
+    own = cache_utils.type_util.get_func_parameters
+    asked = []
+    monkeypatch.setattr(
+        cache_utils.type_util, "get_func_parameters", lambda of: asked.append(of) or own(of)
+    )
+    for _ in range(2):
+        told = [cache_utils._get_positional_arg_name(function, place) for place in places]
+        assert told == before
+    assert len(asked) == len(places) - 1  # once each, and not where no place is
 
 
 def test_it_is_done_once(monkeypatch):

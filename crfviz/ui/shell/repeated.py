@@ -1,7 +1,8 @@
 """What Streamlit works out anew many times in every run, and is worked out once here.
 
 The theme is looked for among all settings, six times a run; the links in the sidebar, which all say
-the same, are written one by one. And once, while the first visitor of a server waits, Streamlit
+the same, are written one by one; the signature of a remembered function is read for each argument
+of each call. And once, while the first visitor of a server waits, Streamlit
 looks through all modules there are to tell whether somebody typed the script, which nobody did.
 """
 
@@ -16,17 +17,23 @@ from streamlit.runtime import Runtime
 _SESSION, _THEME = "streamlit.runtime.app_session", "_populate_theme_msg"
 _ELEMENTS, _TOLD = "streamlit.delta_generator", "_use_warning_has_been_displayed"
 _LINK, _QUERY = "streamlit.elements.widgets.button", "process_query_params"
+_CACHES, _ARGUMENT = "streamlit.runtime.caching.cache_utils", "_get_positional_arg_name"
 MOST = 64  # queries to remember
+MOST_ARGUMENTS = 512  # of functions, whose names are remembered
 
 _log = logging.getLogger(__name__)
 
 
 def remember_repeated() -> bool:
-    """Have Streamlit remember both; whether that could be done.
+    """Have Streamlit remember them; whether that could be done.
 
     Another Streamlit may work them out elsewhere: then it does so each time.
     """
-    done = [_replace(_SESSION, _THEME, _theme_once), _replace(_LINK, _QUERY, _query_once)]
+    done = [
+        _replace(_SESSION, _THEME, _theme_once),
+        _replace(_LINK, _QUERY, _query_once),
+        _replace(_CACHES, _ARGUMENT, lru_cache(maxsize=MOST_ARGUMENTS)),
+    ]
     return all(done)
 
 
