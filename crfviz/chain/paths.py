@@ -63,13 +63,13 @@ class Terms:
 
 def terms(potentials: Potentials, path: Sequence[int]) -> Terms:
     """The terms of a path of tag ids; -inf where it is forbidden."""
-    emissions, steps, start, end = potentials.arrays()
-    tags = np.asarray(path)
-    moves = steps[np.arange(len(tags) - 1), tags[:-1], tags[1:]]
-    return Terms(
-        emissions=emissions[np.arange(len(tags)), tags],
-        transitions=np.concatenate([start[tags[:1]], moves, end[tags[-1:]]]),
-    )
+    emissions, transitions, start, end = potentials.scores()
+    words, tags = np.arange(len(path)), np.asarray(path)
+    step = (tags[:-1], tags[1:])
+    moves = np.empty(len(tags) + 1)
+    moves[0], moves[-1] = start[tags[0]], end[tags[-1]]
+    moves[1:-1] = transitions[step if transitions.ndim == 2 else (words[:-1], *step)]
+    return Terms(emissions[words, tags], moves)
 
 
 @dataclass(frozen=True, eq=False)

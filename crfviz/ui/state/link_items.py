@@ -7,6 +7,7 @@ Inside a tag name everything but letters, digits, "-" and "_" is percent-encoded
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import quote as percent_encode
 from urllib.parse import unquote
 
@@ -40,6 +41,7 @@ def places_text(tags: Mapping[int, str]) -> str:
     return ",".join(f"{position}.{tag_text(tag)}" for position, tag in tags.items())
 
 
+@lru_cache(maxsize=1024)  # a page of errors has thousands of links
 def tag_text(tag: str) -> str:
     """A tag name without what separates."""
     return percent_encode(tag, safe="").replace(".", "%2E").replace("~", "%7E")
