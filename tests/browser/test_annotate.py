@@ -124,6 +124,27 @@ def test_twenty_sentences_by_keyboard_then_back_and_export(desk, who):
     assert all(word["misc"]["Annotator"] for row in rows for word in row)
 
 
+def test_nobody_sees_a_sentence_before_its_style_sheet_and_keys_go_on(desk, who):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("They run .\nThey fish .")
+    desk.key("Enter")
+    desk.expect_words(["They", "fish", "."])
+    desk.screen.expect_param("v.item", desk.item)
+    held = []
+    desk.page.route(re.compile(r"/labeller\.css"), lambda route: held.append(route))
+
+    def check():
+        assert held
+
+    desk.page.reload()
+    expect(desk.root).to_have_css("opacity", "0")
+    desk.screen.eventually(check)
+    for route in held:
+        route.continue_()
+    expect(desk.root).to_have_css("opacity", "1")
+    desk.key("n")
+    assert "NOUN" in desk.tags()
+
+
 def test_what_is_on_the_screen_is_the_constrained_viterbi_path(desk, who):
     text = "Book that flight and man the boats ."
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste(text)

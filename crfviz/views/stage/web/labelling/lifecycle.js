@@ -27,6 +27,7 @@ export class Labelling {
     this.boundary = 0; // where the caret stands then
     this.desk = buildDesk(this);
     this.root = html("div", { "data-labeller": "", tabindex: -1 }, this.desk.elements);
+    this.root.style.opacity = 0; // until the style sheet is in force; what is not visible could not take the focus
     parent.append(this.root);
     this.stopKeys = listenToKeys(document, (event) => keysOf(this, event));
     this.stopDragging = () => pointAt(this, null);
