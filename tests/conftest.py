@@ -53,6 +53,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent == HERE and "app" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.app)
+    # What takes longest begins first, so that no worker is left alone with it in the end.
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture

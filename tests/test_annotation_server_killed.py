@@ -20,7 +20,7 @@ KEYS = (1, 12)  # are confirmed before the kill
 LONGEST = 0.05  # seconds from then to the kill, as long as a key takes
 PACE = (0.0, 0.02)
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forks")]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.usefixtures("forks")]
 
 
 def killed_while_labelling(annotator, app, keys, after):

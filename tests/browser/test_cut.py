@@ -3,6 +3,8 @@
 Zoomed in to 200 % every control can be scrolled to, too.
 """
 
+import pytest
+
 from tests.browser.screen import STAGES, TITLES
 from tests.browser.test_look import FAINT, LEAST_CONTRAST
 from tests.browser.test_sizes import HALL, PROJECTOR, resize, visit
@@ -64,6 +66,7 @@ STILL = """() => !document.getAnimations().some((moving) => moving.playState ===
   && moving.effect.target.matches("[data-testid=stSidebar]"))"""
 
 
+@pytest.mark.long
 def test_no_text_is_cut_or_faint(screen):
     screen.open("viterbi", model="upos-en", step="100")
     scheme = "light"

@@ -194,6 +194,7 @@ def test_the_window_of_the_speaker_leads_and_follows(player, watch, shared):
     expect(notes).to_have_attribute("data-cue", "1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(lectures().keys() - {ALL_OF_IT}))
 def test_every_cue_can_be_read_from_the_last_row(new_screen, name):
     new_screen.page.goto(new_screen.address("", lecture=name))

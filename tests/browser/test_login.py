@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
@@ -13,6 +14,7 @@ from tests.forked_server import fork
 from tests.identity_provider import identity_provider, secrets
 
 
+@pytest.mark.long
 def test_the_account_is_the_annotator(fresh, tmp_path):
     file = tmp_path / "secrets.toml"
     variables = {"STREAMLIT_SECRETS_FILES": str(file)}

@@ -75,6 +75,7 @@ def pull(page, cell, up):
     pytest.fail("the cell cannot be taken")
 
 
+@pytest.mark.long
 def test_jupyterlab_draws_and_what_is_dragged_comes_back(page, port, tmp_path):
     pytest.importorskip("jupyterlab")
     shutil.copy(NOTEBOOKS / "there-and-back.ipynb", tmp_path)

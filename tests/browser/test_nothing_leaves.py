@@ -29,6 +29,9 @@ VIEWS = [
 ]
 
 
+pytestmark = pytest.mark.long  # all of them share a server
+
+
 @pytest.fixture(scope="module")
 def marked(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
     """A server on which everything is named so that Markdown would load a picture."""

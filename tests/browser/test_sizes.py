@@ -59,6 +59,7 @@ def visit(screen, paths):
         yield path
 
 
+@pytest.mark.long
 def test_no_text_of_any_page_is_small_and_everybody_can_use_it(screen):
     """Those of other models are measured in `test_families`."""
     screen.open("viterbi", model="upos-en")

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from crfviz.ui.tour.stops import STOPS, target
@@ -13,6 +14,7 @@ SENTENCE = "I want to work ."
 OFFER = "Take the tour, 3 minutes"
 
 
+@pytest.mark.long
 def test_the_tour_waits_at_each_stop_and_is_never_offered_again(watch, fresh):
     screen = watch(fresh())
     page = screen.page
