@@ -183,7 +183,7 @@ def show_changed(changed: WhatIf, kind: str) -> None:
 
 def show_numbers(changed: WhatIf) -> None:
     """The flips and the scores that moved most, as tables."""
-    flipped, moved = st.columns(2)
+    flipped, moved = st.columns([6, 5])  # as wide as their numbers
     with flipped:
         st.markdown("**Tags that flip**")
         frame = flip_frame(changed)
