@@ -54,7 +54,7 @@ def running_chart(
     )
     if most is not None:
         data = data[data["paths"] <= most]
-    x = alt.X("paths:Q", title="paths summed, best first", scale=alt.Scale(type="log"))
+    x = alt.X("paths:Q", title="paths, best first", scale=alt.Scale(type="log"))
     y = alt.Y("share:Q", title="running sum / Z", scale=alt.Scale(domain=[0, 1.05]))
     tooltip = [alt.Tooltip("paths:Q", format=","), alt.Tooltip("share:Q", format=".6f")]
     line = alt.Chart(data).mark_line(point=True, strokeWidth=2).encode(x=x, y=y, tooltip=tooltip)
