@@ -6,7 +6,7 @@ Each opening is a context of its own, from a file: nothing is cached. The first 
 when the words in sight are, counted from the beginning of the opening; all of it is there when the
 stage says that it is done. An edit is counted from the key that applies it to the next frame with
 the new numbers. A file and a site with `upos-en` are opened n / 3 times, and sentences with a new
-word each are typed into them: counted from Enter to the frame with the whole picture. The same
+word each are typed into them: counted from Enter to the frame with the words in sight. The same
 sentences are split, scored and decoded by a second tagger on the page.
 """
 
@@ -75,10 +75,14 @@ TYPE = """
   box.value = sentence;
   const begin = performance.now();
   box.form.requestSubmit();
-  const waits = () => drawn().dataset.rev === (drawn() === stage ? rev : "0");
-  const look = () => waits() ? requestAnimationFrame(look)
-    : requestAnimationFrame(() => setTimeout(() => done(performance.now() - begin)));
-  requestAnimationFrame(look);
+  const painted = (act) => scheduler.postTask(
+    () => act(performance.now() - begin), { priority: "user-blocking" });  // before what follows
+  const when = (is, act) => requestAnimationFrame(() => is() ? painted(act) : when(is, act));
+  const [word] = /unheard[0-9]+/.exec(sentence);
+  const inSight = new Promise((seen) => when(() => drawn().textContent.includes(word), seen));
+  when(() => drawn().dataset.rev !== (drawn() === stage ? rev : "0"), async (whole) => {
+    done({ seen: await inSight, whole });
+  });
 })
 """
 VIEWS = ROOT / "crfviz" / "views"
@@ -167,14 +171,16 @@ def typing(browser: Browser, label: str, path: Path, size: int, n: int) -> dict[
             times.setdefault("picture", []).append(page.evaluate("window.inSight"))
             page.evaluate("window.firstPicture")
             twin(page)
-            times.setdefault("first", []).append(page.evaluate(TYPE, sentence(LENGTHS[0], 99)))
+            first = page.evaluate(TYPE, sentence(LENGTHS[0], 99))
+            times.setdefault("first", []).append(first["seen"])
             for length in LENGTHS:
                 for number in range(WARM):
                     typed = sentence(length, WARM * opening + number)
                     scored = page.evaluate("score", typed)
                     times.setdefault(f"scored_{length}", []).append(scored)
-                    times.setdefault(f"drawn_{length}", []).append(page.evaluate(TYPE, typed))
-    counts = {"n": len(times["picture"]), "sentences": len(times["drawn_40"])}
+                    for what, taken in page.evaluate(TYPE, typed).items():
+                        times.setdefault(f"{what}_{length}", []).append(taken)
+    counts = {"n": len(times["picture"]), "sentences": len(times["whole_40"])}
     return {"what": label, "bytes": size, **counts, **summed(times)}
 
 
@@ -218,7 +224,7 @@ def table(report: dict[str, Any]) -> str:
         + [str(row["n"])]
         for row in report["files"]
     ]
-    scores = ["scored_12", "drawn_12", "scored_40", "drawn_40", "first"]
+    scores = ["scored_12", "seen_12", "scored_40", "seen_40", "whole_40", "first"]
     tagged = [
         [row["what"], f"{row['bytes'] / 1e6:.1f}"]
         + [pair(row, name) for name in ("picture", *scores)]
@@ -247,6 +253,7 @@ def table(report: dict[str, Any]) -> str:
                 "on the page",
                 "40 words typed: scored",
                 f"on the page, ≤ {TYPED}",
+                "all of it",
                 "the very first, 12 words",
                 "openings, sentences",
             ],
