@@ -22,8 +22,12 @@ class Site {
     this.broken = new Set(); // names of models that could not be read
     this.frame = null;
     this.told = null; // the address of what is drawn
+    this.written = location.hash; // another one is where the reader went back or forward to
     this.asked = 0; // how often something was to be shown: the last one counts
-    addEventListener("hashchange", () => location.hash !== this.told && this.follow(location.hash));
+    addEventListener("hashchange", () => {
+      this.written = location.hash;
+      if (location.hash !== this.told) this.follow(location.hash);
+    });
   }
 
   // Shows what an address says.
@@ -122,7 +126,9 @@ class Site {
     const replaces = this.told === null || this.replaces || this.told.replace(STEP, "") === address.replace(STEP, "");
     this.told = address;
     const write = () => {
-      if (address !== location.hash) history[replaces ? "replaceState" : "pushState"](null, "", address);
+      if (location.hash !== this.written || address === location.hash) return;
+      history[replaces ? "replaceState" : "pushState"](null, "", address);
+      this.written = location.hash;
     };
     requestAnimationFrame(() => setTimeout(write)); // the browser takes its time over it: behind the picture
   }
