@@ -57,12 +57,15 @@ export class Stage {
     document.addEventListener(ANSWERED, this.uncover);
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(this.root);
+    this.leaving = new IntersectionObserver(() => this.fit(), { threshold: [0.5, 0.8, 0.9, 0.95, 1] });
+    this.leaving.observe(this.root);
   }
 
   close() {
     this.stopKeys();
     document.removeEventListener(ANSWERED, this.uncover);
     this.resizing.disconnect();
+    this.leaving.disconnect();
     this.outbox.close();
     for (const name of Object.keys(this.timers)) forget(this, name);
     this.walked(null);
@@ -175,6 +178,7 @@ export class Stage {
     const top = root.getBoundingClientRect().top + window.scrollY;
     const style = getComputedStyle(root);
     const shortens = style.getPropertyValue("--beyond") !== ""; // as a lecture does
+    Object.assign(this, { top, shortens });
     const sizes = layout(model, { ...room, top, shortens, digit: digitWidth(style.fontFamily) });
     for (const [name, value] of Object.entries(sizes.lengths)) setProperty(root, `--${name}`, `${value}px`);
     setProperty(root, "--words", model.T);
@@ -215,6 +219,12 @@ export class Stage {
     const { steps } = this.model;
     mark(this.root, "data-step", steps && String(steps.at));
     mark(this.root, "data-steps", steps && String(steps.of));
+  }
+
+  // Where nothing is to scroll, as in a lecture, what comes above later makes the picture lower.
+  fit() {
+    const fixed = this.payload && this.shortens && this.root.isConnected;
+    if (fixed && Math.abs(this.root.getBoundingClientRect().top - this.top) > 1) this.draw();
   }
 
   resize() {
