@@ -150,6 +150,18 @@ def test_keys_lead_through_a_lecture(player):
     player.at(8)
 
 
+def test_a_question_that_comes_over_the_picture_leaves_all_of_it_in_sight(player):
+    player.page.goto(player.screen.address("", lecture="45-minutes", cue=5))
+    player.page.wait_for_function("crfviz.stage()?.dataset.source === 'python'")
+    player.page.keyboard.press("PageDown")
+    expect(player.page.locator("[data-cue='6']")).to_have_count(1)
+    expect(player.page.locator("[data-question]")).to_be_visible()
+    player.page.wait_for_function("""() => {
+      const { top, bottom } = crfviz.stage().getBoundingClientRect();
+      return top > 150 && bottom <= innerHeight;
+    }""")
+
+
 def test_who_leaves_takes_the_newest_step_along(player):
     player.open()
     player.press("PageDown", "PageDown", "Escape")  # the link follows steps when the keys rest
