@@ -50,7 +50,7 @@ from crfviz.views.numbers import count
 _SCENARIO = "scenario"
 _HISTORY = "history"
 _PATH = "path"  # of the page that is on the screen
-_TURN = "turn"  # the page asked for by a key
+_TURN = "turn"  # the page asked for, by a key or a link
 _ARRIVING = "arriving"  # the step at which that page begins
 _LEFT = "left"  # the sentences that were left by `follow`, and when
 
@@ -175,9 +175,9 @@ def arrive(way: str) -> None:
     """Have the page that is opened now begin before its first step, or at its last.
 
     Args:
-        way: how it follows the one on the screen, "next" or "previous"; any other for neither.
+        way: how it follows the one on the screen, "next" or "previous".
     """
-    keep(_ARRIVING, ARRIVES.get(way, 0))
+    keep(_ARRIVING, ARRIVES[way])
 
 
 def view_option(name: str, default: str = "") -> str:

@@ -95,5 +95,6 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
         end = "last" if way == "next" else "first"
         say(f"{page.title} is the {end} page of “{group_of(page.url_path)}”.")
     else:
-        arrive(way)
+        if steps:
+            arrive(way)
         st.switch_page(next(each for each in pages if each.url_path == target))

@@ -1,7 +1,8 @@
-// A page that keys turn is one place to come back to. Streamlit would make three: it takes the query out of the address
-// of the page that is left, and writes that of the next one there, and only then the path; or the path first.
+// A page that keys turn, or a link with edits, is one place to come back to. Streamlit would make three: it takes the
+// query out of the address of the page that is left, and writes that of the next one there, and only then the path; or
+// the path first.
 
-const TURNS = "crfviz-turns"; // of the document: keys lead to another page
+const TURNS = "crfviz-turns"; // of the document: another page is asked for
 const TURNING = ["PageDown", "PageUp", " ", "ArrowRight", "ArrowLeft"];
 
 export function turning() {
