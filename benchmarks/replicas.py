@@ -121,12 +121,15 @@ class Steadfast(Annotator):
                 self.lost += 1
                 await asyncio.sleep(AGAIN)
             with suppress(StoreError):  # its server may be what is restarted: at the next turn
-                await asyncio.to_thread(self._settle)
                 self.done = await asyncio.to_thread(self._through)
 
     async def _label(self, pace: tuple[float, float]) -> None:
         async with self._session(self.documents[0]) as session:
             await session.open()
+            try:  # what the page shows is stored: a key that is not found now is refused later
+                await asyncio.to_thread(self._settle)
+            except StoreError:  # its server may be what is restarted: at the next turn
+                return
             number = 0
             while session.data is not None and time.monotonic() < self._end:
                 number += 1

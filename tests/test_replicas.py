@@ -249,6 +249,57 @@ def test_an_answer_without_a_picture_confirms_nothing(benchmark, tmp_path):
         assert not person._through()
 
 
+class LatePage:
+    """A page for Steadfast; a key of before is stored only while the page is opened anew."""
+
+    def __init__(self, store, late, person):
+        self._store, self._row, self._person = store, late, person
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        pass
+
+    async def open(self):
+        self._row = self._store.save(self._row)
+        self._show()
+
+    async def send(self, event):
+        past = (*self._row.past, Step(self._row.offsets, self._row.pins))
+        pins = {**self._row.pins, event["first"]: event["what"]}
+        final = tuple(pins.get(t, tag) for t, tag in enumerate(self._row.final))
+        self._row = self._store.save(replace(self._row, final=final, pins=pins, past=past))
+        self._show()
+        self._person.stop()
+
+    def _show(self):
+        row = self._row
+        of = {"item": row.item, "revision": row.revision, "tags": list(row.final)}
+        self.data = {**of, "words": ["Dogs"], "choices": [{"name": "NOUN"}], "problem": None}
+
+
+def test_a_key_that_is_stored_after_it_was_looked_for_is_known(benchmark, tmp_path, monkeypatch):
+    """The process that had it was still ending: the page that is opened anew has it."""
+    url = f"sqlite:///{tmp_path}/labels.db"
+    document = benchmark.stored(url, "one", ["Dogs bark"])
+    with open_store(url) as store:
+        person = benchmark.Steadfast("", "Ada", [document], store)
+        (item,) = store.item_ids("one")
+        offsets = ((0, 4), (5, 9))
+        late = Annotation(item, "Ada", offsets, ("X", "X"), ("X", "VERB"), {1: "VERB"})
+        late = replace(late, past=(Step(offsets, {}),))
+        person.confirmed[item] = benchmark.Confirmed(0, "open", ["X", "X"], {})
+        event = {"kind": "correct", "first": 1, "last": 1, "what": "VERB", "item": item}
+        person._unsure[item] = [event]
+        page = LatePage(store, late, person)
+        monkeypatch.setattr(person, "_session", lambda _: page)
+        monkeypatch.setattr(person._random, "random", lambda: 0.5)  # corrections only
+        asyncio.run(person.work(PATIENCE, (0, 0)))
+        assert person.confirmed[item].revision == 2
+        assert list(benchmark.differences(store, [person])) == []
+
+
 @pytest.mark.slow
 def test_several_processes_are_as_one(topology, benchmark):
     """One test, as each worker of pytest-xdist would start processes of its own."""
