@@ -10,10 +10,12 @@ from crfviz.ui.words import plain
 from crfviz.views.figures.models import (
     DIGITS,
     MEASURES,
-    decoder_chart,
+    decoder_charts,
     evaluation_frame,
     evaluation_table,
 )
+
+BESIDE = 2  # charts
 
 header("Models")
 known = cards()
@@ -27,11 +29,12 @@ else:
         {name: text for name, text in MEASURES.items() if frame[name].notna().any()},
         "token_accuracy",
     )
-    st.altair_chart(
-        decoder_chart(frame, measure),
-        width="content",
-        alt=f"{MEASURES[measure]} by decoder with 95 % intervals; the table below has the numbers",
-    )
+    charts = list(decoder_charts(frame, measure).items())
+    about = f"{MEASURES[measure]} by decoder with 95 % intervals; the table below has the numbers"
+    for first in range(0, len(charts), BESIDE):
+        for place, (panel, chart) in zip(st.columns(BESIDE), charts[first:], strict=False):
+            place.markdown(plain(panel))
+            place.container(key=f"wide-share-{panel}").altair_chart(chart, alt=about)
     st.caption("Points: measured on the test file. Lines: 95 % intervals.")
     table = evaluation_table(frame)
     st.dataframe(table.style.format(precision=2), hide_index=True, placeholder="–")

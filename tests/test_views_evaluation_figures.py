@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from crfviz.corpus.tables.decoders import TITLES
-from crfviz.views.figures.models import MEASURES, decoder_chart, evaluation_frame
+from crfviz.views.figures.models import MEASURES, decoder_charts, evaluation_frame
 
 
 def evaluation(value):
@@ -26,28 +26,38 @@ def drawn(chart):
 
 
 def test_each_decoder_is_drawn_in_per_cent_with_its_interval():
-    rows = drawn(decoder_chart(FRAME, "token_accuracy"))
+    charts = decoder_charts(FRAME, "token_accuracy")
+    rows = [row for chart in charts.values() for row in drawn(chart)]
     assert len(rows) == 2 * len(TITLES)
-    first = next(row for row in rows if row["panel"] == "b · test")
+    first = drawn(charts["b · test"])[0]
+    assert first["panel"] == "b · test"
     assert first["share"] == pytest.approx(90.0)
     assert first["low"] == pytest.approx(88.0)
     assert first["high"] == pytest.approx(92.0)
 
 
 def test_panels_and_decoders_keep_their_order():
-    spec = decoder_chart(FRAME, "token_accuracy").to_dict()
-    assert spec["facet"]["sort"] == ["b · test", "a · test"]
-    for layer in spec["spec"]["layer"]:
-        assert layer["encoding"]["y"]["scale"]["domain"] == list(TITLES.values())
+    charts = decoder_charts(FRAME, "token_accuracy")
+    assert list(charts) == ["b · test", "a · test"]
+    for chart in charts.values():
+        for layer in chart.to_dict()["layer"]:
+            assert layer["encoding"]["y"]["scale"]["domain"] == list(TITLES.values())
 
 
 def test_all_panels_share_one_axis_that_each_draws():
-    resolved = decoder_chart(FRAME, "token_accuracy").to_dict()["resolve"]
-    assert resolved == {"scale": {"x": "shared"}, "axis": {"x": "independent"}}
+    for chart in decoder_charts(FRAME, "token_accuracy").values():
+        x = chart.to_dict()["layer"][0]["encoding"]["x"]
+        assert x["scale"]["domain"] == pytest.approx([78.0, 92.0])
+        assert x["title"]
+        assert x["axis"]["tickCount"]
+
+
+def test_a_chart_takes_the_room_it_is_given():
+    for chart in decoder_charts(FRAME, "token_accuracy").values():
+        assert "width" not in chart.to_dict()
 
 
 @pytest.mark.parametrize("frame", [FRAME, evaluation_frame({})], ids=["without F1", "empty"])
-def test_nothing_measured_gives_an_empty_valid_chart(frame):
-    chart = decoder_chart(frame, "entity_f1")
-    assert drawn(chart) == []
+def test_nothing_measured_gives_no_chart(frame):
+    assert decoder_charts(frame, "entity_f1") == {}
     assert isinstance(frame, pd.DataFrame)

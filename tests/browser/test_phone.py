@@ -11,7 +11,9 @@ ROOM = """() => {
   const main = document.querySelector("[data-testid=stMain]");
   const box = (name) => crfviz.stage()?.querySelector(name)?.getBoundingClientRect();
   const [words, side] = [box(".main"), box(".side")];
+  const charts = [...document.querySelectorAll("[data-testid=stVegaLiteChart]")];
   return {
+    cut: charts.filter((e) => e.scrollWidth > e.clientWidth + 1).length,
     wider: Math.max(document.documentElement.scrollWidth, main.scrollWidth) - innerWidth,
     stacked: Boolean(side) && side.top >= words.bottom && side.right <= innerWidth,
   };
@@ -37,4 +39,5 @@ def test_no_page_scrolls_sideways_and_panels_stand_under_the_words(watch, fresh)
 def assert_fits(phone, path):
     room = phone.page.evaluate(ROOM)
     assert room["wider"] <= 0, path
+    assert room["cut"] == 0, path
     assert room["stacked"] or path not in BESIDE, path

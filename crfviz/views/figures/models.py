@@ -29,8 +29,7 @@ DIGITS = {
     "times": 1,
     "decoding, µs a word": 1,
 }  # to write
-PANEL_WIDTH = 380  # pixels
-ROW_HEIGHT = 30  # of one decoder
+HEIGHT = 210  # pixels, of one chart with its axis
 
 
 def evaluation_frame(evaluations: Mapping[str, Mapping[str, Record]]) -> pd.DataFrame:
@@ -119,12 +118,15 @@ def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame([*ours, *published])
 
 
-def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
-    """One panel for each model and file: every decoder's share with its 95 % interval.
+def decoder_charts(frame: pd.DataFrame, measure: str) -> dict[str, alt.LayerChart]:
+    """Every decoder's share with its 95 % interval, a chart for each model and file.
 
-    All panels share one axis, so that models can be compared, too; each draws it, for the last one
-    may be out of sight. Rows of `evaluation_frame` without the measure, a key of `MEASURES`, are
-    left out, and the chart is empty where nothing was measured.
+    They are as wide as their place and share one axis, so that models can be compared, too; each
+    draws it, for another one may be out of sight. Rows of `evaluation_frame` without the measure, a
+    key of `MEASURES`, are left out.
+
+    Returns:
+        By model and file, in the order of the frame; nothing where nothing was measured.
     """
     shown = frame.dropna(subset=[measure])
     data = pd.DataFrame(
@@ -136,11 +138,17 @@ def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
             "high": 100 * shown[f"{measure}_high"],
         }
     )
-    title = f"{MEASURES[measure]}, %"
+    ends = (data["low"].min(), data["high"].max())
+    panels = data.groupby("panel", sort=False)
+    return {str(name): _decoder_chart(rows, MEASURES[measure], ends) for name, rows in panels}
+
+
+def _decoder_chart(data: pd.DataFrame, measure: str, ends: tuple[float, float]) -> alt.LayerChart:
+    title = f"{measure}, %"
     decoders = alt.Y(
         "decoder:N",
         title=None,
-        axis=alt.Axis(labelLimit=200),
+        axis=alt.Axis(labelLimit=200, labelOverlap=False),
         scale=alt.Scale(domain=list(TITLES.values())),
     )
     colours = alt.Color("decoder:N", legend=None, scale=alt.Scale(domain=list(TITLES.values())))
@@ -155,20 +163,12 @@ def decoder_chart(frame: pd.DataFrame, measure: str) -> alt.FacetChart:
         ],
     )
     axis = alt.Axis(tickCount=5)
-    spread = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=False, nice=True))
+    scale = alt.Scale(domain=ends, zero=False, nice=True)
+    spread = alt.X("low:Q", title=title, axis=axis, scale=scale)
     interval = base.mark_rule(strokeWidth=2).encode(x=spread, x2="high:Q", color=colours)
     value = base.mark_point(filled=True, size=70, opacity=1).encode(x="share:Q", color=colours)
     number = base.mark_text(dy=-9, fontSize=14, color=OF_TEXT).encode(
         x="share:Q", text=alt.Text("share:Q", format=".1f")
     )
-    panels = list(dict.fromkeys(data["panel"]))
-    header = alt.Header(title=None, labelFontSize=14, labelAnchor="start")
-    chart: alt.FacetChart = (
-        alt.layer(interval, value, number)
-        .properties(width=PANEL_WIDTH, height=ROW_HEIGHT * len(TITLES))
-        .facet(facet=alt.Facet("panel:N", sort=panels, header=header), columns=2)
-        .resolve_scale(x="shared")
-        .resolve_axis(x="independent")
-        .properties(config=READABLE)
-    )
-    return chart
+    chart = alt.LayerChart(layer=[interval, value, number])
+    return chart.properties(height=HEIGHT, config=READABLE)
