@@ -3,10 +3,11 @@
 from types import SimpleNamespace
 
 import pytest
-from streamlit.runtime import Runtime, websocket_session_manager
+from streamlit.runtime import Runtime, app_session, websocket_session_manager
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 
-from crfviz.ui.shell.outgoing import OnlyBusy, send_for_busy_sessions_only
+from crfviz.ui.shell.outgoing import OnlyBusy, hand_over_together, send_for_busy_sessions_only
 
 
 class Session:
@@ -112,3 +113,104 @@ def test_sessions_that_are_there_already_are_left_as_they_are(manager):
     manager.__class__ = OnlyBusy.__base__
     assert not send_for_busy_sessions_only()
     assert type(manager) is OnlyBusy.__base__
+
+
+class Loop:
+    """Calls that wait, of an event loop that a test turns by hand."""
+
+    def __init__(self):
+        self.soon, self.later = [], []
+
+    def call_soon_threadsafe(self, call):
+        self.soon.append(call)
+
+    def call_later(self, seconds, call):
+        assert 0 < seconds < 0.1
+        self.later.append(call)
+
+    def turn(self, calls):
+        due, calls[:] = list(calls), []
+        for call in due:
+            call()
+
+
+class Script:
+    """A session of Streamlit's, as far as it hears of its script."""
+
+    def __init__(self):
+        self._event_loop = Loop()
+        self.handled = []
+
+    def _on_scriptrunner_event(self, *_, **__):
+        raise AssertionError("each by itself")
+
+    def _handle_scriptrunner_event_on_event_loop(self, _sender, event, forward_msg=None):
+        if forward_msg == "broken":
+            raise ValueError(forward_msg)
+        self.handled.append(forward_msg or event.name)
+
+    def _call_soon_on_event_loop(self, call):
+        self._event_loop.call_soon_threadsafe(call)
+
+    def _create_scriptrunner(self, data):
+        self.handled.append(data)
+
+
+@pytest.fixture
+def script(monkeypatch):
+    own = type("Own", (Script,), dict(vars(Script)))
+    monkeypatch.setattr(app_session, "AppSession", own)
+    assert hand_over_together()
+    assert hand_over_together()  # once is enough
+    return own()
+
+
+def draw(script, *messages):
+    for message in messages:
+        event = ScriptRunnerEvent.ENQUEUE_FORWARD_MSG
+        script._on_scriptrunner_event(None, event=event, forward_msg=message)
+
+
+def test_what_is_drawn_in_a_moment_wakes_the_sender_once_and_keeps_its_order(script):
+    loop = script._event_loop
+    draw(script, "a", "b", "c")
+    assert len(loop.soon) == 1
+    loop.turn(loop.soon)
+    assert (script.handled, len(loop.later)) == ([], 1)
+    draw(script, "d")
+    loop.turn(loop.later)
+    assert script.handled == ["a", "b", "c", "d"]
+    draw(script, "e")  # nothing waits any longer
+    assert len(loop.soon) == 1
+
+
+def test_the_beginning_and_the_end_of_a_script_take_along_what_was_drawn_before(script):
+    loop = script._event_loop
+    script._on_scriptrunner_event(None, ScriptRunnerEvent.SCRIPT_STARTED)
+    draw(script, "a", "b")
+    script._on_scriptrunner_event(None, ScriptRunnerEvent.FRAGMENT_STOPPED_WITH_SUCCESS)
+    loop.turn(loop.soon)
+    assert script.handled == ["SCRIPT_STARTED", "a", "b", "FRAGMENT_STOPPED_WITH_SUCCESS"]
+    loop.turn(loop.later)
+    loop.turn(loop.soon)
+    assert len(script.handled) == 4
+
+
+def test_another_script_begins_when_all_of_the_last_one_is_handled(script):
+    draw(script, "a", "b")
+    script._create_scriptrunner("another")
+    assert script.handled == ["a", "b", "another"]
+
+
+def test_an_element_that_cannot_be_sent_keeps_no_other_back(script, caplog):
+    draw(script, "a", "broken", "b")
+    script._on_scriptrunner_event(None, ScriptRunnerEvent.SHUTDOWN)
+    script._event_loop.turn(script._event_loop.soon)
+    assert script.handled == ["a", "b", "SHUTDOWN"]
+    assert "could not be handled" in caplog.text
+
+
+def test_a_streamlit_that_hears_in_another_way_is_left_as_it_is(monkeypatch, caplog):
+    monkeypatch.setattr(app_session, "AppSession", object)
+    assert not hand_over_together()
+    assert "one by one" in caplog.text

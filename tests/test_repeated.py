@@ -1,9 +1,12 @@
 """What Streamlit is spared says the same as what Streamlit says."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from streamlit import delta_generator
+from streamlit.components.v2.bidi_component import serialization
 from streamlit.elements.widgets import button
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.proto.NewSession_pb2 import Config, CustomThemeConfig
 from streamlit.runtime import Runtime, app_session
 from streamlit.runtime.caching import cache_utils
 
@@ -16,6 +19,8 @@ def streamlit_s_own(monkeypatch):
         (app_session, repeated._THEME),
         (button, repeated._QUERY),
         (cache_utils, repeated._ARGUMENT),
+        (serialization, repeated._IS_TABLE),
+        (app_session, repeated._SETTINGS),
     ]:
         own = getattr(module, name)
         monkeypatch.setattr(module, name, getattr(own, "__wrapped__", own))
@@ -74,6 +79,37 @@ def test_an_argument_has_the_same_name(monkeypatch):
         told = [cache_utils._get_positional_arg_name(function, place) for place in places]
         assert told == before
     assert len(asked) == len(places) - 1  # once each, and not where no place is
+
+
+@pytest.mark.parametrize(
+    ("value", "table"),
+    [
+        ({}, False),
+        ({"a": [1.0], "b": None, "c": {"d": ()}, "e": True}, False),
+        ({"a": pd.Series([1])}, True),
+        (pd.DataFrame({"a": [1]}), True),
+        (np.zeros((2, 2)), True),
+        ([1, 2], False),
+        ("text", False),
+        (None, False),
+    ],
+)
+def test_what_is_a_table_stays_one(value, table):
+    assert serialization.is_dataframe_like(value) is table
+    assert repeated.remember_repeated()
+    assert serialization.is_dataframe_like(value) is table
+
+
+def test_the_settings_are_the_same():
+    def settings():
+        message = Config()
+        app_session._populate_config_msg(message)
+        return message
+
+    before = settings()
+    assert repeated.remember_repeated()
+    assert settings() == settings() == before
+    assert before.ByteSize()
 
 
 def test_it_is_done_once(monkeypatch):

@@ -109,11 +109,15 @@ def with_weights(potentials: Potentials, values: Mapping[Weight, float]) -> Pote
     Raises:
         CrfvizError: one of them is no weight of the chain, or its value no score.
     """
-    tables = {kind: table.clone() for kind, table in _tables(potentials).items()}
+    tables = _tables(potentials)
+    told: dict[str, dict[tuple[int, ...], float]] = {}  # by kind, each cell once
     for weight, value in values.items():
         kind, *where = resolve(potentials, weight)
-        cells: tuple[Any, ...] = (..., *where)
-        tables[kind][cells] = value
+        told.setdefault(kind, {})[tuple(where)] = value
+    for name, of_cells in told.items():
+        cells: tuple[Any, ...] = (..., *map(list, zip(*of_cells, strict=True)))
+        tables[name] = tables[name].clone()
+        tables[name][cells] = tables[name].new_tensor(list(of_cells.values()))
     return replace(
         potentials,
         emissions=tables["emission"],

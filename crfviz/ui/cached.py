@@ -29,6 +29,7 @@ from crfviz.taggers.once import warn_once
 from crfviz.taggers.registry import brought_models, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import given_words
+from crfviz.ui.remembered import remembered
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.stage.parts import Ruler
 from crfviz.views.stage.ruler import ruler as draw_ruler
@@ -37,6 +38,7 @@ OPENING_MODEL = "upos-en"  # of the bare address
 # The one for lessons, as no word sees its neighbours: every decoder shows its character. An address
 # that names something, but no model, means this one.
 PREFERRED_MODEL = "upos-en-contextfree"
+MOST_MODELS = 1000  # more are loaded again: nobody has as many
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
 
@@ -75,7 +77,7 @@ def opening_model(names: Sequence[str]) -> str:
     return next(iter(names), PREFERRED_MODEL)
 
 
-@st.cache_resource(show_spinner=False)  # callbacks load models: what is drawn in one can end it
+@remembered(MOST_MODELS, lambda name: name)
 def tagger(name: str) -> Tagger:
     """The model of this name, loaded once for all sessions.
 
@@ -116,7 +118,7 @@ def first_sentence(model: str) -> str:
     return next((example.text for example in examples(model)), FALLBACK_SENTENCE)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@remembered(256, lambda model, sentence: (model, sentence))
 def words(model: str, sentence: str) -> list[str]:
     """All words of a sentence as typed, split as the model wants it; none in a blank one.
 
@@ -129,7 +131,7 @@ def words(model: str, sentence: str) -> list[str]:
     return given_words(sentence) or tagger(model).split(sentence)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@remembered(64, lambda model, sentence, *, constrained: (model, sentence, constrained))
 def potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
     """The model's scores of the first 120 words.
 
@@ -144,7 +146,7 @@ def trained(scenario: Scenario) -> Analysis:
     return edited(Scenario(scenario.model, scenario.sentence))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
+@remembered(64, _numbers)
 def edited(scenario: Scenario) -> Analysis:
     """The sentence with the scenario's edits and pins.
 

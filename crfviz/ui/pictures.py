@@ -129,7 +129,7 @@ def table_twin(
     live = _live(scene, page)
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
         wanted = bound_flag(st.toggle, "Show the numbers as tables", "twin")
-        take_along(lambda: live, disabled=bool(found(_WITHHELD)))
+        take_along(live, disabled=bool(found(_WITHHELD)))
         if save:
             _save_lattice(scene)
     if not wanted:
@@ -144,7 +144,7 @@ def table_twin(
         texts = pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)
         st.dataframe(texts, column_config=narrowed(texts))
     with st.expander("The same numbers in Python"):
-        st.code(script(live), language="python")
+        st.code(script(live()), language="python")
     for grid in [*picture.grids, *grids]:
         st.text(grid.label)
         frame = pd.DataFrame(grid.values.T.numpy(), index=list(scene.tags), columns=columns)
@@ -154,8 +154,7 @@ def table_twin(
 
 def take_scene(scene: Scene, page: str = "explore", *, label: str = TAKE) -> None:
     """Draw the button that saves a scene as a live file, which opens at `page`."""
-    live = _live(scene, page)
-    take_along(lambda: live, label, disabled=bool(found(_WITHHELD)))
+    take_along(_live(scene, page), label, disabled=bool(found(_WITHHELD)))
 
 
 def take_along(make: Callable[[], Live], label: str = TAKE, *, disabled: bool = False) -> None:
@@ -188,15 +187,18 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
     return steps_done(scene, walk)
 
 
-def _live(scene: Scene, page: str) -> Live:
-    """The screen as a live file has it.
+def _live(scene: Scene, page: str) -> Callable[[], Live]:
+    """What makes the screen what a live file has of it, whenever the file is asked for.
 
-    Everything is at hand: the model may be gone when the file is asked for.
+    Everything is at hand: the model may be gone by then.
     """
     now = scene.scenario
     constrained = now.edits.constrained
-    return Live(
-        cached.potentials(now.model, now.sentence, constrained=constrained),
+    trained = scene.trained.potentials
+    if not constrained:
+        trained = cached.potentials(now.model, now.sentence, constrained=False)
+    return lambda: Live(
+        trained,
         edits=now.edits,
         pins=now.pins,
         gold=scene.gold,

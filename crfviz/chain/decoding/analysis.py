@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.greedy import greedy_paths
 from crfviz.chain.decoding.max_marginal import likeliest
 from crfviz.chain.decoding.viterbi import Viterbi, best_prefixes, viterbi
+from crfviz.chain.engine.chains import together
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
@@ -70,13 +71,14 @@ def analyse(potentials: Potentials) -> Analysis:
     except NoPathError:
         decoded = None
         best, backpointers = best_prefixes(potentials)
+    alone = together([potentials])
     return Analysis(
         potentials=potentials,
         forward_backward=tables,
         viterbi=decoded,
         best=best,
         backpointers=backpointers,
-        greedy=greedy(potentials, how="independent"),
-        left_to_right=greedy(potentials, how="left_to_right"),
+        greedy=greedy_paths(alone, how="independent")[0],
+        left_to_right=greedy_paths(alone, how="left_to_right")[0],
         max_marginal=None if decoded is None else likeliest(tables.marginals),
     )

@@ -56,6 +56,8 @@ def _left_to_right(batch: Chains) -> NDArray[np.int64]:
 
 def _chosen(scores: Array, emissions: Array) -> NDArray[np.int64]:
     """The best of each row of scores (n, K), or of emissions where all scores are -inf."""
-    dead = np.isneginf(scores).all(1, keepdims=True)
-    tags: NDArray[np.int64] = lowest_best(np.where(dead, emissions, scores))
+    dead = np.isneginf(scores.max(1))
+    if dead.any():
+        scores = np.where(dead[:, None], emissions, scores)
+    tags: NDArray[np.int64] = lowest_best(scores)
     return tags

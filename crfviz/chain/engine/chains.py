@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.chain.engine.packed import Packed, pack
+from crfviz.chain.engine.packed import Packed, alone, pack
 from crfviz.chain.potentials import Array, Potentials
 
 
@@ -35,8 +35,8 @@ def together(chains: Many) -> Chains:
     """One chain or more with the same tags, packed if they are not yet."""
     if isinstance(chains, Chains):
         return chains
-    lengths = np.array([chain.num_tokens for chain in chains])
-    packed = pack(lengths, int(lengths.max()))
+    lengths = [chain.num_tokens for chain in chains]
+    packed = alone(lengths[0]) if len(lengths) == 1 else pack(np.array(lengths), max(lengths))
     words = packed.cells.argsort()
     rows = words.argsort()  # where the rows are, chain after chain
     emissions, transitions, start, end = zip(*(chain.scores() for chain in chains), strict=True)

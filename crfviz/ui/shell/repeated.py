@@ -2,7 +2,8 @@
 
 The theme is looked for among all settings, six times a run; the links in the sidebar, which all say
 the same, are written one by one; the signature of a remembered function is read for each argument
-of each call. And once, while the first visitor of a server waits, Streamlit
+of each call. Of the data of a live component it tells for each value whether it is a table, and its
+settings are looked up with each run. And once, while the first visitor of a server waits, Streamlit
 looks through all modules there are to tell whether somebody typed the script, which nobody did.
 """
 
@@ -17,7 +18,10 @@ from streamlit.runtime import Runtime
 _SESSION, _THEME = "streamlit.runtime.app_session", "_populate_theme_msg"
 _ELEMENTS, _TOLD = "streamlit.delta_generator", "_use_warning_has_been_displayed"
 _LINK, _QUERY = "streamlit.elements.widgets.button", "process_query_params"
+_DATA = "streamlit.components.v2.bidi_component.serialization"
+_IS_TABLE, _SETTINGS = "is_dataframe_like", "_populate_config_msg"
 _CACHES, _ARGUMENT = "streamlit.runtime.caching.cache_utils", "_get_positional_arg_name"
+PLAIN = (str, int, float, bool, type(None), list, tuple, dict)  # a mapping to these is no table
 MOST = 64  # queries to remember
 MOST_ARGUMENTS = 512  # of functions, whose names are remembered
 
@@ -33,6 +37,8 @@ def remember_repeated() -> bool:
         _replace(_SESSION, _THEME, _theme_once),
         _replace(_LINK, _QUERY, _query_once),
         _replace(_CACHES, _ARGUMENT, lru_cache(maxsize=MOST_ARGUMENTS)),
+        _replace(_DATA, _IS_TABLE, _of_plain_values_never),
+        _replace(_SESSION, _SETTINGS, _settings_once),
     ]
     return all(done)
 
@@ -71,6 +77,28 @@ def _theme_once(populate: Callable[..., None]) -> Callable[..., None]:
             message.MergeFrom(made[section])
 
     told.__wrapped__ = populate  # type: ignore[attr-defined]
+    return told
+
+
+def _settings_once(populate: Callable[[Any], None]) -> Callable[[Any], None]:
+    made: list[Any] = []
+
+    def told(message: Any) -> None:  # noqa: ANN401 - a protobuf
+        if not made:
+            made.append(type(message)())
+            populate(made[0])
+        message.MergeFrom(made[0])
+
+    told.__wrapped__ = populate  # type: ignore[attr-defined]
+    return told
+
+
+def _of_plain_values_never(is_table: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    def told(value: Any) -> bool:  # noqa: ANN401 - whatever a component is given
+        plain = type(value) is dict and all(type(each) in PLAIN for each in value.values())
+        return not plain and is_table(value)
+
+    told.__wrapped__ = is_table  # type: ignore[attr-defined]
     return told
 
 

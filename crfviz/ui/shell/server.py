@@ -37,7 +37,7 @@ from crfviz.ui.session.limits import limits
 from crfviz.ui.session.pace import Pace, begin_connection
 from crfviz.ui.session.permission import login_asked, uploads_allowed
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
-from crfviz.ui.shell.outgoing import send_for_busy_sessions_only
+from crfviz.ui.shell.outgoing import hand_over_together, send_for_busy_sessions_only
 from crfviz.ui.shell.repeated import remember_repeated, tell_how_it_was_started
 from crfviz.ui.shell.replica import named
 from crfviz.ui.shell.scripts import hear_every_press, one_script_at_a_time
@@ -76,6 +76,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     one_script_at_a_time()
     hear_every_press()
     send_for_busy_sessions_only()
+    hand_over_together()
     remember_repeated()
     tell_how_it_was_started()
     begin_watch()

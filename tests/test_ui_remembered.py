@@ -1,0 +1,76 @@
+"""A value that all share is made once, whoever asks for it."""
+
+from threading import Barrier, Thread
+
+import pytest
+
+from crfviz.ui.remembered import remembered
+
+MANY, PATIENCE = 20, 60.0  # threads, seconds
+
+
+def squares(most=2):
+    made = []
+
+    @remembered(most, lambda number, *, sign=1: (number, sign))
+    def square(number, *, sign=1):
+        """The square."""
+        made.append(number)
+        if number < 0:
+            raise ValueError(number)
+        return [sign * number**2]
+
+    return square, made
+
+
+def test_it_is_made_once_and_is_the_same_object():
+    square, made = squares()
+    assert square(3) == [9]
+    assert square(3) is square(3)
+    assert square(3, sign=-1) == [-9]
+    assert made == [3, 3]
+    assert (square.__name__, square.__doc__) == ("square", "The square.")
+
+
+def test_what_nobody_asked_for_the_longest_goes_first():
+    square, made = squares()
+    for number in (1, 2, 1, 3, 1, 2):
+        square(number)
+    assert made == [1, 2, 3, 2]
+
+
+def test_an_error_is_raised_each_time():
+    square, made = squares()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="-1"):
+            square(-1)
+    assert made == [-1, -1]
+
+
+def test_one_value_or_all_can_be_forgotten():
+    square, made = squares()
+    square(1), square(2)
+    square.clear(1)
+    square(1), square(2)
+    assert made == [1, 2, 1]
+    square.clear()
+    square(1), square(2)
+    assert made == [1, 2, 1, 1, 2]
+
+
+def test_who_comes_while_it_is_made_waits_for_it():
+    square, made = squares()
+    there, seen = Barrier(MANY), []
+
+    def ask():
+        there.wait(PATIENCE)
+        seen.append(square(7))
+
+    threads = [Thread(target=ask, daemon=True) for _ in range(MANY)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert made == [7]
+    assert len(seen) == MANY
+    assert all(each is seen[0] for each in seen)
