@@ -28,7 +28,6 @@ current = scene()
 shown = bound_tabs("Picture", "picture", PICTURES, "numbers", at=pictures)
 with choice:
     display = weight_display(current)
-st.caption(STEPS if current.of_probabilities else f"{STEPS} This model was never an HMM.")
 grid = marginal_grid(current.now, None)
 scores = with_ghost(
     current, lambda analysis: emission_grid(analysis, PROBABILITY if display == PROBABILITY else "")
@@ -46,6 +45,7 @@ show_stage(current, picture, key="hmm-as-crf")
 shifts, sums = st.columns([5, 3])
 with shifts:
     st.subheader("Shifts that change nothing")
+    st.caption(STEPS if current.of_probabilities else f"{STEPS} This model was never an HMM.")
     shift_panel(current)
 with sums:
     st.subheader("What leaves each tag")

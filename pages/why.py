@@ -45,5 +45,5 @@ picture = Picture(
 )
 show_stage(current, picture, key="why")
 pin_panel(current, asked)
-table_twin(current, picture)
 flips_panel(current, asked)
+table_twin(current, picture)

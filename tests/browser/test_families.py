@@ -16,7 +16,7 @@ from tests.browser.screen import (
     chain,
     with_cell,
 )
-from tests.browser.test_sizes import TEXTBOOK, assert_large, assert_very_large
+from tests.browser.test_sizes import PROJECTOR, TEXTBOOK, assert_large, assert_very_large, resize
 from tests.icecream import DIARY
 
 PERCEPTRON, ICE_CREAM = "upos-en-perceptron", "textbook/ice-cream"
@@ -111,6 +111,10 @@ def test_the_walk_brings_a_far_day_into_sight(screen):
     expect(screen.page.locator(".step-text")).to_contain_text("Forward 25 of 33")
     expect(screen.node(24, 0)).to_be_in_viewport()
     screen.expect_measured("crfviz.stage().querySelector('.scroller').scrollLeft > 0", True)
+    resize(screen, 853, 480)  # where it stays
+    expect(screen.node(24, 0)).to_be_in_viewport()
+    resize(screen, *PROJECTOR)
+    expect(screen.node(24, 0)).to_be_in_viewport()
 
 
 def test_a_probability_of_a_word_can_be_typed(screen):

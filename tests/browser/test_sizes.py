@@ -41,6 +41,7 @@ WIDE_CHART = """() => {
   return { fills: Math.abs(left - room.left) + Math.abs(right - room.right) < 2,
            times: Math.round((10 * width) / chart.width.baseVal.value) / 10 };
 }"""
+WHOLE = ["emissions", "hmm-as-crf"]  # with all rows of their tables, for the opening sentence
 FITS = ["", "emissions", "transitions", "viterbi"]
 TEXTBOOK = "textbook/"
 WALKED = "textbook/ice-cream"  # and measured on the way, in `test_families`
@@ -66,6 +67,8 @@ def test_no_text_of_any_page_is_small_and_everybody_can_use_it(screen):
     for path in visit(screen, [entry.path for entry in ENTRIES]):
         assert_large(screen, path)
         assert_accessible(screen, path)
+        if path in WHOLE:
+            screen.expect_measured("crfviz.stage().hasAttribute('data-framed')", False, where=path)
 
 
 def assert_large(screen, path, least=LEAST, *, only_stage=False):

@@ -61,7 +61,7 @@ def _answer_to(potentials: Potentials, position: int, tag: int) -> WhyNot | None
 def pin_panel(scene: Scene, asked: Question) -> None:
     """Buttons for the tag that is asked about, and the price of all pins so far."""
     tag, position = scene.tags[asked.tag], asked.position
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="pins"):
         for verb, action in (("Pin", _pin), ("Forbid", _forbid)):
             label = f"{verb} {plain(tag)} at word {position + 1}"
             st.button(label, on_click=action, args=(position, tag))

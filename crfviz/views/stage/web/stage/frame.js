@@ -144,6 +144,11 @@ export function buildFrame(stage) {
       const to = Math.min(T, Math.ceil((scrollLeft + clientWidth) / column));
       return { from: Math.floor(scrollLeft / column), to };
     },
+    // Of a sentence that was scrolled: what stands in the middle, in words, and puts it there again.
+    middle: ({ column, seen }) => (scroller.scrollLeft > 0 ? scroller.scrollLeft / column + seen / 2 : null),
+    putIntoTheMiddle(words, { column, seen }) {
+      if (words !== null) scroller.scrollTo({ left: (words - seen / 2) * column });
+    },
     // Scrolls a long sentence so that word t is in the middle, if it is not in sight; gives whether it is then.
     bringIntoSight(t, { column, lengths }) {
       const [left, room] = [t * column, scroller.clientWidth - lengths.label];

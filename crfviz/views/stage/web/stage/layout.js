@@ -112,7 +112,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
   const saved = savedBy(model, { free: freeBeside(tables), panelAbove, tables: tables.length, stacked, unit });
   const withLast = alone ? strips + note : 0; // what the last step brings with the tables
   const free = freeBeside(tables) + unit * (saved.rows + saved.around) + withLast;
-  const rows = rowsOf(model, { free, height, tables: tables.length, below, unit, saved });
+  const rows = rowsOf(model, { free, height, tables: tables.length, below, unit, saved, stacked });
   const frame = frameOf(model, rows, { free, height, matrices, unit });
   const inside = unit * (graphs + captionsOf(tables) + AROUND - TOPLINE - saved.rows) + (alone ? 0 : strips);
   const inFrame = frame.room + inside;
@@ -124,6 +124,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
     ...rows,
     scant: rows.row * rows.drawn > free,
     column,
+    seen: room / column,
     unit,
     lengths: {
       beside: edge,
@@ -285,7 +286,7 @@ function labelWidth(rows, side, tight, unit) {
 }
 
 // Height and number of the lattice's or the tables' rows, and which of them each tag has; folded tags share the last.
-function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit, saved }) {
+function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit, saved, stacked }) {
   const lattice = panels.main.includes("lattice");
   const rows = shown.size + (lattice && shown.size < K ? 1 : 0);
   const twice = panels.compact && lattice;
@@ -293,7 +294,8 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
   const ideal = twice ? (height - unit * TWICE) / 2 / rows : free / (wanted || 1);
   const rowOf = Array.from({ length: K }, (_, k) => (shown.has(k) ? order.indexOf(k) : shown.size));
   const [least, most] = limits(panels, lattice, tables, below);
-  const dense = twice || (lattice && tables > 0); // their cells are reached from the panel beside them, too
+  // Their cells are reached from the panel beside them, too; under a finger, where the page scrolls, they are not dense.
+  const dense = twice || (lattice && tables > 0 && !stacked);
   const row = Math.floor(
     clamp(
       ideal,

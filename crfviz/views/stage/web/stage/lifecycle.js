@@ -230,7 +230,10 @@ export class Stage {
   resize() {
     if (!this.payload) return;
     const note = !this.model.live && this.frame.noteHeight() !== this.noteHeight; // the style sheet has come
-    if (note || this.root.clientWidth !== this.width) this.draw();
+    const { width } = this;
+    const middle = this.frame.middle(this.sizes); // where columns get another width it stays there
+    if (note || this.root.clientWidth !== width) this.draw();
+    if (this.width !== width) this.frame.putIntoTheMiddle(middle, this.sizes);
     if (!this.placed) this.showPlace();
   }
 }
