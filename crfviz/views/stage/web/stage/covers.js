@@ -39,3 +39,11 @@ export function switched(covered, part) {
 export function allCovered(covered) {
   return new Set(covered.flatMap((part) => [part, ...(WITH[part] ?? [])]));
 }
+
+// A legend without the marks that are switched off, by the words that it has for them.
+const MARKS = { "thick line": "path" };
+
+export function legendOf({ legend, covered }) {
+  const parts = legend.split(" · ").filter((part) => !covered.has(MARKS[part.split(":")[0]]));
+  return parts.join(" · ");
+}

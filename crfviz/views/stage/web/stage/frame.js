@@ -31,6 +31,7 @@ import {
   switchPart,
   unfold,
 } from "./actions.js";
+import { legendOf } from "./covers.js";
 import { cellHooks } from "./events.js";
 import { buildInputs } from "./inputs.js";
 import { identityLine } from "./texts.js";
@@ -117,7 +118,7 @@ export function buildFrame(stage) {
       if (next.heading.length) drawColumns(heading, next.heading);
       hide(fold, (folded === 0 && !(next.unfolded && next.K > FEW_TAGS)) || panels.main.length === 0);
       setText(fold, next.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
-      setText(legend, problem ?? next.legend);
+      setText(legend, problem ?? legendOf(next));
       flag(legend, { problem: Boolean(problem) });
       flag(body, { tall: next.heading.length > 0 });
     },

@@ -294,7 +294,7 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
   const ideal = twice ? (height - unit * TWICE) / 2 / rows : free / (wanted || 1);
   const rowOf = Array.from({ length: K }, (_, k) => (shown.has(k) ? order.indexOf(k) : shown.size));
   const [least, most] = limits(panels, lattice, tables, below);
-  // Their cells are reached from the panel beside them, too; under a finger, where the page scrolls, they are not dense.
+  // Their cells are reached from the panel beside them, too; where that stands below, fingers need the room.
   const dense = twice || (lattice && tables > 0 && !stacked);
   const row = Math.floor(
     clamp(
