@@ -1,4 +1,4 @@
-.PHONY: run test suite again check fix fast fuzz install bench locked lock sbom audit
+.PHONY: run test suite again check fix fast fuzz install bench locked tools lock sbom audit
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -53,10 +53,16 @@ bench: $(VENV)/installed-dev
 locked: | $(VENV)/bin/python
 	$(BIN)/pip install --disable-pip-version-check -q --no-compile --retries 0 --require-hashes --extra-index-url $(TORCH_CPU) -r $(LOCK)
 
+tools: | $(VENV)/bin/python  # no package of `locked`: the two may fill the folder side by side
+	$(BIN)/pip install --disable-pip-version-check -q --no-compile --retries 0 --no-deps --require-hashes -r .ci/tools.txt
+
 lock:
 	$(COMPILE) --universal -o locks/any-platform.txt requirements.txt
 	$(COMPILE) --python-platform x86_64-manylinux_2_28 --extra-index-url $(TORCH_CPU) \
 	  --index-strategy unsafe-best-match -o locks/linux-x86_64-cpu.txt requirements.txt
+	$(COMPILE) --python-platform x86_64-manylinux_2_28 --extra-index-url $(TORCH_CPU) \
+	  --index-strategy unsafe-best-match -c locks/linux-x86_64-cpu.txt -c requirements-dev.txt --extra dev \
+	  $$(sed -nE 's/^([a-z0-9.-]+)==.*/--no-emit-package \1/p' locks/linux-x86_64-cpu.txt) -o .ci/tools.txt pyproject.toml
 
 sbom: | $(VENV)/bin/python  # the tool is kept apart: it brings twenty packages that nothing else needs
 	$(BIN)/python -m venv $(VENV)/sbom

@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 LOCKS = sorted(ROOT.glob("locks/*.txt"))
+OF_THE_APP, TOOLS = ROOT / "locks/linux-x86_64-cpu.txt", ROOT / ".ci/tools.txt"
 CONSTRAINT = re.compile(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*")
 
 
@@ -46,7 +47,11 @@ def test_a_lock_has_every_pin_and_every_package_has_hashes(path):
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
 def test_a_lock_has_what_its_packages_need(path):
-    lock = lock_of(path)
+    assert_whole(lock_of(path))
+
+
+def assert_whole(lock):
+    """What is installed here in the version of the lock needs nothing else."""
     installed = {canonicalize_name(each.name): each for each in distributions()}
     for name, (version, _) in lock.items():
         here = installed.get(name)
@@ -58,8 +63,20 @@ def test_a_lock_has_what_its_packages_need(path):
                 assert canonicalize_name(need.name) in lock, f"{name} needs {need}"
 
 
+def test_the_lock_of_the_tools_has_every_pin_and_no_package_of_the_app():
+    """Both are installed at once, into one folder."""
+    app, tools = lock_of(OF_THE_APP), lock_of(TOOLS)
+    assert not app.keys() & tools.keys()
+    assert all(hashes for _, hashes in tools.values())
+    together = app | tools
+    for pin in (ROOT / "requirements-dev.txt").read_text("utf-8").splitlines():
+        name, version = pin.split("==")
+        assert together[canonicalize_name(name)][0] == version
+    assert_whole(together)
+
+
 def test_the_bill_of_materials_is_that_of_the_lock():
-    path = ROOT / "locks/linux-x86_64-cpu.txt"
+    path = OF_THE_APP
     bill = json.loads(path.with_suffix(".cdx.json").read_text("utf-8"))
     assert bill["bomFormat"] == "CycloneDX"
     listed = {
@@ -74,7 +91,7 @@ def test_the_bill_of_materials_is_that_of_the_lock():
 
 
 def test_the_default_lock_brings_no_cuda():
-    names = lock_of(ROOT / "locks/linux-x86_64-cpu.txt")
+    names = lock_of(OF_THE_APP)
     assert names["torch"][0].endswith("+cpu")
     assert not [name for name in names if name.startswith(("nvidia-", "cuda-", "triton"))]
 
