@@ -186,3 +186,5 @@ def test_a_marginal_explains_itself_beside_the_bars(screen):
     expect(formula).to_contain_text(f"p(NOUN) = exp({alpha} + {beta} − {log_z}) = ")
     shown = float(formula.inner_text().rpartition("= ")[2])
     assert shown == pytest.approx(tables.marginals[t, k].item(), rel=1e-5)
+    screen.page.locator(".word").nth(3).hover()
+    expect(screen.page.locator(".bars .side-title")).to_have_text(f"“{now.words[3]}”")

@@ -44,8 +44,8 @@ const NOTE_LETTER = 8;
 export function buildFrame(stage) {
   const { model, root } = stage;
   const { panels } = model;
-  const heads = model.words.map((word) =>
-    html("div.word", { dir: "auto", title: word, tabindex: -1 }, html("span", word)),
+  const heads = model.words.map((word, t) =>
+    html("div.word", { dir: "auto", title: word, tabindex: -1, "data-t": t }, html("span", word)),
   );
   const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
   const side = SIDES[panels.side]?.(stage) ?? [];
