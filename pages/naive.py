@@ -9,6 +9,8 @@ from crfviz.ui.shell.frame import header
 from crfviz.views.frames.naive import listing_note, path_frame, running_chart, seconds, sum_note
 from crfviz.views.stage.steps import naive_walk, paths_at
 
+TALLEST = 338  # pixels, of the list
+
 _, paths, steps, slow, fast, choice = header("Naive way", 2.2, 1.5, 1.5, 1.6, 1.6, 1.6)
 current = scene()
 words = chosen_words(current, choice)
@@ -37,7 +39,7 @@ frame = frame[frame["rank"] <= listed]
 listing.dataframe(
     frame.style.format({"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}),
     hide_index=True,
-    height=366 if finished else "content",
+    height=min(TALLEST, 38 + 35 * len(frame)),
 )
 picture.container(key="wide-running").altair_chart(
     running_chart(every, listed),
