@@ -37,6 +37,7 @@ from crfviz.ui.session.limits import limits
 from crfviz.ui.session.pace import Pace, begin_connection
 from crfviz.ui.session.permission import login_asked, uploads_allowed
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
+from crfviz.ui.shell.joined import Joined
 from crfviz.ui.shell.outgoing import hand_over_together, send_for_busy_sessions_only
 from crfviz.ui.shell.repeated import remember_repeated, tell_how_it_was_started
 from crfviz.ui.shell.replica import named
@@ -113,6 +114,7 @@ def middleware() -> list[Middleware]:
         Middleware(Watched, base=config.get_option("server.baseUrlPath")),
         Middleware(Guard, policy=content_security_policy()),
         *named_here,
+        Middleware(Joined, base=config.get_option("server.baseUrlPath")),
         Middleware(FirstPaint),
     ]
 

@@ -2,8 +2,9 @@
 
 They are put together from the sources when they are asked for, so that nothing can be stale, and
 need no Node. Only what these sources use of JavaScript's modules is understood: named imports from
-relative files, and exports of functions, classes and constants. Modules do not import each other in
-a circle (the linter sees to that), so each is a function that is called once, in order.
+relative files, exports of functions, classes and constants, and a default one. Modules do not
+import each other in a circle (the linter sees to that), so each is a function that is called once,
+in order.
 """
 
 import re
@@ -14,6 +15,8 @@ STAGE = Path(__file__).parents[1] / "stage" / "web"
 OWN = Path(__file__).with_name("web")
 
 _IMPORT = re.compile(r'^import\s*\{([^}]*)\}\s*from\s*"([^"]+)";$', re.MULTILINE)
+_DEFAULT = "start"
+_BY_DEFAULT = re.compile(r"^export default (?=\S)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
 _REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
@@ -58,8 +61,16 @@ def unpacker() -> str:
     return bundled(OWN / "unpack.js")
 
 
+def component(entry: Path) -> str:
+    """A live component with all that it imports, as one module with the same default export."""
+    text = bundled(entry)
+    return f"{text}\nexport default {_MODULE.findall(text)[-1]}.{_DEFAULT};\n"
+
+
 def bundled(entry: Path) -> str:
     """A module with all that it imports, as one strict script.
+
+    A default export is in it as `start`.
 
     Raises:
         ValueError: a module does something that this cannot put together.
@@ -82,6 +93,7 @@ def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
         wanted = " ".join(found[1].split()).rstrip(", ").replace(" as ", ": ")
         return f"const {{ {wanted} }} = {names[(path.parent / found[2]).resolve()]};"
 
+    text = _BY_DEFAULT.sub(f"export const {_DEFAULT} = ", text)
     exported = _EXPORT.findall(text)
     body = _EXPORT.sub("", _IMPORT.sub(taken, text))
     if left := _LEFT.search(body):
