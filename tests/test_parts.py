@@ -2,12 +2,15 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.scriptrunner import RerunData
 
+from crfviz.chain.edits import Edits
+from crfviz.ui.session.kept import KEPT
 from crfviz.ui.shell import parts
 from crfviz.ui.shell.parts import EDITS, PAGE
 
@@ -84,6 +87,60 @@ def test_an_edit_is_told_by_edits_too_and_a_step_is_not(fragments):
     assert told.fragment_id_queue == [f"id of {name}" for name in (PAGE, EDITS)]
     told = parts.widened(queued(sent(STEP)), fragments)
     assert told.fragment_id_queue == [f"id of {PAGE}"]
+
+
+@pytest.fixture
+def session(monkeypatch):
+    """What a session has edited, and what it can undo and redo."""
+    edits = Edits({("DET", "NOUN"): 1.0}, {(3, "X"): 0.0})
+    kept = SimpleNamespace(past=[()], future=[])
+    monkeypatch.setattr(parts, "scenario", lambda: SimpleNamespace(edits=edits))
+    monkeypatch.setattr(parts, "history", lambda: kept)
+    context = SimpleNamespace(session_state={KEPT: {}})
+    monkeypatch.setattr(parts, "get_script_run_ctx", lambda: context)
+    return kept
+
+
+AGAIN = {"kind": "transition", "from": "DET", "to": "NOUN", "score": 2.0}
+OF_WORD = {"kind": "emission", "position": 3, "tag": "X", "score": None}
+
+
+@pytest.mark.parametrize("events", [[AGAIN], [OF_WORD], [AGAIN, OF_WORD]])
+@pytest.mark.usefixtures("session")
+def test_where_a_score_is_edited_again_the_sidebar_says_the_same(fragments, events):
+    told = parts.widened(queued(sent(*events)), fragments)
+    assert told.fragment_id_queue == [f"id of {PAGE}"]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {**AGAIN, "from": "VERB"},
+        {**AGAIN, "from": ["DET"]},
+        {**OF_WORD, "position": 2},
+        {**AGAIN, "kind": "restore"},
+        {"kind": "undo"},
+        {"kind": "strength", "value": 0.5},
+    ],
+)
+@pytest.mark.usefixtures("session")
+def test_the_sidebar_tells_of_every_other_edit(fragments, event):
+    told = parts.widened(queued(sent(AGAIN, event)), fragments)
+    assert told.fragment_id_queue == [f"id of {name}" for name in (PAGE, EDITS)]
+
+
+@pytest.mark.parametrize("change", [{"past": []}, {"future": [()]}])
+def test_the_sidebar_tells_of_what_can_be_undone_and_redone(fragments, session, change):
+    vars(session).update(change)
+    told = parts.widened(queued(sent(AGAIN)), fragments)
+    assert told.fragment_id_queue == [f"id of {name}" for name in (PAGE, EDITS)]
+
+
+def test_a_new_session_has_edited_nothing(fragments, session, monkeypatch):
+    vars(session).update(past=[()])
+    monkeypatch.setattr(parts, "get_script_run_ctx", lambda: SimpleNamespace(session_state={}))
+    told = parts.widened(queued(sent(AGAIN)), fragments)
+    assert told.fragment_id_queue == [f"id of {name}" for name in (PAGE, EDITS)]
 
 
 def test_a_page_may_lack_such_a_part():

@@ -1,14 +1,15 @@
 """Which parts of a page are drawn anew after an event of its stage: not the frame around them.
 
 A part is a fragment of Streamlit's. The browser asks for the one that a widget stands in; an event
-of the stage is answered by that part, `PAGE`, and by the part of the sidebar that tells of edits.
+of the stage is answered by that part, `PAGE`, and by the part of the sidebar that tells of edits,
+but where a score that is edited already is edited again: then it goes on saying the same.
 Whatever else somebody does draws everything, and so does an event after which the frame would look
 another way: `crfviz.ui.shell.body` sees to that.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import ParamSpec
 
@@ -18,6 +19,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.fragment import FragmentStorage
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+
+from crfviz.ui.session.current import history, scenario
+from crfviz.ui.session.kept import KEPT
 
 PAGE, EDITS = "page", "edits"
 OF_EDITS = (PAGE, EDITS)  # what tells of an edit
@@ -79,8 +83,32 @@ def widened(request: RerunData, fragments: FragmentStorage) -> RerunData:
     drawn = request.fragment_id_queue
     if PAGE not in map(_names.get, drawn) or _kinds(request) <= {*MOVES}:
         return request
+    if _edits_again(request):
+        return request
     others = [each for name in OF_EDITS for each in _ids(fragments, name) if each not in drawn]
     return replace(request, fragment_id_queue=[*drawn, *others])
+
+
+def _edits_again(request: RerunData) -> bool:
+    """Whether all that is told are edits of scores that are edited, with nothing to redo.
+
+    Where more comes of it than that, `PAGE` finds out, and everything is drawn.
+    """
+    context = get_script_run_ctx()
+    if context is None or KEPT not in context.session_state or not history().past:
+        return False
+    edits = scenario().edits
+    known = {*edits.transitions, *edits.emissions}
+    states = request.widget_states.widgets if request.widget_states is not None else ()
+    told = [event for each in states for event in _events(each.json_trigger_value)]
+    return not history().future and all(_cell(event) in known for event in told)
+
+
+def _cell(event: Mapping[str, object]) -> tuple[object, object] | None:
+    """The place of a score that an event sets, None where it does something else."""
+    names = {"transition": ("from", "to"), "emission": ("position", "tag")}.get(str(event["kind"]))
+    before, after = (event.get(name) for name in names or ("", ""))
+    return (before, after) if isinstance(before, str | int) and isinstance(after, str) else None
 
 
 def _ids(fragments: FragmentStorage, name: str) -> list[str]:
@@ -107,11 +135,18 @@ def _each_kind(states: WidgetStates | None) -> Iterator[str]:
 
 
 def _told(text: str) -> Iterator[str]:
-    """The kinds of what a stage sent, which may be anything at all."""
+    """The kinds of what a stage sent."""
+    for event in _events(text):
+        yield str(event["kind"])
+
+
+def _events(text: str) -> list[Mapping[str, object]]:
+    """What a stage sent, which may be anything at all; of no kind where it is no event."""
+    if not text:
+        return []
     try:
-        sent = json.loads(text)
-        for message in sent:
-            for event in message["value"]:
-                yield str(event["kind"])
+        every = [event for message in json.loads(text) for event in message["value"]]
     except (ValueError, TypeError, KeyError):
-        yield ""
+        return [{"kind": ""}]
+    fine = all(isinstance(event, Mapping) and "kind" in event for event in every)
+    return every if fine else [{"kind": ""}]
