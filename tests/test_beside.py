@@ -97,6 +97,7 @@ def test_large_things_are_written_and_read_in_pieces(shared):
     assert len(paused) > len(pickle.dumps(many)) // 2**17
 
 
+@pytest.mark.slow  # a process takes two seconds to start
 def test_one_that_dies_is_said_in_words_and_another_takes_its_place(own):
     with pytest.raises(LostError, match="stopped with exit code 9, and nothing of it is kept"):
         own.do(work.dying, print)
@@ -109,6 +110,7 @@ def test_one_that_dies_is_said_in_words_and_another_takes_its_place(own):
     assert own.do(partial(work.doubled, 3), print) == 6
 
 
+@pytest.mark.slow  # a process takes two seconds to start
 def test_whoever_stops_the_work_ends_the_process(own):
     class StoppedError(Exception):
         pass
@@ -154,6 +156,7 @@ def test_no_process_is_said_in_words(own, monkeypatch):
         own.do(partial(work.doubled, 1), print)
 
 
+@pytest.mark.slow  # a process takes two seconds to start
 def test_it_ends_with_the_server():
     server = (
         "import sys\n"
