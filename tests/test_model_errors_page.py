@@ -176,6 +176,13 @@ def test_the_matrix_shows_what_is_wrong_and_takes_clicks():
     assert [param["name"] for param in spec["params"]] == ["cell"]
 
 
+def test_the_matrix_has_the_colours_of_the_page_that_it_is_on():
+    rows = [{"gold": "X", "predicted": "Y", "words": 2}]
+    cells, numbers, _ = confusion_chart(rows, ["X", "Y"]).to_dict()["layer"]
+    assert max(cells["encoding"]["fillOpacity"]["scale"]["range"]) <= 0.5
+    assert numbers["mark"]["color"] == "currentColor"
+
+
 def test_long_names_in_the_matrix_keep_their_ends():
     rows = [{"gold": "B-a-long-name-one", "predicted": "B-a-long-name-two", "words": 1}]
     spec = confusion_chart(rows, ["B-a-long-name-one", "B-a-long-name-two"]).to_dict()

@@ -118,11 +118,8 @@ def wrong_words(analysis: Analysed) -> None:
     if not wrong:
         st.success("No word is wrong.")
         return
-    dark = st.context.theme.type == "dark"
     tags = analysis.results.tagger.tags
-    spec = analysis.once(
-        f"confusion {dark}", lambda: confusion_chart(wrong, tags, dark=dark).to_dict()
-    )
+    spec = analysis.once("confusion", lambda: confusion_chart(wrong, tags).to_dict())
     event = st.vega_lite_chart(
         spec=spec,
         on_select="rerun",

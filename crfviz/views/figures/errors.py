@@ -8,28 +8,24 @@ import pandas as pd
 from crfviz.corpus.table import TableRow
 from crfviz.views.figures.pair import LABEL_PIXELS, SHORTENED
 from crfviz.views.frames.errors import per_cents
-from crfviz.views.theme import DIFFERS, INK, OF_TEXT, PALETTE, READABLE
+from crfviz.views.theme import DIFFERS, INK, OF_TEXT, PALETTE, POSITIVE, READABLE
 
 Layered = alt.LayerChart | alt.FacetChart
 
 CELL = "cell"  # the name of the selection in the confusion matrix
-LIGHT_CELLS = "#DCE6EE", "#6FA8CF", "#14243A"  # least, most, and the number on them
-DARK_CELLS = "#1D2B38", "#2E6C99", "#F2F6FA"
+# Opacity of the least and of the most: the page behind makes them light or dark, as its text is.
+CELLS = 0.15, 0.5
 _ROOM = 110  # pixels for the names of the tags, which the page takes from the cells
 _SIDE = 24  # pixels of a cell
 
 
-def confusion_chart(
-    table: Sequence[TableRow], tags: Sequence[str], *, dark: bool = False
-) -> Layered:
+def confusion_chart(table: Sequence[TableRow], tags: Sequence[str]) -> Layered:
     """Wrong words by gold tag (rows) and predicted tag (columns); a click selects a cell.
 
     Args:
         table: "confusion" of `crfviz.corpus.tables.analysis.tables_of`; right words are left out.
         tags: all tags, in order.
-        dark: whether the page is: small counts then are dark, and the numbers on them light.
     """
-    low, high, ink = DARK_CELLS if dark else LIGHT_CELLS
     wrong = [row for row in table if row["gold"] != row["predicted"]]
     used = {str(row[side]) for row in wrong for side in ("gold", "predicted")}
     order = [tag for tag in tags if tag in used]
@@ -41,10 +37,10 @@ def confusion_chart(
         y=alt.Y("gold:N", scale=scale, axis=axis, title="gold"),
         tooltip=["gold:N", "predicted:N", "words:Q"],
     )
-    rects = base.mark_rect().encode(
-        color=alt.Color("words:Q", scale=alt.Scale(range=[low, high]), legend=None),
+    rects = base.mark_rect(color=POSITIVE).encode(
+        fillOpacity=alt.FillOpacity("words:Q", scale=alt.Scale(range=list(CELLS)), legend=None),
     )
-    numbers = base.mark_text(fontSize=14, color=ink).encode(text="words:Q")
+    numbers = base.mark_text(fontSize=14, color=OF_TEXT).encode(text="words:Q")
     # A clear cell on top takes the click: the number below it would swallow it.
     clicks = base.mark_rect(cursor="pointer", fillOpacity=0, color=DIFFERS, strokeWidth=2.5)
     clicks = clicks.encode(strokeOpacity=alt.condition(cell, alt.value(1), alt.value(0)))
