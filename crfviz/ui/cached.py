@@ -177,7 +177,7 @@ def strength_pieces(scenario: Scenario) -> list[Interval]:
     return _strength_pieces(replace(scenario, edits=replace(scenario.edits, strength=1.0)))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
+@remembered(64, lambda at_one: _numbers(at_one))
 def _strength_pieces(at_one: Scenario) -> list[Interval]:
     edits = at_one.edits
     scores = potentials(at_one.model, at_one.sentence, constrained=edits.constrained)
@@ -197,7 +197,7 @@ def ruler(scenario: Scenario, move: Move) -> Ruler:
     return _ruler(replace(scenario, edits=scenario.edits.without(move)), move)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
+@remembered(64, lambda others, move: (_numbers(others), move))
 def _ruler(others: Scenario, move: Move) -> Ruler:
     return draw_ruler(edited(others).potentials, trained(others).potentials, move)
 
