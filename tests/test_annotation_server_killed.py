@@ -13,6 +13,7 @@ import pytest
 from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
 from tests.forked_server import fork
+from tests.loops import run
 
 ROUNDS = 100
 AT_ONCE = 2  # servers, each with a store of its own
@@ -35,7 +36,7 @@ def killed_while_labelling(annotator, app, keys, after):
         await asyncio.wait([labelling])
         return labelling.exception()
 
-    return asyncio.run(work())
+    return run(work())
 
 
 def assert_confirmed(store, annotator):

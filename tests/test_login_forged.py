@@ -1,6 +1,5 @@
 """Where a login is asked for: whoever claims to be somebody else labels under no name of others."""
 
-import asyncio
 import json
 
 import pytest
@@ -15,6 +14,7 @@ from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.session.permission import SAMPLE_SECRET
 from tests.forked_server import fork
+from tests.loops import run
 
 TOKEN = generate_xsrf_token_string()
 SECRET = "of this test, and of no other use"
@@ -84,7 +84,7 @@ def test_nobody_labels_as_somebody_else(labelling_benchmark, document, tmp_path)
 
         def label(account, secret, *events, by="mallory"):
             session = annotators.Annotator(app.url, by, [document])._session(document)
-            return asyncio.run(press(session, cookie(app, account, secret), *events))
+            return run(press(session, cookie(app, account, secret), *events))
 
         assert label(VERIFIED, SECRET, accept) is not None
         assert labelled(tmp_path) == {ANNA: 1}

@@ -24,6 +24,7 @@ from crfviz.annotations.store.store import open_store
 from deploy.local import Topology
 from deploy.replicas import replicas as configuration
 from tests.forked_server import fork, forking
+from tests.loops import run
 from tests.tiny_tagger import save_tiny
 
 ROOT = Path(__file__).parents[1]
@@ -141,7 +142,7 @@ def check_spread(topology, benchmark):
         for visitor in visitors:
             await visitor.__aexit__(None, None, None)
 
-    asyncio.run(scene())
+    run(scene())
 
 
 def check_models(topology, benchmark):
@@ -157,7 +158,7 @@ def check_models(topology, benchmark):
             await visitor.__aexit__(None, None, None)
         assert {visitor.replica for visitor in visitors} == {"1", "2", "3"}
 
-    asyncio.run(scene())
+    run(scene())
 
 
 def check_following(topology, benchmark):
@@ -182,7 +183,7 @@ def check_following(topology, benchmark):
             writer.close()
         benchmark.revive(replica)
 
-    asyncio.run(scene())
+    run(scene())
     for replica in topology.replicas:
         assert MARK not in replica.log_file.read_text()
         _, _, told = get(f"http://{replica.address}/metrics")
@@ -219,7 +220,7 @@ def check_labels(topology, benchmark):
             benchmark.Steadfast(topology.url, f"annotator {n}", [document], store)
             for n, document in enumerate(documents)
         ]
-        happened = asyncio.run(benchmark.disturbed(topology, people))
+        happened = run(benchmark.disturbed(topology, people))
         assert len(happened) == 3
         assert list(benchmark.differences(store, people)) == []
         assert sum(len(each.seconds) for each in people) >= 9 * ANNOTATORS
@@ -295,7 +296,7 @@ def test_a_key_that_is_stored_after_it_was_looked_for_is_known(benchmark, tmp_pa
         page = LatePage(store, late, person)
         monkeypatch.setattr(person, "_session", lambda _: page)
         monkeypatch.setattr(person._random, "random", lambda: 0.5)  # corrections only
-        asyncio.run(person.work(PATIENCE, (0, 0)))
+        run(person.work(PATIENCE, (0, 0)))
         assert person.confirmed[item].revision == 2
         assert list(benchmark.differences(store, [person])) == []
 
