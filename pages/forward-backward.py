@@ -9,7 +9,7 @@ from crfviz.views.strips.pictures import sweep_picture
 
 PICTURES = {"lattice": "lattice", "graph": "graph"}
 
-_, first, left, right = header("Forward–backward", 2.38, 1.45, 2.5, 2.5)
+_, first, left, right = header("Forward–backward", 2.45, 1.44, 2.47, 2.47)
 current = scene()
 shown = bound_tabs("Picture", "picture", PICTURES, "lattice", at=first)
 display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log", at=left)

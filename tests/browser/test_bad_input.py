@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from crfviz.chain.edits import Edits
 from crfviz.text.tokenizer import tokenize
 from crfviz.ui.cached import first_sentence
+from crfviz.views.exports.bundle import component
 from tests.browser.screen import (
     SENTENCE,
     STAGES,
@@ -253,11 +254,12 @@ def test_a_picture_that_fails_says_so_in_words(fresh, app):
     screen = Screen(fresh().new_page(), app)
     errors = []
     screen.page.on("pageerror", lambda error: errors.append(str(error)))
-    strips = Path("crfviz/views/stage/web/parts/strips.js").read_text()
-    broken = strips.replace("update(next) {", 'update(next) { throw new Error("boom");', 1)
-    assert broken != strips
+    begin = "fit(model);\nreturn {\nelement,\nupdate(next) {"  # of the rows of tags
+    stage = component(Path("crfviz/views/stage/web/stage.js"))
+    assert stage.count(begin) == 1
+    broken = stage.replace(begin, f'{begin} throw new Error("boom");')
     screen.page.route(
-        "**/strips.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript")
+        "**/stage.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript")
     )
     screen.visit("", **LINK)
     expect(screen.page.locator("[data-stage] [role=alert]")).to_contain_text("could not be drawn")

@@ -152,6 +152,7 @@ def test_keys_lead_through_a_lecture(player):
 
 def test_a_question_that_comes_over_the_picture_leaves_all_of_it_in_sight(player):
     player.page.goto(player.screen.address("", lecture="45-minutes", cue=5))
+    expect(player.page.locator("[data-cue='5']")).to_have_count(1)
     player.page.wait_for_function("crfviz.stage()?.dataset.source === 'python'")
     player.page.keyboard.press("PageDown")
     expect(player.page.locator("[data-cue='6']")).to_have_count(1)
