@@ -313,10 +313,26 @@ def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch
     collected = []
     monkeypatch.setattr(gc, "collect", lambda *_: collected.append(1))
     monkeypatch.setattr(scripts, "RUNS", 4)
+    monkeypatch.setattr(scripts, "GARBAGE", scripts.Garbage())
     scripts.one_script_at_a_time()
     for _ in range(12):
         runners().join()
     assert len(collected) == 3
+
+
+def test_collecting_garbage_is_a_small_part_of_the_work(monkeypatch):
+    clock = [0.0]
+    collected = []
+
+    def collect():
+        collected.append(runs)
+        clock[0] += 2.0
+
+    monkeypatch.setattr(gc, "collect", collect)
+    garbage = scripts.Garbage(lambda: clock[0])
+    for runs in range(1, 2 * 12_800 + scripts.RUNS + 1):
+        garbage.after(1 / 128)
+    assert collected == [scripts.RUNS, scripts.RUNS + 12_800, scripts.RUNS + 2 * 12_800]
 
 
 def test_another_streamlit_runs_as_it_likes(monkeypatch):

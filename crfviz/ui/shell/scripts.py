@@ -3,7 +3,7 @@
 Streamlit looks for garbage after every script, in all that all sessions hold: with some hundred
 sessions that takes longer than the script. `runner.postScriptGC` in config.toml ends that. Python
 looks by itself as objects become more; what hangs on few objects, such as tensors, is looked for
-after every `RUNS` scripts.
+after `RUNS` scripts, or more where that look takes long: it is no more than `SHARE` of all work.
 
 A browser whose line was lost may come back to a server that has no session of it, and tells it what
 all its widgets hold. The new session begins with the address and takes up what differs from it, see
@@ -22,7 +22,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from itertools import count
 from time import perf_counter
 from typing import Any
 
@@ -41,14 +40,36 @@ from crfviz.ui.session.kept import KEPT
 from crfviz.ui.shell import parts
 from crfviz.ui.watching.meters import RUN_SECONDS, WAIT_SECONDS
 
-RUNS = 200  # scripts between two collections
+RUNS = 200  # scripts between two collections, at the least
+SHARE = 0.02  # of the time that scripts take, for collections
 SWITCH = 0.0005  # seconds
 
 PRESSES = ("trigger_value", "string_trigger_value", "chat_input_value", "json_trigger_value")
 _RUNNER = "streamlit.runtime.scriptrunner.script_runner"
 _SESSION, _ASK = "streamlit.runtime.app_session", "request_rerun"
 _log = logging.getLogger(__name__)
-_ended = count(1)  # scripts
+
+
+class Garbage:
+    """Collects it, now and then; `clock` tells seconds."""
+
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        self._clock = clock
+        self._runs, self._seconds = 0, 0.0  # since the last collection
+        self._taken = 0.0  # seconds, by the last collection
+
+    def after(self, seconds: float) -> None:
+        """A script has run for so long."""
+        self._runs += 1
+        self._seconds += seconds
+        if self._runs >= RUNS and self._taken <= SHARE * self._seconds:
+            self._runs, self._seconds = 0, 0.0
+            begin = self._clock()
+            gc.collect()
+            self._taken = self._clock() - begin
+
+
+GARBAGE = Garbage()
 
 
 class OneAtATime(ScriptRequests):
@@ -73,8 +94,9 @@ class OneAtATime(ScriptRequests):
     def on_scriptrunner_ready(self) -> ScriptRequest:
         """The next run, or the end: Streamlit asks before the first run and after each."""
         if FLOOR.give():
-            RUN_SECONDS.observe(perf_counter() - self._began)
-            _after_run()
+            taken = perf_counter() - self._began
+            RUN_SECONDS.observe(taken)
+            GARBAGE.after(taken)
         self._ask_for_brought()
         if self._state is ScriptRequestType.RERUN:
             asked = perf_counter()
@@ -165,8 +187,3 @@ def _without_presses(request: RerunData) -> RerunData:
     every = request.widget_states.widgets if request.widget_states is not None else ()
     held = [each for each in every if each.WhichOneof("value") not in PRESSES]
     return replace(request, widget_states=WidgetStates(widgets=held))
-
-
-def _after_run() -> None:
-    if next(_ended) % RUNS == 0:
-        gc.collect()
