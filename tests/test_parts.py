@@ -58,6 +58,7 @@ def test_an_event_of_a_stage_draws_the_page_alone(events):
         [sent(EDIT, widget="$$ID-0a1b-question__answer")],
         [sent(EDIT, {"kind": "page", "value": "next"})],
         [sent({"kind": "cover", "parts": []})],
+        [sent({"kind": "whole"})],
         [sent({})],
         [WidgetState(id=STAGE, json_trigger_value="{")],
         [WidgetState(id=STAGE, json_trigger_value="7")],

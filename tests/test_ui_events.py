@@ -86,6 +86,7 @@ def test_strength_constraints_step_and_view_are_set():
         "hide": "note",
     }
     assert apply(kind="view", name="twin", value="1").view == {"rows": "gold", "twin": "1"}
+    assert apply(kind="whole") == SCENARIO
 
 
 @pytest.mark.parametrize(

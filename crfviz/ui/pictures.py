@@ -14,6 +14,7 @@ from crfviz.ui import cached
 from crfviz.ui.asking.asked import ask_about
 from crfviz.ui.following.wall import show_picture
 from crfviz.ui.scene import Scene, tell_point
+from crfviz.ui.session.answers import answer, hear
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import (
     NO_LETTERS,
@@ -105,8 +106,13 @@ def draw(subject: Subject, picture: Picture, *, key: str) -> None:
         "sentence": scenario().sentence,
         "letters": not flag_option(NO_LETTERS),
     }
-    mount("stage", data, key=name, on_events=partial(handle_events, name))
+    mount("stage", answer(name, data), key=name, on_events=partial(_take, name))
     show_picture(data)
+
+
+def _take(name: str, events: list[dict[str, object]]) -> None:
+    hear(name, events)
+    handle_events(name, events)
 
 
 def table_twin(

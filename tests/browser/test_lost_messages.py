@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 from tests.browser.test_annotate import MODEL, Desk
 from tests.browser.test_edits import assert_edited, with_cell
 
+SINCE = re.compile(b'"since": "[0-9a-f]{16}"')
+
 
 class Line:
     """The way from the browser to the server; cut, it loses what is told and opens no more."""
@@ -15,6 +17,8 @@ class Line:
     def __init__(self):
         self.cut = False
         self.lost = 0  # messages
+        self.changed = 0  # answers of a stage that tell what changed, and not all of the picture
+        self.garbled = False  # whether those name a picture that the browser does not have
         self.open = []
 
     def between(self, browser):
@@ -30,7 +34,15 @@ class Line:
             else:
                 server.send(message)
 
+        def hear(message):
+            if isinstance(message, bytes) and SINCE.search(message):
+                self.changed += 1
+                if self.garbled:
+                    message = SINCE.sub(b'"since": "0000000000000000"', message)
+            browser.send(message)
+
         browser.on_message(forward)
+        server.on_message(hear)
 
     def wait_until_lost(self, messages, page):
         """What is sent reaches this side only while the page is asked something."""
@@ -77,6 +89,25 @@ def test_an_edit_is_told_when_a_lost_line_is_back(unheard, line):
     expect(app).to_have_attribute("data-test-connection-state", "CONNECTED")
     expect(unheard.page.locator("[data-stage]")).to_have_attribute("data-source", "python")
     assert_edited(unheard, with_cell("DET", "NOUN", -3.25))
+
+
+def test_what_changed_is_enough_for_who_has_the_picture_and_the_whole_comes_to_who_has_not(
+    screen, line
+):
+    screen.open("transitions")
+    for score in (-3.25, 1.5):
+        with screen.redraw():
+            screen.type_score(screen.cell("DET", "NOUN"), str(score))
+        assert_edited(screen, with_cell("DET", "NOUN", score))
+    before = line.changed
+    assert before
+    line.garbled = True
+    screen.type_score(screen.cell("DET", "NOUN"), "2.5")
+    assert_edited(screen, with_cell("DET", "NOUN", 2.5))
+    assert line.changed > before
+    line.garbled = False
+    screen.reload()
+    assert_edited(screen, with_cell("DET", "NOUN", 2.5))
 
 
 def test_a_correction_is_told_again(screen, line):

@@ -13,9 +13,10 @@ described is refused with a message for people, and the scenario stays as it was
     {"kind": "step", "value": 4}  # 0: where the page opens; "start": before the first
     {"kind": "cover", "parts": ["viterbi", "note"]}  # these are switched off, no others
     {"kind": "view", "name": "...", "value": "..."}
+    {"kind": "whole"}  # nothing, but that all of the picture is to be told again
 
 Each may say of which "sentence" it speaks: what was under way when another one was typed is not
-meant for that one's words.
+meant for that one's words. And which picture its browser has, see `crfviz.ui.session.answers`.
 
 Undo, redo and reset concern the history, and {"kind": "page", "value": "next"}, or "previous", the
 pages: they are handled where these are kept.
@@ -154,6 +155,10 @@ def _view(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
     return replace(scenario, view={**scenario.view, name: value})
 
 
+def _whole_again(scenario: Scenario, _event: Event, _tags: Sequence[str]) -> Scenario:
+    return scenario
+
+
 _HANDLERS: dict[str, Callable[[Scenario, Event, Sequence[str]], Scenario]] = {
     "transition": _transition,
     "emission": _emission,
@@ -164,6 +169,7 @@ _HANDLERS: dict[str, Callable[[Scenario, Event, Sequence[str]], Scenario]] = {
     "step": _step,
     "cover": _cover,
     "view": _view,
+    "whole": _whole_again,
 }
 
 

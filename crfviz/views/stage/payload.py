@@ -44,6 +44,7 @@ SIDES = {
     Gradient: "gradient",
 }  # as `web/` calls them
 EXPLAINING = (Cell, Bars)  # side panels that need every table
+TABLES = ("marginals", "alpha", "beta", "best")  # of results; `web/model.js` names them, too
 AS_THEY_ARE = ("title", "reference", "contrast", "note", "legend", "hint", "asks")  # of a picture
 
 
@@ -102,6 +103,21 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
     }
 
 
+def changes(data: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
+    """What a payload says that one before did not, and what it acknowledges.
+
+    The tables of results stay out where the scores are sent: the browser works them out, and log Z
+    and path tell it whether they came out right.
+    """
+    changed = {
+        name: part for name, part in data.items() if name not in before or part != before[name]
+    }
+    results = changed.get("results")
+    if isinstance(results, Mapping) and data["trained"] is not None:
+        changed["results"] = {name: of for name, of in results.items() if name not in TABLES}
+    return {**changed, "ack": data["ack"]}
+
+
 def _walk(walk: Walk, num_words: int) -> Mapping[str, object]:
     phases = [{**asdict(phase), "parts": list(phase.parts)} for phase in walk.phases]
     told = {"start": walk.start, "never": list(walk.never), "opens": walk.opens(num_words)}
@@ -111,7 +127,7 @@ def _walk(walk: Walk, num_words: int) -> Mapping[str, object]:
 def _transitions(potentials: Potentials) -> Mapping[str, object]:
     """One matrix; where each step has its own, the commonest number of each cell, and the others.
 
-    Steps differ in few cells, and everything travels with every edit.
+    Steps differ in few cells.
     """
     transitions = potentials.transitions
     if potentials.homogeneous or len(transitions) == 0:  # a single word has no step
@@ -144,7 +160,7 @@ def _scores(potentials: Potentials) -> Mapping[str, object]:
 
 
 def _results(analysis: Analysis, *, with_tables: bool) -> Mapping[str, object]:
-    """Numbers of the chain as it is now. The tables are large, and only one panel reads them."""
+    """Numbers of the chain as it is now. Most tables are read by one panel alone."""
     sweeps = _sweeps(analysis) if with_tables else dict.fromkeys(("alpha", "beta", "best"))
     return {
         "log_partition": _finite(analysis.forward_backward.log_partition),

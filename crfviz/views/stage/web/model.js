@@ -9,20 +9,22 @@ export const FEW_TAGS = 9; // so many tags are never folded
 export const MOST_BY_HAND = 30; // edits of the matrix that unfold their tags
 
 const TABLES = ["marginals", "alpha", "beta", "best"];
+const AGREE = 1e-9; // so close are the sums of all paths, in proportion, where all tables agree
 
-// The payload of crfviz/views/stage/payload.py with its tables as typed arrays.
+// The payload of crfviz/views/stage/payload.py with its tables as typed arrays. Those of results that come without are
+// worked out here; `disagrees` says that something else has come of it than in Python.
 export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
   const { edits, results, ruler, pile, gradient } = data;
   const trained = data.trained && chainOf(data.trained, T, K);
+  const known = { ...data, T, K, trained, edits: editsOf(edits, data.tags) };
+  const own = results.marginals ? null : solve(applyEdits(known, known.edits));
   return {
-    ...data,
-    T,
-    K,
-    trained,
+    ...known,
     perStep: Boolean(data.trained?.steps),
-    edits: editsOf(edits, data.tags),
+    disagrees: Boolean(own) && !agree(own, results),
     results: {
+      ...own,
       ...results,
       ...tablesOf(results),
       logPartition: results.log_partition ?? -Infinity,
@@ -38,6 +40,13 @@ export function decode(data) {
     },
     tables: data.tables.map((table) => ({ ...table, ...tablesOf(table, ["values", "trained"]) })),
   };
+}
+
+// Whether what was worked out here is what Python says.
+function agree({ logPartition, rows }, told) {
+  const sum = told.log_partition ?? -Infinity;
+  const near = sum === logPartition || Math.abs(sum - logPartition) <= AGREE * Math.max(1, Math.abs(sum));
+  return near && String(rows.viterbi) === String(told.path);
 }
 
 // The edits of a payload, by cell.

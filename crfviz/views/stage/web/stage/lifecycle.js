@@ -1,8 +1,8 @@
 // The stage from its first payload to its end. It knows an element, payloads and events. Data goes one way: what Python
 // sent and what the reader chose make the model, the model is drawn; what the reader does is an event in the outbox.
 //
-// A change made here is drawn at once from this side's own recursions, sent to Python, and drawn again from Python's
-// numbers when they arrive: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
+// A change made here is drawn at once from this side's own recursions, sent to Python, and drawn again when Python has
+// answered: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
 // "python" when Python has answered every change of numbers, else "live", as always where a host is alone. Of a large
 // lattice the words in sight are drawn first, and the others once those are on the screen.
 
@@ -10,6 +10,7 @@ import { flag, html, mark, set, setProperty } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
 import { decode } from "../model.js";
 import { Outbox } from "../outbox.js";
+import { Told } from "../told.js";
 import { forget, leave } from "./actions.js";
 import { compose, shapeOf } from "./compose.js";
 import { buildFrame } from "./frame.js";
@@ -34,6 +35,7 @@ export class Stage {
     this.root.style.visibility = "hidden"; // until the style sheet is in force, which says otherwise
     parent.append(this.root);
     this.outbox = new Outbox(send);
+    this.told = new Told(this.outbox);
     this.timers = {};
     this.noteHeight = 0; // pixels
     this.chosen = {
@@ -78,7 +80,8 @@ export class Stage {
   // `read` makes tables of numbers of what a host sends; one that has them already says so.
   receive(data, read = decode) {
     try {
-      this.take(read(data));
+      const payload = this.told.payload(data, read);
+      if (payload) this.take(payload);
     } catch (error) {
       reportError(error); // for the console; who reads the page gets words
       this.payload = null; // the next one builds the picture anew
@@ -161,10 +164,10 @@ export class Stage {
     this.outbox.deliver();
   }
 
-  // Each event says of which sentence it speaks: another one may be on its way here.
+  // Each event says of which sentence it speaks, as another one may be on its way here, and which picture is here.
   emit(events, changes = {}) {
     const sentence = this.payload?.sentence;
-    this.outbox.post(...events.map((event) => ({ sentence, ...event })));
+    this.outbox.post(...events.map((event) => ({ sentence, has: this.told.name, ...event })));
     if (this.payload) this.refresh(changes);
   }
 
