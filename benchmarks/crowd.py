@@ -3,7 +3,8 @@
     python benchmarks/crowd.py [--only many]
 
 Viewers speak Streamlit's protocol without browsers: hundred browsers on one machine would measure
-the browsers. An edit is timed from the message to the data that acknowledges it; one that is not
+the browsers. They edit scores of the matrix on Transitions, where a reader can, and say what a
+stage says. An edit is timed from the message to the data that acknowledges it; one that is not
 answered within 3 s is sent once more, as a browser does. While each of the large inputs is handled,
 ten others edit every two seconds, and the health route is asked without a pause.
 """
@@ -39,6 +40,8 @@ IDLE, EDITS = 400, 60
 BESIDE, BESIDE_PAUSE, WATCHED, OTHERS = 10, 2.0, 20.0, 300  # …, seconds, seconds, milliseconds
 MEMORY_EDITS, MEMORY_SESSIONS, MEMORY_GROWTH, MEMORY = 2000, 1000, 1.05, 600  # …, MB
 NEW, FEW, HALL, OPENED_WITHIN, OPENED, SAME = 5, 10, 200, 10.0, 3000, 1.1  # …, milliseconds, share
+PAGE = "transitions"  # on which viewers edit
+SENTENCE = "The+committee+will+present+its+report+to+the+board+on+Monday+."  # 12 words
 LONGER = "?model=upos-en&sentence=" + "+".join(39 * ["boats"]) + "+."
 LINK = "?model=upos-en&sentence=The+old+man+the+boats+.&t=DET.NOUN:1.5"
 EXCERPT = ROOT / "models" / "excerpts" / "ewt-dev.conllu"
@@ -103,14 +106,14 @@ async def _many(app: App, number: int, latest: float, least: float) -> tuple[flo
 
 async def idle(app: App) -> list[Figure]:
     """One edits, alone and among sessions that do nothing."""
-    async with crowd(app, 1, LONGER) as (viewer,):
+    async with crowd(app, 1, PAGE + LONGER) as (viewer,):
         longer = await _cpu_of_edits(app, viewer)
     async with crowd(app, 1) as (viewer,):
         alone = await _cpu_of_edits(app, viewer)
         async with crowd(app, IDLE):
             among = await _cpu_of_edits(app, viewer)
     return [
-        figure("CPU of the server per edit, nobody else", "ms", [alone], CPU, n=EDITS),
+        figure("CPU of the server per edit at 12 words, nobody else", "ms", [alone], CPU, n=EDITS),
         figure("the same at 40 words", "ms", [longer], CPU_OF_40, n=EDITS),
         figure(
             f"CPU of the server per edit, {IDLE} idle sessions",
@@ -175,7 +178,7 @@ async def _seen(app: App, page: str = "") -> float:
 
 async def phones(app: App) -> list[Figure]:
     """Telephones follow one who leads, and answer all in the same moment."""
-    async with crowd(app, 1, "?v.ask=1") as (viewer,):
+    async with crowd(app, 1, f"{PAGE}?v.ask=1") as (viewer,):
         await viewer.press("Let others follow")
         await viewer.edit()
         before = _megabytes(app)
@@ -403,7 +406,9 @@ PARTS = {
 
 
 @asynccontextmanager
-async def crowd(app: App, number: int, page: str = "") -> AsyncIterator[list[Viewer]]:
+async def crowd(
+    app: App, number: int, page: str = f"{PAGE}?model=upos-en&sentence={SENTENCE}"
+) -> AsyncIterator[list[Viewer]]:
     """So many viewers of a page; ten open it at a time."""
     viewers: list[Viewer] = []
     for first in range(0, number, 10):

@@ -59,9 +59,11 @@ class Viewer(Session):
         return time.perf_counter() - begin
 
     async def edit(self) -> None:
-        """Change a transition, and wait for Python's numbers."""
+        """Change a transition, as the stage does, and wait for Python's answer."""
         self._edits += 1
         event = {"kind": "transition", "from": random.choice(TAGS), "to": random.choice(TAGS)}
+        if self.data is not None:
+            event["has"] = self.data.get("since") or self.data["whole"]  # its last whole picture
         told = json.dumps(
             [
                 {
