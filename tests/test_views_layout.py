@@ -27,8 +27,8 @@ SIZES = """
     legend: "x".repeat(120),
   });
   const room = { height: 720, top: 57, note: 38, scale: 1, shortens: false };
-  return told.map(({ shown, walking, width = 935 }) => {
-    const { row, flags } = layout(model(shown, walking), { ...room, width });
+  return told.map(({ shown, walking, width = 935, height = 720 }) => {
+    const { row, flags } = layout(model(shown, walking), { ...room, width, height });
     const { framed, close, alone } = flags;
     return { row, framed, close, alone };
   });
@@ -40,8 +40,10 @@ def sizes(tmp_path_factory):
     """By the number of tags in sight and whether steps are left."""
     cases = [(shown, walking) for shown in (2, 5, 8, 9, 17) for walking in (False, True)]
     told = [{"shown": shown, "walking": walking} for shown, walking in cases]
-    cases.append("phone")
+    cases += ["phone", "few", "few on a phone"]
     told.append({"shown": 8, "walking": False, "width": 350})
+    told.append({"shown": 3, "walking": False, "height": 1080})
+    told.append({"shown": 3, "walking": False, "height": 1080, "width": 350})
     given = node.run(tmp_path_factory.mktemp("layout"), LAYOUT, SIZES, told)
     return dict(zip(cases, given, strict=True))
 
@@ -57,6 +59,11 @@ def test_a_lattice_and_two_tables_are_drawn_closer_before_they_scroll(sizes, sho
 def test_few_rows_keep_their_height(sizes):
     assert not sizes[2, False]["framed"]
     assert sizes[2, False]["row"] > 24
+
+
+def test_few_rows_fill_the_height_but_for_a_panel_under_them(sizes):
+    assert 9 * sizes["few"]["row"] > 1080 / 2
+    assert sizes["few on a phone"]["row"] <= 36
 
 
 def test_on_a_phone_rows_are_as_high_as_a_target_and_the_page_scrolls(sizes):

@@ -8,7 +8,8 @@ import { GRAPH } from "../parts/graph.js";
 const TEXT = 14; // the least size of a text; what follows holds for texts of this size
 const LARGE = 20; // of a model of few tags
 const LARGE_TAGS = 6;
-const TALLEST = 100; // rows of such a model
+const TALLEST = 100; // rows of such a model, and of others where they are
+const FEW_ROWS = 10; // or less
 const DIGIT = 7; // width of a digit
 const AIR = 3; // between numbers whose letters were measured
 const CAPITAL = 9; // of a letter in the name of a tag
@@ -293,20 +294,22 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
   const wanted = (lattice ? rows : 0) + shown.size * tables;
   const ideal = twice ? (height - unit * TWICE) / 2 / rows : free / (wanted || 1);
   const rowOf = Array.from({ length: K }, (_, k) => (shown.has(k) ? order.indexOf(k) : shown.size));
-  const [least, most] = limits(panels, lattice, tables, below);
+  const [least, usual] = limits(panels, lattice, tables, below);
+  const fills = wanted <= FEW_ROWS && !panels.compact && !stacked;
+  const most = K <= LARGE_TAGS || fills ? TALLEST : usual;
   // Their cells are reached from the panel beside them, too; where that stands below, fingers need the room.
   const dense = twice || (lattice && tables > 0 && !stacked);
   const row = Math.floor(
     clamp(
       ideal,
       Math.max(dense ? 0 : TARGET, (saved.least || least) * unit),
-      (K <= LARGE_TAGS ? TALLEST : most) * unit,
+      most * unit,
     ),
   );
   return { row, rows, drawn: wanted, rowOf };
 }
 
-// The least and the largest height of a row.
+// The least and the usual largest height of a row.
 function limits({ compact }, lattice, tables, below) {
   if (compact) return lattice ? [18, 22] : [19, 21];
   if (lattice) return [below ? 18 : tables ? 17 : 22, 36];
