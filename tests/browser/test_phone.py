@@ -11,9 +11,10 @@ ROOM = """() => {
   const main = document.querySelector("[data-testid=stMain]");
   const box = (name) => crfviz.stage()?.querySelector(name)?.getBoundingClientRect();
   const [words, side] = [box(".main"), box(".side")];
-  const charts = [...document.querySelectorAll("[data-testid=stVegaLiteChart]")];
+  const choices = "[data-testid=stMain] [data-testid=stButtonGroup] > *";
+  const whole = document.querySelectorAll(`[data-testid=stVegaLiteChart], ${choices}`);
   return {
-    cut: charts.filter((e) => e.scrollWidth > e.clientWidth + 1).length,
+    cut: [...whole].filter((e) => e.scrollWidth > e.clientWidth + 1).length,
     wider: Math.max(document.documentElement.scrollWidth, main.scrollWidth) - innerWidth,
     stacked: Boolean(side) && side.top >= words.bottom && side.right <= innerWidth,
   };
