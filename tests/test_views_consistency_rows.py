@@ -55,7 +55,7 @@ def test_the_note_reads_log_z_in_both_directions(potentials):
     assert number(from_alpha) == expected
     assert number(from_beta) == expected
     assert int(tokens) == potentials.num_tokens
-    assert 0.0 <= float(deviation) <= 1e-9
+    assert 0.0 <= number(deviation) <= 1e-9
 
 
 def test_without_a_path_z_is_zero_everywhere():

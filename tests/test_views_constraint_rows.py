@@ -69,7 +69,7 @@ def test_notes_for_legal_impossible_and_tiny():
         ConstraintEffect(1.0, [2, 2], None, []), FREE_CHAIN
     )
     tiny = ConstraintEffect(3e-9, [0, 0], [0, 0], [])
-    assert "3.0e-07 %" in constraint_note(tiny, FREE_CHAIN)
+    assert "3.0e−07 %" in constraint_note(tiny, FREE_CHAIN)
     almost = ConstraintEffect(0.999999, [2, 2], [1, 2], [0])
     assert "nearly all of the probability" in constraint_note(almost, FREE_CHAIN)
 

@@ -94,14 +94,14 @@ def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
     said = pile_note(samples, analyse(replace(potentials, tags=tags, tokens=words)))
     gap, tag, number, used, marginal = re.fullmatch(
         r"After 4 samples the largest gap between the share of samples and the marginal is "
-        r"([\d.]+): T(\d) at (\d) “w\d” in (\d) of 4, marginal (\d[\d.e-]*)\.",
+        r"([\d.]+): T(\d) at (\d) “w\d” in (\d) of 4, marginal (\d[\d.e−]*)\.",
         said,
     ).groups()
     place = (int(number) - 1, int(tag))
     assert float(gap) == pytest.approx(max(gaps.values()), abs=5.1e-5)
     assert gaps[place] == pytest.approx(max(gaps.values()), abs=1e-9)
     assert int(used) == sum(path[place[0]] == place[1] for path in paths)
-    assert float(marginal) == pytest.approx(marginals.get(place, 0.0), abs=5.1e-5)
+    assert read(marginal) == pytest.approx(marginals.get(place, 0.0), abs=5.1e-5)
     assert sample_row(samples).tags == paths[-1]
     assert frequency_grid(samples).values.sum().item() == pytest.approx(len(words))
 

@@ -27,7 +27,7 @@ from crfviz.views.numbers import (
         (0.005, "0.01"),
         (0.003, "0.003"),
         (0.00012, "0.0001"),
-        (0.00003, "3e-05"),
+        (0.00003, "3e−05"),
     ],
 )
 def test_a_small_probability_keeps_its_first_figure(value, text):
@@ -71,8 +71,8 @@ def test_scores_in_sentences_are_short():
 def test_cells_per_cent_rounding_and_counts():
     assert [share(0.004), share(0.25)] == ["·", "0.25"]
     assert [per_cent(0.5), per_cent(0.1234, 1)] == ["50.00 %", "12.3 %"]
-    assert per_cent(3e-9) == "3.0e-07 %"
-    assert [rounding(0.0), rounding(2.3e-16)] == ["0", "2e-16"]
+    assert per_cent(3e-9) == "3.0e−07 %"
+    assert [rounding(0.0), rounding(2.3e-16)] == ["0", "2e−16"]
     assert [count(number, "edit") for number in (0, 1, 2)] == ["0 edits", "1 edit", "2 edits"]
     assert count(17500, "sentence") == "17,500 sentences"
 

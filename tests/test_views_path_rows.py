@@ -20,7 +20,7 @@ NOTHING = Potentials(torch.zeros(2, 2), torch.full((2, 2), -INF))
 def assert_says(text, value):
     """Three decimals, or one figure where those would be 0.000."""
     within = 0.0005 if value >= 0.0005 else 0.5 * 10 ** math.floor(math.log10(value))
-    assert abs(float(text) - value) <= within + 1e-9
+    assert abs(float(text.replace("−", "-")) - value) <= within + 1e-9
 
 
 @fewer_examples
@@ -68,7 +68,7 @@ def test_without_a_path_there_are_no_rows():
 
 def test_probabilities_too_small_for_three_decimals_are_no_zeros():
     analysis = analyse(Potentials(torch.zeros(20, 5), torch.zeros(5, 5)))
-    assert best_rows(analysis, 1)[0].value == "p = 1e-14"
+    assert best_rows(analysis, 1)[0].value == "p = 1e−14"
 
 
 @fewer_examples

@@ -1,7 +1,7 @@
 """How numbers are written for people; `stage/web/numbers.js` writes the stage's own.
 
-A score has a true minus, "−"; infinity is "∞", and what is no number a dash. Probabilities are in
-[0, 1], scores in nats.
+Numbers have a true minus, "−", at which no line breaks; infinity is "∞", and what is no number a
+dash. Probabilities are in [0, 1], scores in nats.
 """
 
 import math
@@ -40,7 +40,7 @@ def signed(value: float, digits: int = 2) -> str:
 def short(value: float, *, plus: bool = False) -> str:
     """A score in a sentence: one decimal, of less than 1 two, of less than 0.01 one figure."""
     size = abs(value)
-    text = minus(rounding(value)) if size < 0.005 else score(value, 1 if size >= 0.95 else 2)
+    text = rounding(value) if size < 0.005 else score(value, 1 if size >= 0.95 else 2)
     return f"+{text}" if plus and value > 0 else text
 
 
@@ -48,7 +48,7 @@ def probability(value: float, digits: int = 2) -> str:
     """A probability, with so many decimals, and with one figure where those would be all 0."""
     if value == 0 or value >= 0.5 * 10**-digits:
         return f"{value:.{digits}f}"
-    return f"{value:.1g}" if value >= 1e-4 else f"{value:.0e}"
+    return f"{value:.1g}" if value >= 1e-4 else rounding(value)
 
 
 def told_apart(first: float, second: float, digits: int = 2) -> tuple[str, str]:
@@ -68,12 +68,12 @@ def share(value: float) -> str:
 def per_cent(value: float, digits: int = 2) -> str:
     """A share in [0, 1] in per cent; never a plain 0 for what is more."""
     nothing = 0.0 < value < 0.5 * 10 ** -(digits + 2)
-    return f"{100 * value:.1e} %" if nothing else f"{100 * value:.{digits}f} %"
+    return minus(f"{100 * value:.1e} %") if nothing else f"{100 * value:.{digits}f} %"
 
 
 def rounding(value: float | np.floating) -> str:
     """The size of an error of rounding, by its first figure."""
-    return f"{value:.0e}" if value else "0"
+    return minus(f"{value:.0e}") if value else "0"
 
 
 def count(number: int, noun: str) -> str:

@@ -2,7 +2,7 @@
 // holds these to that. `told` is { chain, words, tags, solved }, the last as recursions.js solves the chain.
 
 import { END, START } from "../../stage/web/model.js";
-import { score } from "../../stage/web/numbers.js";
+import { minus, score } from "../../stage/web/numbers.js";
 import { leastTie, transition } from "../../stage/web/recursions.js";
 
 const TOLERANCE = 1e-12; // of two numbers that are the same
@@ -173,7 +173,7 @@ function spread(probabilities) {
 // A score in a sentence: one decimal, of less than 1 two, of less than 0.01 one figure.
 function short(value) {
   const size = Math.abs(value);
-  if (size < 0.005) return value ? exponential(value).replaceAll("-", "−") : "0";
+  if (size < 0.005) return value ? exponential(value) : "0";
   return score(value, size >= 0.95 ? 1 : 2);
 }
 
@@ -192,9 +192,9 @@ function toldApart(first, second) {
   return texts;
 }
 
-// One figure and the size, as in 4e-05.
+// One figure and the size, as in 4e−05.
 function exponential(value) {
-  return value.toExponential(0).replace(/e([-+])(\d)$/, (_, sign, digit) => `e${sign}0${digit}`);
+  return minus(value.toExponential(0).replace(/e([-+])(\d)$/, (_, sign, digit) => `e${sign}0${digit}`));
 }
 
 // A number by its logarithm, for it may be too long to read.

@@ -4,7 +4,7 @@
 // `data` is that of crfviz/views/exports/live.py.
 
 import { applyEdits, chainOf, editsOf } from "../../stage/web/model.js";
-import { probability, score } from "../../stage/web/numbers.js";
+import { minus, probability, score } from "../../stage/web/numbers.js";
 import { logSumExp, solve } from "../../stage/web/recursions.js";
 import { LIVE, withEvent } from "../../stage/web/stage/compose.js";
 import { lengthOf } from "../../stage/web/stage/steps.js";
@@ -198,7 +198,7 @@ export class Local {
     const readings = [fromBeta, ...this.sums(now)];
     const gap = Math.max(...readings.map((reading) => Math.abs(reading - now.logPartition)));
     const [alpha, beta] = [now.logPartition, fromBeta].map((value) => score(value, 9));
-    const deviation = gap ? gap.toExponential(0) : "0";
+    const deviation = gap ? minus(gap.toExponential(0)) : "0";
     return `log Z from α ${alpha}, from β ${beta}, and at each of the ${T} words: largest deviation ${deviation}.`;
   }
 

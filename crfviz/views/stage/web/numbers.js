@@ -6,11 +6,16 @@ export function clamp(value, least, most) {
   return Math.max(least, Math.min(most, value));
 }
 
+// A number that is written already, with a true minus, at which no line breaks.
+export function minus(text) {
+  return text.replaceAll("-", "−");
+}
+
 export function score(value, digits = 1) {
   if (value === -Infinity) return "−∞";
   if (Number.isNaN(value)) return "";
   const text = value.toFixed(digits);
-  return (Number(text) === 0 ? (0).toFixed(digits) : text).replace("-", "−");
+  return minus(Number(text) === 0 ? (0).toFixed(digits) : text);
 }
 
 export function signed(value, digits = 2) {
@@ -29,7 +34,7 @@ export function percent(share, digits = 2) {
 
 // Probabilities keep two digits, and say so when they are smaller than that or nearly one.
 export function probability(value) {
-  if (value > 0 && value < 0.005) return value < 1e-4 ? value.toExponential(0) : value.toPrecision(1);
+  if (value > 0 && value < 0.005) return value < 1e-4 ? minus(value.toExponential(0)) : value.toPrecision(1);
   return value.toFixed(2);
 }
 
@@ -38,7 +43,7 @@ export function marginalText({ results, K }, t, k) {
   const i = t * K + k;
   const [alpha, beta, logPartition] = [results.alpha[i], results.beta[i], results.logPartition];
   const log = `${score(alpha, 4)}${added(beta, 4)}${added(-logPartition, 4)}`;
-  return `exp(${log}) = ${results.marginals[i].toPrecision(6)}`;
+  return `exp(${log}) = ${minus(results.marginals[i].toPrecision(6))}`;
 }
 
 // What a cell shows while it is being edited: short, but the same number when read back within 1e-6.

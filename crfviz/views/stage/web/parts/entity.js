@@ -2,7 +2,7 @@
 
 import { button, describe, flag, html, set, setProperty, setText } from "../dom.js";
 import { listenToCells, makeRoving } from "../keyboard.js";
-import { percent, signed } from "../numbers.js";
+import { minus, percent, signed } from "../numbers.js";
 import { drawTick } from "./ghosts.js";
 
 // Two rows under the words: the entities of the best path to pick from, and the chosen one, word by word.
@@ -168,7 +168,7 @@ function numberOf(probability) {
 
 // Four decimals; never a plain 0 or 1 for what is not.
 function exact(value) {
-  if (value > 0 && value < 5e-5) return value.toExponential(1);
+  if (value > 0 && value < 5e-5) return minus(value.toExponential(1));
   if (value < 1 && value > 0.99995) return "> 0.9999";
   return value.toFixed(4);
 }
