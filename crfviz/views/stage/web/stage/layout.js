@@ -299,13 +299,7 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
   const most = K <= LARGE_TAGS || fills ? TALLEST : usual;
   // Their cells are reached from the panel beside them, too; where that stands below, fingers need the room.
   const dense = twice || (lattice && tables > 0 && !stacked);
-  const row = Math.floor(
-    clamp(
-      ideal,
-      Math.max(dense ? 0 : TARGET, (saved.least || least) * unit),
-      most * unit,
-    ),
-  );
+  const row = Math.floor(clamp(ideal, Math.max(dense ? 0 : TARGET, (saved.least || least) * unit), most * unit));
   return { row, rows, drawn: wanted, rowOf };
 }
 
