@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import neg
 
 import numpy as np
 import torch
@@ -91,12 +93,12 @@ class Lead:
     @property
     def emission(self) -> float:
         """What the words say for the first path."""
-        return _less(self.winner.emissions, self.rival.emissions)
+        return _less(self.winner.emissions.tolist(), self.rival.emissions.tolist())
 
     @property
     def transition(self) -> float:
         """What start, steps and end say for it."""
-        return _less(self.winner.transitions, self.rival.transitions)
+        return _less(self.winner.transitions.tolist(), self.rival.transitions.tolist())
 
     @property
     def emission_terms(self) -> Array:
@@ -115,4 +117,4 @@ def lead(potentials: Potentials, winner: Sequence[int], rival: Sequence[int]) ->
 
 
 def _less(first: Iterable[float], second: Iterable[float]) -> float:
-    return math.fsum([*first, *(-term for term in second)])
+    return math.fsum(chain(first, map(neg, second)))

@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -145,6 +145,10 @@ class _Collected:
     )  # of every batch
     batches: list[int] = field(default_factory=list)  # sentences of every batch
 
+    @cached_property
+    def _bio(self) -> bool:
+        return is_bio(self.tagger.tags)
+
     def add(self, batch: Scored) -> None:
         """Tag one batch more."""
         sentences, chains = batch.sentences, batch.chains
@@ -184,7 +188,7 @@ class _Collected:
     ) -> None:
         """Errors and suspected entities of one sentence."""
         number, suspects = len(self.lengths), list[EntitySuspect]()
-        if is_bio(self.tagger.tags):
+        if self._bio:
             gold = self.words["gold"][-len(best) :].tolist()
             judged = judge_entities(chain, best, gold, number)
             self.probabilities["entity"].extend(sure for sure, _ in judged.predicted)
