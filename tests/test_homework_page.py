@@ -76,6 +76,8 @@ def test_tags_in_another_order_are_told_and_put_in_order(page, labels, flipped):
         paste(page, labels + lines(swapped))
     assert not page.exception
     assert "Your tags stand in another order: H, C." in page.warning[0].value
+    assert "arithmetic" not in page.error[0].value  # which is right
+    assert not any("α(1, C) =" in text.value for text in page.text)
     button(page, "Put the tags in the model's order").click().run()
     assert page.success[0].value.startswith("Right: all 8 cells")
     assert not page.warning

@@ -68,6 +68,11 @@ class Checked:
     renamed: bool = False  # whether the cells, too, name tags in that order
 
     @property
+    def out_of_order(self) -> bool:
+        """Whether the tags stand in another order than the model's."""
+        return self.order != tuple(range(len(self.order)))
+
+    @property
     def ordered(self) -> Array:
         """(T, K) the table with its tags in the order of the model."""
         return in_order(self.given, self.order, renamed=self.renamed)

@@ -95,7 +95,7 @@ def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
     if checked.first_wrong is not None and names is not None and set(names) == set(scene.tags):
         order = tuple(scene.tags.index(name) for name in names)
         checked = _as_labelled(scene, kind, replace(checked, order=order))
-    if checked.order and checked.order != tuple(range(len(checked.order))):
+    if checked.out_of_order:
         st.warning(plain(order_note(checked.order, scene.tags)))
         right = checked.ordered
         st.button(
@@ -123,6 +123,8 @@ def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
     wrong = checked.first_wrong
     if wrong is None:
         st.success(plain(said))
+    elif checked.out_of_order:  # its arithmetic may be right
+        st.error(plain(f"{said} What else is wrong is looked for once the tags are in order."))
     else:
         st.error(plain(f"{said} {likely_bug(wrong)}"))
         st.text(wrong.arithmetic)
