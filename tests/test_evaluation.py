@@ -150,15 +150,7 @@ def test_batches_are_as_good_as_one(monkeypatch):
     assert without_seconds(as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")) == without_seconds(whole)
 
 
-def test_with_another_core_ahead_it_is_the_same(monkeypatch):
-    monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 1)
-    whole = as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")
-    ahead = as_record(run(PEOPLE, PEOPLE_SENTENCES, ahead=True), "x")
-    assert without_seconds(ahead) == without_seconds(whole)
-
-
-@pytest.mark.parametrize("ahead", [False, True])
-def test_what_cannot_be_scored_ends_a_run(monkeypatch, ahead):
+def test_what_cannot_be_scored_ends_a_run(monkeypatch):
     monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 1)
     last, done = PEOPLE_SENTENCES[-1].tokens, []
     score = PEOPLE.potentials_batch
@@ -170,7 +162,7 @@ def test_what_cannot_be_scored_ends_a_run(monkeypatch, ahead):
 
     monkeypatch.setattr(PEOPLE, "potentials_batch", scored)
     with pytest.raises(CrfvizError, match="the last one"):
-        run(PEOPLE, PEOPLE_SENTENCES, lambda *progress: done.append(progress), ahead=ahead)
+        run(PEOPLE, PEOPLE_SENTENCES, lambda *progress: done.append(progress))
     assert len(done) == len(PEOPLE_SENTENCES) - 1
 
 

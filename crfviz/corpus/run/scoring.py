@@ -1,20 +1,14 @@
-"""The chains of many sentences, batch after batch, by one thread or with another ahead of it."""
+"""The chains of many sentences."""
 
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from crfviz.chain.potentials import Potentials
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 
 AT_ONCE = 128  # sentences of like length; nothing else is done meanwhile
-LOOK = 0.02  # seconds between two pauses while the other thread is at work
-
-Groups = Iterable[Sequence[Sentence]]
-Pause = Callable[[], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,31 +21,10 @@ class Scored:
     seconds: float  # that scoring took
 
 
-def scored_in_turn(tagger: Tagger, groups: Groups, pause: Pause) -> Generator[Scored]:
-    """Each group with its chains, scored when it is asked for."""
-    for group in groups:
-        yield _scored(tagger, group, pause)
-
-
-def scored_ahead(tagger: Tagger, groups: Groups, pause: Pause) -> Generator[Scored]:
-    """The same, and the next group is being scored while somebody looks at one.
-
-    The sums of a network do not hold Python's lock, so that two cores are at work.
-    """
-    with ThreadPoolExecutor(1) as other:
-        asked = (other.submit(_scored, tagger, group) for group in groups)
-        coming = next(asked)
-        for following in chain(asked, [None]):
-            while not coming.done():
-                pause()
-                wait([coming], LOOK)
-            yield coming.result()
-            if following is not None:
-                coming = following
-
-
-def _scored(tagger: Tagger, sentences: Sequence[Sentence], pause: Pause = lambda: None) -> Scored:
-    """Those of like length together, which saves padding."""
+def scored(
+    tagger: Tagger, sentences: Sequence[Sentence], pause: Callable[[], object] = lambda: None
+) -> Scored:
+    """The chains of sentences, those of like length scored together, which saves padding."""
     order = sorted(range(len(sentences)), key=lambda index: len(sentences[index].tokens))
     chains, trained, seconds = dict[int, Potentials](), dict[int, Potentials](), 0.0
     for start in range(0, len(order), AT_ONCE):

@@ -19,7 +19,7 @@ import time
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
@@ -44,7 +44,7 @@ from crfviz.corpus.run.results import (
     ErrorLog,
     Results,
 )
-from crfviz.corpus.run.scoring import Scored, scored_ahead, scored_in_turn
+from crfviz.corpus.run.scoring import Scored, scored
 from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.taggers.features import shape
 from crfviz.taggers.lexicon import Lexicon, read_lexicon
@@ -74,7 +74,6 @@ def run(
     *,
     most_kept: int = MOST_KEPT,
     pause: Callable[[], object] = lambda: None,
-    ahead: bool = False,
 ) -> Results:
     """Tag all sentences by every decoder and look for what is wrong.
 
@@ -82,8 +81,7 @@ def run(
     the run. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long
     as each other are scored together, which is faster the more there are. A server can do something
     else in a `pause`, which is called after each sentence and each decoder of a batch, and a few
-    times while it is scored. With `ahead`, another core scores a batch while the one before it is
-    looked at: somebody waits.
+    times while it is scored.
 
     Raises:
         FormatError: there is no sentence, or one without tags.
@@ -93,12 +91,10 @@ def run(
     total = _checked(tagger, sentences)
     collected = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept), pause)
     rest = iter(sentences)
-    groups = iter(lambda: list(islice(rest, SENTENCES_AT_ONCE)), [])
-    with closing((scored_ahead if ahead else scored_in_turn)(tagger, groups, pause)) as batches:
-        for batch in batches:
-            collected.add(batch)
-            if report:
-                report(len(collected.lengths), total)
+    for group in iter(lambda: list(islice(rest, SENTENCES_AT_ONCE)), []):
+        collected.add(scored(tagger, group, pause))
+        if report:
+            report(len(collected.lengths), total)
     return collected.results()
 
 

@@ -52,7 +52,7 @@ def looked_at(
     Raises:
         CrfvizError: the sentences are of no use for the tagger; says why.
     """
-    results = run(tagger, sentences, report, pause=pause, ahead=True)
+    results = run(tagger, sentences, report, pause=pause)
     found = counted(results)
     tables = tables_of(found)
     return results, full_record(found, file, tables), tables, links_of(results, pause)
