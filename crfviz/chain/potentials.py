@@ -16,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain import recursions
 from crfviz.chain.rich import Rich
 from crfviz.exceptions import (
     CrfvizError,
@@ -249,10 +248,16 @@ class Potentials(Rich):
 
     def score(self, path: Sequence[Tag]) -> float:
         """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden."""
-        tags = torch.tensor(self.path(path))
-        with torch.no_grad():
-            scores = (self.emissions, self.transitions, self.start, self.end)
-            return recursions.path_score(*scores, tags).item()
+        tags = np.array(self.path(path))
+        emissions, transitions, start, end = self.scores()
+        words, before, after = np.arange(len(tags)), tags[:-1], tags[1:]
+        moves = (
+            transitions[before, after]
+            if self.homogeneous
+            else transitions[words[1:] - 1, before, after]
+        )
+        own = emissions[words, tags]
+        return float(start[tags[0]] + own.sum() + moves.sum() + end[tags[-1]])
 
     def _with(self, name: str, cell: tuple[Any, ...], score: float) -> "Potentials":
         scores: Tensor = getattr(self, name).clone()
