@@ -36,6 +36,7 @@ from crfviz.ui.following.homes import rooms
 from crfviz.ui.session.limits import limits
 from crfviz.ui.session.pace import Pace, begin_connection
 from crfviz.ui.session.permission import login_asked, uploads_allowed
+from crfviz.ui.shell.assets import Assets, pack_first
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
 from crfviz.ui.shell.joined import Joined
 from crfviz.ui.shell.outgoing import hand_over_together, send_for_busy_sessions_only
@@ -73,6 +74,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     """
     import_all()
     cached.warm_up()
+    pack_first()
     PagesManager.uses_pages_directory = False  # or the first run is begun twice; see `frame.header`
     one_script_at_a_time()
     hear_every_press()
@@ -114,6 +116,7 @@ def middleware() -> list[Middleware]:
         Middleware(Watched, base=config.get_option("server.baseUrlPath")),
         Middleware(Guard, policy=content_security_policy()),
         *named_here,
+        Middleware(Assets, base=config.get_option("server.baseUrlPath")),
         Middleware(Joined, base=config.get_option("server.baseUrlPath")),
         Middleware(FirstPaint),
     ]
