@@ -13,9 +13,16 @@ from benchmarks.serving import running_app
 from tests.browser.screen import SCRIPT, TITLES, Screen
 from tests.forked_server import fork
 
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_NAMES = (
+    "chromium-headless-shell",  # Debian's, which draws no window: a sixth less work
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
+    "--font-render-hinting=slight",  # with it the shell draws letters as the full browser does
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
