@@ -221,7 +221,10 @@ class Screen:
         """The stage shows what another one, or this one before, showed."""
 
         def check():
-            assert self.read() == expected
+            found, wanted = vars(self.read()), vars(expected)
+            assert {
+                name: (found[name], wanted[name]) for name in wanted if found[name] != wanted[name]
+            } == {}
 
         self.eventually(check)
 
