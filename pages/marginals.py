@@ -28,7 +28,8 @@ picture = Picture(
     reference="best_1",
     note=entropy_note(current.now),
     walk=marginal_walk([row.id for row in [*before, *best]], [row.id for row in samples]),
-    legend="red dashes: differs from the best path · point at a word for its bars",
+    legend="7 of 10: how often this path was drawn · red dashes: differs from the best path · "
+    "point at a word for its bars",
 )
 show_stage(current, picture, key="marginals")
 st.button("Draw ten other samples", on_click=count_up, args=("draw", MOST_DRAWS))

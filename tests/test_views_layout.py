@@ -28,9 +28,9 @@ SIZES = """
   });
   const room = { height: 720, top: 57, note: 38, scale: 1, shortens: false };
   return told.map(({ shown, walking, width = 935, height = 720 }) => {
-    const { row, flags } = layout(model(shown, walking), { ...room, width, height });
+    const { row, flags, lengths } = layout(model(shown, walking), { ...room, width, height });
     const { framed, close, alone } = flags;
-    return { row, framed, close, alone };
+    return { row, framed, close, alone, strip: lengths.strip };
   });
 """
 
@@ -82,3 +82,9 @@ def test_while_it_steps_the_lattice_is_alone_and_not_closer(sizes, shown):
     assert walking["alone"]
     assert not walking["close"]
     assert walking["row"] >= 22
+
+
+def test_strips_are_as_low_as_a_target_before_anything_scrolls(sizes):
+    assert sizes[17, False]["framed"]
+    assert sizes[17, False]["strip"] == TARGET
+    assert sizes[2, False]["strip"] > TARGET

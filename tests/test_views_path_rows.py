@@ -9,6 +9,7 @@ from hypothesis import assume, given
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.sampling import sample
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows
 from tests import oracle
 from tests.strategies import chains, fewer_examples
@@ -43,13 +44,21 @@ def test_the_best_paths_have_the_probabilities_of_enumeration(potentials):
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
-def test_samples_are_allowed_paths_with_their_probabilities(potentials):
+def test_samples_are_allowed_paths_with_their_number_and_probability(potentials):
     assume(oracle.allowed(potentials))
-    rows = sample_rows(analyse(potentials), 4, seed=0)
-    assert [row.id for row in rows] == [f"sample_{i}" for i in (1, 2, 3, 4)]
+    analysis = analyse(potentials)
+    rows = sample_rows(analysis, 4, seed=0)
+    assert [row.id for row in rows] == [f"sample_{i + 1}" for i in range(len(rows))]
     for row in rows:
         assert oracle.paths(potentials)[tuple(row.tags)] > -INF
         assert_says(row.value, oracle.probability(potentials, row.tags))
+    drawn = sample(analysis.potentials, 4, torch.Generator().manual_seed(0))
+    paths = [tuple(path.tags) for path in drawn]
+    told = {tuple(row.tags): row.label for row in rows}
+    assert told == {path: f"{paths.count(path)} of 4" for path in paths}
+    times = [int(row.label.removesuffix(" of 4")) for row in rows]
+    assert sum(times) == 4
+    assert times == sorted(times, reverse=True)
 
 
 def test_a_seed_draws_the_same_samples_again_and_another_seed_others():

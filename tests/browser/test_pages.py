@@ -1,11 +1,14 @@
 """Every page, opened cold by its address, shows the library's numbers."""
 
+from collections import Counter
+
 import pytest
 import torch
 
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import normalise
+from crfviz.chain.sampling import sample
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.views.strips.grids import SWEEP_DISPLAYS
 from tests.browser.screen import (
@@ -117,7 +120,10 @@ def test_marginals_shows_tags_paths_and_samples(screen):
     for rank, path in enumerate(k_best(expected.analysis.potentials, 5), start=1):
         assert shown.rows[f"best_{rank}"] == named(path.tags, expected.tags)
     samples = [row for name, row in shown.rows.items() if name.startswith("sample_")]
-    assert len(samples) == 10
+    drawn = sample(expected.analysis.potentials, 10, torch.Generator().manual_seed(0))
+    assert len(drawn) == 10
+    times = Counter(tuple(named(path.tags, expected.tags)) for path in drawn).most_common()
+    assert samples == [list(path) for path, _ in times]
     assert all(set(row) <= set(expected.tags) for row in samples)
 
 

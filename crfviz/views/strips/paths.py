@@ -1,6 +1,7 @@
 """Whole paths as strips and in words: the best, samples, entropies, and how far a nudge goes."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import torch
@@ -36,13 +37,24 @@ def trained_rows(trained: Analysis) -> list[Row]:
 
 
 def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
-    """`n` paths drawn from the posterior; the same `seed` draws the same ones."""
+    """`n` paths drawn from the posterior; the same `seed` draws the same ones.
+
+    Equal ones share a row that says how many of the `n` they are: the most frequent first, among
+    as frequent ones that which was drawn first.
+    """
     if analysis.viterbi is None:
         return []
     paths = sample(analysis.potentials, n, torch.Generator().manual_seed(seed))
+    drawn = {tuple(path.tags): path for path in paths}
+    times = Counter(tuple(path.tags) for path in paths).most_common()
     return [
-        Row(f"sample_{i}", f"sample {i}", path.tags, probability(path.probability, 3))
-        for i, path in enumerate(paths, start=1)
+        Row(
+            f"sample_{rank}",
+            f"{number} of {n}",
+            drawn[tags].tags,
+            probability(drawn[tags].probability, 3),
+        )
+        for rank, (tags, number) in enumerate(times, start=1)
     ]
 
 

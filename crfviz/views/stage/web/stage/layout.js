@@ -20,8 +20,10 @@ const GAP = 16; // between the words and the panel beside them
 const BELOW_STAGE = { page: 62, lecture: 38 };
 const TOPLINE = 26;
 const AROUND = TOPLINE + 40; // with the words and margins
+const TARGET = 24; // pixels at any size of texts: the least distance of what is clicked at, see WCAG 2.2, 2.5.8
 const STRIP = { tags: 31, texts: 22 }; // rows over the words
 const LOW_STRIP = { tags: 27, texts: 20 }; // where those below have too little room
+const LOWEST_STRIP = { tags: TARGET, texts: 20 }; // where they still have
 const MOST_HELD = 100; // of strips that stay in sight under a table
 const TWICE = 320; // what a page with two lattices needs around them
 const STEPPER = 46;
@@ -35,7 +37,6 @@ const LEAST_MATRIX = 270; // the controls under a small matrix need them
 const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 70, row: 21 }; // matrices under the words
-const TARGET = 24; // pixels at any size of texts: the least distance of what is clicked at, see WCAG 2.2, 2.5.8
 const BESIDE_HEIGHTS = {
   matrix: { around: 190, row: 25.2 },
   cell: { around: 155, row: 18.5 },
@@ -68,9 +69,10 @@ const ROOMY = 100; // columns from here on have room for what a tag was
 // have. Texts of large models have TEXT pixels, and larger windows larger ones. Where even the lowest rows are too many
 // they scroll within a frame, under words that stay, and not the page with its steps.
 export function layout(model, room) {
-  const usual = sizesIn(model, room, { low: STRIP, bar: 0 });
-  const low = usual.scant ? LOW_STRIP : STRIP;
-  const sizes = low === STRIP ? usual : sizesIn(model, room, { low, bar: 0 });
+  let [low, sizes] = [STRIP, sizesIn(model, room, { low: STRIP, bar: 0 })];
+  for (const lower of [LOW_STRIP, LOWEST_STRIP]) {
+    if (sizes.scant) [low, sizes] = [lower, sizesIn(model, room, { low: lower, bar: 0 })];
+  }
   return sizes.flags.framed ? sizesIn(model, room, { low, bar: BAR }) : sizes;
 }
 
