@@ -30,7 +30,9 @@ export function watchSteps(model) {
     return pathname === location.pathname && steps[0] === steps[1];
   };
   history.pushState = (state, title, url) => {
-    if (ahead && same(new URL(url, location.href))) return; // an older step, of a run that was slower than the keys
+    const place = new URL(url, location.href);
+    if (ahead && same(place)) return; // an older step, of a run that was slower than the keys
+    ahead &&= place.pathname === location.pathname; // the page that was walked is left
     push(state, title, url);
   };
   document.addEventListener(STEPS, ({ detail: step }) => {
