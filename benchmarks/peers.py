@@ -213,6 +213,7 @@ def training(batch: Batch, work: str, wanted: float) -> Race:
         wanted=wanted,
         ours=lambda: batch.train(batch.ours, batch.ours.log_likelihood),
         theirs=lambda: batch.train(batch.theirs, theirs),
+        loops=not batch.emissions.is_cuda,
     )
 
 
@@ -254,6 +255,7 @@ def marginals(batch: Batch, work: str, way: str, wanted: float) -> Race:
         wanted=wanted,
         ours=lambda: batch.ours.marginals(batch.emissions, mask)[mask],
         theirs=lambda: np.concatenate([one(scores) for scores in words]),
+        loops=True,
     )
 
 

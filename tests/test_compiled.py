@@ -15,7 +15,7 @@ from crfviz.chain.crf import CRF
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.decoding.viterbi import best_paths, viterbi
 from crfviz.chain.engine import compiled
-from crfviz.chain.forward_backward import forward_backward, log_partition
+from crfviz.chain.forward_backward import forward_backward, log_partition, posteriors
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
 from tests.icecream import ice_cream
@@ -126,6 +126,27 @@ def test_random_chains_of_all_tempers():
         fast += is_compiled(chain)
         check(chain)
     assert fast > 75
+
+
+@pytest.mark.parametrize("lengths", [[1], [1, 1], [600], [5, 5, 5], [7, 1, 90, 3, 90]])
+@pytest.mark.parametrize("hole", [0.0, 0.1])
+def test_sums_of_batches(chosen, loops, lengths, hole):
+    rng = np.random.default_rng(len(lengths))
+    transitions = 3.0 * rng.standard_normal((6, 6))
+    transitions[rng.random((6, 6)) < hole] = -INF
+    batch = []
+    for length in lengths:  # each with a start and an end of its own
+        start, end = rng.standard_normal((2, 6))
+        batch.append(Potentials(2.0 * rng.standard_normal((length, 6)), transitions, start, end))
+    found = posteriors(batch)
+    chosen(None)
+    for one, other in zip(found, posteriors(batch), strict=True):
+        assert one.log_partition == pytest.approx(other.log_partition, rel=1e-12)
+        for name in ("log_alpha", "log_beta", "marginals"):
+            torch.testing.assert_close(getattr(one, name), getattr(other, name), **CLOSE)
+    chosen(loops)
+    for one, chain in zip(found, batch, strict=True):  # alone as beside others
+        assert torch.equal(one.marginals, posteriors([chain])[0].marginals)
 
 
 def test_two_tags_that_never_meet():

@@ -61,7 +61,9 @@ def test_a_slow_answer_does_not_take_back_a_newer_step(tmp_path):
     assert places(tmp_path, "/?model=a", *heard)[-1] == "/?model=a&step=1"
 
 
-def test_the_next_page_gets_its_query_though_python_has_not_heard_of_the_steps_of_the_last(tmp_path):
+def test_the_next_page_gets_its_query_though_python_has_not_heard_of_the_steps_of_the_last(
+    tmp_path,
+):
     query = "?model=opening&step=start"
     turned = [("step", 1), ("turn", "/emissions"), ("python", query)]
     assert places(tmp_path, "/?model=opening", *turned)[-1] == f"/emissions{query}"

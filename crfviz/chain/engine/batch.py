@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from crfviz.chain.engine import compiled
 from crfviz.chain.engine.arrays import Array, added_up, library, log, take
 from crfviz.chain.engine.exponentials import Exponentials, exponentials
 from crfviz.chain.engine.packed import Packed
@@ -62,7 +63,9 @@ def sums(
     scores = exponentials(emissions, transitions, start, end)
     if scores is None:
         return None
-    pieces = cut(scores, packed)
-    swept = sweeps_of_pieces(scores, pieces) if pieces else sweeps(scores, packed)
+    swept = compiled.sweeps(scores, packed)
+    if swept is None:
+        pieces = cut(scores, packed)
+        swept = sweeps_of_pieces(scores, pieces) if pieces else sweeps(scores, packed)
     totals = library(emissions).einsum("nk,nk->n", swept.prefixes, swept.arriving)
     return Sums(scores, packed, swept, totals) if exact(scores, swept, totals, packed) else None

@@ -79,20 +79,50 @@ def _below(rows: Table, best: Row) -> tuple[float, bool]:
 
 @helper
 def _product(before: Row, step: Table, here: Row) -> None:
+    """A row times a matrix, four rows of that at a time."""
+    K = len(before)
     here[:] = 0.0
-    for j in range(len(before)):
-        share = before[j]
-        for k in range(len(here)):
-            here[k] += share * step[j, k]
+    for j in range(0, K - 3, 4):
+        a, b, c, d = before[j], before[j + 1], before[j + 2], before[j + 3]
+        for k in range(K):
+            p, q = a * step[j, k] + b * step[j + 1, k], c * step[j + 2, k] + d * step[j + 3, k]
+            here[k] += p + q
+    for j in range(K // 4 * 4, K):
+        for k in range(K):
+            here[k] += before[j] * step[j, k]
 
 
 @helper
-def _times(row: Row, word: Row, here: Row) -> float:
-    """Element by element; the least positive product."""
-    least = math.inf
+def _products(before: Table, step: Table, here: Table) -> None:
+    """The same for two rows, which take of the matrix what is read once."""
+    K = before.shape[1]
+    one, two, left, right = before[0], before[1], here[0], here[1]
+    left[:], right[:] = 0.0, 0.0
+    for j in range(0, K - 3, 4):
+        a, b, c, d = one[j], one[j + 1], one[j + 2], one[j + 3]
+        e, f, g, h = two[j], two[j + 1], two[j + 2], two[j + 3]
+        for k in range(K):
+            p, q, r, s = step[j, k], step[j + 1, k], step[j + 2, k], step[j + 3, k]
+            left[k] += (a * p + b * q) + (c * r + d * s)
+            right[k] += (e * p + f * q) + (g * r + h * s)
+    for j in range(K // 4 * 4, K):
+        for k in range(K):
+            left[k] += one[j] * step[j, k]
+            right[k] += two[j] * step[j, k]
+
+
+@helper
+def _times(row: Row, word: Row, here: Row) -> None:
     for k in range(len(here)):
         here[k] = row[k] * word[k]
-        least = min(least, here[k] if here[k] > 0.0 else math.inf)
+
+
+@helper
+def _least(table: Table) -> float:
+    """The least positive number."""
+    least = math.inf
+    for number in table.flat:
+        least = number if 0.0 < number < least else least
     return least
 
 
@@ -110,38 +140,82 @@ def _divided(row: Row) -> float:
 
 
 @helper
-def _sweep(
-    words: Table, best: Row, steps: Table, begin: Row, stride: int, order: int
-) -> tuple[Table, Table, Table, float]:
-    """One direction, forward if `order` is 1, back if it is -1.
+def _sweep(  # noqa: PLR0913 - what it reads, and where it writes
+    words: Table,
+    steps: Table,
+    begin: Table,
+    columns: Ids,
+    lengths: Ids,
+    stride: int,
+    order: int,
+    arriving: Table,
+    reached: Table,
+    divided: Row,
+) -> None:
+    """One direction, forward if `order` is 1, back if it is -1, as `sweeps` does both."""
+    T = len(columns) - 1
+    for i in range(T):
+        t = i if order == 1 else T - 1 - i
+        here, size = columns[t], columns[t + 1] - columns[t]
+        before, going = here, 0  # where the words before stand, and how many there are
+        if i > 0:
+            before = columns[t - order]
+            going = min(size, columns[t - order + 1] - before)
+        for p in range(0, going - 1, 2):
+            _products(reached[before + p :], steps, arriving[here + p :])
+        if going % 2:
+            _product(reached[before + going - 1], steps, arriving[here + going - 1])
+        for p in range(going, size):
+            _put(begin[p if len(begin) > 1 else 0], arriving[here + p])
+        for p in range(size):
+            _times(arriving[here + p], words[here + p], reached[here + p])
+            divided[here + p] = divided[before + p] if p < going else 0.0
+            if (t + 1 if order == 1 else lengths[p] - t) % stride == 0:
+                divided[here + p] += _divided(reached[here + p])
+
+
+@compiled(TABLE, TABLE, TABLE, TABLE, IDS, IDS, types.int64)
+def sweeps(  # noqa: PLR0913 - a batch is four tables, and where they have what
+    words: Table,
+    steps: Table,
+    start: Table,
+    end: Table,
+    columns: Ids,
+    lengths: Ids,
+    stride: int,
+) -> tuple[Table, Table, Table, Table]:
+    """Both of packed sentences: see `crfviz.chain.engine.sweeps` and `packed`.
+
+    Args:
+        words: (N, K) in rows.
+        steps: (K from, K to).
+        start: (B, K) of each place, or (1, K).
+        end: the same.
+        columns: (T+1,) the first row of each, and N.
+        lengths: (B,) words of each place, the most first.
+        stride: after how many steps a row is to be divided by its sum.
 
     Returns:
-        What arrives and what is reached, (T, K), the logarithms of what these lack, (2, T), and the
-        least positive number.
+        Prefixes, what arrives from the end and suffixes, (N, K), and the logarithms of what
+        prefixes and suffixes were divided by, (2, N).
     """
-    T, K = words.shape
-    arriving, reached, lacking = np.empty((T, K)), np.empty((T, K)), np.empty((2, T))
-    least, carried, t = math.inf, 0.0, 0 if order == 1 else T - 1
-    _put(begin, arriving[t])
-    for i in range(T):
-        if i > 0:
-            t += order
-            _product(reached[t - order], steps, arriving[t])
-        least = min(least, _times(arriving[t], words[t], reached[t]))
-        lacking[0, t] = carried
-        carried += best[t]
-        if (i + 1) % stride == 0:
-            carried += _divided(reached[t])
-        lacking[1, t] = carried
-    return arriving, reached, lacking, least
+    arriving, prefixes, suffixes = (
+        np.empty(words.shape),
+        np.empty(words.shape),
+        np.empty(words.shape),
+    )
+    back, divided = np.ascontiguousarray(steps.T), np.empty((2, len(words)))
+    _sweep(words, steps, start, columns, lengths, stride, 1, arriving, prefixes, divided[0])
+    _sweep(words, back, end, columns, lengths, stride, -1, arriving, suffixes, divided[1])
+    return prefixes, arriving, suffixes, divided
 
 
 @helper
-def _logarithms(table: Table, lacking: Row, more: float) -> None:
-    """Replace shares by what they are in nats."""
+def _logarithms(table: Table, lacking: Row) -> None:
+    """Replace shares by what they are in nats; what each row lacks is given."""
     for t in range(len(table)):
         for k in range(table.shape[1]):
-            table[t, k] = math.log(table[t, k]) + (lacking[t] + more)
+            table[t, k] = math.log(table[t, k]) + lacking[t]
 
 
 @helper
@@ -191,19 +265,25 @@ def tables(
         return False, 0.0, words, words, words, np.empty((0, K, K))
     stride = int(half / max(-lowest_move, math.log(K), 1e-6))
 
-    best += best_move
-    back = np.ascontiguousarray(moves[:K].T)
-    _, alpha, ahead, least = _sweep(words, best, moves, moves[K], stride, 1)
-    beta, suffixes, behind, least_back = _sweep(words, best, back, moves[K + 1], stride, -1)
+    columns, length = np.arange(T + 1), np.array([T])
+    alpha, beta, suffixes, divided = sweeps(
+        words, moves[:K], moves[K : K + 1], moves[K + 1 :], columns, length, stride
+    )
     alive, total, marginals, pairs = _meet(alpha, beta, suffixes, moves)
     exact = alive == T
     if forbidden_word or forbidden_move:
-        exact = (exact or alive == 0) and min(least, least_back) >= math.exp(spread - half)
-    _logarithms(alpha, ahead[1], 0.0)
-    _logarithms(beta, behind[0], best_move)
+        least = min(_least(alpha), _least(suffixes))
+        exact = (exact or alive == 0) and least >= math.exp(spread - half)
+    ahead, behind = divided[0] + np.cumsum(best + best_move), np.empty(T)
+    carried = best_move
+    for t in range(T - 1, -1, -1):
+        behind[t] = carried + (divided[1, t + 1] if t < T - 1 else 0.0)
+        carried += best[t] + best_move
+    _logarithms(alpha, ahead)
+    _logarithms(beta, behind)
     for k in range(K):  # as they are, to the last bit
         alpha[0, k], beta[-1, k] = start[k] + emissions[0, k], end[k]
-    log_partition = math.log(total) + (ahead[1, -1] + best_move)
+    log_partition = math.log(total) + (ahead[-1] + best_move)
     return exact, log_partition, alpha, beta, marginals, pairs
 
 

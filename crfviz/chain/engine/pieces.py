@@ -76,7 +76,7 @@ def sweeps_of_pieces(e: Exponentials, cut: Pieces) -> Sweeps:
     arriving[cut.first - 1] = suffixes[cut.first] @ e.transitions.T  # by the factor of the suffix
     logs = np.log(factors).cumsum(1)
     divided = logs[0].take(cut.places), logs[1].take(cut.places[-1] - cut.places[::-1])
-    return Sweeps(prefixes, arriving, suffixes, divided, found.least)
+    return Sweeps(prefixes, arriving, suffixes, divided)
 
 
 def _products(e: Exponentials, cut: Pieces) -> Array:

@@ -37,7 +37,6 @@ class Sweeps:
     divided: (
         tuple[Array, Array] | None
     )  # (N,) log of what a, and b from the end on, were divided by
-    least: float  # the smallest positive number in a and b; inf where nobody has to know
 
 
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps:
@@ -60,7 +59,6 @@ def _together(e: Exponentials, packed: Packed) -> Sweeps:
         arriving=take(arriving.reshape(-1, num_tags), from_end),
         suffixes=take(reached.reshape(-1, num_tags), from_end),
         divided=None if divided is None else (divided[:, 0], divided[:, 1]),
-        least=_least(e, reached),
     )
 
 
@@ -79,7 +77,6 @@ def _in_turn(e: Exponentials, packed: Packed) -> Sweeps:
         arriving=take(arriving[:, 0], packed.mirrored),
         suffixes=take(reached[:, 0], packed.mirrored),
         divided=None if divided is None or back is None else (divided[:, 0], back[:, 0]),
-        least=min(_least(e, prefixes), _least(e, reached)),
     )
 
 
@@ -136,10 +133,8 @@ def _divide(reached: Array, divided: Array, packed: Packed, stride: range) -> No
         divided[here] += log(sums)
 
 
-def _least(e: Exponentials, table: Array) -> float:
-    """The smallest positive number, if it has to be known."""
-    if e.smallest == 0.0:
-        return math.inf
+def _least(table: Array) -> float:
+    """The smallest positive number."""
     return float(library(table).where(table > 0.0, table, math.inf).min())
 
 
@@ -173,4 +168,4 @@ def exact(e: Exponentials, found: Sweeps, totals: Array, packed: Packed) -> bool
     alive = totals > 0.0
     if not (alive == alive[packed.first][packed.places]).all():
         return False
-    return found.least >= e.smallest
+    return min(_least(found.prefixes), _least(found.suffixes)) >= e.smallest
