@@ -27,8 +27,10 @@ SIZES = """
     legend: "x".repeat(120),
   });
   const room = { height: 720, top: 57, note: 38, scale: 1, shortens: false };
-  return told.map(({ shown, walking, width = 935, height = 720 }) => {
-    const { row, flags, lengths } = layout(model(shown, walking), { ...room, width, height });
+  const learn = { tables: [], panels: { main: ["strips", "lattice"], side: "gradient" } };
+  return told.map(({ shown, walking, page, width = 935, height = 720 }) => {
+    const drawn = { ...model(shown, walking), ...(page === "learn" ? learn : {}) };
+    const { row, flags, lengths } = layout(drawn, { ...room, width, height });
     const { framed, close, alone } = flags;
     return { row, framed, close, alone, strip: lengths.strip };
   });
@@ -44,6 +46,11 @@ def sizes(tmp_path_factory):
     told.append({"shown": 8, "walking": False, "width": 350})
     told.append({"shown": 3, "walking": False, "height": 1080})
     told.append({"shown": 3, "walking": False, "height": 1080, "width": 350})
+    for walking in (False, True):
+        cases.append(("learn", walking))
+        told.append({"shown": 8, "walking": walking, "page": "learn"})
+    cases.append("learn on a phone")
+    told.append({"shown": 8, "walking": False, "page": "learn", "width": 350})
     given = node.run(tmp_path_factory.mktemp("layout"), LAYOUT, SIZES, told)
     return dict(zip(cases, given, strict=True))
 
@@ -88,3 +95,10 @@ def test_strips_are_as_low_as_a_target_before_anything_scrolls(sizes):
     assert sizes[17, False]["framed"]
     assert sizes[17, False]["strip"] == TARGET
     assert sizes[2, False]["strip"] > TARGET
+
+
+@pytest.mark.parametrize("walking", [False, True])
+def test_what_stands_over_matrices_is_close_at_every_step(sizes, walking):
+    assert sizes["learn", walking]["close"]
+    assert sizes["learn", walking]["row"] == TARGET
+    assert not sizes["learn on a phone"]["close"]

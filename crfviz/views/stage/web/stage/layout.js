@@ -31,12 +31,13 @@ const LINE = 19; // of the legend, and of what stands over a table
 const LETTER = 6; // its mean width
 const CAPTION = 7; // around what stands over a table
 const CLOSE = { least: 15, rows: 32, around: 21 }; // the least row, and what is saved between the rows and around them
+const CLOSE_ABOVE = { least: 0, rows: 15, around: 19 }; // the same over matrices, whose rows are as low as targets
 const USUAL = { least: 0, rows: 0, around: 0 };
 const PANEL = 330; // a panel beside the words
 const LEAST_MATRIX = 270; // the controls under a small matrix need them
 const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
-const BELOW = { head: 70, row: 21 }; // matrices under the words
+const BELOW = { head: 62, row: 21, label: 70 }; // matrices under the words
 const BESIDE_HEIGHTS = {
   matrix: { around: 190, row: 25.2 },
   cell: { around: 155, row: 18.5 },
@@ -151,7 +152,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
       roomy: column >= ROOMY * unit,
       stacked,
       alone,
-      close: saved === CLOSE,
+      close: saved !== USUAL,
       framed,
       held: framed && strips <= MOST_HELD * unit,
       cut: panel < wanted,
@@ -179,9 +180,10 @@ function standsAlone({ panels, walking, covered, shown }, { free, tables, unit }
   return free < shown.size * (tables + 1) * limits(panels, true, tables, false)[0] * unit;
 }
 
-// A lattice and all tables at once are drawn closer where there is little room for their rows, or for the panel beside
-// them, of which `panelAbove` has to find its place beside the rows.
+// What stands over matrices is always drawn closer. A lattice and all tables at once are where there is little room for
+// their rows, or for the panel beside them, of which `panelAbove` has to find its place beside the rows.
 function savedBy({ panels, walking, shown }, { free, panelAbove, tables, stacked, unit }) {
+  if (panels.side === "gradient" && !stacked) return CLOSE_ABOVE;
   if (walking || stacked || tables < 2 || !panels.main.includes("lattice")) return USUAL;
   const [least] = limits(panels, true, tables, false);
   return free < Math.max(panelAbove, (shown.size * (tables + 1) + 1) * least * unit) ? CLOSE : USUAL;
@@ -272,7 +274,7 @@ function matrixCell({ chain, display, order, K }, { width, shown, below, unit, w
   const letters =
     display === "probability" || below ? LONG_NUMBER : Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
   const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + AIR);
-  if (below) return clamp(Math.floor((width / 2 - unit * BELOW.head) / (shown + 1)), least, 38 * unit);
+  if (below) return clamp(Math.floor((width / 2 - unit * BELOW.label) / (shown + 1)), least, 38 * unit);
   const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
   return Math.floor(clamp(share / (shown + 1), least, 38 * unit));
 }
