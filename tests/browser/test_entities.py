@@ -1,5 +1,7 @@
 """The page Entities in a browser: rules on and off, and an entity chosen by mouse and by keys."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -13,6 +15,9 @@ from tests.browser.test_steps import BELOW
 MODEL = "ner-en"
 SENTENCE = "The University of Oxford is in the north of England ."  # greedy breaks BIO twice
 FREE = Edits(constrained=False)
+# Entities of the best path, and the tags of the chosen one, that are wider than their column.
+WIDER = """() => [...crfviz.stage().querySelectorAll(".spans :is(.chip, .span-cell)")]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"""
 
 
 def open_entities(screen, **params):
@@ -54,6 +59,8 @@ def test_rows_with_and_without_the_rules_and_the_illegal_mass(screen):
     faults = screen.page.locator("[data-row=greedy][data-fault]")
     expect(faults.first).to_contain_text("I-ORG")
     expect(screen.page.get_by_text(f"{effect.mass:.5f}", exact=True)).to_be_visible()
+    expect(screen.page.locator("[data-after]")).to_have_text(re.compile("not I-"))
+    screen.expect_measured(WIDER, [])
 
 
 def test_rivals_sum_to_one_and_shortcuts_are_beside(screen):

@@ -1,6 +1,6 @@
 // An entity: the tags it stands for under the words, and how probable it is beside everything else that could be there.
 
-import { button, describe, flag, html, set, setProperty, setText } from "../dom.js";
+import { button, changed, describe, flag, html, set, setProperty, setText } from "../dom.js";
 import { listenToCells, makeRoving } from "../keyboard.js";
 import { minus, percent, signed } from "../numbers.js";
 import { drawTick } from "./ghosts.js";
@@ -84,7 +84,7 @@ function drawWord({ entity, words, colours, tags }, cell, t) {
   const inside = t >= first && t <= last;
   const after = t === last + 1 && tags.includes(`I-${label}`);
   const text = inside ? `${t === first ? "B" : "I"}-${label}` : after ? `not I-${label}` : "·";
-  setText(cell, text);
+  if (changed(cell, text)) cell.replaceChildren(...(after ? ["not ", html("span", `I-${label}`)] : [text]));
   setProperty(cell, "--tag", colours[tags.indexOf(`B-${label}`)]);
   flag(cell, { inside, after });
   describe(cell, `${words[t]}: ${text === "·" ? "not part of the chosen entity" : text}`);

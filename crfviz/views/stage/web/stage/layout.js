@@ -53,6 +53,7 @@ const LEAST_TALL = 200; // of words that scroll down
 const LEAST_FRAME = 260; // of a frame in which the picture scrolls: in less it is the page that scrolls
 const BAR = 12; // a scroll bar
 const ENTITY = 104; // an entity's own rows, and its panel around the list of what else could be
+const [ONE_LINE, SECOND_LINES] = [90, 14]; // columns in which its words stand side by side, and what the rest needs
 const [LEAST_RIVALS, EVERY_RIVAL] = [100, 9999]; // heights of that list
 const LEGENDS = 90; // what a lecture can do without stands below the picture
 const FOLDABLE = 190; // and the last rows of matrices below the words
@@ -141,7 +142,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
       side: stacked ? width : panel,
       tall: Math.floor(Math.max(LEAST_TALL, inFrame)),
       matrices: Math.floor(frame.matrices),
-      rivals: rivalsIn(stacked, free / unit - ENTITY) * unit,
+      rivals: rivalsIn(stacked, free / unit, column / unit) * unit,
       text,
     },
     listed: listedIn({ height: height - top, inFrame, framed, unit }),
@@ -216,7 +217,8 @@ function listedIn({ height, inFrame, framed, unit }) {
 }
 
 // The height at which the list of what else could be scrolls; where too little is left the page does.
-function rivalsIn(stacked, room) {
+function rivalsIn(stacked, free, column) {
+  const room = free - ENTITY - (column < ONE_LINE ? SECOND_LINES : 0);
   return stacked || room < LEAST_RIVALS ? EVERY_RIVAL : Math.floor(room);
 }
 
