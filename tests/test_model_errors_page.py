@@ -44,6 +44,16 @@ def test_every_question_is_answered(app, model, tab):
 
 
 @pytest.mark.app
+def test_four_readings_of_right_have_the_width_of_the_page_and_scores_in_front(app):
+    open_page(app, model="ner-en", **{"v.tab": "How wrong"})
+    drawn = next(frame for frame in app.dataframe if "scheme" in frame.value)
+    order = list(drawn.proto.column_order)
+    assert order[:4] == ["scheme", "precision, %", "recall, %", "F1, %"]
+    assert sorted(order) == sorted(drawn.value.columns)
+    assert not any("scheme" in frame.value for column in app.columns for frame in column.dataframe)
+
+
+@pytest.mark.app
 def test_two_models_that_nobody_ran_are_run_one_after_the_other(app, monkeypatch):
     monkeypatch.setattr(runs, "_digest", lambda tagger, _: f"nobody-ran-{tagger.name}")
     open_page(app, model="upos-en", **{"v.tab": "Two models"})

@@ -29,11 +29,12 @@ def how_wrong(analysis: Analysed) -> None:
     left, right = st.columns([1, 1.25])
     with left:
         show_table("tags", tables["tags"])
-        for name in ("entity_kinds", "entity_schemes"):
-            if name in tables:
-                show_table(name, tables[name])
+        if "entity_kinds" in tables:
+            show_table("entity_kinds", tables["entity_kinds"])
     with right:
         wrong_words(analysis)
+    if "entity_schemes" in tables:
+        show_table("entity_schemes", tables["entity_schemes"])
     with st.expander("The matrix as a table"):
         show_table("confusion", tables["confusion"])
 

@@ -99,6 +99,17 @@ IN_SIGHT = {  # the columns of wide tables that the page shows at first, the wor
         "p (McNemar)",
     ),
     "tag_pairs": ("gold", "predicted", "words", "of all, %"),
+    "entity_schemes": (  # all of them; on a phone those in front
+        "scheme",
+        "precision, %",
+        "recall, %",
+        "F1, %",
+        "correct",
+        "incorrect",
+        "partial",
+        "missed",
+        "spurious",
+    ),
 }
 _ENDS = ("_low", "_high")
 _COUNTED = ("right", "from", "to", "sentences")  # names that are counts or texts elsewhere
