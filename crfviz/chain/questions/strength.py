@@ -14,13 +14,12 @@ shared databases" (1976), for the subdivision.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from crfviz.chain.arguments import require_number
-from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.decoding.viterbi import best_path_of
 from crfviz.chain.edits import Edits
-from crfviz.chain.potentials import Potentials, Tag
+from crfviz.chain.potentials import Array, Potentials, Tag
 from crfviz.chain.questions.tipping import Interval, Line, crossing, intervals, pieces
 from crfviz.chain.recursions import TOLERANCE
 
@@ -59,30 +58,26 @@ def strength_intervals(
 
     none, full = edited_at(0.0), edited_at(1.0)
 
+    emissions, *flat = none.scores()
+    steep = [_rises(before, after) for before, after in zip(flat, full.scores()[1:], strict=True)]
+
     def solve(strength: float) -> list[int]:
-        return best_path(_between_strengths(none, full, strength))
+        moves = (at_none + strength * rise for at_none, rise in zip(flat, steep, strict=True))
+        return best_path_of(emissions, *moves)
 
     def line(strength: float) -> Line:
         path = solve(strength)
-        flat = none.score(path)
-        return Line(full.score(path) - flat, flat)
+        intercept = none.score(path)
+        return Line(full.score(path) - intercept, intercept)
 
     left, right = line(0.0), line(highest)
     return intervals(pieces([left, *_between(left, right, line), right], 0.0, highest), solve)
 
 
-def _between_strengths(none: Potentials, full: Potentials, strength: float) -> Potentials:
-    """The chain at a strength, from those at 0 and at 1; what is forbidden there stays so."""
-
-    def at(nothing: Tensor, once: Tensor) -> Tensor:
-        return torch.where(once > -torch.inf, nothing + strength * (once - nothing), once)
-
-    return replace(
-        full,
-        transitions=at(none.transitions, full.transitions),
-        start=at(none.start, full.start),
-        end=at(none.end, full.end),
-    )
+def _rises(none: Array, full: Array) -> Array:
+    """What each score gains from strength 0 to 1; what is forbidden stays so."""
+    with np.errstate(invalid="ignore"):
+        return np.where(none > -np.inf, full - none, 0.0)
 
 
 def _between(left: Line, right: Line, best_at: Callable[[float], Line]) -> list[Line]:
