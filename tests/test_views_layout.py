@@ -5,6 +5,7 @@ import pytest
 from crfviz.views.stage.component import PACKAGE, WEB
 from tests import node
 
+TEXTS = {str(PACKAGE / WEB / "stage" / "texts.js"): "linesOf"}
 LAYOUT = {str(PACKAGE / WEB / "stage" / "layout.js"): "layout"}
 TARGET = 24  # pixels, see WCAG 2.2, 2.5.8
 # Forward–backward of nine words and 17 tags beside the panel of a cell, on a projector.
@@ -102,3 +103,10 @@ def test_what_stands_over_matrices_is_close_at_every_step(sizes, walking):
     assert sizes["learn", walking]["close"]
     assert sizes["learn", walking]["row"] == TARGET
     assert not sizes["learn on a phone"]["close"]
+
+
+def test_the_place_that_a_note_will_take_has_the_lines_that_its_words_fill(tmp_path):
+    """It was taken for a line or two more, and the rows jumped when the note came."""
+    told = {"": 1, "one two": 1, "one two three": 2, "a b c d e f": 2, "incomprehensibly a b": 2}
+    body = "return told.map((text) => linesOf(text, ({ length }) => length, 8));"
+    assert node.run(tmp_path, TEXTS, body, list(told)) == list(told.values())

@@ -34,12 +34,11 @@ import {
 import { legendOf } from "./covers.js";
 import { cellHooks } from "./events.js";
 import { buildInputs } from "./inputs.js";
-import { identityLine } from "./texts.js";
+import { identityLine, linesOf, widthIn } from "./texts.js";
 
 const FILE = "crfviz"; // name of a saved picture
-const NOTE_MARGINS = 10; // pixels
-const NOTE_LINE = 20;
-const NOTE_LETTER = 8;
+const NOTE_MARGINS = 10; // pixels; what the style sheet says, as the next ones
+const NOTE = { padding: 14, close: 8, sides: 24, line: 19.95, letters: 15.96 };
 
 export function buildFrame(stage) {
   const { model, root } = stage;
@@ -135,8 +134,10 @@ export function buildFrame(stage) {
       if (note.isConnected) return note.offsetHeight + NOTE_MARGINS;
       if (!note.textContent || stage.model.covered.has("note")) return 0;
       const unit = stage.sizes?.unit ?? 1;
-      const lines = 1 + Math.ceil((note.textContent.length * unit * NOTE_LETTER) / root.clientWidth);
-      return NOTE_MARGINS + unit * NOTE_LINE * lines;
+      const widthOf = widthIn(`${NOTE.letters * unit}px ${getComputedStyle(root).fontFamily}`);
+      const lines = linesOf(note.textContent, widthOf, root.clientWidth - NOTE.sides);
+      const padding = root.hasAttribute("data-close") ? NOTE.close : NOTE.padding;
+      return NOTE_MARGINS + Math.round(padding + unit * NOTE.line * lines);
     },
     focusNode: (t, k) => rows.lattice?.focus(t, k),
     // The words that are not scrolled away: while something is being dragged, the others can wait.

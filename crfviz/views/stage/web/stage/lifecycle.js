@@ -18,6 +18,7 @@ import { KINDS } from "./inputs.js";
 import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
 import { selection } from "./selection.js";
+import { widthIn } from "./texts.js";
 
 const ANSWERED = "crfviz-answered"; // the question over the picture; Python hears of it, too
 const USUAL = 16; // pixels of the page's letters
@@ -246,11 +247,7 @@ const digits = new Map(); // by family of letters
 // Of a number with sign and point, for each of its characters, in em: other hosts have wider letters than the app.
 function digitWidth(family) {
   if (document.fonts.status !== "loaded") return 0;
-  if (!digits.has(family)) {
-    const canvas = html("canvas").getContext("2d");
-    canvas.font = `100px ${family}`;
-    digits.set(family, canvas.measureText(NUMBER).width / NUMBER.length / 100);
-  }
+  if (!digits.has(family)) digits.set(family, widthIn(`100px ${family}`)(NUMBER) / NUMBER.length / 100);
   return digits.get(family);
 }
 

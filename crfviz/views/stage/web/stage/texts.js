@@ -1,6 +1,26 @@
-// The sentence about the whole picture: its probability.
+// The sentence about the whole picture: its probability. And the room that texts take.
 
+import { html } from "../dom.js";
 import { probability, score } from "../numbers.js";
+
+// How wide a text is in a font, in pixels.
+export function widthIn(font) {
+  const canvas = html("canvas").getContext("2d");
+  canvas.font = font;
+  return (text) => canvas.measureText(text).width;
+}
+
+// Lines of a text that breaks between words where they are wider together than `room`.
+export function linesOf(text, widthOf, room) {
+  let [lines, line] = [1, ""];
+  for (const word of text.split(" ")) {
+    const longer = line ? `${line} ${word}` : word;
+    const fits = !line || widthOf(longer) <= room;
+    line = fits ? longer : word;
+    lines += fits ? 0 : 1;
+  }
+  return lines;
+}
 
 export function identityLine(model) {
   const { results, ghost } = model;
