@@ -37,6 +37,25 @@ def test_no_page_scrolls_sideways_and_panels_stand_under_the_words(watch, fresh)
         phone.eventually(partial(assert_fits, phone, path))
 
 
+# Titles of tables, and what saves one, that lie under the buttons of a table.
+COVERED = """() => {
+  const boxes = (name) => [...document.querySelectorAll(`[data-testid=stMain] ${name}`)]
+    .map((e) => ({ text: e.textContent, box: e.getBoundingClientRect() }));
+  const bars = boxes("[data-testid=stDataFrame] [data-testid=stElementToolbarButtonContainer]");
+  const titles = boxes(":is(p strong, [data-testid=stButton] p, [data-testid=stDownloadButton] p)");
+  const across = (a, b) => a.left < b.right && b.left < a.right;
+  const meet = (a, b) => across(a, b) && a.top < b.bottom && b.top < a.bottom;
+  const covered = titles.filter(({ box }) => bars.some((bar) => meet(bar.box, box)));
+  return { bars: bars.length > 0, covered: covered.map(({ text }) => text) };
+}"""
+
+
+def test_the_buttons_of_a_table_cover_no_heading_where_they_are_always_there(watch, fresh):
+    phone = watch(fresh(viewport=PHONE, has_touch=True, is_mobile=True))
+    phone.visit("model-errors", model="ner-en", **{"v.tab": "How wrong"})
+    phone.expect_measured(COVERED, {"bars": True, "covered": []})
+
+
 def assert_fits(phone, path):
     room = phone.page.evaluate(ROOM)
     assert room["wider"] <= 0, path
