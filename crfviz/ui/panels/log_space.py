@@ -1,7 +1,7 @@
 """The three parts of the page Log space: one sum, products that underflow, a padded batch."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
@@ -49,7 +49,7 @@ TERM_FORMATS = {
 TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # one after the other, before what goes wrong
 _BATCH = "batch"  # draft: the sentences, one a line
 _ROW_HEIGHT = 26
-_MOST_ROWS = 11  # others are scrolled to
+_MOST_ROWS = 11  # in any window; others may have to be scrolled to
 
 
 def sum_panel(scene: Scene, done: int) -> None:
@@ -90,10 +90,15 @@ def sum_panel(scene: Scene, done: int) -> None:
     if done == 0:
         return
     shown = frame.style.format(dict[Any, Any](TERM_FORMATS), subset=list(frame.columns[1:]))
-    height: int | Literal["content"] = "content"
-    if len(frame) > _MOST_ROWS:
-        height = _ROW_HEIGHT * (_MOST_ROWS + 1) + 12
-    st.dataframe(shown, hide_index=True, row_height=_ROW_HEIGHT, height=height)
+    high = len(frame) > _MOST_ROWS
+    whole = _ROW_HEIGHT * (len(frame) + 2) + 12  # frame.css says how much of it there is room for
+    with st.container(key="terms", height=whole, border=False) if high else st.container():
+        st.dataframe(
+            shown,
+            hide_index=True,
+            row_height=_ROW_HEIGHT,
+            height="stretch" if high else "content",
+        )
 
 
 def underflow_panel(scene: Scene) -> None:
