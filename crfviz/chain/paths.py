@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import neg
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -65,13 +64,7 @@ class Terms:
 
 def terms(potentials: Potentials, path: Sequence[int]) -> Terms:
     """The terms of a path of tag ids; -inf where it is forbidden."""
-    emissions, transitions, start, end = potentials.scores()
-    words, tags = np.arange(len(path)), np.asarray(path)
-    step = (tags[:-1], tags[1:])
-    moves = np.empty(len(tags) + 1)
-    moves[0], moves[-1] = start[tags[0]], end[tags[-1]]
-    moves[1:-1] = transitions[step if transitions.ndim == 2 else (words[:-1], *step)]
-    return Terms(emissions[words, tags], moves)
+    return Terms(*potentials.terms(path))
 
 
 @dataclass(frozen=True, eq=False)

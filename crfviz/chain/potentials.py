@@ -248,16 +248,23 @@ class Potentials(Rich):
 
     def score(self, path: Sequence[Tag]) -> float:
         """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden."""
-        tags = np.array(self.path(path))
+        words, moves = self.terms(self.path(path))
+        return float(moves[0] + words.sum() + moves[1:-1].sum() + moves[-1])
+
+    def terms(self, path: Sequence[int]) -> tuple[Array, Array]:
+        """What the score of a path of T tag ids adds up, in nats; -inf where it is forbidden.
+
+        Returns:
+            (T,) emissions; (T+1,) the score of the first tag at the start, of the T-1 steps, and of
+            the last tag at the end.
+        """
         emissions, transitions, start, end = self.scores()
-        words, before, after = np.arange(len(tags)), tags[:-1], tags[1:]
-        moves = (
-            transitions[before, after]
-            if self.homogeneous
-            else transitions[words[1:] - 1, before, after]
-        )
-        own = emissions[words, tags]
-        return float(start[tags[0]] + own.sum() + moves.sum() + end[tags[-1]])
+        positions, tags = np.arange(len(path)), np.asarray(path)
+        step = (tags[:-1], tags[1:])
+        moves = np.empty(len(tags) + 1)
+        moves[0], moves[-1] = start[tags[0]], end[tags[-1]]
+        moves[1:-1] = transitions[step if self.homogeneous else (positions[:-1], *step)]
+        return emissions[positions, tags], moves
 
     def _with(self, name: str, cell: tuple[Any, ...], score: float) -> "Potentials":
         scores: Tensor = getattr(self, name).clone()
