@@ -2,10 +2,10 @@
 
 from torch import Tensor
 
+from crfviz.chain.engine.arrays import lowest_best
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.paths import require_path
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.recursions import lowest_best
 
 
 def max_marginal(potentials: Potentials) -> list[int]:
@@ -21,5 +21,5 @@ def max_marginal(potentials: Potentials) -> list[int]:
 
 def likeliest(marginals: Tensor) -> list[int]:
     """The argmax of each row of (T, K) marginals; a tie goes to the lowest id."""
-    path: list[int] = lowest_best(marginals, -1).tolist()
+    path: list[int] = lowest_best(marginals.detach().numpy()).tolist()
     return path
