@@ -18,6 +18,7 @@ from crfviz.chain.engine import compiled
 from crfviz.chain.forward_backward import forward_backward, log_partition, posteriors
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
+from tests import test_engine
 from tests.icecream import ice_cream
 from tests.strategies import chains, fewer_examples
 
@@ -126,6 +127,26 @@ def test_random_chains_of_all_tempers():
         fast += is_compiled(chain)
         check(chain)
     assert fast > 75
+
+
+@pytest.mark.parametrize(
+    ("trap", "values"),
+    [
+        (test_engine.test_two_tags_that_never_meet, [()]),
+        (test_engine.test_a_path_far_below_two_dead_ends, [(420.0,), (100.0,), (40.0,)]),
+        (test_engine.test_a_hopeless_tag_wins_in_the_end, [(150,), (320,), (360,), (740,)]),
+        (test_engine.test_a_forbidden_score, [("emissions",), ("transitions",), ("end",)]),
+        (test_engine.test_no_path_at_all, [(0.0,), (-INF,)]),
+        (test_engine.test_one_word_one_tag_and_many, [(1, 1), (5, 1), (2, 30)]),
+        (test_engine.test_ten_thousand_words, [()]),
+        (test_engine.test_twenty_thousand_chains_equal_log_space, [()]),
+        (test_engine.test_alone_and_in_a_batch_are_one, [()]),
+        (test_engine.test_two_thousand_words_against_80_bits, [()]),
+    ],
+)
+def test_the_traps_of_the_engine(trap, values):
+    for each in values:
+        trap(*each)
 
 
 @pytest.mark.parametrize("lengths", [[1], [1, 1], [600], [5, 5, 5], [7, 1, 90, 3, 90]])

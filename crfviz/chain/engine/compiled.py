@@ -6,7 +6,7 @@ time, with the same checks and the same rule of ties. The more sentences a batch
 gained: NumPy's product of matrices has all of them in it. Sweeps of 32 sentences take two thirds of
 the time with 17 tags, and as long with 100.
 
-Numba is an extra, `crfviz[fast]`: 200 MB, a second to load, and eight to compile. Numba keeps what
+Numba is an extra, `crfviz[fast]`: 200 MB, a second to load, and eleven to compile. Numba keeps what
 it compiled beside the code, in the user's cache, or in `NUMBA_CACHE_DIR`; where none of these can
 be written to, every process compiles anew. It is loaded with the first chain of a process. Nobody
 chooses: what is installed is used, unless the environment variable CRFVIZ_COMPILED is off.

@@ -53,6 +53,12 @@ def _put(row: Row, here: Row) -> None:
 
 
 @helper
+def _fill(row: Row, number: float) -> None:
+    for k in range(len(row)):
+        row[k] = number
+
+
+@helper
 def _highest(row: Row) -> float:
     found = -math.inf
     for score in row:
@@ -81,7 +87,7 @@ def _below(rows: Table, best: Row) -> tuple[float, bool]:
 def _product(before: Row, step: Table, here: Row) -> None:
     """A row times a matrix, four rows of that at a time."""
     K = len(before)
-    here[:] = 0.0
+    _fill(here, 0.0)
     for j in range(0, K - 3, 4):
         a, b, c, d = before[j], before[j + 1], before[j + 2], before[j + 3]
         for k in range(K):
@@ -93,11 +99,11 @@ def _product(before: Row, step: Table, here: Row) -> None:
 
 
 @helper
-def _products(before: Table, step: Table, here: Table) -> None:
+def _products(one: Row, two: Row, step: Table, left: Row, right: Row) -> None:
     """The same for two rows, which take of the matrix what is read once."""
-    K = before.shape[1]
-    one, two, left, right = before[0], before[1], here[0], here[1]
-    left[:], right[:] = 0.0, 0.0
+    K = len(one)
+    _fill(left, 0.0)
+    _fill(right, 0.0)
     for j in range(0, K - 3, 4):
         a, b, c, d = one[j], one[j + 1], one[j + 2], one[j + 3]
         e, f, g, h = two[j], two[j + 1], two[j + 2], two[j + 3]
@@ -121,8 +127,9 @@ def _times(row: Row, word: Row, here: Row) -> None:
 def _least(table: Table) -> float:
     """The least positive number."""
     least = math.inf
-    for number in table.flat:
-        least = number if 0.0 < number < least else least
+    for row in table:
+        for number in row:
+            least = number if 0.0 < number < least else least
     return least
 
 
@@ -162,7 +169,8 @@ def _sweep(  # noqa: PLR0913 - what it reads, and where it writes
             before = columns[t - order]
             going = min(size, columns[t - order + 1] - before)
         for p in range(0, going - 1, 2):
-            _products(reached[before + p :], steps, arriving[here + p :])
+            q, r = before + p, here + p
+            _products(reached[q], reached[q + 1], steps, arriving[r], arriving[r + 1])
         if going % 2:
             _product(reached[before + going - 1], steps, arriving[here + going - 1])
         for p in range(going, size):
@@ -204,8 +212,8 @@ def sweeps(  # noqa: PLR0913 - a batch is four tables, and where they have what
         np.empty(words.shape),
         np.empty(words.shape),
     )
-    back, divided = np.ascontiguousarray(steps.T), np.empty((2, len(words)))
-    _sweep(words, steps, start, columns, lengths, stride, 1, arriving, prefixes, divided[0])
+    ahead, back, divided = steps.copy(), steps.T.copy(), np.empty((2, len(words)))
+    _sweep(words, ahead, start, columns, lengths, stride, 1, arriving, prefixes, divided[0])
     _sweep(words, back, end, columns, lengths, stride, -1, arriving, suffixes, divided[1])
     return prefixes, arriving, suffixes, divided
 
@@ -290,7 +298,7 @@ def tables(
 @helper
 def _reach(word: Row, before: Row, transitions: Table, found: Row) -> None:
     """What arrives at the next word, from the last one and what arrived there, by maxima."""
-    found[:] = -math.inf
+    _fill(found, -math.inf)
     for j in range(len(word)):
         for k in range(len(found)):
             way = (transitions[j, k] + word[j]) + before[j]
@@ -301,7 +309,7 @@ def _reach(word: Row, before: Row, transitions: Table, found: Row) -> None:
 def _extend(best: Row, transitions: Table, word: Row, found: Row) -> None:
     """The best prefixes up to the next word, from four tags before it at a time."""
     K = len(best)
-    found[:] = -math.inf
+    _fill(found, -math.inf)
     for j in range(0, K - 3, 4):
         a, b, c, d = best[j], best[j + 1], best[j + 2], best[j + 3]
         for k in range(K):
