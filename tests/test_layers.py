@@ -59,7 +59,7 @@ HEAVY = {  # where these may be imported
     "altair": ("crfviz/views/",),
     "distributed": ("crfviz/corpus/shards/cluster.py",),
     "dask": (),
-    "numba": ("crfviz/chain/engine/kernels.py",),
+    "numba": ("crfviz/chain/engine/kernels/",),
 }
 MOST = 20  # modules side by side
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

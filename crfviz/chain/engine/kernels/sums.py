@@ -1,0 +1,257 @@
+"""Sums over all paths: what `exponentials`, `sweeps` and `tables` of the engine do by arrays."""
+
+import math
+
+import numpy as np
+from numba import types
+
+from crfviz.chain.engine.kernels.compiling import (
+    CHAIN,
+    IDS,
+    TABLE,
+    Ids,
+    Pairs,
+    Row,
+    Table,
+    compiled,
+    fill,
+    helper,
+    put,
+)
+
+
+@helper
+def _highest(row: Row) -> float:
+    found = -math.inf
+    for score in row:
+        found = max(found, score)
+    return found
+
+
+@helper
+def _below(rows: Table, best: Row) -> tuple[float, bool]:
+    """Replace rows by the exponentials of what each lies below its best.
+
+    Returns:
+        The lowest of what is finite there, and whether a score is forbidden.
+    """
+    lowest, forbidden = 0.0, False
+    for t in range(len(rows)):
+        for k in range(rows.shape[1]):
+            score = rows[t, k] - best[t]
+            rows[t, k] = math.exp(score)
+            forbidden |= score == -math.inf
+            lowest = min(lowest, score if score > -math.inf else 0.0)
+    return lowest, forbidden
+
+
+@helper
+def _product(before: Row, step: Table, here: Row) -> None:
+    """A row times a matrix, four rows of that at a time."""
+    K = len(before)
+    fill(here, 0.0)
+    for j in range(0, K - 3, 4):
+        a, b, c, d = before[j], before[j + 1], before[j + 2], before[j + 3]
+        for k in range(K):
+            p, q = a * step[j, k] + b * step[j + 1, k], c * step[j + 2, k] + d * step[j + 3, k]
+            here[k] += p + q
+    for j in range(K // 4 * 4, K):
+        for k in range(K):
+            here[k] += before[j] * step[j, k]
+
+
+@helper
+def _products(one: Row, two: Row, step: Table, left: Row, right: Row) -> None:
+    """The same for two rows, which take of the matrix what is read once."""
+    K = len(one)
+    fill(left, 0.0)
+    fill(right, 0.0)
+    for j in range(0, K - 3, 4):
+        a, b, c, d = one[j], one[j + 1], one[j + 2], one[j + 3]
+        e, f, g, h = two[j], two[j + 1], two[j + 2], two[j + 3]
+        for k in range(K):
+            p, q, r, s = step[j, k], step[j + 1, k], step[j + 2, k], step[j + 3, k]
+            left[k] += (a * p + b * q) + (c * r + d * s)
+            right[k] += (e * p + f * q) + (g * r + h * s)
+    for j in range(K // 4 * 4, K):
+        for k in range(K):
+            left[k] += one[j] * step[j, k]
+            right[k] += two[j] * step[j, k]
+
+
+@helper
+def _times(row: Row, word: Row, here: Row) -> None:
+    for k in range(len(here)):
+        here[k] = row[k] * word[k]
+
+
+@helper
+def _least(table: Table) -> float:
+    """The least positive number."""
+    least = math.inf
+    for row in table:
+        for number in row:
+            least = number if 0.0 < number < least else least
+    return least
+
+
+@helper
+def _divided(row: Row) -> float:
+    """Divide a row by its sum, if it is not 0; the logarithm of that."""
+    total = 0.0
+    for share in row:
+        total += share
+    if total == 0.0:
+        return 0.0
+    for k in range(len(row)):
+        row[k] /= total
+    return math.log(total)
+
+
+@helper
+def _sweep(  # noqa: PLR0913 - what it reads, and where it writes
+    words: Table,
+    steps: Table,
+    begin: Table,
+    columns: Ids,
+    lengths: Ids,
+    stride: int,
+    order: int,
+    arriving: Table,
+    reached: Table,
+    divided: Row,
+) -> None:
+    """One direction, forward if `order` is 1, back if it is -1, as `sweeps` does both."""
+    T = len(columns) - 1
+    for i in range(T):
+        t = i if order == 1 else T - 1 - i
+        here, size = columns[t], columns[t + 1] - columns[t]
+        before, going = here, 0  # where the words before stand, and how many there are
+        if i > 0:
+            before = columns[t - order]
+            going = min(size, columns[t - order + 1] - before)
+        for p in range(0, going - 1, 2):
+            q, r = before + p, here + p
+            _products(reached[q], reached[q + 1], steps, arriving[r], arriving[r + 1])
+        if going % 2:
+            _product(reached[before + going - 1], steps, arriving[here + going - 1])
+        for p in range(going, size):
+            put(begin[p if len(begin) > 1 else 0], arriving[here + p])
+        for p in range(size):
+            _times(arriving[here + p], words[here + p], reached[here + p])
+            divided[here + p] = divided[before + p] if p < going else 0.0
+            if (t + 1 if order == 1 else lengths[p] - t) % stride == 0:
+                divided[here + p] += _divided(reached[here + p])
+
+
+@compiled(TABLE, TABLE, TABLE, TABLE, IDS, IDS, types.int64)
+def sweeps(  # noqa: PLR0913 - a batch is four tables, and where they have what
+    words: Table,
+    steps: Table,
+    start: Table,
+    end: Table,
+    columns: Ids,
+    lengths: Ids,
+    stride: int,
+) -> tuple[Table, Table, Table, Table]:
+    """Both of packed sentences: see `crfviz.chain.engine.sweeps` and `packed`.
+
+    Args:
+        words: (N, K) in rows.
+        steps: (K from, K to).
+        start: (B, K) of each place, or (1, K).
+        end: the same.
+        columns: (T+1,) the first row of each, and N.
+        lengths: (B,) words of each place, the most first.
+        stride: after how many steps a row is to be divided by its sum.
+
+    Returns:
+        Prefixes, what arrives from the end and suffixes, (N, K), and the logarithms of what
+        prefixes and suffixes were divided by, (2, N).
+    """
+    arriving, prefixes, suffixes = (
+        np.empty(words.shape),
+        np.empty(words.shape),
+        np.empty(words.shape),
+    )
+    ahead, back, divided = steps.copy(), steps.T.copy(), np.empty((2, len(words)))
+    _sweep(words, ahead, start, columns, lengths, stride, 1, arriving, prefixes, divided[0])
+    _sweep(words, back, end, columns, lengths, stride, -1, arriving, suffixes, divided[1])
+    return prefixes, arriving, suffixes, divided
+
+
+@helper
+def _logarithms(table: Table, lacking: Row) -> None:
+    """Replace shares by what they are in nats; what each row lacks is given."""
+    for t in range(len(table)):
+        for k in range(table.shape[1]):
+            table[t, k] = math.log(table[t, k]) + lacking[t]
+
+
+@helper
+def _meet(
+    prefixes: Table, arriving: Table, suffixes: Table, moves: Table
+) -> tuple[int, float, Table, Pairs]:
+    """From both sweeps: how many words have a path, Z at the last, and all marginals."""
+    T, K = prefixes.shape
+    marginals, pairs = np.empty((T, K)), np.empty((T - 1, K, K))
+    alive, total = 0, 0.0
+    for t in range(T):
+        total = 0.0
+        for k in range(K):
+            total += prefixes[t, k] * arriving[t, k]
+        alive += total > 0.0
+        for j in range(K):
+            share = prefixes[t, j] / total if total > 0.0 else 0.0
+            marginals[t, j] = min(share * arriving[t, j], 1.0)  # no rounding above
+            if t < T - 1:
+                for k in range(K):
+                    pairs[t, j, k] = min(share * moves[j, k] * suffixes[t + 1, k], 1.0)
+    return alive, total, marginals, pairs
+
+
+@compiled(*CHAIN, types.float64, types.float64)
+def tables(
+    emissions: Table, transitions: Table, start: Row, end: Row, widest: float, half: float
+) -> tuple[bool, float, Table, Table, Table, Pairs]:
+    """Both sweeps by products with the checks of `exponentials`, before and after.
+
+    Returns:
+        Whether products are exact; if so log Z, log α, log β, (T, K) marginals and (T-1, K, K)
+        those of pairs.
+    """
+    T, K = emissions.shape
+    words, moves, best = emissions.copy(), np.empty((K + 2, K)), np.empty(T)
+    for j in range(K + 2):
+        put(transitions[j] if j < K else (start if j == K else end), moves[j])
+    best_move = max(_highest(moves.ravel()), -1e300)
+    for t in range(T):
+        top = _highest(words[t])
+        best[t] = top if top > -math.inf else 0.0
+    lowest_word, forbidden_word = _below(words, best)
+    lowest_move, forbidden_move = _below(moves, np.full(K + 2, best_move))
+    spread = -lowest_word - lowest_move
+    if not spread <= widest:
+        return False, 0.0, words, words, words, np.empty((0, K, K))
+    stride = int(half / max(-lowest_move, math.log(K), 1e-6))
+
+    columns, length = np.arange(T + 1), np.array([T])
+    alpha, beta, suffixes, divided = sweeps(
+        words, moves[:K], moves[K : K + 1], moves[K + 1 :], columns, length, stride
+    )
+    alive, total, marginals, pairs = _meet(alpha, beta, suffixes, moves)
+    exact = alive == T
+    if forbidden_word or forbidden_move:
+        least = min(_least(alpha), _least(suffixes))
+        exact = (exact or alive == 0) and least >= math.exp(spread - half)
+    ahead, behind = divided[0] + np.cumsum(best + best_move), np.empty(T)
+    carried = best_move
+    for t in range(T - 1, -1, -1):
+        behind[t] = carried + (divided[1, t + 1] if t < T - 1 else 0.0)
+        carried += best[t] + best_move
+    _logarithms(alpha, ahead)
+    _logarithms(beta, behind)
+    for k in range(K):  # as they are, to the last bit
+        alpha[0, k], beta[-1, k] = start[k] + emissions[0, k], end[k]
+    log_partition = math.log(total) + (ahead[-1] + best_move)
+    return exact, log_partition, alpha, beta, marginals, pairs
