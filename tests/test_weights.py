@@ -5,7 +5,7 @@ import torch
 
 from crfviz.chain import weights
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
+from crfviz.exceptions import CrfvizError, ScoreError, ShapeError, UnknownTagError
 from tests.weights import all_weights, changed, uses
 
 CHAIN = Potentials(
@@ -34,6 +34,29 @@ def test_a_new_value_goes_into_the_cell_alone(weight):
     for name in ("emissions", "transitions", "start", "end"):
         assert torch.equal(getattr(found, name), getattr(expected, name))
     assert weights.value_of(found, weight) == -7.0
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_many_new_values_leave_the_chain_as_it_was_and_gradients_connected(wanted):
+    transitions = torch.zeros(2, 2, requires_grad=wanted)
+    chain = Potentials(torch.zeros(3, 2), transitions, tags="AB")
+    values = {("transition", "A", "B"): 1.0, ("transition", "B", "B"): -2.0, ("start", "A"): 3.0}
+    found = weights.with_weights(chain, values)
+    assert found.transitions.tolist() == [[0.0, 1.0], [0.0, -2.0]]
+    assert found.start.tolist() == [3.0, 0.0]
+    assert not chain.transitions.any()
+    assert not chain.start.any()
+    assert found.score([0, 1, 1]) == 2.0
+    assert chain.score([0, 1, 1]) == 0.0
+    if wanted:
+        found.transitions.sum().backward()
+        assert transitions.grad.tolist() == [[1.0, 0.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e101])
+def test_a_new_value_that_is_no_score_is_refused(value):
+    with pytest.raises(ScoreError, match=r"transitions\[0, 1\] must be"):
+        weights.with_weights(CHAIN, {("transition", 0, 1): value})
 
 
 @pytest.mark.parametrize("weight", list(all_weights(CHAIN)))

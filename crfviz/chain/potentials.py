@@ -6,7 +6,7 @@ end[y_T], in nats. Transitions are [from, to]. -inf means forbidden, and nothing
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from operator import index
 from typing import Any
@@ -212,7 +212,7 @@ class Potentials(Rich):
         for position, tag in pins.items():
             others = torch.arange(self.num_tags) != self.tag_id(tag)
             emissions[self.position(position), others] = -torch.inf
-        return replace(self, emissions=emissions)
+        return self.altered(emissions=emissions)
 
     def scale_transitions(self, strength: float) -> "Potentials":
         """The same with transitions, start and end times `strength`: 0 is no CRF, 1 as trained.
@@ -228,12 +228,22 @@ class Potentials(Rich):
         def scaled(scores: Tensor) -> Tensor:
             return torch.where(torch.isneginf(scores), scores, scores * strength)
 
-        return replace(
-            self,
-            transitions=scaled(self.transitions),
-            start=scaled(self.start),
-            end=scaled(self.end),
+        return self.altered(
+            transitions=scaled(self.transitions), start=scaled(self.start), end=scaled(self.end)
         )
+
+    def altered(self, **tables: Tensor) -> "Potentials":
+        """The same with other scores in some tables, which nobody else may change.
+
+        Made here, of the shapes and kinds that they had: the scores alone are checked.
+
+        Raises:
+            ScoreError: as for a new chain.
+        """
+        made = object.__new__(type(self))
+        vars(made).update({each.name: vars(self)[each.name] for each in fields(self)}, **tables)
+        made._check_scores()
+        return made
 
     def path(self, path: Sequence[Tag]) -> list[int]:
         """The ids of a path of T tags, by id or by name."""
@@ -269,8 +279,7 @@ class Potentials(Rich):
     def _with(self, name: str, cell: tuple[Any, ...], score: float) -> "Potentials":
         scores: Tensor = getattr(self, name).clone()
         scores[cell] = score
-        changes: dict[str, Any] = {name: scores}
-        return replace(self, **changes)
+        return self.altered(**{name: scores})
 
     def _check_shapes(self) -> None:
         T, K = self.emissions.shape

@@ -13,7 +13,6 @@ With one matrix for each step, a transition is still one weight: its value is wh
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -25,6 +24,12 @@ from crfviz.exceptions import CrfvizError
 
 START = "START"  # as "from" it means the start scores, even if there is a tag of that name
 END = "END"  # as "to" it means the end scores, likewise
+TABLES = {  # where each kind of weight stands; a transition is one cell, or one for each step
+    "transition": "transitions",
+    "start": "start",
+    "end": "end",
+    "emission": "emissions",
+}
 
 Move = tuple[str, str]  # tag names, from and to
 Cell = tuple[int, str]  # position and tag name
@@ -109,22 +114,20 @@ def with_weights(potentials: Potentials, values: Mapping[Weight, float]) -> Pote
     Raises:
         CrfvizError: one of them is no weight of the chain, or its value no score.
     """
-    tables = _tables(potentials)
-    told: dict[str, dict[tuple[int, ...], float]] = {}  # by kind, each cell once
+    told: dict[str, dict[tuple[int, ...], float]] = {}  # by table, each cell once
     for weight, value in values.items():
         kind, *where = resolve(potentials, weight)
-        told.setdefault(kind, {})[tuple(where)] = value
+        told.setdefault(TABLES[kind], {})[tuple(where)] = value
+    tables = {}
     for name, of_cells in told.items():
+        table = tables[name] = getattr(potentials, name).clone()
         cells: tuple[Any, ...] = (..., *map(list, zip(*of_cells, strict=True)))
-        tables[name] = tables[name].clone()
-        tables[name][cells] = tables[name].new_tensor(list(of_cells.values()))
-    return replace(
-        potentials,
-        emissions=tables["emission"],
-        transitions=tables["transition"],
-        start=tables["start"],
-        end=tables["end"],
-    )
+        scores = list(of_cells.values())
+        if table.requires_grad:
+            table[cells] = table.new_tensor(scores)
+        else:
+            table.numpy()[cells] = scores
+    return potentials.altered(**tables)
 
 
 def value_of(potentials: Potentials, weight: WeightId) -> float:
@@ -135,7 +138,7 @@ def value_of(potentials: Potentials, weight: WeightId) -> float:
     """
     kind, *where = weight
     cells: tuple[Any, ...] = (..., *where)
-    values = set(_tables(potentials)[kind][cells].flatten().tolist())
+    values = set(getattr(potentials, TABLES[kind])[cells].flatten().tolist())
     if len(values) != 1:
         raise CrfvizError(
             f"expected one value for the transition {weight[1:]}, got {len(values)}:"
@@ -155,13 +158,3 @@ def uses(weight: WeightId, path: Sequence[int]) -> int:
             return int(path[-1] == tag)
         case ("emission", position, tag):
             return int(path[position] == tag)
-
-
-def _tables(potentials: Potentials) -> dict[str, Tensor]:
-    """Where each kind of weight stands; a transition is one cell, or one for each step."""
-    return {
-        "transition": potentials.transitions,
-        "start": potentials.start,
-        "end": potentials.end,
-        "emission": potentials.emissions,
-    }
