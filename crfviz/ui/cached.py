@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from time import monotonic
 
 import streamlit as st
 import torch
@@ -38,6 +39,7 @@ OPENING_MODEL = "upos-en"  # of the bare address
 # The one for lessons, as no word sees its neighbours: every decoder shows its character. An address
 # that names something, but no model, means this one.
 PREFERRED_MODEL = "upos-en-contextfree"
+EXAMPLES_AGE = 60.0  # seconds, after which they are looked for anew: a broken model may be mended
 MOST_MODELS = 1000  # more are loaded again: nobody has as many
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
@@ -100,7 +102,7 @@ def known_tagger(name: str) -> Tagger | None:
     return None
 
 
-@st.cache_resource(max_entries=16, ttl=60, show_spinner=False)
+@remembered(64, lambda model: (model, monotonic() // EXAMPLES_AGE))
 def examples(model: str) -> list[Example]:
     """The example sentences of a model; empty where it has none or cannot be loaded.
 

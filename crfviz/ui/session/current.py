@@ -5,7 +5,7 @@ page is drawn, so that sidebar, page and address always show the same state.
 """
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from time import monotonic
@@ -52,6 +52,7 @@ _HISTORY = "history"
 _PATH = "path"  # of the page that is on the screen
 _TURN = "turn"  # the page asked for, by a key or a link
 _ARRIVING = "arriving"  # the step at which that page begins
+_MODELS = "models"  # the names of those that there were when the last whole run began
 _LEFT = "left"  # the sentences that were left by `follow`, and when
 
 MOST_LEFT = 20
@@ -73,6 +74,7 @@ def begin(path: str) -> None:
     before, arriving = found(_PATH), found(_ARRIVING) or 0
     keep(_PATH, path)
     keep(_ARRIVING, 0)
+    keep(_MODELS, cached.models())
     if found(_SCENARIO) is None:
         _keep(_from_address())
     elif context is not None and context.is_history_navigation:
@@ -86,7 +88,8 @@ def address() -> Link:
     """What the address of the scenario says."""
     view = scenario().view.values()
     compared = [kept for kept in shelf().snapshots if f"snapshot {kept.name}" in view]
-    return with_snapshots(encode(scenario(), _models()), compared)
+    models = _models(of_session(_MODELS, cached.models))
+    return with_snapshots(encode(scenario(), models), compared)
 
 
 def publish() -> Link:
@@ -287,8 +290,9 @@ def _from_address() -> Scenario:
     return _fitted(decoded.scenario)
 
 
-def _models() -> Models:
-    names = cached.models()
+def _models(names: Sequence[str] | None = None) -> Models:
+    """What addresses mean by the models of these names; of all that there are now, if None."""
+    names = cached.models() if names is None else names
     opening, default = cached.opening_model(names), cached.default_model(names)
     return Models(names, default, cached.first_sentence, opening)
 
