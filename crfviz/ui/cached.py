@@ -19,7 +19,7 @@ from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.strength import strength_intervals
+from crfviz.chain.questions.strength import intervals_between
 from crfviz.chain.questions.tipping import Interval
 from crfviz.chain.weights import Move
 from crfviz.exceptions import CrfvizError, ModelError, NoPathError
@@ -181,10 +181,10 @@ def strength_pieces(scenario: Scenario) -> list[Interval]:
 
 @remembered(64, lambda at_one: _numbers(at_one))
 def _strength_pieces(at_one: Scenario) -> list[Interval]:
-    edits = at_one.edits
+    edits = replace(at_one.edits, strength=0.0)
     scores = potentials(at_one.model, at_one.sentence, constrained=edits.constrained)
-    pins = _within(at_one.pins, scores)
-    return strength_intervals(scores, MAX_STRENGTH, edits=edits, pins=pins)
+    at_none = _changed(scores, edits, at_one.pins)
+    return intervals_between(at_none, edited(at_one).potentials, MAX_STRENGTH)
 
 
 def ruler(scenario: Scenario, move: Move) -> Ruler:

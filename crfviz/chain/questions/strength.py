@@ -49,15 +49,22 @@ def strength_intervals(
         0.0 0.5 [0, 1]
         0.5 2.0 [0, 0]
     """
-    highest = require_number("highest", highest, at_least=0.0)
     edits = edits or Edits()
 
     def edited_at(strength: float) -> Potentials:
         edited = replace(edits, strength=strength).apply(potentials)
         return edited.pin(pins) if pins else edited
 
-    none, full = edited_at(0.0), edited_at(1.0)
+    return intervals_between(edited_at(0.0), edited_at(1.0), highest)
 
+
+def intervals_between(none: Potentials, full: Potentials, highest: float = 2.0) -> list[Interval]:
+    """The same from the chain at strength 0 and at 1, with edits and pins in both.
+
+    Raises:
+        CrfvizError: `highest` is no finite number, or negative.
+    """
+    highest = require_number("highest", highest, at_least=0.0)
     emissions, *flat = none.scores()
     steep = [_rises(before, after) for before, after in zip(flat, full.scores()[1:], strict=True)]
 
