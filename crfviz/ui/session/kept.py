@@ -2,17 +2,18 @@
 
 Once the browser has asked for another run, Streamlit ends this one, and its callbacks too, at the
 next look into `st.session_state`: half a change would be made, and an event lost that counts as
-handled. So what is kept lies in a dict of our own, found by `to_dict`, a look that ends nothing.
+handled. So what is kept lies in a dict of our own, found in the state behind that, where a look
+ends nothing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.state import SafeSessionState
+from streamlit.runtime.state import SafeSessionState, SessionState
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.session.pace import asks_too_often
@@ -172,19 +173,20 @@ def _handled() -> dict[str, int]:
 def _kept() -> dict[str, Any]:
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
-        return _looked_up()
+        return _made_in(st.session_state.to_dict())
     run = context.session_state
     if run not in _of_runs:
-        _of_runs[run] = _looked_up()
+        _of_runs[run] = _made_in(run._state)
     return _of_runs[run]
 
 
-def _looked_up() -> dict[str, Any]:
-    kept: dict[str, Any] | None = st.session_state.to_dict().get(KEPT)
-    if kept is None:
+def _made_in(state: Mapping[str, Any] | SessionState) -> dict[str, Any]:
+    try:
+        kept: dict[str, Any] = state[KEPT]
+    except KeyError:
         kept = st.session_state[KEPT] = {}
     return kept
 
 
-# The look copies all that the widgets say, and a page asks for what is kept some thirty times.
+# A page asks for what is kept some thirty times.
 _of_runs: WeakKeyDictionary[SafeSessionState, dict[str, Any]] = WeakKeyDictionary()
