@@ -144,14 +144,17 @@ class Potentials(Rich):
 
     @cached_property
     def _scores(self) -> tuple[Array, Array, Array, Array]:
-        fields = (self.emissions, self.transitions, self.start, self.end)
-        emissions, transitions, start, end = (tensor.detach().numpy() for tensor in fields)
-        return emissions, transitions, start, end
+        return (
+            _view(self.emissions),
+            _view(self.transitions),
+            _view(self.start),
+            _view(self.end),
+        )
 
     @cached_property
     def _arrays(self) -> tuple[Array, Array, Array, Array]:
         emissions, _, start, end = self._scores
-        return emissions, self.steps.detach().numpy(), start, end
+        return emissions, _view(self.steps), start, end
 
     def first_words(self, n: int) -> "Potentials":
         """The chain of the first `n` words, which may end there like any other."""
@@ -325,9 +328,16 @@ def _names(name: str, values: Iterable[str]) -> tuple[str, ...]:
     return tuple(values)
 
 
+def _view(scores: Tensor) -> Array:
+    view: Array = (scores.detach() if scores.requires_grad else scores).numpy()
+    return view
+
+
 def as_numbers(name: str, values: ArrayLike) -> Tensor:
     """A float64 copy on the CPU; a tensor that wants a gradient stays connected to it."""
     if isinstance(values, Tensor):
+        if values.dtype is torch.float64 and values.is_cpu:
+            return values.clone()
         wanted = values if values.requires_grad else values.detach()
         return wanted.to("cpu", torch.float64, copy=True)
     try:
