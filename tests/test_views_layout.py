@@ -105,6 +105,36 @@ def test_what_stands_over_matrices_is_close_at_every_step(sizes, walking):
     assert not sizes["learn on a phone"]["close"]
 
 
+COLUMNS = """
+  const [T, K] = [40, 2];
+  return told.map((tags) => {
+    const model = {
+      T, K, tags, walking: false,
+      shown: new Set([0, 1]),
+      order: [0, 1],
+      words: new Array(T).fill("word"),
+      rows: [{ label: "Viterbi", tags: new Array(T).fill(0) }],
+      tables: [],
+      panels: { main: ["strips"], side: null },
+      heading: [],
+      covered: new Set(),
+      walk: null,
+      legend: "",
+    };
+    const room = { height: 720, width: 935, top: 57, note: 38, scale: 1, shortens: false };
+    return layout(model, room).lengths.column;
+  });
+"""
+
+
+def test_columns_have_room_for_the_names_of_tags_up_to_six_letters(tmp_path):
+    names = [["O", "LOC"], ["O", "B-LOC"], ["O", "B-MISC"], ["O", "B-PRODUCT"]]
+    columns = node.run(tmp_path, LAYOUT, COLUMNS, names)
+    assert columns == sorted(columns)
+    assert columns[2] >= 60  # a bold B-MISC and its frame
+    assert columns[3] == columns[2]  # longer ones end in dots: words count, too
+
+
 def test_the_place_that_a_note_will_take_has_the_lines_that_its_words_fill(tmp_path):
     """It was taken for a line or two more, and the rows jumped when the note came."""
     told = {"": 1, "one two": 1, "one two three": 2, "a b c d e f": 2, "incomprehensibly a b": 2}

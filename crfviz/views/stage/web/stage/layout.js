@@ -61,6 +61,7 @@ const MATRIX_SHARE_BELOW = 0.4; // of the room, where the words share it with ma
 const LEAST_COLUMN = 44;
 const LEAST_WORDS = 4; // columns in sight
 const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
+const NAME = 6; // letters of a tag that are to be seen whole, as of B-MISC
 const LONGEST = 10; // characters of a cell that are to be seen whole
 const STACKED = 640; // stages narrower than this have their panel under the words
 const NARROW = 64; // columns below this are written closer
@@ -231,7 +232,7 @@ function linesOf(text, width) {
 function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   const strips = panels.main.includes("strips") ? rows : [];
   const names = strips.some((row) => row.tags) ? tags : [];
-  const letters = Math.min(LONGEST / 2, Math.max(0, ...names.map((name) => name.length)));
+  const letters = Math.min(NAME, Math.max(0, ...names.map((name) => name.length)));
   const texts = strips.flatMap((row) => row.texts ?? []);
   const digits = [
     ...texts,
