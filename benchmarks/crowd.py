@@ -36,7 +36,7 @@ from viewers import SETTINGS, Viewer
 OUT = Path(__file__).with_name("crowd.json")
 VIEWERS, PAUSE, SECONDS = 100, 5.0, 40.0
 AT_ONCE, ROUNDS, ANSWERED_AT_ONCE = 30, 5, (600, 1000)  # …, milliseconds
-IDLE, EDITS = 400, 60
+IDLE, EDITS = 400, 600  # the clock of a process ticks every 10 ms
 BESIDE, BESIDE_PAUSE, WATCHED, OTHERS = 10, 2.0, 20.0, 300  # …, seconds, seconds, milliseconds
 MEMORY_EDITS, MEMORY_SESSIONS, MEMORY_GROWTH, MEMORY = 2000, 1000, 1.05, 600  # …, MB
 NEW, FEW, HALL, OPENED_WITHIN, OPENED, SAME = 5, 10, 200, 10.0, 3000, 1.1  # …, milliseconds, share
