@@ -11,7 +11,7 @@ from crfviz.chain.questions.strength import strength_intervals
 from crfviz.chain.weights import START
 from crfviz.exceptions import ModelError, UnknownTagError
 from crfviz.ui import cached
-from crfviz.ui.state.scenario import MAX_WORDS, Scenario
+from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.stage.ruler import ruler
 from tests.tiny_tagger import save_tiny
 
@@ -140,3 +140,19 @@ def test_more_tags_than_can_be_drawn_are_refused(monkeypatch):
     monkeypatch.setattr(cached, "load_tagger", lambda _: wide)
     with pytest.raises(ModelError, match="201 tags; the pages draw at most 200"):
         cached.tagger("too wide")
+
+
+@pytest.mark.parametrize("strength", [1.0, 0.25])
+def test_the_pieces_of_the_strength_are_those_of_the_chain_with_edits_and_pins(
+    model, strength, monkeypatch
+):
+    sentence = "He runs !"
+    chain = cached.potentials(model, sentence, constrained=True).scale_transitions(40.0)
+    monkeypatch.setattr(cached, "potentials", lambda *_, **__: chain)
+    first, second = chain.tag_names[:2]
+    edits = Edits({(first, second): 2.5}, {(1, second): -1.0}, strength=strength)
+    pins = {0: first}
+    found = cached.strength_pieces(Scenario(model, sentence, edits, pins))
+    expected = strength_intervals(chain, MAX_STRENGTH, edits=edits, pins=pins)
+    assert found == expected
+    assert len(found) > 1
