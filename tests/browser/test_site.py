@@ -89,15 +89,18 @@ def test_from_a_server_a_sentence_is_tagged_as_by_python(visit, served):
 
 
 # The address of what was drawn last is written when the reader has just gone on to another one.
-WRITTEN_LATE = """() => {
+HELD = """() => {
   const [own, held] = [setTimeout, []];
-  window.setTimeout = (act, ...rest) => act.name === "write" ? held.push(act) : own(act, ...rest);
-  addEventListener("popstate", () => {
-    if (!held.length) return;
-    window.setTimeout = own;
-    held.splice(0).forEach((act) => act());
+  window.holds = new Promise((tell) => {
+    window.setTimeout = (act, ...rest) =>
+      act.name === "write" ? tell(held.push(act)) : own(act, ...rest);
   });
+  window.letGo = () => {
+    window.setTimeout = own;
+    held.forEach((act) => act());
+  };
 }"""
+WRITTEN_LATE = "() => addEventListener('popstate', letGo, { once: true })"
 
 
 def test_from_a_file_it_is_explored_and_its_address_says_where(visit, folder):
@@ -110,9 +113,11 @@ def test_from_a_file_it_is_explored_and_its_address_says_where(visit, folder):
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"&t=DET\.NOUN%3A-inf&page=transitions$"))
     edited = page.url
-    page.evaluate(WRITTEN_LATE)
+    page.evaluate(HELD)
     page.go_back()
     expect(page.locator('[data-cell="DET,NOUN"]')).not_to_have_attribute("data-edited", "true")
+    page.evaluate("() => holds")
+    page.evaluate(WRITTEN_LATE)
     page.go_forward()
     expect(page.locator('[data-cell="DET,NOUN"]')).to_have_attribute("data-edited", "true")
     page.get_by_label("More pages").select_option("why")
