@@ -34,3 +34,19 @@ def test_words_tags_nodes_and_edges_are_reached_and_explained(screen):
     expect(tip).to_have_text(second)
     screen.page.evaluate(f"{FOCUS}.blur()")
     expect(tip).to_be_hidden()
+
+
+def test_what_is_told_of_a_number_changes_with_it(screen):
+    screen.open("transitions")
+    cell = screen.cell("DET", "NOUN")
+    cell.hover()
+    with screen.redraw():
+        screen.type_score(cell, "-3.25")
+    screen.press("ArrowRight", "ArrowLeft")
+    tip = screen.page.locator(".tip")
+    expect(tip).to_contain_text("from DET to NOUN: -3.25")
+    with screen.redraw():
+        screen.press("Control+z")
+    told = cell.get_attribute("title")
+    assert "3.25" not in told
+    expect(tip).to_have_text(told)

@@ -9,8 +9,10 @@ const GAP = 6; // pixels between a thing and what is said of it
 // `now` gives the model that is drawn.
 export function buildTips(root, now) {
   const tip = html("div.tip", { "aria-hidden": "true", hidden: "" }); // the same is in labels and titles
+  let told = null; // the element of which something is said
   const say = (element) => {
     const text = element && textOf(now(), element);
+    told = text ? element : null;
     hide(tip, !text);
     if (!text) return;
     setText(tip, text);
@@ -26,7 +28,13 @@ export function buildTips(root, now) {
     else if (target.closest?.(".lattice-picture")) say(null);
   });
   root.addEventListener("pointerleave", () => say(null));
-  return tip;
+  return {
+    element: tip,
+    // What is said changes with the numbers.
+    update() {
+      if (told) say(told.isConnected ? told : null);
+    },
+  };
 }
 
 function textOf(model, element) {

@@ -95,7 +95,7 @@ export function buildFrame(stage) {
     heard.element,
   );
   stage.tip ??= buildTips(root, () => stage.model);
-  root.append(stage.tip);
+  root.append(stage.tip.element);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper];
   // Of what is to be seen between the words and the lower end of the frame, on the screen.
@@ -128,6 +128,7 @@ export function buildFrame(stage) {
       heard.update(next);
       const asked = next.asked && !next.asks ? next.asked[0] : null; // a link came for this word
       heads.forEach((head, t) => flag(head, { asked: t === asked }));
+      stage.tip.update();
     },
     // In pixels; it has one line or more. Where it is still to come its place is kept.
     noteHeight() {
