@@ -130,6 +130,35 @@ def test_the_ruler_breaks_where_the_best_path_changes(screen):
     expect(ruler.locator("svg")).to_have_attribute("aria-label", re.compile(re.escape(told)))
 
 
+# The names of pieces at the pointer or the line of the trained value, and which of them these hide:
+# what is drawn after a name, where it stands.
+POINTED = """() => {
+  const box = (element) => element.getBoundingClientRect();
+  const over = (a, b) => a.left < b.right && b.left < a.right;
+  const beside = (a, b) => a.top < b.bottom && b.top < a.bottom;
+  const later = (a, b) => b.compareDocumentPosition(a) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const labels = crfviz.all(".ruler-label");
+  const pairs = crfviz.all(".ruler-now, .ruler-trained").flatMap((mark) =>
+    labels.filter((label) => over(box(mark), box(label))).map((label) => [mark, label]));
+  const hidden = pairs.filter(([mark, label]) =>
+    later(mark, label) && beside(box(mark), box(label)));
+  return [pairs.length, hidden.map(([, label]) => label.textContent)];
+}"""
+
+
+def test_no_mark_of_the_ruler_hides_the_name_of_a_piece(screen):
+    screen.open("transitions")
+    cell = screen.cell("DET", "NOUN")
+    pointed = 0
+    for value in range(-6, 7):
+        with screen.redraw():
+            screen.type_score(cell, str(value))
+        number, hidden = screen.page.evaluate(POINTED)
+        assert hidden == [], value
+        pointed += number
+    assert pointed
+
+
 def test_the_slider_is_marked_where_a_tag_flips(screen):
     screen.open("transitions", t="DET.NOUN:2.5")
     edits = Edits(transitions={("DET", "NOUN"): 2.5})

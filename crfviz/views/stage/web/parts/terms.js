@@ -7,7 +7,7 @@ import { drawTick } from "./ghosts.js";
 
 const MARGIN = 1.2; // nats shown beyond the outermost mark of a ruler
 const REACH = 6; // breakpoints farther than this from the value and the trained one are only named
-const RULER = { width: 400, height: 26, foot: 20 };
+const RULER = { width: 400, height: 23, head: 10, foot: 20 };
 const APART = 48; // between the middles of two numbers under the ruler
 
 const SEEN = 5e-3; // terms below this are not written
@@ -47,15 +47,17 @@ function drawBar(bar, value, largest, trained) {
   set(bar, "title", score(value, 6));
 }
 
-// The values of one weight as a line: in each piece another path is best. The dot is the value now.
+// The values of one weight as a line: in each piece another path is best. The pointer, above the names of the pieces,
+// is the value now.
 export function buildRuler() {
-  const { width, height, foot } = RULER;
+  const { width, height, head, foot } = RULER;
   const title = html("div.ruler-title");
   const pieces = svg("g");
+  const names = svg("g");
   const trained = svg("line.ruler-trained", { y1: -3, y2: height + 3 });
-  const dot = svg("circle.ruler-now", { cy: height / 2, r: 7 });
-  const viewBox = `0 -4 ${width} ${height + foot + 4}`;
-  const picture = svg("svg.ruler-picture", { role: "img", tabindex: 0, viewBox }, pieces, trained, dot);
+  const pointer = svg("path.ruler-now", { d: `M0 -1 l-7 ${2 - head} h14 z` });
+  const viewBox = `0 ${-head} ${width} ${head + height + foot}`;
+  const picture = svg("svg.ruler-picture", { role: "img", tabindex: 0, viewBox }, pieces, trained, names, pointer);
   const note = html("div.ruler-foot");
   const element = html("section.side-panel.ruler", { "data-ruler": "" }, title, picture, note);
   return {
@@ -71,11 +73,12 @@ export function buildRuler() {
       const before = ruler.varies ? "differently at each step" : score(ruler.trained, 2);
       setText(title, `${from} → ${to} is ${score(now, 2)}, trained ${before}`);
       if (changed(pieces, JSON.stringify([ruler, low, high]))) {
-        pieces.replaceChildren(...drawPieces(ruler.pieces, x));
+        pieces.replaceChildren(...ruler.pieces.map((piece, i) => drawPiece(piece, i, x)));
+        names.replaceChildren(...ruler.pieces.flatMap((piece) => nameOf(piece, x)), ...drawBreaks(breaks, x));
       }
       hide(trained, ruler.varies || !Number.isFinite(ruler.trained));
       for (const end of ["x1", "x2"]) set(trained, end, x(ruler.trained));
-      set(dot, "cx", x(now));
+      set(pointer, "transform", `translate(${x(now)})`);
       const here = ruler.pieces.findLast((piece) => piece.low <= now) ?? ruler.pieces[0];
       const list = (values, digits) => values.map((value) => score(value, digits)).join(", ");
       const known = `${ruler.pieces.length} pieces, breakpoints ${list(breaks, 3) || "none"}`;
@@ -96,25 +99,26 @@ function stretchOf(breaks, centres) {
   return { low: Math.min(...shown) - MARGIN, high: Math.max(...shown) + MARGIN, far };
 }
 
-// Numbers that would touch are left out: the description of the picture has all of them.
-function drawPieces(pieces, x) {
-  let last = -Infinity;
-  return pieces.flatMap((piece, i) => {
-    const free = x(piece.low) - last >= APART;
-    const parts = drawPiece(piece, i, x, free);
-    if (parts.some((part) => part.matches("[data-break]"))) last = x(piece.low);
-    return parts;
-  });
+function drawPiece({ low, high, label }, i, x) {
+  const { height } = RULER;
+  const size = { x: x(low), width: Math.max(0, x(high) - x(low)), height };
+  return svg("rect.ruler-piece", { "data-piece": i, ...size }, svg("title", label));
 }
 
-function drawPiece({ low, high, label }, i, x, free) {
+// Where a name has room.
+function nameOf({ low, high, label }, x) {
+  const wide = x(high) - x(low) > 8.5 * label.length;
+  return wide ? [svg("text.ruler-label", { x: (x(low) + x(high)) / 2, y: RULER.height / 2 + 5 }, label)] : [];
+}
+
+// Numbers that would touch are left out: the description of the picture has all of them.
+function drawBreaks(breaks, x) {
   const { width, height } = RULER;
-  const [left, right] = [x(low), x(high)];
-  const size = { x: left, width: Math.max(0, right - left), height };
-  const parts = [svg("rect.ruler-piece", { "data-piece": i, ...size }, svg("title", label))];
-  const wide = right - left > 8.5 * label.length;
-  if (wide) parts.push(svg("text.ruler-label", { x: (left + right) / 2, y: height / 2 + 5 }, label));
-  const inside = free && Number.isFinite(low) && left > 0 && left < width;
-  if (inside) parts.push(svg("text.ruler-break", { "data-break": low, x: left, y: height + 16 }, score(low, 2)));
-  return parts;
+  let last = -Infinity;
+  return breaks.flatMap((value) => {
+    const at = x(value);
+    if (at - last < APART || at <= 0 || at >= width) return [];
+    last = at;
+    return svg("text.ruler-break", { "data-break": value, x: at, y: height + 16 }, score(value, 2));
+  });
 }
