@@ -1,4 +1,4 @@
-.PHONY: run test suite again check fix fast fuzz install bench locked tools lock sbom audit
+.PHONY: run test suite nightly check fix fast fuzz install bench locked tools lock sbom audit
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -6,7 +6,6 @@ CORES = $(shell $(PYTHON) -c "import os; print(os.cpu_count() or 1)")
 JOBS ?= $(shell expr $(CORES) + 1)  # a browser test waits half of its time
 FAST_JOBS ?= $(CORES)
 FUZZ ?= 50000
-FEW = 3
 OPTIONS ?=
 LOCK ?= locks/linux-x86_64-cpu.txt
 TORCH ?= cpu
@@ -25,10 +24,8 @@ test: $(VENV)/installed-dev
 suite: $(VENV)/installed-dev
 	$(PYTEST) -n $(JOBS) --durations 10
 
-again: check  # after a run that failed: the few tests that did, alone; what passes now has a race
-	$(BIN)/python -c "import json, sys; failed = json.load(open('.pytest_cache/v/cache/lastfailed')); \
-	  print('Failed beside others:', *failed, sep='\n  '); sys.exit(len(failed) > $(FEW))"
-	$(BIN)/pytest -q --last-failed --last-failed-no-failures none
+nightly: check  # all of tests/matrix, of which `make test` runs the tenth that the commit chooses
+	$(PYTEST) -n $(JOBS) --durations 10 --matrix all
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy
@@ -39,10 +36,10 @@ fix: $(VENV)/installed-dev
 	$(BIN)/biome check --write ; $(BIN)/dprint fmt
 
 fast: $(VENV)/installed-dev
-	HYPOTHESIS_PROFILE=fast $(PYTEST) -n $(FAST_JOBS) -q -m "not slow and not app and not browser" --ignore tests/browser
+	HYPOTHESIS_PROFILE=fast $(PYTEST) -n $(FAST_JOBS) -q tests/unit
 
 fuzz: $(VENV)/installed-dev
-	CRFVIZ_FUZZ=$(FUZZ) $(BIN)/pytest -q -s --timeout 0 tests/test_fuzz.py tests/test_brought_fuzz.py
+	CRFVIZ_FUZZ=$(FUZZ) $(BIN)/pytest -q -s --timeout 0 tests/matrix/test_fuzz.py tests/matrix/test_brought_fuzz.py
 
 install: $(VENV)/installed-dev
 	$(BIN)/pre-commit install

@@ -3,15 +3,14 @@
 import os
 import shutil
 import tempfile
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import sync_playwright
 
 from benchmarks.serving import running_app
-from tests.browser.screen import SCRIPT, TITLES, Screen
-from tests.forked_server import fork
+from tests.support.forked_server import fork
+from tests.support.screen import SCRIPT, TITLES, Screen
 
 CHROMIUM_NAMES = (
     "chromium-headless-shell",  # Debian's, which draws no window: a sixth less work
@@ -36,12 +35,6 @@ PROJECTOR = {"width": 1280, "height": 720}
 # a time for a state.
 SLOW = int(os.environ.get("CRFVIZ_SLOW", "1"))
 SLOW_SCRIPT = SCRIPT.with_name("slow.js")
-
-
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-from tests.browser.accessibility import COLOURS, FOUND
+from tests.support.accessibility import COLOURS, FOUND
 
 STAGE = """() => {
   const host = document.body.appendChild(document.createElement("div"));

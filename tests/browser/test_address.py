@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
-from tests.browser.screen import (
+from tests.support.screen import (
     SENTENCE,
     STAGES,
     TITLES,

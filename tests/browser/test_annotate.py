@@ -11,7 +11,7 @@ from crfviz.annotations.propagation import propose
 from crfviz.annotations.store.store import open_store
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.text.schemes import spans
-from tests.browser.screen import tagger
+from tests.support.screen import tagger
 
 MODEL = "upos-en-contextfree"
 

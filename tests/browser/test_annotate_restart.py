@@ -11,8 +11,8 @@ from benchmarks.serving import running_app
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.annotate.store import document_key
-from tests.browser.screen import PATIENCE
-from tests.forked_server import fork
+from tests.support.forked_server import fork
+from tests.support.screen import PATIENCE
 
 KEYS = "navb"
 ROUNDS = 3

@@ -3,8 +3,8 @@
 from playwright.sync_api import expect
 
 from crfviz.views.quiz.asked import next_question
-from tests.browser.accessibility import assert_accessible
-from tests.browser.screen import chain
+from tests.support.accessibility import assert_accessible
+from tests.support.screen import chain
 
 ASKED = "[data-question]"
 TAKEN = ("Take it with you", "Save the lattice")

@@ -10,7 +10,7 @@ from crfviz.chain.edits import Edits
 from crfviz.text.tokenizer import tokenize
 from crfviz.ui.cached import first_sentence
 from crfviz.views.exports.bundle import component
-from tests.browser.screen import (
+from tests.support.screen import (
     SENTENCE,
     STAGES,
     Screen,

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from tests.brought import (
+from tests.support.brought import (
     DOG,
     FALLS,
     TAGS,
@@ -24,7 +24,7 @@ from tests.brought import (
     understand,
     zipped_tiny,
 )
-from tests.browser.screen import (
+from tests.support.screen import (
     STAGES,
     TITLES,
     assert_matrix,

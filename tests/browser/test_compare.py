@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
-from tests.browser.screen import MARGINAL, chain, grid, named, number
+from tests.support.screen import MARGINAL, chain, grid, named, number
 
 SENTENCE = "The committee will present its report ."
 EDITS = Edits(transitions={("DET", "NOUN"): -3.25}, emissions={(1, "ADJ"): 7.5})

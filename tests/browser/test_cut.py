@@ -5,9 +5,9 @@ Zoomed in to 200 % every control can be scrolled to, too.
 
 import pytest
 
-from tests.browser.screen import STAGES, TITLES
 from tests.browser.test_look import FAINT, LEAST_CONTRAST
 from tests.browser.test_sizes import HALL, PROJECTOR, resize, visit
+from tests.support.screen import STAGES, TITLES
 
 # Texts that do not fit into what cuts them off, and have no dots that say so.
 CUT = """() => {

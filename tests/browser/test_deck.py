@@ -2,13 +2,12 @@
 
 import shutil
 import tarfile
-from pathlib import Path
 
 from playwright.sync_api import expect
 
 import crfviz
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 # Of the package on npm what a deck needs, as it is there.
 REVEAL = ROOT / "tests" / "fixtures" / "reveal.js-5.2.1.tgz"
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
-from tests.browser.screen import (
+from tests.support.screen import (
     MODEL,
     SENTENCE,
     assert_lattice,

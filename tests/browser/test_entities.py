@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 from crfviz.chain.edits import Edits
 from crfviz.chain.entities.illegal_mass import constraint_effect
 from crfviz.chain.entities.probability import entity_probability, entity_shortcuts
-from tests.browser.screen import chain, named
 from tests.browser.test_look import FAINT, LEAST_CONTRAST
 from tests.browser.test_steps import BELOW
+from tests.support.screen import chain, named
 
 MODEL = "ner-en"
 SENTENCE = "The University of Oxford is in the north of England ."  # greedy breaks BIO twice

@@ -7,7 +7,9 @@ from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
 from crfviz.taggers.registry import load_tagger
-from tests.browser.screen import (
+from tests.browser.test_sizes import PROJECTOR, TEXTBOOK, assert_large, assert_very_large, resize
+from tests.support.icecream import DIARY
+from tests.support.screen import (
     STAGES,
     TITLES,
     assert_lattice,
@@ -16,8 +18,6 @@ from tests.browser.screen import (
     chain,
     with_cell,
 )
-from tests.browser.test_sizes import PROJECTOR, TEXTBOOK, assert_large, assert_very_large, resize
-from tests.icecream import DIARY
 
 PERCEPTRON, ICE_CREAM = "upos-en-perceptron", "textbook/ice-cream"
 SENTENCE = "These have been sold ."

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
-from tests.browser.screen import chain
+from tests.support.screen import chain
 
 EDITS = Edits(transitions={("DET", "NOUN"): -3.25}, emissions={(1, "ADJ"): 7.5})
 EDITED = {"t": "DET.NOUN:-3.25", "e": "1.ADJ:7.5"}

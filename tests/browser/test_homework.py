@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.views.frames.homework import as_text
-from tests.browser.screen import chain
+from tests.support.screen import chain
 
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
 

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.screen import chain
+from tests.support.screen import chain
 
 FOCUS = "crfviz.stage().getRootNode().activeElement"
 

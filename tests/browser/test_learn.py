@@ -5,7 +5,7 @@ import pytest
 from crfviz.chain.edits import Edits
 from crfviz.chain.questions.gradient import gradient_step
 from crfviz.chain.weights import END, START
-from tests.browser.screen import MODEL, assert_matrix, chain, named
+from tests.support.screen import MODEL, assert_matrix, chain, named
 
 SENTENCE = "Old dogs see the boat ."
 

@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 
 from crfviz.ui.lectures.shelf import lecture, lectures
 from crfviz.ui.lectures.written import unpacked
-from tests.browser.accessibility import assert_accessible
 from tests.browser.conftest import PROJECTOR
-from tests.browser.screen import PATIENCE, TRIES
+from tests.support.accessibility import assert_accessible
+from tests.support.screen import PATIENCE, TRIES
 
 NAME = "greedy"
 ALL_OF_IT = "45-minutes"  # has the cues of the others

@@ -20,7 +20,7 @@ from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, data
 from crfviz.views.exports.page import live_page
 from crfviz.views.strips.paths import entropy_note
-from tests.browser.accessibility import FOUND, WCAG
+from tests.support.accessibility import FOUND, WCAG
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ("These", "look", "<b>fine</b>", "to", "me", ".")

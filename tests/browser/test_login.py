@@ -9,9 +9,9 @@ from benchmarks.serving import running_app
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.annotate.store import document_key
-from tests.browser.screen import PATIENCE
-from tests.forked_server import fork
-from tests.identity_provider import identity_provider, secrets
+from tests.support.forked_server import fork
+from tests.support.identity_provider import identity_provider, secrets
+from tests.support.screen import PATIENCE
 
 
 @pytest.mark.long

@@ -3,7 +3,7 @@
 import pytest
 
 from crfviz.text.tokenizer import tokenize
-from tests.browser.screen import STAGES
+from tests.support.screen import STAGES
 
 TWELVE = "The committee will present its report to the board on Monday ."
 FORTY = (

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
-from tests.browser.accessibility import assert_accessible
-from tests.browser.screen import PATIENCE, PAUSE, TRIES, Screen
+from tests.support.accessibility import assert_accessible
+from tests.support.screen import PATIENCE, PAUSE, TRIES, Screen
 
 TAGGED = "He\tPRON\nruns\tVERB\n.\tSYM\n\nThese\tPRON\nlook\tVERB\nfine\tADJ\n.\tPUNCT\n"
 

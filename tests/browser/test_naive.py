@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.screen import chain
+from tests.support.screen import chain
 
 
 def test_the_sum_of_all_paths_is_z_and_fewer_words_have_fewer_paths(screen):

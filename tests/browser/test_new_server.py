@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
 from crfviz.taggers.registry import SHIPPED
-from tests.browser.screen import MODEL, PATIENCE, SENTENCE, assert_lattice, chain, with_cell
+from tests.support.screen import MODEL, PATIENCE, SENTENCE, assert_lattice, chain, with_cell
 
 FILES = ("config.json", "vocabulary.json", "model.safetensors")
 

@@ -7,16 +7,16 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from time import monotonic
 
 import pytest
 from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
+from tests.support.paths import ROOT
+
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 NOTEBOOKS = ROOT / "docs" / "notebooks"
 PATIENCE = 60_000  # milliseconds: a kernel starts
 QUICKLY = 5_000  # milliseconds for a question that may not be asked

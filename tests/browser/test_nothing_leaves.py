@@ -13,10 +13,10 @@ from playwright.sync_api import expect
 from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.annotate.store import document_key
-from tests.browser.screen import TITLES, WITHOUT_STAGE, Screen
-from tests.forked_server import fork
-from tests.marked_names import ANNOTATORS, WORDS, marked_places
-from tests.test_exports_send_nothing import lattice, report
+from tests.support.forked_server import fork
+from tests.support.marked_names import ANNOTATORS, WORDS, marked_places
+from tests.support.screen import TITLES, WITHOUT_STAGE, Screen
+from tests.unit.views.exports.test_exports_send_nothing import lattice, report
 
 CHART = "[data-testid=stVegaLiteChart] .marks"
 MARKED = {"model": "marked", "sentence": "  ".join(WORDS), "v.by": ANNOTATORS[0]}

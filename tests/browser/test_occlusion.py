@@ -4,7 +4,7 @@ import pytest
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.occlusion import HIDDEN
-from tests.browser.screen import one_thread, tagger
+from tests.support.screen import one_thread, tagger
 
 SENTENCE = "The old man the boat near the river ."
 WORDS = SENTENCE.split()

@@ -4,7 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from tests.test_views_web import WEB
+from tests.unit.views.test_web import WEB
 
 AN_HOUR = 3_600_000  # milliseconds
 BEGIN = """async (code) => {

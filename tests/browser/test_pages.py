@@ -11,7 +11,7 @@ from crfviz.chain.forward_backward import normalise
 from crfviz.chain.sampling import sample
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.views.strips.grids import SWEEP_DISPLAYS
-from tests.browser.screen import (
+from tests.support.screen import (
     MODEL,
     STAGES,
     TITLES,

@@ -5,7 +5,7 @@ import pytest
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.questions.influence import influence
 from crfviz.chain.sampling import largest_gap, pile
-from tests.browser.screen import MODEL, chain, named
+from tests.support.screen import MODEL, chain, named
 
 SENTENCE = "Old dogs see the boat ."
 FORTY = " ".join(["Old dogs see the boat near the river", "and fish"] * 4)

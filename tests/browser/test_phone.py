@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tests.browser.screen import STAGES, TITLES
+from tests.support.screen import STAGES, TITLES
 
 PHONE = {"width": 390, "height": 844}
 BESIDE = ("viterbi", "forward-backward", "marginals", "why")  # on a projector the panel is there

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 import crfviz
 from crfviz.views.site.folder import write_site
-from tests.browser.accessibility import FOUND, WCAG
+from tests.support.accessibility import FOUND, WCAG
 
 MODELS = ("upos-en-contextfree", "textbook/ice-cream")
 TYPED = "Time flies like an arrow, they say."

@@ -5,9 +5,9 @@ import pytest
 from crfviz.taggers.registry import list_taggers
 from crfviz.text.tokenizer import tokenize
 from crfviz.views.contents import ENTRIES
-from tests.browser.accessibility import CROWDED, TARGET, assert_accessible
-from tests.browser.screen import STAGES, TITLES
 from tests.browser.test_look import TWELVE
+from tests.support.accessibility import CROWDED, TARGET, assert_accessible
+from tests.support.screen import STAGES, TITLES
 
 PROJECTOR, HALL = (1280, 720), (1920, 1080)  # pixels
 LEAST, LEAST_TEXTBOOK = 14, 20  # pixels on a projector

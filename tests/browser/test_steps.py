@@ -5,7 +5,7 @@ import torch
 from playwright.sync_api import expect
 
 from crfviz.chain.demonstrations.log_space import forward_messages
-from tests.browser.screen import MODEL, SENTENCE, chain, grid, named
+from tests.support.screen import MODEL, SENTENCE, chain, grid, named
 
 SEEN = """() => {
   const stage = crfviz.stage();

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from crfviz.ui.tour.stops import STOPS, target
 from crfviz.views.quiz.asked import next_question
-from tests.browser.accessibility import assert_accessible
-from tests.browser.screen import MODEL, chain
+from tests.support.accessibility import assert_accessible
+from tests.support.screen import MODEL, chain
 
 SENTENCE = "I want to work ."
 OFFER = "Take the tour, 3 minutes"

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.screen import SENTENCE, chain
+from tests.support.screen import SENTENCE, chain
 
 FOCUSED = """() => {
   let element = document.activeElement;

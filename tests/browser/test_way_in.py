@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from crfviz.ui.shell.glossary import GLOSSARY
 from crfviz.views.contents import ENTRIES, GROUPS
-from tests.browser.screen import MODEL, TITLES
+from tests.support.screen import MODEL, TITLES
 
 LONGEST = {
     "model": "textbook/casino",

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.screen import PATIENCE
+from tests.support.screen import PATIENCE
 
 SENTENCE = "Mr Smith went to Paris in 2019 , and the three cats sang ."
 

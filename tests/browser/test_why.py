@@ -13,7 +13,7 @@ from crfviz.chain.questions.flips import smallest_flips
 from crfviz.chain.questions.strength import strength_intervals
 from crfviz.chain.questions.tipping import tipping_points
 from crfviz.chain.questions.why_not import why_not
-from tests.browser.screen import assert_lattice, assert_rows, chain, named
+from tests.support.screen import assert_lattice, assert_rows, chain, named
 
 TERMS = """() => crfviz.all(".terms .term[data-term]").map((row) => [
   Number(row.dataset.term), ...[...row.querySelectorAll(".term-bar")].map((bar) => bar.title)])"""

@@ -1,0 +1,432 @@
+"""The page Annotate with AppTest: sentences in, what is wrong with them, export, removal."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import create_engine
+
+from crfviz.annotations import labelling
+from crfviz.annotations.files.exporting import render
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.labelling import Desk
+from crfviz.annotations.records import Annotation
+from crfviz.annotations.store.store import open_store
+from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.taggers.registry import load_tagger
+from crfviz.ui.annotate import add, learning
+from crfviz.ui.annotate import store as annotation_store
+from crfviz.ui.annotate.store import document_key
+from tests.app.test_app import button
+from tests.support.app_pages import open_at
+
+pytestmark = pytest.mark.app
+
+PAGE = "pages/annotate.py"
+MODEL = "upos-en-contextfree"
+BROKEN = "Dogs\tNOUN\nrun\tVERB\n\nThree\tcolumns\tare NOUN\nbut\n\nStop\tVERB\n"
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path}/annotations.db")
+    annotation_store.store.clear()
+    with open_store() as opened:
+        yield opened
+    annotation_store.store.clear()
+
+
+@pytest.fixture
+def page(app, store):  # noqa: ARG001 - a fixture
+    app.query_params.update({"model": MODEL, "v.by": "anna"})
+    return open_at(app, PAGE)
+
+
+def open_part(page, part, document=None):
+    """A part of the page; with a document, after it was chosen."""
+    if document:
+        (key,) = [document_key(d) for d in open_store().documents() if d.name == document]
+        page.run().selectbox(key="view.doc").set_value(key).run()
+    return page.button_group(key="view.part").set_value(part).run()
+
+
+def texts(page):
+    kinds = ("markdown", "caption", "info", "error", "warning", "success")
+    return "\n".join(element.value for kind in kinds for element in getattr(page, kind))
+
+
+def upload(page, name, content):
+    return page.file_uploader(key="annotate.upload").upload(name, content, "text/plain").run()
+
+
+def finish(store, document, who, changes=()):
+    """Accept every sentence of a document, with some tags set."""
+    tagger = load_tagger(MODEL)
+    for item in store.items(document):
+        desk = Desk(item, who, tagger, "v1")
+        annotation = labelling.begin(desk)
+        for position, tag in changes:
+            annotation = labelling.correct(desk, annotation, position, position, tag)
+        store.save(labelling.accept(annotation), tagger.tags)
+
+
+def test_an_empty_store_asks_for_sentences(page):
+    assert not page.exception
+    assert page.text_area(key="draft.annotate.paste")
+    assert page.sidebar.text_input(key="view.by").value == "anna"
+
+
+def test_pasted_lines_become_a_document(page, store):
+    page.text_area(key="draft.annotate.paste").set_value("Dogs run.\n\nStop!\n").run()
+    assert "plain text, a sentence a line**: 2 sentences" in texts(page)
+    assert store.documents() == []
+    button(page, "Keep the 2 sentences and label them").click().run()
+    assert not page.exception
+    assert [item.tokens for item in store.items("pasted")] == [("Dogs", "run", "."), ("Stop", "!")]
+
+
+def test_a_paste_of_sentences_that_are_there_is_asked_about(page, store):
+    store.add("dogs", _items("Dogs run.", "Stop!"))
+    open_part(page.run(), "add")
+    page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!\n").run()
+    assert "The sentences of **dogs** are in the store already" in texts(page)
+    assert "**0 annotations** to add" not in texts(page)
+    button(page, "Label what is there").click().run()
+    assert not page.exception
+    assert [each.name for each in store.documents()] == ["dogs"]
+    open_part(page, "add")
+    assert "The 2 sentences of dogs are there" in texts(page)
+    page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!").run()
+    page.button_group(key="view.joined").set_value("separate").run()
+    button(page, "Keep the 2 sentences and label them").click().run()
+    assert [each.name for each in store.documents()] == ["dogs", "pasted"]
+
+
+def test_a_broken_file_names_its_lines_and_keeps_nothing_unasked(page, store):
+    upload(page, "dogs.conll", BROKEN.encode())
+    assert "CoNLL columns" in texts(page)
+    assert "line 5" in texts(page)
+    assert "1 sentence cannot be kept" in texts(page)
+    assert store.documents() == []
+    button(page, "Keep the 2 good sentences and label them").click().run()
+    assert [item.gold for item in store.items("dogs.conll")] == [("NOUN", "VERB"), ("VERB",)]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "no sentence"),
+        (b"\xff\xfeD\x00", "UTF-16"),
+        (b"Dogs\tNOUN\nr\xfcn\tVERB\n", "UTF-8"),
+        (b"Dogs\tNOUN\nrun\tKVITTER\n", "KVITTER"),
+        (b'{"tokens": ["a"], "tags": []}\n', "line 1"),
+    ],
+    ids=["empty", "UTF-16", "not UTF-8", "unknown tag", "no tags"],
+)
+def test_bad_files_are_told_in_words(page, content, says):
+    upload(page, "bad.txt", content)
+    assert not page.exception
+    assert says in texts(page)
+
+
+def test_tags_that_the_model_lacks_are_said_once_and_can_be_mapped(page, store):
+    content = "\n\n".join(["Dogs\tNN\nrun\tVERB", "Cats\tNN\nsleep\tVBP", "Stop\tVERB"])
+    upload(page, "dogs.conll", content.encode())
+    assert texts(page).count("expected one of the tags") == 1
+    assert "'NN' (2 words), 'VBP' (1 word): 2 sentences without gold tags" in texts(page)
+    boxes = {box.label.split()[0]: box for box in page.selectbox if "counts as" in box.label}
+    boxes["NN"].set_value("NOUN").run()
+    assert "'VBP' (1 word): 1 sentence without gold tags" in texts(page)
+    button(page, "Keep the 3 sentences and label them").click().run()
+    assert [i.gold for i in store.items("dogs.conll")] == [("NOUN", "VERB"), None, ("VERB",)]
+
+
+def test_a_kind_of_entity_is_mapped_once_for_its_beginning_and_inside(app, store):
+    app.query_params.update({"model": "ner-en", "v.by": "anna"})
+    page = open_at(app, PAGE)
+    content = "Ann\tB-person\nLee\tI-person\nran\tO\n\nRome\tB-geo\n\nTea\tB-drink\n"
+    upload(page, "people.conll", content.encode())
+    for word, kind in {"person (2 words)": "PER", "geo (1 word)": "LOC"}.items():
+        (box,) = [box for box in page.selectbox if box.label == f"{word} counts as"]
+        box.set_value(kind).run()
+    button(page, "Keep the 3 sentences and label them").click().run()
+    gold = [item.gold for item in store.items("people.conll")]
+    assert gold == [("B-PER", "I-PER", "O"), ("B-LOC",), None]
+
+
+def test_export_offers_what_the_filters_leave(page, store):
+    name = store.add("dogs", _items("Dogs run .", "Stop !"))
+    finish(store, name, "anna")
+    open_part(page, "export", name)
+    assert "Download 2 annotated sentences" in [each.label for each in page.get("download_button")]
+    page.selectbox(key="view.state").set_value("open").run()
+    assert "No sentence fits" in texts(page)
+
+
+def test_a_second_annotator_joins_the_document(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    finish(store, name, "anna")
+    pairs = [(item, replace(said, annotator="ben")) for item, said in store.annotations()]
+    open_part(page, "add", name)
+    upload(page, "ben.jsonl", render(pairs, "jsonl").encode())
+    assert "sentences of **dogs** are in the store" in texts(page)
+    assert "**2 annotations** to add, 0 there already, 0 against" in texts(page)
+    button(page, "Add 2 annotations and label on").click().run()
+    assert not page.exception
+    assert store.annotators(name) == ["anna", "ben"]
+    assert [document.name for document in store.documents()] == ["dogs"]
+
+
+def test_agreement_of_two(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    open_part(page, "agreement", name)
+    assert "two annotators" in texts(page)
+    finish(store, name, "anna", [(0, "NOUN"), (1, "VERB")])
+    finish(store, name, "ben", [(0, "VERB"), (1, "VERB")])
+    page.run()
+    assert not page.exception
+    assert page.metric[0].label == "Cohen's κ"
+    assert page.metric[1].value == "71.4 %"  # 5 of 7 words
+    assert "2 words with two tags" in texts(page)
+
+
+def test_export_and_learn_ask_which_of_contradicting_copies_go_on(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    finish(store, name, "anna", [(1, "VERB")])
+    finish(store, name, "ben", [(1, "VERB")])
+    (first, _) = store.items(name)
+    said = store.annotation(first.id, "ben")
+    store.save(replace(said, final=("X", *said.final[1:])))
+    open_part(page, "export", name)
+    assert "disagree about **1 of 2 sentences**" in texts(page)
+    assert not page.get("download_button")
+    page.selectbox(key="view.copies").set_value("agreed").run()
+    assert [each.label for each in page.get("download_button")] == ["Download 1 annotated sentence"]
+    page.selectbox(key="view.copies").set_value("all").run()
+    assert "Download 4 annotated" in page.get("download_button")[0].label
+    open_part(page, "learn")
+    assert button(page, "Teach").disabled
+    assert "finished sentence" not in texts(page)
+    page.selectbox(key="view.copies").set_value("majority").run()
+    assert "1 finished sentence;" in texts(page)
+    page.selectbox(key="view.copies").set_value("ask")
+    button(page, "Teach").click().run()
+    assert "Choose which copies are learnt from" in page.toast[0].value
+    page.selectbox(key="view.teacher").set_value("ben").run()
+    assert "2 finished sentences;" in texts(page)
+
+
+def test_export_says_that_an_older_document_mixes_tags(page, store):
+    items = _items("Dogs run home .", "Stop them !")
+    said = [
+        Annotation(n, "anna", each.offsets, tags, tags, state="done", model=model)
+        for n, (each, tags, model) in enumerate(
+            zip(items, (("NOUN",) * 4, ("B-ORG", "O", "O")), ("upos-en", "ner-en"), strict=True)
+        )
+    ]
+    name = store.add("dogs", items, labelled=said)
+    open_part(page, "export", name)
+    assert "would mix tags of different models" in texts(page)
+    assert "(NOUN)" in texts(page)
+    assert "(B-ORG)" in texts(page)
+
+
+def test_model_errors_takes_what_was_labelled(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    page.switch_page("pages/model-errors.py").run()
+    page.button_group(key="view.corpus").set_value("labelled").run()
+    assert "choose a document" in texts(page)
+    page.selectbox(key="view.doc").set_value(document_key(*store.documents())).run()
+    assert "No sentence of dogs is done yet" in texts(page)
+    finish(store, name, "anna", [(0, "X")])
+    page.run()
+    assert not page.exception
+    assert "dogs, labelled by all annotators" in texts(page)
+    finish(store, name, "ben", [(0, "NOUN")])
+    page.run()
+    assert "disagree about **2 of 2 sentences**" in texts(page)
+    assert "dogs, labelled by" not in texts(page)
+
+
+def test_with_a_login_a_file_labels_under_nobody_elses_name(page, store, monkeypatch):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    content = render(store.annotations(name), "jsonl").encode()
+    monkeypatch.setattr(add, "login_asked", lambda: True)
+    monkeypatch.setattr(add, "annotator", lambda: "mallory@example.org")
+    open_part(page, "add", name)
+    upload(page, "again.jsonl", content)
+    assert "“anna” labelled it" in page.error[0].value.replace("\\", "")
+    assert not [each for each in page.button if each.key == "annotate.keep"]
+    monkeypatch.setattr(add, "annotator", lambda: "anna")
+    page.run()
+    assert not page.error
+    assert [each for each in page.button if each.key == "annotate.keep"]
+
+
+@pytest.mark.parametrize("part", ["add", "learn", "export"])
+def test_where_uploads_are_off_nothing_is_added_taught_or_removed(page, store, monkeypatch, part):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
+    open_part(page, part, name)
+    assert not page.exception
+    assert ("takes no" in texts(page)) is (part != "export")
+    assert not page.get("file_uploader")
+    assert not page.text_area
+    assert {"Teach", "Remove"}.isdisjoint(each.label for each in page.button)
+
+
+@pytest.mark.parametrize("wanted", ["dogs", "two  blanks", "a\ttab.txt "])
+def test_removal_asks_for_the_name(page, store, wanted):
+    name = store.add(wanted, _items("Dogs run ."))
+    finish(store, name, "anna")
+    open_part(page, "export", name)
+    assert button(page, "Remove").disabled
+    page.text_input(key="annotate.sure").set_value(" ".join(name.split())).run()
+    button(page, "Remove").click().run()
+    assert store.documents() == []
+
+
+def test_what_was_removed_can_be_added_again(page, store):
+    for _ in range(2):
+        open_part(page.run(), "add")
+        upload(page, "dogs.txt", b"Dogs run .\n")
+        next(each for each in page.button if each.label.startswith("Keep")).click().run()
+        assert not page.exception
+        (document,) = store.documents()
+        open_part(page, "export")
+        page.text_input(key="annotate.sure").set_value(document.name).run()
+        button(page, "Remove").click().run()
+        assert store.documents() == []
+
+
+@pytest.mark.parametrize("table", ["crfviz_documents", "crfviz_annotations"])
+def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp_path, table):
+    store.add("dogs", _items("Dogs run ."))
+    (document,) = store.documents()
+    engine = create_engine(f"sqlite:///{tmp_path}/annotations.db")
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"ALTER TABLE {table} RENAME TO gone")
+    page.run()
+    if table == "crfviz_annotations":
+        page.button(key=f"annotate.open.{document_key(document)}").click().run()
+    assert not page.exception
+    assert page.error
+    assert button(page, "Try again")
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"ALTER TABLE gone RENAME TO {table}")
+    button(page, "Try again").click().run()
+    assert not page.error
+
+
+def test_a_sentence_that_the_model_cannot_score_has_ways_on(app, store):
+    store.add("dogs", _items("Dogs run .", "1 2 3"))
+    (document,) = store.documents()
+    app.query_params.update({"model": "textbook/ice-cream", "v.by": "anna"})
+    app.query_params["v.doc"] = document_key(document)
+    open_at(app, PAGE)
+    assert not app.exception
+    assert "Sentence 1: Choose another model" in texts(app)
+    assert button(app, "Try again")
+    button(app, "Next").click().run()
+    assert not app.error
+    assert app.query_params["v.item"] == str(store.item_ids("dogs")[1])
+
+
+def test_without_a_document_the_list_is_shown(page, store):
+    names = [store.add(name, _items("Dogs run .")) for name in ("dogs", "cats  and\tmore")]
+    finish(store, names[0], "anna")
+    page.run()
+    assert "Choose a document" in texts(page)
+    assert "1 sentence\n1 done, 0 begun by you" in texts(page)
+    assert MODEL in texts(page)
+    assert not page.main.get("bidi_component")
+    button(page, "cats and more").click().run()
+    assert page.main.get("bidi_component")
+    assert page.button_group(key="view.part").value == "label"
+
+
+def test_opening_a_document_brings_its_model_along(page, store):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    page.sidebar.selectbox(key="model").set_value("ner-en").run()
+    open_part(page, "label", name)
+    assert page.sidebar.selectbox(key="model").value == MODEL
+    page.sidebar.selectbox(key="model").set_value("ner-en").run()
+    assert "dogs is labelled with the 17 tags of upos-en-contextfree: ADJ, ADP" in texts(page)
+    button(page, f"Use {MODEL}").click().run()
+    assert "17 tags" not in texts(page)
+
+
+def test_a_document_whose_model_is_gone_keeps_its_tags(page, store):
+    name = store.add("dogs", _items("Dogs run ."))
+    (item,) = store.items(name)
+    gone = Annotation(item.id, "anna", item.offsets, ("A",) * 3, ("A",) * 3, model="gone")
+    store.save(gone, ("A", "B"))
+    open_part(page, "label", name)
+    assert "labelled with the 2 tags of gone: A, B" in texts(page)
+    assert "gone is gone: choose a model with the same tags" in texts(page)
+
+
+def _items(*sentences):
+    from crfviz.annotations.files.importing import read_items
+
+    return read_items("\n".join(sentences).encode(), "dogs").items
+
+
+def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store):
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    page.text_area(key="draft.annotate.paste").set_value("Other.\nSentences.")
+    button(page, "Keep the 2 sentences and label them").click().run()
+    page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
+    assert store.documents() == []
+
+
+def test_who_teaches_while_another_does_sees_the_place_in_the_line(page, store, monkeypatch):
+    jobs = Jobs()
+    monkeypatch.setattr(Job, "begin", lambda _: None)  # both wait for ever
+    monkeypatch.setattr(learning, "_jobs", lambda: jobs)
+    monkeypatch.setattr(learning, "visitor", lambda: "me")
+    jobs.start("Teach first", [], visitor="other")
+    store.add("notes", read_items(b"Dogs run.", "notes").items)
+    finish(store, "notes", "anna")
+    open_part(page, "learn", "notes")
+    button(page, "Teach").click().run()
+    assert page.get("progress")[0].proto.text == (
+        f"Teach {MODEL}: waiting for another job of this server …"
+    )
+    assert button(page, "Teach").disabled
+    button(page, "Cancel").click().run()
+    assert [job.status.state for job in jobs.all] == ["cancelled", "waiting"]
+
+
+def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monkeypatch):
+    taught = []
+    monkeypatch.setattr(learning, "start_teaching", lambda _, *what, **_by: taught.append(what))
+    store.add("notes", read_items(b"Dogs run.", "notes").items)
+    finish(store, "notes", "anna")
+    finish(store, "notes", "ben", [(0, "VERB")])
+    open_part(page, "learn", "notes")
+    page.selectbox(key="view.teacher").set_value("anna").run()
+    page.text_input(key="teach.name").set_value("mine")
+    page.selectbox(key="view.method").select("crf")
+    page.selectbox(key="view.teacher").select("ben")
+    button(page, "Teach").click().run()
+    ((lesson, sentences),) = taught
+    assert (lesson.name, lesson.method) == ("mine", "crf")
+    assert [sentence.tags[0] for sentence in sentences] == ["VERB"]
+
+
+def test_one_click_opens_ten_real_tweets_under_a_model_of_entities(page, store):
+    assert page.caption
+    page.button(key="annotate.tweets").click().run()
+    assert not page.exception
+    (document,) = store.documents()
+    assert document.sentences == 10
+    assert page.button_group(key="view.part").value == "label"
+    assert page.selectbox(key="model").value == "ner-en"
+    assert page.main.get("bidi_component")
+    open_part(page, "add").button(key="annotate.tweets").click().run()
+    assert not page.exception
+    assert len(store.documents()) == 1  # the same sentences are not stored twice
+    assert page.button_group(key="view.part").value == "label"

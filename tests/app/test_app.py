@@ -1,0 +1,372 @@
+"""The frame of the app, driven with AppTest over all pages."""
+
+import json
+import logging
+
+import pytest
+
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.taggers.registry import load_tagger
+from crfviz.ui import cached, scene
+from crfviz.ui.session.kept import KEPT
+from crfviz.ui.shell.parts import OF_STAGE
+from crfviz.ui.state.scenario import BEFORE_FIRST
+from crfviz.views.contents import ENTRIES
+from tests.support.app_pages import open_at
+
+pytestmark = pytest.mark.app
+
+SCRIPTS = [entry.script for entry in ENTRIES]
+ON_A_SENTENCE = [entry.script for entry in ENTRIES if entry.sentence]  # in the sidebar
+CONTEXT_FREE, FULL = "upos-en-contextfree", "upos-en"
+IMAGE = "![x](http://tracker.example/x.png)"
+
+
+@pytest.fixture
+def broken_model(tmp_path, monkeypatch):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text('{"architecture": ', encoding="utf-8")
+    monkeypatch.setenv("CRFVIZ_MODELS", str(tmp_path))
+    return "broken"
+
+
+def markdown_of(app):
+    """All text that Streamlit reads as markdown, labels included."""
+    kinds = ("markdown", "caption", "info", "error", "warning", "success", "toast", "title")
+    texts = [element.value for kind in kinds for element in getattr(app, kind)]
+    widgets = [*app.button, *app.selectbox, *app.text_input, *app.toggle, *app.button_group]
+    return texts + [widget.label for widget in widgets if hasattr(widget, "label")]
+
+
+def assert_sound(app):
+    assert not app.exception
+    assert not app.error
+    assert len(app.title) == 1
+    assert app.sidebar.button_group(key="view.theme")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_page_runs_from_a_cold_start(app, script):
+    open_at(app, script)
+    assert_sound(app)
+    assert app.title[0].value == {entry.script: entry.title for entry in ENTRIES}[script]
+
+
+def test_the_stage_s_events_are_known_by_the_id_that_streamlit_gives_them(app):
+    app.run()
+    stages = [each.proto.id for each in app.get("bidi_component") if "stage" in each.proto.id]
+    assert [bool(OF_STAGE.search(f"{stage}__events")) for stage in stages] == [True]
+
+
+def test_the_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(app):
+    app.run()
+    assert app.selectbox(key="model").value == FULL
+    sentence = app.text_input(key="sentence").value
+    assert app.query_params == {}
+    tagger = load_tagger(FULL)
+    example = next(example for example in tagger.examples() if example.text == sentence)
+    potentials = tagger.potentials(example.tokens)
+    path = [tagger.tags[k] for k in viterbi(potentials).path]
+    assert path == list(example.gold)
+    assert path != [tagger.tags[k] for k in greedy(potentials)]
+
+
+def test_a_link_that_names_something_but_no_model_means_the_model_it_always_meant(app):
+    app.query_params["k"] = "0.5"
+    app.run()
+    assert app.selectbox(key="model").value == CONTEXT_FREE
+    assert app.text_input(key="sentence").value == "These look fine to me ."
+    assert app.query_params == {"k": "0.5"}
+    app.button(key="reset").click().run()
+    assert app.query_params == {"model": CONTEXT_FREE}
+
+
+def test_the_picker_says_which_model_is_for_lessons_and_why(app):
+    picker = app.run().selectbox(key="model")
+    label = next(option for option in picker.options if option.startswith(CONTEXT_FREE))
+    assert "for lessons: no word sees its neighbours" in label
+    picker.set_value(CONTEXT_FREE).run()
+    assert app.selectbox(key="model").value == CONTEXT_FREE
+
+
+@pytest.mark.parametrize("script", ON_A_SENTENCE)
+def test_every_page_opens_from_a_link(app, script):
+    app.query_params.update({"sentence": "He runs .", "t": "DET.NOUN:-2", "step": "1"})
+    open_at(app, script)
+    assert_sound(app)
+    assert app.text_input(key="sentence").value == "He runs ."
+    assert app.button(key="reset").disabled is False
+    assert not app.toast
+
+
+def test_a_typed_sentence_is_kept_over_pages_and_goes_into_the_address(app):
+    app.run()
+    for sentence in ("He runs .", "She ran .", "They run ."):
+        app.text_input(key="sentence").set_value(sentence).run()
+        assert app.query_params == {"sentence": sentence, "model": FULL}
+    app.switch_page("pages/marginals.py").run()
+    assert app.text_input(key="sentence").value == "They run ."
+    assert app.query_params == {"sentence": "They run .", "model": FULL}
+
+
+def test_the_model_picker_keeps_the_sentence(app):
+    app.query_params["sentence"] = "He runs ."
+    app.run().selectbox(key="model").select(FULL).run()
+    assert_sound(app)
+    assert app.query_params == {"sentence": "He runs .", "model": FULL}
+
+
+def test_another_tag_set_drops_edits_with_a_message(app):
+    app.query_params["t"] = "DET.NOUN:-2"
+    app.run().selectbox(key="model").select("ner-en").run()
+    assert_sound(app)
+    assert "t" not in app.query_params
+    assert "ner-en has no tag “DET”, “NOUN”" in app.toast[0].value
+
+
+def test_the_gallery_sets_sentence_and_model(app):
+    app.run()
+    gallery = app.selectbox(key="example")
+    assert gallery.value is None  # it is a list to choose from: the caption says what is shown
+    chosen = next(label for label in gallery.options if label.startswith(f"{CONTEXT_FREE}: "))
+    gallery.select(chosen).run()
+    assert_sound(app)
+    assert app.selectbox(key="model").value == CONTEXT_FREE
+    example = cached.examples(CONTEXT_FREE)[0]
+    assert app.text_input(key="sentence").value == example.text
+    assert chosen.startswith(f"{CONTEXT_FREE}: {example.text} – ")
+    assert app.selectbox(key="example").value is None
+    claim = chosen.partition(" – ")[2]
+    assert claim in [caption.value.replace("\\", "") for caption in app.caption]
+
+
+def test_edits_are_counted_undone_redone_and_reset(app):
+    app.query_params.update({"t": "DET.NOUN:-2,PRON.VERB:1", "k": "0.5"})
+    open_at(app, "pages/transitions.py")
+    captions = [caption.value for caption in app.caption]
+    assert "**3 edits**" in captions
+    assert "CRF strength 0.5" in captions
+    assert app.button(key="undo").disabled
+    app.button(key="reset").click().run()
+    assert app.query_params == {"model": CONTEXT_FREE}
+    app.button(key="undo").click().run()
+    assert app.query_params == {"t": "DET.NOUN:-2,PRON.VERB:1", "k": "0.5"}
+    app.button(key="redo").click().run()
+    assert app.query_params == {"model": CONTEXT_FREE}
+    assert app.button(key="reset").disabled
+
+
+def test_the_rows_chosen_are_kept_over_pages_and_in_the_address(app):
+    app.run().button_group(key="rows").set_value(["gold", "viterbi"]).run()
+    assert app.query_params == {"model": FULL, "v.rows": "viterbi.gold"}
+    app.switch_page("pages/transitions.py").run()
+    assert app.button_group(key="rows").value == ["viterbi", "gold"]
+    app.button_group(key="rows").set_value([]).run()
+    assert_sound(app)
+    assert app.query_params == {"model": FULL, "v.rows": "none"}
+
+
+def test_a_hand_edited_address_is_answered_in_words(app):
+    app.query_params.update({"t": f"DET.NOUN:1,{IMAGE}", "k": "high", "model": IMAGE})
+    app.run()
+    assert_sound(app)
+    assert app.query_params == {"t": "DET.NOUN:1"}
+    assert len(app.toast) == 3
+    assert app.toast[2].value == "And 1 more like these."
+    assert not [text for text in markdown_of(app) if IMAGE in text]
+
+
+@pytest.mark.parametrize("script", ON_A_SENTENCE)
+@pytest.mark.parametrize("sentence", ["", "   "], ids=["empty", "blank"])
+def test_without_a_word_each_page_asks_for_one(app, script, sentence):
+    app.query_params.update({"sentence": sentence, "t": "DET.NOUN:-2"})
+    open_at(app, script)
+    assert_sound(app)
+    assert [info.value for info in app.info] == [
+        "Type a sentence in the box on the left, then press Enter."
+    ]
+    assert app.query_params["t"] == "DET.NOUN:-2"
+
+
+@pytest.mark.parametrize("script", ON_A_SENTENCE)
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "one",
+        "the " * 40,
+        "👩‍🔬 likes 🍕🍕 🇩🇪 !",
+        "هذا اختبار قصير للكلمات .",
+        f"<script>alert(1)</script> {IMAGE} **bold** :red[x] $x$",
+        "x" * 4000,
+    ],
+    ids=["one word", "one word repeated", "emoji", "right to left", "markup", "one long word"],
+)
+def test_no_sentence_upsets_a_page_or_is_read_as_markdown(app, script, sentence):
+    app.query_params.update({"sentence": sentence, "v.twin": "1"})
+    open_at(app, script)
+    assert_sound(app)
+    assert app.text_input(key="sentence").value == sentence
+    unsafe = [IMAGE, "**bold**", ":red[x]", "<script>"]
+    assert not [text for text in markdown_of(app) for part in unsafe if part in text]
+
+
+@pytest.mark.parametrize("script", ON_A_SENTENCE)
+def test_of_a_long_sentence_the_first_words_are_drawn_and_the_page_says_so(app, script):
+    app.query_params["sentence"] = "word " * 200
+    open_at(app, script)
+    assert_sound(app)
+    captions = [caption.value for caption in app.caption]
+    assert "The first 120 of 200 words are drawn." in captions
+
+
+def test_ten_thousand_characters_are_cut_with_a_message(app):
+    app.run().text_input(key="sentence").set_value("lorem " * 1667).run()
+    assert_sound(app)
+    assert len(app.text_input(key="sentence").value) == 5000
+    assert "cut after 5000 characters" in app.toast[0].value
+
+
+def test_a_broken_model_is_explained_and_can_be_left(app, broken_model):
+    app.run().selectbox(key="model").select(broken_model).run()
+    assert not app.exception
+    assert "config.json" in app.error[0].value
+    app.selectbox(key="model").select(FULL).run()
+    assert_sound(app)
+
+
+def test_a_model_folder_that_disappears_is_explained(app, broken_model, monkeypatch):
+    app.run().selectbox(key="model").select(broken_model).run()
+    monkeypatch.delenv("CRFVIZ_MODELS")
+    app.run()
+    assert not app.exception
+    assert "no tagger is called 'broken'" in app.error[0].value
+    assert app.selectbox(key="model").value == broken_model
+
+
+def test_the_models_page_explains_a_broken_model_beside_the_others(app, broken_model):
+    open_at(app, "pages/models.py")
+    assert not app.exception
+    assert [tab.label for tab in app.tabs][:2] == [FULL, CONTEXT_FREE]
+    assert broken_model in [tab.label for tab in app.tabs]
+    assert "config.json" in app.error[0].value
+
+
+@pytest.mark.parametrize("script", [entry.script for entry in ENTRIES if entry.model])
+def test_without_any_model_each_page_says_so(app, script, monkeypatch):
+    monkeypatch.setattr(cached, "list_taggers", list)
+    monkeypatch.setattr(cached, "PREFERRED_MODEL", "none-of-these")
+    open_at(app, script)
+    assert not app.exception
+    said = [message.value for message in [*app.error, *app.info]]
+    assert any("There is no model" in text for text in said)
+
+
+def test_an_unexpected_error_becomes_words_and_the_sidebar_stays(app, monkeypatch, caplog):
+    def fail(_scenario):
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(scene, "scene_of", fail)
+    with caplog.at_level(logging.ERROR, logger="crfviz"):
+        app.run()
+    assert not app.exception
+    message = app.error[0].value
+    assert "could not be drawn" in message
+    assert "secret detail" not in message
+    number = message.partition("log id ")[2][:8]
+    assert number in caplog.text
+    assert "secret detail" in caplog.text
+    monkeypatch.undo()
+    app.text_input(key="sentence").set_value("He runs .").run()
+    assert_sound(app)
+
+
+@pytest.mark.parametrize(("script", "step"), [("marginals", 0), ("forward-backward", BEFORE_FIRST)])
+def test_a_page_begins_at_its_first_step_only_where_the_key_turned_to_it(app, script, step):
+    app.switch_page(f"pages/{script}.py").run()
+    app.session_state[KEPT]["turn"] = "next"  # as the stage asks, after the last step
+    app.run()
+    app.switch_page("pages/viterbi.py").run()
+    assert_sound(app)
+    assert app.session_state[KEPT]["scenario"].step == step
+
+
+def test_each_page_link_carries_the_scenario(app):
+    app.query_params["sentence"] = "He runs ."
+    app.run()
+    links = [link.proto for link in app.get("page_link")]
+    assert [link.page for link in links] == [entry.path for entry in ENTRIES]
+    assert {link.query_string for link in links} == {"sentence=He+runs+."}
+
+
+FAMILIES = ("upos-en-perceptron", "upos-en-hmm", "textbook/ice-cream", "textbook/label-bias")
+
+
+@pytest.mark.parametrize("model", FAMILIES)
+def test_every_page_works_with_every_family(app, model):
+    app.query_params["model"] = model
+    app.run()
+    for script in ON_A_SENTENCE:
+        app.switch_page(script).run()
+        assert_sound(app)
+        assert app.selectbox(key="model").value == model
+        assert app.query_params["model"] == model
+
+
+@pytest.mark.parametrize("model", FAMILIES[:1] + FAMILIES[2:])
+def test_a_single_word_works_too(app, model):
+    word = {"textbook/ice-cream": "3", "textbook/label-bias": "r"}.get(model, "Hi")
+    app.query_params.update({"model": model, "sentence": word})
+    app.run()
+    for script in ON_A_SENTENCE:
+        app.switch_page(script).run()
+        assert_sound(app)
+
+
+def test_an_observation_that_is_not_there_is_said_in_words(app):
+    app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 4"})
+    app.run()
+    assert not app.exception
+    assert "type some of 1, 2, 3" in app.error[0].value
+
+
+def test_a_shift_changes_nothing_and_can_be_undone(app):
+    app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 3 3 1"})
+    open_at(app, "pages/hmm-as-crf.py")
+    button(app, "Shift the tag").click().run()
+    assert_sound(app)
+    assert "START.C" in app.query_params["t"]
+    assert "This edit changes nothing" in stage_of(app)["note"]
+    button(app, "Shift the word").click().run()
+    assert "log Z moved by +1" in stage_of(app)["note"]
+    app.button(key="undo").click().run()
+    app.button(key="undo").click().run()
+    assert "Nothing is edited yet" in stage_of(app)["note"]
+
+
+@pytest.mark.parametrize("what", ["word", "tag"])
+def test_a_shift_is_by_what_is_chosen_when_it_is_asked_for(app, what):
+    app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 3 3 1"})
+    open_at(app, "pages/hmm-as-crf.py")
+    edits = []
+    for early in (False, True):
+        app.button_group(key="view.shift").set_value("2")
+        app.selectbox(key=f"view.shift_{what}").set_value({"word": "1", "tag": "H"}[what])
+        if not early:
+            app.run()
+        button(app, f"Shift the {what}").click().run()
+        edits.append({name: app.query_params.get(name) for name in ("t", "e")})
+        app.button(key="undo").click()
+        app.button_group(key="view.shift").set_value("1")
+        app.selectbox(key=f"view.shift_{what}").set_value({"word": "0", "tag": "C"}[what]).run()
+    assert edits[0] == edits[1]
+    assert any(edits[0].values())
+
+
+def button(app, label):
+    return next(element for element in app.button if element.label == label)
+
+
+def stage_of(app):
+    """What the live stage was told."""
+    return json.loads(app.get("bidi_component")[0].proto.json)

@@ -1,0 +1,232 @@
+"""A process for heavy work beside the server: what it does, and what becomes of it."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crfviz.corpus.run.results import Results
+from crfviz.corpus.shards.model import model_of
+from crfviz.exceptions import CrfvizError, UnknownTagError
+from crfviz.taggers.registry import SHIPPED, load_tagger
+from crfviz.text.formats import read_sentences
+from crfviz.ui.beside import process
+from crfviz.ui.beside.process import Beside, LostError
+from crfviz.ui.errors import runs
+from crfviz.ui.errors.looking import looked_at, looked_at_beside
+from tests.support import beside_work as work
+from tests.support.app_pages import open_at
+from tests.support.paths import ROOT
+
+DEADLINE = 300.0  # seconds; far more than any of these steps takes, on a busy machine too
+
+
+def until(condition):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.01)
+
+
+def gone(pid):
+    """Whether there is no such process, or one that only waits to be asked how it ended."""
+    status = Path(f"/proc/{pid}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """One that tests leave as they found it: to start one takes seconds."""
+    beside = Beside()
+    yield beside
+    beside.end()
+
+
+@pytest.fixture
+def own():
+    beside = Beside()
+    yield beside
+    beside.end()
+
+
+def test_it_does_work_tells_how_far_it_is_and_stays(shared):
+    told, paused = [], []
+    made = shared.do(
+        partial(work.doubled, 21), lambda *at: told.append(at), pause=lambda: paused.append(1)
+    )
+    assert made == 42
+    assert set(told) == {(1, 2), (2, 2)}
+    assert paused
+    pid = shared.pid
+    shared.do(partial(work.remembered, "one"), print)
+    assert shared.do(partial(work.remembered, "two"), print) == ["one", "two"]
+    assert shared.pid == pid
+
+
+def test_what_is_refused_is_said_as_the_work_says_it_and_the_process_stays(shared):
+    shared.do(partial(work.doubled, 1), print)
+    pid = shared.pid
+    with pytest.raises(UnknownTagError, match="no tag X"):
+        shared.do(work.refused, print)
+    with pytest.raises(CrfvizError, match="failed \\(ValueError\\)") as raised:
+        shared.do(work.broken, print)
+    assert "typed" not in str(raised.value)
+    assert shared.do(partial(work.doubled, 2), print) == 4
+    assert shared.pid == pid
+
+
+def test_nothing_that_was_handed_in_is_left_in_its_folder(shared):
+    shared.do(partial(work.doubled, 1), print)
+    assert not list(Path(shared._process._folder.name).iterdir())
+
+
+def test_large_things_are_written_and_read_in_pieces(shared):
+    paused = []
+    many = [f"word {n}" for n in range(50_000)]
+    shared.do(partial(work.doubled, 1), print)
+    here = partial(work.doubled, many)
+    assert len(shared.do(here, print, pause=lambda: paused.append(1))) == 100_000
+    assert len(paused) > len(pickle.dumps(many)) // 2**17
+
+
+@pytest.mark.slow  # a process takes two seconds to start
+def test_one_that_dies_is_said_in_words_and_another_takes_its_place(own):
+    with pytest.raises(LostError, match="stopped with exit code 9, and nothing of it is kept"):
+        own.do(work.dying, print)
+
+    def kill(*_):
+        os.kill(own.pid, signal.SIGKILL)
+
+    with pytest.raises(LostError, match="was ended by signal 9"):
+        own.do(work.endless, kill)
+    assert own.do(partial(work.doubled, 3), print) == 6
+
+
+@pytest.mark.slow  # a process takes two seconds to start
+def test_whoever_stops_the_work_ends_the_process(own):
+    class StoppedError(Exception):
+        pass
+
+    seen = []
+
+    def stop(*_):
+        seen.append(own.pid)
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        own.do(work.endless, stop)
+    until(lambda: gone(seen[0]))
+    assert own.pid is None
+    assert own.do(partial(work.doubled, 4), print) == 8
+
+
+def test_it_is_made_ready_once_and_ends_when_nobody_asks():
+    beside = Beside(keep=0.0)
+    beside.ready(partial(work.doubled, 5))
+    folder = beside._process._folder.name if beside._process else None
+    until(lambda: beside.pid is None)
+    assert folder is None or not Path(folder).exists()
+    assert beside.do(partial(work.doubled, 6), print) == 12
+    until(lambda: beside.pid is None)
+
+
+def test_what_it_was_made_ready_with_is_done_first(own):
+    own.ready(partial(work.remembered, "first"))
+    pid = own.pid
+    own.ready(partial(work.remembered, "not again"))
+    assert own.do(partial(work.remembered, "then"), print) == ["first", "then"]
+    assert own.pid == pid
+
+
+def test_no_process_is_said_in_words(own, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(process.subprocess, "Popen", refuse)
+    own.ready(partial(work.doubled, 1))
+    with pytest.raises(LostError, match="Cannot allocate memory"):
+        own.do(partial(work.doubled, 1), print)
+
+
+@pytest.mark.slow  # a process takes two seconds to start
+def test_it_ends_with_the_server():
+    server = (
+        "import sys\n"
+        "from functools import partial\n"
+        "from crfviz.ui.beside.process import BESIDE\n"
+        "from tests import beside_work\n"
+        "def report(*_):\n"
+        "    print(BESIDE.pid, BESIDE._process._folder.name, flush=True)\n"
+        "BESIDE.do(beside_work.endless, report)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", server], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as running:
+        pid, folder = running.stdout.readline().split()
+        running.kill()
+    until(lambda: gone(int(pid)))
+    assert not Path(folder).exists()
+
+
+@pytest.fixture(scope="module")
+def excerpt():
+    return read_sentences(SHIPPED / "excerpts" / "ewt-dev.conllu")
+
+
+def test_a_run_beside_the_server_comes_to_what_one_in_it_does(shared, excerpt):
+    told = []
+    tagger = load_tagger("upos-en")
+    here, *rest = looked_at(tagger, excerpt, "excerpt", lambda *_: None)
+    asked = partial(looked_at_beside, model_of("upos-en"), excerpt, "excerpt")
+    found, *rest_beside = shared.do(asked, lambda *at: told.append(at))
+    assert timeless(rest_beside) == timeless(rest)  # record, tables, links
+    there = Results(tagger=tagger, **found)
+    assert told[-1] == (len(excerpt), len(excerpt))
+    for name in (field.name for field in fields(Results)):
+        if name not in ("tagger", "log", "seconds"):
+            np.testing.assert_equal(getattr(there, name), getattr(here, name))
+    assert there.log.totals == here.log.totals
+    for name in ("first", "suspects", "entity_suspects", "sentences", "suspected"):
+        assert getattr(there.log, name) == getattr(here.log, name)
+
+
+def timeless(found):
+    """The same without the times, which no two runs share."""
+    if isinstance(found, dict):
+        return {k: timeless(of) for k, of in found.items() if "seconds" not in k}
+    return [timeless(each) for each in found] if isinstance(found, list) else found
+
+
+@pytest.mark.app
+def test_the_page_shows_the_same_whoever_did_the_run(app, monkeypatch):
+    tables = {}
+    for most in (0, runs.MOST_WORDS_HERE):
+        monkeypatch.setattr(runs, "MOST_WORDS_HERE", most)
+        monkeypatch.setattr(runs, "_digest", lambda *_, most=most: f"run-of-{most}")
+        page = open_at(app, "pages/model-errors.py")
+        assert not page.error
+        tables[most] = [frame.value.to_dict() for frame in page.dataframe]
+    assert tables[0]
+    assert tables[0] == tables[runs.MOST_WORDS_HERE]
+    process.BESIDE.end()
+
+
+@pytest.mark.app
+def test_a_run_whose_process_dies_is_said_and_can_be_run_again(app, monkeypatch):
+    monkeypatch.setattr(runs, "MOST_WORDS_HERE", 0)
+    monkeypatch.setattr(runs, "_digest", lambda *_: "run-whose-process-dies")
+    monkeypatch.setattr(runs, "looked_at_beside", work.dying_run)
+    open_at(app, "pages/model-errors.py")
+    assert "nothing of it is kept" in app.info[0].value
+    assert not app.dataframe
+    monkeypatch.setattr(runs, "MOST_WORDS_HERE", 10**6)
+    next(button for button in app.button if button.label == "Run").click().run()
+    assert app.dataframe

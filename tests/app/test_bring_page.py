@@ -1,0 +1,235 @@
+"""The page Bring your own, without a browser: what the server allows, and what was brought."""
+
+import pytest
+
+from crfviz.taggers import once, user_models
+from crfviz.taggers.brought import archive, draft
+from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
+from crfviz.taggers.plugins import plugins
+from crfviz.taggers.registry import FAMILIES
+from crfviz.taggers.user_models import new_model, own_models
+from crfviz.text.schemes import could_be_bio
+from crfviz.ui import cached
+from crfviz.views.frames.chains import axis_line, facts_frame
+from tests.support.app_pages import new_app, open_at
+from tests.support.brought import DOG, TRANSITIONS, as_json, understand
+from tests.support.paths import ROOT
+
+pytestmark = pytest.mark.app
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
+    with new_model("dog") as folder:
+        understand(as_json()).write(folder)
+
+
+def page(**params):
+    app = new_app()
+    app.query_params.update(params)
+    return open_at(app, "pages/bring.py")
+
+
+@pytest.mark.usefixtures("own")
+def test_what_was_brought_can_be_removed_and_a_session_that_used_it_goes_on():
+    app = new_app()
+    app.query_params["model"] = "dog"
+    app.run()
+    assert app.selectbox(key="model").value == "dog"
+    app.switch_page("pages/bring.py").run()
+    app.button(key="bring.remove").click().run()
+    assert own_models() == []
+    assert not app.exception
+    app.switch_page("pages/explore.py").run()
+    assert not app.exception
+    assert app.query_params.get("model", ["upos-en-contextfree"]) == ["upos-en-contextfree"]
+    assert "dog" not in app.selectbox(key="model").options
+
+
+@pytest.mark.usefixtures("own")
+def test_what_was_brought_is_loaded_when_it_is_used(monkeypatch):
+    loaded = []
+
+    def load(folder):
+        loaded.append(folder.name)
+        return ImportedTagger(folder)
+
+    monkeypatch.setitem(FAMILIES, IMPORTED, load)
+    cached.warm_up.clear()
+    cached.tagger.clear()
+    cached.examples.clear()
+    app = new_app().run()
+    assert "dog" in app.selectbox(key="model").options
+    for script in ("models", "bring", "entities", "compare"):
+        app.switch_page(f"pages/{script}.py").run()
+        assert not app.exception
+    assert not loaded
+    app.selectbox(key="model").set_value("dog").run()
+    assert loaded == ["dog"]
+
+
+@pytest.mark.usefixtures("own")
+def test_a_server_may_take_no_models(monkeypatch):
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "Off")
+    app = page()
+    assert "takes no models" in app.info[0].value
+    assert not app.get("file_uploader")
+    assert "bring.open" in {button.key for button in app.button}
+    assert "bring.remove" not in {button.key for button in app.button}
+
+
+@pytest.mark.parametrize("script", ["homework", "model-errors"])
+def test_a_server_may_take_no_files(script, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
+    app = new_app()
+    app.query_params["v.corpus"] = "file"
+    open_at(app, f"pages/{script}.py")
+    assert not app.exception
+    assert any("takes no files" in caption.value for caption in app.caption)
+    assert not app.get("file_uploader")
+
+
+@pytest.mark.usefixtures("own")
+def test_the_limits_are_said():
+    app = new_app()
+    open_at(app, "pages/bring.py")
+    said = app.file_uploader(key="bring.files").help
+    assert f"At most {draft.MOST_BYTES // 10**6} MB" in said
+    assert f"{draft.MOST_TAGS} tags, {draft.MOST_SCORES:,} scores" in said
+    document = ROOT.joinpath("docs/bring-your-own.md").read_text("utf-8")
+    limits = [
+        f"at most {draft.MOST_BYTES // 10**6} MB ({draft.MOST_UNPACKED // 10**6} MB unpacked)",
+        f"{draft.MOST_SCORES:,} scores, {draft.MOST_SENTENCES:,} sentences",
+        f"{draft.MOST_TOKENS:,} words ({draft.MOST_WORDS:,} in a sentence",
+        f"{draft.LONGEST_WORD:,} characters in a word)",
+        f"{draft.MOST_TAGS} tags of {draft.LONGEST_TAG} characters",
+        f"a trained model {archive.MOST_MEMORY // 10**6} MB",
+        f"have {user_models.MOST_BYTES // 10**9} GB of disk",
+    ]
+    for limit in limits:
+        assert limit in " ".join(document.split())
+
+
+def test_every_box_for_files_asks_whether_they_are_taken():
+    root = ROOT
+    modules = [*root.glob("crfviz/**/*.py"), *root.glob("pages/*.py")]
+    having = [path.name for path in modules if "st.file_uploader(" in path.read_text("utf-8")]
+    assert having == ["widgets.py"]
+
+
+@pytest.mark.usefixtures("own")
+def test_another_sentence_gets_a_clear_message_on_a_page():
+    app = new_app()
+    app.query_params.update({"model": "dog", "sentence": "A cat"})
+    app.run()
+    assert "“A cat” is none" in app.error[0].value.replace("\\", "")
+    app.text_input(key="sentence").set_value("The dog").run()
+    assert not app.error
+    assert not app.exception
+
+
+def test_facts_name_what_was_understood():
+    found = understand(as_json(start=["-inf", 0, 2.5], sentences=[DOG]))
+    facts = dict(facts_frame(found).to_numpy())
+    assert facts == {
+        "files": "Potentials as JSON",
+        "scores": "scores of a CRF, in nats",
+        "tags": "3: DET, NOUN, VERB",
+        "sentences": "1, of 3 words",
+        "matrices": "[from, to], one for all steps",
+        "transitions": "from -3 to 2",
+        "emissions": "from -2 to 3",
+        "start": "from 0 to 2.5; 1 of 3 forbidden (-inf)",
+        "end": "all 0",
+        "rules": "none",
+    }
+    steps = understand(as_json(sentences=[{**DOG, "transitions": [TRANSITIONS, TRANSITIONS]}]))
+    assert (
+        dict(facts_frame(steps).to_numpy())["matrices"] == "[from, to], one a step in one sentence"
+    )
+
+
+def test_the_axis_line_tells_which_way_a_matrix_was_read():
+    file = as_json(sentences=[DOG])
+    assert axis_line(understand(file).sentences[0]) == (
+        "Read so that NOUN after DET has 2, the largest between two tags, and DET after NOUN has "
+        "0.5."
+    )
+    assert "DET after NOUN has 2" in axis_line(understand(file, to_from=True).sentences[0])
+    one = understand(as_json({"emissions": [[1.0]], "transitions": [[0.0]]}))
+    assert axis_line(one.sentences[0]) == ""
+
+
+def test_a_single_word_with_steps_has_no_transitions_to_show():
+    word = understand(as_json({"emissions": [[1.0, 2.0]], "transitions": []}))
+    assert word.sentences[0].transitions.shape == (0, 2, 2)
+    facts = dict(facts_frame(word).to_numpy())
+    assert facts["transitions"] == "none: a single word has no step"
+    assert axis_line(word.sentences[0]) == ""
+
+
+@pytest.mark.parametrize(
+    ("tags", "are"),
+    [("O B-X I-X", True), ("O", False), ("B-X I-X", False), ("O B-X NOUN", False)],
+)
+def test_bio_tags_are_known(tags, are):
+    assert could_be_bio(tags.split()) == are
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Two plug-ins, one of which fails at every sentence."""
+    (tmp_path / "their_plugins.py").write_text(
+        "from crfviz import Potentials\n"
+        "class Works:\n"
+        "    tags = ['A', 'B']\n"
+        "    def potentials(self, tokens):\n"
+        "        return Potentials([[1.0, 0.0]] * len(tokens), [[0.0, 1.0], [2.0, 0.0]])\n"
+        "class Fails(Works):\n"
+        "    def potentials(self, tokens):\n"
+        "        raise KeyError('weights')\n"
+    )
+    info = tmp_path / "their_plugins-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-plugins\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[crfviz.taggers]\nWorks = their_plugins:Works\nFails = their_plugins:Fails\n"
+        "Nowhere = no_such_module:It\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.cache_clear()
+    yield
+    plugins.cache_clear()
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plug_in_that_is_missing_is_in_the_log_once(caplog):
+    once.forget()
+    cached.examples.clear()
+    for _ in range(3):
+        app = new_app()
+        app.query_params.update({"model": "Nowhere", "sentence": "a b c"})
+        app.run()
+        cached.examples.clear()
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    ours = [message for message in said if "Nowhere" in message or "The page" in message]
+    assert len(ours) == len(set(ours)) <= 5, ours
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plug_in_is_in_the_picker_and_a_broken_one_is_a_message():
+    app = new_app()
+    app.query_params.update({"model": "Works", "sentence": "a b c"})
+    app.run()
+    assert not app.exception
+    assert not app.error
+    assert {"Works", "Fails", "Nowhere"} <= set(app.selectbox(key="model").options)
+    for name, message in (("Fails", "KeyError"), ("Nowhere", "ModuleNotFoundError")):
+        app.selectbox(key="model").set_value(name).run()
+        assert not app.exception
+        assert f"plug-in {name} failed: {message}" in app.error[0].value.replace("\\", "")
+    app.selectbox(key="model").set_value("Works").run()
+    assert not app.error
+    app.switch_page("pages/models.py").run()
+    assert not app.exception

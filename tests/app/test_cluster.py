@@ -1,0 +1,149 @@
+"""`evaluate` by a Dask cluster: a scheduler and two workers, all of them processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from crfviz.__main__ import main
+from tests.app.test_workers import LOOKS, corpus
+from tests.support.paths import ROOT
+from tests.support.tiny_tagger import save_tiny
+
+
+def started(stack, name, *options):
+    """A program of Dask, which is killed in the end."""
+    command = [sys.executable, "-m", f"distributed.cli.dask_{name}", "--no-dashboard", *options]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = stack.enter_context(subprocess.Popen(command, cwd=ROOT, **quiet))
+    stack.callback(process.kill)
+    return process
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """The address of a scheduler, and its workers."""
+    folder = tmp_path_factory.mktemp("cluster")
+    told = folder / "scheduler.json"
+    both = ["--scheduler-file", str(told)]
+    with ExitStack() as stack:
+        scheduler = started(stack, "scheduler", "--host", "127.0.0.1", "--port", "0", *both)
+        one = ["--nthreads", "1", "--no-nanny", "--local-directory", str(folder)]
+        workers = [started(stack, "worker", *one, *both) for _ in range(2)]
+        while not told.exists() or not told.read_text():
+            assert scheduler.poll() is None
+            time.sleep(LOOKS)
+        address = json.loads(told.read_text())["address"]
+        come = "import sys; from distributed import Client; Client(sys.argv[1]).wait_for_workers(2)"
+        subprocess.run([sys.executable, "-c", come, address], check=True)
+        yield address, workers, scheduler
+
+
+def evaluate(file, model, out, *options):
+    """A run in a process of its own, as Dask has threads that outlive a run."""
+    command = ["evaluate", str(file), "--model", str(model), "--json", str(out), *options]
+    return subprocess.Popen(
+        [sys.executable, "-m", "crfviz", *command, "--shard-bytes", "2000"],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for_shards(process, folder):
+    """Until three shards are finished, of so many that the end is far away."""
+    while not folder.is_dir() or len(list(folder.iterdir())) < 3:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(LOOKS)
+
+
+@pytest.mark.slow
+def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
+    address, workers, _ = cluster
+    model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
+    file.write_text(corpus(2400), encoding="utf-8")
+    out, folder = tmp_path / "many.json", tmp_path / "many.json.shards"
+    with evaluate(file, model, out, "--scheduler", address) as process:
+        wait_for_shards(process, folder)
+        os.kill(workers[0].pid, signal.SIGKILL)
+        said = process.communicate()[1]
+    assert process.returncode == 0, said
+    one = tmp_path / "one.json"
+    named = ["--model", str(model), "--json", str(one), "--shard-bytes", "2000"]
+    assert main(["evaluate", str(file), *named]) == 0
+    assert out.read_bytes() == one.read_bytes()
+    assert not folder.exists()
+
+
+@pytest.mark.slow
+def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
+    address, _, _ = cluster
+    model, file = save_tiny(tmp_path / "tiny"), tmp_path / "bad.conll"
+    file.write_text(f"{corpus(300)}no tag\n", encoding="utf-8")
+    last = len(file.read_text().splitlines())
+    with evaluate(file, model, tmp_path / "x.json", "--scheduler", address) as process:
+        said = process.communicate()[1]
+    assert process.returncode == 2
+    assert f"crfviz: {file}, line {last}: expected word TAB tag" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp_path):
+    address, _, scheduler = cluster  # the last test with it
+    model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
+    file.write_text(corpus(12000), encoding="utf-8")
+    out, folder = tmp_path / "x.json", tmp_path / "x.json.shards"
+    with evaluate(file, model, out, "--scheduler", address) as process:
+        wait_for_shards(process, folder)
+        scheduler.kill()
+        said = process.communicate()[1]
+    assert process.returncode == 2
+    assert f"crfviz: the scheduler at {address} is gone" in said
+    assert f"finished shards are kept in {folder}" in said
+    assert "Traceback" not in said
+    assert not out.exists()
+
+
+def test_what_is_no_address_is_said(tmp_path, capsys):
+    model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
+    file.write_text("a\tX\n", encoding="utf-8")
+    assert main(["evaluate", str(file), "--model", str(model), "--scheduler", "here"]) == 2
+    said = "such as tcp://HOST:8786; nobody answers at 'here' (it is no such address)"
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_does_not_answer_is_said(tmp_path):
+    model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
+    file.write_text("a\tX\n", encoding="utf-8")
+    code = "import sys; import crfviz.corpus.shards.cluster as c; c.PATIENCE = 1; "
+    code += "from crfviz.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    named = ["--model", str(model), "--scheduler", "tcp://127.0.0.1:9"]
+    program = [sys.executable, "-c", code, "evaluate", str(file), *named]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "nobody answers at 'tcp://127.0.0.1:9' (" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_cluster_without_its_package_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
+    file.write_text("a\tX\n", encoding="utf-8")
+    named = ["--model", str(model), "--scheduler", "tcp://127.0.0.1:9"]
+    assert main(["evaluate", str(file), *named]) == 2
+    assert "pip install 'crfviz[cluster]'" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_nobody_imports_dask_who_does_not_ask_for_a_cluster():
+    code = "import sys; import crfviz.commands.evaluate, crfviz.commands.tag; "
+    code += "sys.exit(bool({'dask', 'distributed'} & sys.modules.keys()))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -1,0 +1,191 @@
+"""Snapshots and the page Compare, driven with AppTest."""
+
+import re
+
+import pytest
+
+from crfviz.taggers.registry import list_taggers, load_tagger
+from tests.support.app_pages import open_at
+
+pytestmark = pytest.mark.app
+
+EDIT = "DET.NOUN:-2"
+
+
+@pytest.fixture
+def page(app):
+
+    def run(**params):
+        app.query_params.update(params)
+        open_at(app, "pages/compare.py")
+        sound(app)
+        return app
+
+    return run
+
+
+def sound(app):
+    assert not app.exception
+    assert not app.error
+
+
+def said(app):
+    texts = [*app.markdown, *app.info, *app.warning, *app.caption, *app.toast]
+    return re.sub(r"\\(.)", r"\1", "\n".join(text.value for text in texts))
+
+
+def save(app, name):
+    app.text_input(key="snapshot.name").set_value(name).run()
+    sound(app)
+
+
+def test_by_default_as_trained_is_compared_with_now(page):
+    app = page(t=EDIT)
+    assert app.selectbox(key="view.a").value == "trained"
+    assert app.selectbox(key="view.b").value == "now"
+    assert "A and B are the same" not in said(app)
+    assert "B − A** log Z " in said(app)
+    app.button(key="reset").click().run()
+    assert "A and B are the same on this sentence" in said(app)
+
+
+def test_save_compare_rename_delete_and_bring_back(page):
+    app = page(t=EDIT)
+    save(app, "soft <b>noun</b>")
+    assert app.text_input(key="snapshot.name").value == ""
+    app.selectbox(key="view.b").set_value("snapshot soft <b>noun</b>").run()
+    app.button(key="reset").click().run()
+    sound(app)
+    assert app.query_params["v.b"] == "snapshot soft <b>noun</b>"
+    assert "DET.NOUN" in app.query_params["s.soft <b>noun</b>"]
+    assert "A and B are the same" not in said(app)
+    app.text_input(key="snapshot.rename").set_value("softer").run()
+    sound(app)
+    assert app.query_params["v.b"] == "snapshot softer"
+    assert "s.softer" in app.query_params
+    app.button(key="snapshot.delete").click().run()
+    sound(app)
+    assert "There is no “softer” to compare with" in said(app)
+    app.button(key="snapshot.undo").click().run()
+    sound(app)
+    assert "There is no" not in said(app)
+    assert app.selectbox(key="view.b").value == "snapshot softer"
+
+
+@pytest.mark.parametrize("press", ["load", "delete"])
+def test_a_snapshot_chosen_before_the_page_has_answered_is_the_one_meant(page, press):
+    app = page(t=EDIT)
+    save(app, "edited")
+    app.button(key="reset").click().run()
+    save(app, "plain")
+    app.selectbox(key="snapshot.chosen").select("edited")
+    app.button(key=f"snapshot.{press}").click().run()
+    sound(app)
+    assert ("t" in app.query_params) == (press == "load")
+    assert app.selectbox(key="snapshot.chosen").options == (
+        ["edited", "plain"] if press == "load" else ["plain"]
+    )
+
+
+def test_a_link_brings_its_snapshot_along(page):
+    query = "model=upos-en-contextfree&sentence=He+runs+.&t=DET.NOUN%3A-2"
+    app = page(**{"v.a": "snapshot mine", "s.mine": query})
+    assert app.selectbox(key="view.a").value == "snapshot mine"
+    assert "now was made on another sentence; here it is on this one." in said(app)
+
+
+def test_load_brings_the_state_back_and_undo_takes_it_away(page):
+    app = page(t=EDIT)
+    save(app, "soft")
+    app.button(key="reset").click().run()
+    assert "t" not in app.query_params
+    app.button(key="snapshot.load").click().run()
+    sound(app)
+    assert app.query_params["t"] == EDIT
+    app.button(key="undo").click().run()
+    assert "t" not in app.query_params
+
+
+def test_load_goes_to_another_model_and_sentence(page):
+    app = page(t=EDIT)
+    save(app, "soft")
+    app.selectbox(key="model").select("ner-en").run()
+    app.text_input(key="sentence").set_value("Paris is big .").run()
+    app.button(key="snapshot.load").click().run()
+    sound(app)
+    assert app.selectbox(key="model").value == "upos-en-contextfree"
+    assert app.text_input(key="sentence").value == "These look fine to me ."
+    assert app.query_params["t"] == EDIT
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("x" * 41, "at most 40 fit"), ("  ", "needs a name"), ("soft", "called “soft” already")],
+)
+def test_bad_names_are_said_and_kept_to_be_mended(page, name, message):
+    app = page()
+    save(app, "soft")
+    save(app, name)
+    assert message in said(app)
+    assert app.text_input(key="snapshot.name").value == name
+    assert app.selectbox(key="snapshot.chosen").options == ["soft"]
+
+
+def test_words_of_another_sentence_lose_their_edits_and_the_page_says_so(page):
+    app = page(e="1.NOUN:9", p="0.DET")
+    save(app, "words")
+    app.text_input(key="sentence").set_value("He runs .").run()
+    app.selectbox(key="view.a").set_value("now").run()
+    app.selectbox(key="view.b").set_value("snapshot words").run()
+    sound(app)
+    assert "“words” was made on another sentence; here it is on this one" in said(app)
+    assert "without 1 edit and 1 pin of its own words" in said(app)
+
+
+def test_models_with_other_tags_are_drawn_and_not_subtracted(page):
+    app = page(**{"v.b": "model ner-en"})
+    assert "has 17 tags and ner-en 7, none the same" in said(app)
+    app.selectbox(key="view.b").set_value("model upos-en").run()
+    sound(app)
+    assert "two scales" in said(app)
+    assert "nothing is subtracted" not in said(app)
+    app.button_group(key="view.pair").set_value("lattices").run()
+    sound(app)
+    assert app.query_params["v.pair"] == "lattices"
+    assert len([element for element in app.main if element.type == "bidi_component"]) == 2
+
+
+def test_a_snapshot_without_a_word_is_compared_on_the_words_of_the_other_side(page):
+    app = page(sentence="")
+    save(app, "blank")
+    app.text_input(key="sentence").set_value("He runs .").run()
+    app.selectbox(key="view.a").set_value("snapshot blank").run()
+    sound(app)
+    assert "“blank” was made on another sentence" in said(app)
+
+
+def test_an_unknown_side_is_said(page):
+    app = page(**{"v.a": "snapshot <i>gone</i>"})
+    assert "There is no “<i>gone</i>” to compare with" in said(app)
+
+
+def test_scores_that_are_no_probabilities_are_called_so(page):
+    names = [name for name in list_taggers() if not load_tagger(name).probabilistic]
+    if not names:
+        pytest.skip("every model here gives probabilities")
+    app = page(**{"v.b": f"model {names[0]}"})
+    assert f"{names[0]} was not trained to give probabilities" in said(app)
+
+
+def test_where_both_sides_are_the_same_two_things_worth_comparing_are_offered(page):
+    app = page()
+    label = "upos-en-contextfree, as trained"
+    next(each for each in app.button if each.label == label).click().run()
+    sound(app)
+    assert app.query_params["v.b"] == "model upos-en-contextfree"
+    assert not [each for each in app.button if each.key == "suggested.alone"]
+    app.selectbox(key="view.b").set_value("now").run()
+    app.button(key="suggested.alone").click().run()
+    sound(app)
+    assert app.query_params["k"] == "0"
+    assert "the same on this sentence" not in said(app)

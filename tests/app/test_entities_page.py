@@ -1,0 +1,85 @@
+"""The page Entities, driven with AppTest."""
+
+import json
+import re
+
+import pytest
+
+from crfviz import load_tagger
+from crfviz.chain.entities.illegal_mass import illegal_mass
+from crfviz.chain.entities.probability import entity_probability
+from tests.support.app_pages import open_at
+
+pytestmark = pytest.mark.app
+
+SENTENCE = "The University of Oxford is in England ."
+
+
+@pytest.fixture
+def page(app):
+    app.query_params.update({"model": "ner-en", "sentence": SENTENCE})
+
+    def run(**params):
+        app.query_params.update(params)
+        open_at(app, "pages/entities.py")
+        assert not app.exception
+        assert not app.error
+        return app
+
+    return run
+
+
+def entity(app):
+    """What the stage is told of the entity."""
+    element = next(e for e in app.main if e.type == "bidi_component")
+    return json.loads(element.proto.json)["entity"]
+
+
+def test_illegal_mass_switch_and_note_agree_with_the_library(page):
+    app = page()
+    chain = load_tagger("ner-en").potentials(SENTENCE.split(), constrained=False)
+    mass = illegal_mass(chain)
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert float(shown["Illegal mass 1 − Z_legal / Z"]) == pytest.approx(mass, abs=6e-6)
+    assert shown["Words changed"] == "0"
+    assert any(f"{100 * mass:.2f} % of the probability" in text.value for text in app.markdown)
+    app.toggle(key="constrained").set_value(False).run()
+    assert app.query_params["c"] == "0"
+    assert {metric.label: metric.value for metric in app.metric} == shown
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("1 99 ORG", "Words 2 to 100 are no span of this sentence"),
+        ("3 1 ORG", "the first cannot come after the last"),
+        ("1 3 MISC", "has no entity type “MISC”: it knows LOC, ORG, PER"),
+        ("<b>", "expected “1 3 LOC”"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_and_the_first_entity_shown(page, wanted, message):
+    app = page(**{"v.entity": wanted})
+    warning = re.sub(r"\\(.)", r"\1", app.warning[0].value)
+    assert message in warning
+
+
+def test_other_tags_are_refused_plainly_and_a_button_opens_a_bio_model(page):
+    app = page(model="upos-en", sentence="They run .")
+    assert "are not BIO tags" in app.info[0].value
+    app.button(key="open_bio").click().run()
+    assert not app.exception
+    assert app.selectbox(key="model").value == "ner-en"
+    assert app.metric
+
+
+def test_no_legal_path_is_said(page):
+    app = page(p="0.I-ORG")
+    said = [text.value for text in app.markdown]
+    assert any("No legal tag sequence is allowed" in text for text in said)
+
+
+def test_probability_of_the_default_entity(page):
+    chain = load_tagger("ner-en").potentials(SENTENCE.split())
+    expected = entity_probability(chain, "ORG", 1, 3)
+    assert 0 < expected < 1
+    assert entity(page())["probability"] == pytest.approx(expected, abs=1e-12)

@@ -1,0 +1,196 @@
+"""Rooms in PostgreSQL: led from one process, followed and answered in another."""
+
+import asyncio
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from psycopg import connect
+
+from crfviz.exceptions import CrfvizError, StoreError
+from crfviz.ui.following import homes, shared, tables
+from crfviz.ui.following.rooms import Question, Rooms
+from crfviz.ui.following.shared import SharedRooms
+from tests.support.loops import run
+from tests.unit.ui.following.test_following import CLOSED, OPEN, told
+
+PATIENCE = 20.0  # seconds
+
+
+@pytest.fixture(scope="module")
+def url(cluster):
+    yield cluster.create("rooms")
+    cluster.drop("rooms")
+
+
+@pytest.fixture
+def homes_of_two(url, monkeypatch):
+    """The rooms of two processes that have one database."""
+    monkeypatch.setattr(shared, "TICK", 0.05)
+    monkeypatch.setattr(shared, "AGAIN", 0.05)
+    monkeypatch.setattr(tables, "PAUSE", 0.05)
+    both = SharedRooms(url), SharedRooms(url)
+    yield both
+    for each in both:
+        each.end()
+    direct(url, "DELETE FROM crfviz_rooms")
+
+
+def direct(url, what):
+    """What the database answers to a statement, if it answers."""
+    with connect(url) as connection:
+        found = connection.execute(what)
+        return found.fetchall() if found.description else None
+
+
+def until(state):
+    end = time.monotonic() + PATIENCE
+    while not state():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_room_is_led_in_one_process_and_followed_in_another(homes_of_two):
+    first, second = homes_of_two
+    led = first.open()
+    led.show({"n": 1})
+    followed = second.find(f" {led.code.lower()} ")
+
+    async def scene():
+        screens = followed.screens()
+        assert told(await anext(screens)) == {"n": 1}
+        for n in (2, 3):
+            await asyncio.to_thread(led.show, {"n": n})
+        while told(event := await anext(screens)) != {"n": 3}:
+            pass
+        assert event.startswith(b"id: 3\n")
+        await asyncio.to_thread(until, lambda: led.crowd() == 1)
+        await asyncio.to_thread(first.close, led.code)
+        assert (await anext(screens)).startswith(b"event: over")
+
+    run(scene())
+    assert second.find(led.code) is None
+    assert second.led_by(led.key) is None
+
+
+def test_who_leads_goes_on_in_another_process(homes_of_two):
+    first, second = homes_of_two
+    led = first.open()
+    led.show({"n": 1}, OPEN)
+    taken_over = second.led_by(led.key)
+    taken_over.show({"n": 2}, OPEN)
+    until(lambda: led.screen == b'{"n":2}')
+    led.show({"n": 3}, OPEN)
+    until(lambda: taken_over.screen == led.screen == b'{"n":3}')
+    assert first.led_by("another") is None
+    assert second.find("a\0b") is second.led_by("a\0b") is None
+
+
+def test_no_answer_is_lost_or_counted_twice_wherever_it_is_given(homes_of_two):
+    first, second = homes_of_two
+    led = first.open()
+    rooms = led, second.find(led.code)
+    led.show({"n": 1}, OPEN)
+    chosen = random.Random(5)
+    voters = {f"voter {n}": chosen.randrange(3) for n in range(40)}
+    answers = [(name, choice) for name, choice in voters.items() for _ in range(3)]
+    chosen.shuffle(answers)
+    with ThreadPoolExecutor(8) as threads:
+        counted = threads.map(lambda a: chosen.choice(rooms).answer("q", *a), answers)
+    assert all(counted)
+    expected = [list(voters.values()).count(choice) for choice in range(3)]
+    assert rooms[1].tally("q", 3) == expected
+    assert rooms[1].answer("q", "voter 0", (voters["voter 0"] + 1) % 3)
+    assert sum(rooms[0].reveal("q", 3)) == len(voters)
+    assert not rooms[1].answer("q", "voter 0", 0)  # the other process has heard of nothing yet
+    led.show({"n": 2}, CLOSED)
+    assert not rooms[1].answer("q", "late", 0)
+
+
+@pytest.mark.parametrize(
+    ("question", "voter", "choice"),
+    [
+        ("other", "anna", 0),
+        ("q", "anna", 3),
+        ("q", "anna", -1),
+        ("q", "", 0),
+        ("q", "a" * 65, 0),
+        ("q", "a\0", 0),
+    ],
+)
+def test_what_is_no_answer_counts_nothing(homes_of_two, question, voter, choice):
+    led = homes_of_two[0].open()
+    led.show({"n": 1}, OPEN)
+    assert not led.answer(question, voter, choice)
+    assert led.tally("q", 3) == [0, 0, 0]
+
+
+def test_rooms_and_answers_are_bounded(homes_of_two, monkeypatch):
+    monkeypatch.setattr(shared, "MOST_ROOMS", 2)
+    monkeypatch.setattr(tables, "MOST_VOTERS", 2)
+    monkeypatch.setattr(tables, "MOST_QUESTIONS", 1)
+    first, second = homes_of_two
+    led, _ = first.open(), second.open()
+    with pytest.raises(CrfvizError, match="takes no more now"):
+        first.open()
+    for name in ("a", "b"):
+        led.show({"q": name}, Question(name, 2, open=True))
+        assert [led.answer(name, voter, 1) for voter in ("x", "y", "z")] == [True, True, False]
+        assert led.answer(name, "x", 0)
+    led.show({"q": "c"})
+    assert [led.tally(name, 2) for name in ("a", "b")] == [[0, 0], [1, 1]]
+
+
+def test_a_room_goes_after_its_hour_for_all_processes(homes_of_two, url):
+    first, second = homes_of_two
+    led = first.open()
+    led.show({"n": 1}, OPEN)
+    followed = second.find(led.code)
+    assert followed.answer("q", "anna", 1)
+    direct(url, "UPDATE crfviz_rooms SET used = now() - interval '2 hours'")
+    assert not followed.answer("q", "ben", 1)
+    until(lambda: led.gone and followed.gone)
+    assert first.find(led.code) is second.find(led.code) is None
+    assert direct(url, "SELECT count(*) FROM crfviz_answers") == [(0,)]
+
+
+@pytest.mark.slow
+def test_a_database_that_restarts_loses_no_answer_and_no_screen(homes_of_two, cluster):
+    first, second = homes_of_two
+    led = first.open()
+    led.show({"n": 1}, OPEN)
+    followed = second.find(led.code)
+    assert followed.answer("q", "anna", 1)
+    cluster.stop("immediate")
+    try:
+        with pytest.raises(StoreError):
+            followed.answer("q", "ben", 2)
+        led.show({"n": 2}, OPEN)
+        assert led.screen == b'{"n":2}'  # who follows here need not wait
+        assert second.find(led.code) is followed
+        with pytest.raises(StoreError):
+            second.find("NOONE")
+    finally:
+        cluster.start()
+    until(lambda: followed.screen == b'{"n":2}')
+    assert followed.answer("q", "ben", 2)  # told again
+    assert followed.answer("q", "anna", 1)
+    assert led.reveal("q", 3) == [0, 1, 1]
+
+
+def test_the_settings_say_where_rooms_are(url, monkeypatch):
+    make = homes.rooms.__wrapped__
+    assert type(make()) is Rooms  # annotations are in a file
+    monkeypatch.setenv(homes.STORE, url)
+    assert type(make()) is SharedRooms
+    monkeypatch.setenv(homes.VARIABLE, "process")
+    assert type(make()) is Rooms
+    monkeypatch.setenv(homes.VARIABLE, url)
+    monkeypatch.setenv(homes.STORE, "nonsense")
+    assert type(make()) is SharedRooms
+    monkeypatch.setenv(homes.VARIABLE, "sqlite:////tmp/rooms.db")
+    with pytest.raises(StoreError, match="CRFVIZ_ROOMS"):
+        make()
+    monkeypatch.delenv(homes.VARIABLE)
+    assert type(make()) is Rooms  # labelling says what is wrong

@@ -1,0 +1,201 @@
+"""The page Homework, driven with AppTest: its box, its file, its examples."""
+
+import io
+
+import numpy as np
+import pytest
+
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.taggers.registry import load_tagger
+from crfviz.views.frames.homework import template
+from tests.app.test_app import assert_sound, button
+from tests.support.app_pages import open_at
+
+pytestmark = pytest.mark.app
+
+PAGE = "pages/homework.py"
+MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
+MOST_LETTERS = 105  # of a line in 930 pixels
+
+
+@pytest.fixture
+def page(app):
+    app.query_params.update({"model": MODEL, "sentence": DAYS})
+    open_at(app, PAGE)
+    return app
+
+
+def log_alpha():
+    return forward_backward(load_tagger(MODEL).potentials(DAYS.split())).log_alpha.numpy()
+
+
+def paste(page, text):
+    return page.text_area[0].set_value(text).run()
+
+
+def lines(table):
+    return "\n".join(" ".join(map(str, row)) for row in table)
+
+
+def test_an_empty_box_asks_for_a_table(page):
+    assert_sound(page)
+    assert "4 words by 2 tags" in page.info[0].value
+
+
+def test_without_a_table_the_page_shows_what_is_wanted(page):
+    assert page.text[0].value == "The tags, in this order: C H"
+    example = page.code[0].value.splitlines()
+    assert example[0].split("\t") == ["word", "C", "H"]
+    assert [line.split("\t")[0] for line in example[1:]] == ["1", "2", "3"]
+    paste(page, page.code[0].value)
+    assert not page.exception
+    empty = template(DAYS.split(), ["C", "H"])
+    assert empty == "word,C,H\n1 2,,\n2 3,,\n3 3,,\n4 1,,\n"
+    paste(page, empty.replace(",,", ",0,0"))
+    assert "first wrong cell" in page.error[0].value
+
+
+def test_the_example_of_a_model_with_many_tags_is_no_wider_than_the_page(app):
+    app.query_params.update({"model": "upos-en-contextfree", "sentence": "These look fine to me ."})
+    open_at(app, PAGE)
+    example = app.code[0].value.splitlines()
+    assert example[0].split("\t")[:2] == ["word", app.text[0].value.split(": ")[1].split()[0]]
+    assert max(len(line.expandtabs(8)) for line in example) <= MOST_LETTERS
+
+
+@pytest.mark.parametrize("labels", ["", "H C\n"])
+@pytest.mark.parametrize("flipped", [False, True])
+def test_tags_in_another_order_are_told_and_put_in_order(page, labels, flipped):
+    swapped = log_alpha()[:, ::-1]
+    if flipped:
+        rows = lines(swapped.T).split("\n")
+        named = [f"{name} {row}" for name, row in zip("HC", rows, strict=True)]
+        paste(page, "\n".join(["tag 2 3 3 1", *named] if labels else rows))
+    else:
+        paste(page, labels + lines(swapped))
+    assert not page.exception
+    assert "Your tags stand in another order: H, C." in page.warning[0].value
+    assert "arithmetic" not in page.error[0].value  # which is right
+    assert not any("α(1, C) =" in text.value for text in page.text)
+    button(page, "Put the tags in the model's order").click().run()
+    assert page.success[0].value.startswith("Right: all 8 cells")
+    assert not page.warning
+
+
+@pytest.mark.parametrize("kind", ["beta", "viterbi"])
+def test_the_other_tables_are_put_in_order_too(page, kind):
+    analysis = analyse(load_tagger(MODEL).potentials(DAYS.split()))
+    table = analysis.best if kind == "viterbi" else analysis.forward_backward.log_beta
+    page.button_group(key="view.kind").set_value(kind).run()
+    paste(page, lines(table.numpy()[:, ::-1]))
+    assert "Your tags stand in another order: H, C." in page.warning[0].value
+    button(page, "Put the tags in the model's order").click().run()
+    assert page.success[0].value.startswith("Right: all 8 cells")
+
+
+@pytest.mark.parametrize("labels", ["", "ids", "names"])
+def test_backpointers_whose_tags_stand_in_another_order_are_put_in_order(app, labels):
+    sentence = "These look fine to me ."
+    app.query_params.update(
+        {"model": "upos-en-contextfree", "sentence": sentence, "v.kind": "backpointers"}
+    )
+    open_at(app, PAGE)
+    tagger = load_tagger("upos-en-contextfree")
+    pointers = analyse(tagger.potentials(sentence.split())).backpointers.numpy()
+    order = np.random.default_rng(1).permutation(len(tagger.tags))
+    mine = pointers[:, order]
+    if labels == "names":
+        cells = [[tagger.tags[k] if k >= 0 else "START" for k in row] for row in mine]
+    else:
+        place = np.argsort(order)
+        cells = [[place[k] if k >= 0 else -1 for k in row] for row in mine]
+    header = " ".join(tagger.tags[k] for k in order) + "\n" if labels == "ids" else ""
+    app.text_area[0].set_value(header + lines(cells)).run()
+    assert not app.exception
+    assert "Your tags stand in another order" in app.warning[0].value
+    button(app, "Put the tags in the model's order").click().run()
+    assert app.success[0].value.startswith("Right")
+    assert not app.warning
+
+
+@pytest.mark.parametrize("decimals", [3, 12])
+def test_a_right_table_is_right(page, decimals):
+    paste(page, lines(log_alpha().round(decimals)))
+    assert_sound(page)
+    assert page.success[0].value.startswith("Right: all 8 cells")
+
+
+def test_a_wrong_cell_is_shown_and_the_text_is_kept(page):
+    table = log_alpha()
+    table[2, 1] += 1
+    text = lines(table.T)
+    paste(page, text)
+    assert not page.exception
+    assert "H at “3” (word 3)" in page.error[0].value
+    assert page.text[0].value.startswith("α(3, H) = e(3, H) + log Σ exp")
+    page.switch_page("pages/viterbi.py").run().switch_page(PAGE).run()
+    assert page.text_area[0].value == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2\n3", "line 2"),
+        ("1 2\n3 4", "expected a table of 4 words by 2 tags"),
+        ("![x](http://a.b) 1\n2 3", "line 1, column 1"),
+    ],
+)
+def test_what_is_no_such_table_is_said_and_kept(page, text, message):
+    paste(page, text)
+    assert not page.exception
+    assert message in page.error[0].value
+    assert "![x](" not in page.error[0].value
+    assert page.text_area[0].value == text
+
+
+def test_examples_fill_the_box(page):
+    button(page, "Fill it in").click().run()
+    assert page.success
+    page.selectbox(key="view.homework").select("max for sum").run()
+    button(page, "Fill it in").click().run()
+    assert "Likely bug: max for sum" in page.error[0].value
+    assert page.query_params["v.homework"] == "max for sum"
+
+
+def test_an_example_chosen_before_the_page_has_answered_is_the_one_filled_in(page):
+    page.selectbox(key="view.homework").select("max for sum")
+    button(page, "Fill it in").click().run()
+    assert "Likely bug: max for sum" in page.error[0].value
+
+
+def test_the_table_is_held_against_the_edited_chain(page):
+    paste(page, lines(log_alpha()))
+    page.query_params["t"] = "C.H:-1"
+    page.run()
+    assert page.success  # the address of a running session is not read again
+    page.text_input(key="sentence").set_value("1 3 3 1").run()
+    assert page.error
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_a_file_goes_into_the_box(page, suffix):
+    if suffix == "csv":
+        data = lines(log_alpha()).encode()
+    else:
+        buffer = io.BytesIO()
+        np.savez(buffer, alpha=log_alpha(), other=np.zeros((2, 2)))
+        data = buffer.getvalue()
+    page.file_uploader[0].set_value((f"mine.{suffix}", data, "application/octet-stream")).run()
+    assert_sound(page)
+    assert page.success
+    assert page.text_area[0].value
+    paste(page, "1 2")
+    assert page.text_area[0].value == "1 2"
+
+
+def test_a_file_that_cannot_be_read_leaves_the_box_alone(page):
+    paste(page, lines(log_alpha()))
+    page.file_uploader[0].set_value(("mine.npz", b"\x80\x04", "application/octet-stream")).run()
+    assert "pickle" in page.error[0].value
+    assert page.success

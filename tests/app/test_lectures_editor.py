@@ -1,0 +1,155 @@
+"""A lecture of one's own on the page Lectures: collected, ordered, mended, undone, carried."""
+
+from dataclasses import replace
+
+import pytest
+
+from crfviz.ui.lectures.draft import EMPTY, Draft, moved, with_screen, without
+from crfviz.ui.lectures.lecture import MOST_CUES
+from crfviz.ui.lectures.shelf import read
+from crfviz.ui.lectures.written import packed, written
+from crfviz.ui.state.events import RefusedError
+from crfviz.ui.state.scenario import MAX_HISTORY, Scenario
+from tests.support.app_pages import new_app, open_at
+
+SENTENCE = "3 1 3"
+ICE_CREAM = "textbook/ice-cream"
+
+
+def cue_of(app):
+    return app.session_state["crfviz"]["lecture.draft"].cue
+
+
+def lecture_of(app):
+    return app.session_state["crfviz"]["lecture.draft"].lecture
+
+
+def add(app, page):
+    app = open_at(app, f"pages/{page}.py")
+    return app.button(key="add_screen").click().run()
+
+
+@pytest.fixture
+def app():
+    app = new_app()
+    app.query_params.update(
+        {"model": ICE_CREAM, "sentence": SENTENCE, "t": "H.H:2", "v.rows": "viterbi"}
+    )
+    app.run()
+    for page in ("viterbi", "transitions", "marginals"):
+        add(app, page)
+    return open_at(app, "pages/lectures.py")
+
+
+@pytest.mark.app
+def test_what_the_browser_kept_is_taken_up_by_a_session_without_a_lecture(app):
+    kept = app.session_state["crfviz"]
+    text, lecture = kept["lecture.text"], lecture_of(app)
+    assert text == packed(lecture)
+    other = new_app()
+    other.query_params["model"] = ICE_CREAM
+    other.run()
+    assert other.session_state["crfviz"].get("lecture.text") is None
+    for broken in ("~nothing", "title = "):
+        other.session_state["crfviz"]["lecture.told"] = broken
+        open_at(other, "pages/lectures.py")
+        assert not other.exception
+        assert other.session_state["crfviz"]["lecture.text"] == ""
+    other.session_state["crfviz"]["lecture.told"] = text
+    open_at(other, "pages/lectures.py")
+    assert lecture_of(other) == lecture
+    app.session_state["crfviz"]["lecture.told"] = packed(replace(lecture, title="Another"))
+    app.run()
+    assert lecture_of(app) == lecture
+
+
+@pytest.mark.app
+def test_a_lecture_is_made_of_screens_and_every_change_can_be_undone(app):
+    assert [cue.page for cue in lecture_of(app).cues] == ["viterbi", "transitions", "marginals"]
+    assert cue_of(app).scenario.edits.transitions == {("H", "H"): 2.0}
+    states = [lecture_of(app)]
+
+    def did(step):
+        step.run()
+        assert not app.exception
+        assert lecture_of(app) != states[-1]
+        states.append(lecture_of(app))
+
+    did(app.button(key="own.up").click())
+    assert [cue.page for cue in lecture_of(app).cues] == ["viterbi", "marginals", "transitions"]
+    did(app.text_area(key="own.say").input("Hot: {marginal(1, 'H')}"))
+    did(app.text_input(key="own.ask").input("viterbi(2)"))
+    did(app.pills(key="own.cover").set_value(["gold", "lattice"]))
+    did(app.toggle(key="own.below").set_value(True))
+    assert cue_of(app).scenario.view["below"] == "1"
+    did(app.text_input(key="own.title").input("Ice cream"))
+    did(app.number_input(key="own.minutes").set_value(4))
+    did(app.button(key="own.drop").click())
+    did(app.button(key="change.greedy").click())
+    for before in reversed(states[:-1]):
+        app.button(key="own.undo").click().run()
+        assert lecture_of(app) == before
+    for after in states[1:]:
+        app.button(key="own.redo").click().run()
+        assert lecture_of(app) == after
+
+
+@pytest.mark.app
+def test_what_would_be_lost_is_refused_and_stays_to_be_mended(app):
+    before = lecture_of(app)
+    app.text_area(key="own.say").input("{viterbi(}").run()
+    assert lecture_of(app) == before
+    assert any("expected an expression" in toast.value for toast in app.toast)
+    assert app.text_area(key="own.say").value == "{viterbi(}"
+    app.text_area(key="own.say").input("{viterbi(2)}").run()
+    assert cue_of(app).say == "{viterbi(2)}"
+
+
+@pytest.mark.app
+def test_a_link_plays_the_lecture_that_it_carries(app):
+    name = packed(lecture_of(app))
+    player = new_app()
+    player.query_params.update({"lecture": name, "cue": "2"})
+    player.run()
+    assert not player.exception
+    assert player.title[0].value == "Transitions"
+    assert player.query_params == {"lecture": name, "cue": "2"}
+
+
+@pytest.mark.app
+def test_a_link_that_carries_nothing_says_so():
+    player = new_app()
+    player.query_params.update({"lecture": "~" + "x" * 5000})
+    player.run()
+    assert not player.exception
+    assert player.title[0].value == "Explore"
+    (told,) = [toast.value for toast in player.toast]
+    assert "This link carries no lecture" in told
+    assert len(told) < 200
+
+
+def test_what_is_saved_is_what_is_loaded():
+    made = with_screen(
+        EMPTY, "viterbi", Scenario(ICE_CREAM, SENTENCE, view={"by": "me", "at": "1 H"})
+    )
+    once = read(written(made), "lecture.toml")
+    assert once.cues[0].scenario.view == {"at": "1 H"}
+    assert read(written(once), "lecture.toml") == once
+
+
+def test_cues_stop_at_the_ends_and_there_are_not_too_many():
+    lecture = EMPTY
+    for page in ("a", "b", "c"):
+        lecture = with_screen(lecture, page, Scenario(ICE_CREAM, SENTENCE))
+    pages = "".join(cue.page for cue in lecture.cues)
+    assert pages == "abc"
+    assert "".join(cue.page for cue in moved(lecture, 0, 2).cues) == "bca"
+    assert "".join(cue.page for cue in moved(lecture, 0, -1).cues) == "abc"
+    assert "".join(cue.page for cue in without(lecture, 1).cues) == "ac"
+    full = replace(lecture, cues=lecture.cues[:1] * MOST_CUES)
+    with pytest.raises(RefusedError, match="at most"):
+        with_screen(full, "a", Scenario(ICE_CREAM, SENTENCE))
+    draft = Draft()
+    for count in range(MAX_HISTORY + 5):
+        draft = draft.after(with_screen(draft.lecture, str(count), Scenario(ICE_CREAM, SENTENCE)))
+    assert len(draft.past) == MAX_HISTORY

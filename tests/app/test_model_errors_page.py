@@ -1,0 +1,249 @@
+"""The page Model errors, driven with AppTest, and its parts that need no page."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from crfviz.corpus.excerpts import EXCERPTS
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.table import rounded
+from crfviz.corpus.tables.two_models import comparison_tables
+from crfviz.exceptions import FormatError
+from crfviz.taggers.registry import SHIPPED, load_tagger
+from crfviz.text.formats import read_sentences
+from crfviz.text.lines import decoded
+from crfviz.text.sentences import Sentence
+from crfviz.ui.errors import runs
+from crfviz.ui.errors.looking import links_of
+from crfviz.ui.errors.questions import PANELS
+from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
+from crfviz.ui.session import turns
+from crfviz.views.figures.errors import confusion_chart
+from tests.support.app_pages import open_at
+
+SCRIPT = "pages/model-errors.py"
+
+
+def open_page(app, **params):
+    app.query_params.update(params)
+    return open_at(app, SCRIPT)
+
+
+@pytest.mark.app
+@pytest.mark.parametrize("model", ["upos-en", "ner-en"])
+@pytest.mark.parametrize("tab", list(PANELS))
+def test_every_question_is_answered(app, model, tab):
+    open_page(app, model=model, **{"v.tab": tab})
+    assert not app.exception
+    assert not app.error
+    if (model, tab) == ("ner-en", "Two models"):
+        assert "other tags than ner-en" in "".join(caption.value for caption in app.caption)
+        assert app.selectbox(key="view.against").value != model
+    else:
+        assert app.dataframe
+
+
+@pytest.mark.app
+def test_four_readings_of_right_have_the_width_of_the_page_and_scores_in_front(app):
+    open_page(app, model="ner-en", **{"v.tab": "How wrong"})
+    drawn = next(frame for frame in app.dataframe if "scheme" in frame.value)
+    order = list(drawn.proto.column_order)
+    assert order[:4] == ["scheme", "precision, %", "recall, %", "F1, %"]
+    assert sorted(order) == sorted(drawn.value.columns)
+    assert not any("scheme" in frame.value for column in app.columns for frame in column.dataframe)
+
+
+@pytest.mark.app
+def test_two_models_that_nobody_ran_are_run_one_after_the_other(app, monkeypatch):
+    monkeypatch.setattr(runs, "_digest", lambda tagger, _: f"nobody-ran-{tagger.name}")
+    open_page(app, model="upos-en", **{"v.tab": "Two models"})
+    assert not app.error
+    assert len(app.dataframe) == 2
+
+
+@pytest.mark.app
+def test_two_models_are_set_side_by_side(app):
+    params = {"v.tab": "Two models", "v.against": "upos-en-hmm", "v.kind_of": "loss"}
+    open_page(app, model="upos-en", **params)
+    first, second = (load_tagger(name) for name in ("upos-en", "upos-en-hmm"))
+    sentences = read_sentences(SHIPPED / "excerpts" / "ewt-dev.conllu")
+    tables = comparison_tables(run(first, sentences), run(second, sentences), sentences)
+    shown, listed = (frame.value for frame in app.dataframe)
+    assert shown["wins"].tolist() == [row["wins"] for row in tables["models"]]
+    assert shown["p (McNemar)"].tolist() == [row["p"] for row in tables["models"]]
+    losses = [row["sentence"] for row in tables["disagreements"] if row["kind"] == "loss"]
+    assert listed["sentence"].tolist() == losses
+    for name in ("upos-en", "upos-en-hmm"):
+        assert all(f"model={name}&" in link or "model" not in link for link in listed[name])
+
+
+@pytest.mark.app
+def test_the_list_of_errors_can_be_filtered(app):
+    open_page(app, model="upos-en", **{"v.tab": "Why", "v.kind": "near tie"})
+    frame = next(d.value for d in app.dataframe if "p(gold)" in d.value.columns)
+    assert set(frame["kind"]) == {"near tie"}
+    assert (frame["gap, nats"] < 0.1).all()
+
+
+@pytest.mark.app
+def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
+    monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-was-stopped")
+    open_page(app, model="upos-en", **{"v.stopped": "a-run-that-was-stopped"})
+    assert "stopped" in app.info[0].value
+    assert not app.dataframe
+    next(button for button in app.button if button.label == "Run").click().run()
+    assert app.dataframe
+
+
+@pytest.mark.app
+def test_a_line_that_is_full_says_so_and_the_run_can_be_asked_for_again(app, monkeypatch):
+    monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-finds-no-room")
+    monkeypatch.setenv("CRFVIZ_LIMITS", "line=1")
+    monkeypatch.setattr(turns.TURNS, "_line", [turns.Ticket("somebody else", before=0)])
+    open_page(app, model="upos-en")
+    assert "has 1 long run in line" in app.info[0].value
+    assert not app.dataframe
+    monkeypatch.delenv("CRFVIZ_LIMITS")
+    turns.TURNS._line.clear()
+    next(button for button in app.button if button.label == "Run").click().run()
+    assert app.dataframe
+
+
+@pytest.mark.app
+def test_a_textbook_chain_asks_for_a_file(app):
+    open_page(app, model="textbook/ice-cream")
+    assert not app.exception
+    assert "Choose a file" in app.info[0].value
+
+
+@pytest.mark.parametrize("path", EXCERPTS)
+def test_excerpts_have_150_tagged_sentences(path):
+    sentences = read_sentences(SHIPPED / path)
+    assert len(sentences) == 150
+    assert all(sentence.tags for sentence in sentences)
+
+
+def test_the_excerpt_is_one_whose_tags_the_tagger_has():
+    assert "EWT" in excerpt_of(load_tagger("upos-en")).name
+    assert "Twitter" in excerpt_of(load_tagger("ner-en")).name
+    assert excerpt_of(load_tagger("textbook/ice-cream")) is None
+
+
+def test_a_file_without_sentences_or_tags_is_named():
+    with pytest.raises(FormatError, match=r"a\.txt holds no sentence"):
+        require_gold(Source("a.txt", "0", []))
+    with pytest.raises(FormatError, match=r"a\.txt: sentence 2 has no gold tags"):
+        require_gold(Source("a.txt", "0", [Sentence(("a",), ("X",)), Sentence(("b",))]))
+    with pytest.raises(FormatError, match=r"a\.txt, line 2: expected UTF-8"):
+        decoded(b"a\tX\n\xe9\tX\n", name="a.txt")
+
+
+def test_tags_are_renamed_where_a_name_is_given():
+    sentences = renamed([Sentence(("a", "b"), ("X", "Y"))], {"X": "Z"})
+    assert sentences[0].tags == ("Z", "Y")
+
+
+def test_a_link_opens_the_words_of_the_error_with_all_gold_tags():
+    tagger = load_tagger("upos-en")
+    sentences = [
+        Sentence(("I", "saw", "the", "pic's", "."), ("PRON", "VERB", "DET", "NOUN", "X")),
+        Sentence(("He", "runs", "."), ("PRON", "VERB", "SYM")),
+    ]
+    found = run(tagger, sentences)
+    last = {
+        error.sentence: link
+        for error, link in zip(found.log.first, links_of(found)["errors"], strict=True)
+    }
+    params = {name: values[0] for name, values in parse_qs(urlsplit(last[1]).query).items()}
+    assert params == {
+        "model": "upos-en",
+        "sentence": "He runs .",
+        "r": "0.PRON,1.VERB,2.SYM",
+        "v.at": "2 SYM",
+    }
+    assert parse_qs(urlsplit(last[0]).query)["sentence"] == ["I  saw  the  pic's  ."]
+
+
+@pytest.mark.app
+def test_the_explorer_draws_the_gold_of_a_link(app):
+    app.query_params.update(
+        {"model": "upos-en", "sentence": "He  runs  .", "r": "0.PRON,1.VERB,2.SYM"}
+    )
+    app.run()
+    app.toggle(key="view.twin").set_value(True).run()
+    frame = app.dataframe[0].value
+    assert frame.loc["gold"].tolist() == ["PRON", "VERB", "SYM"]
+
+
+def test_the_matrix_shows_what_is_wrong_and_takes_clicks():
+    rows = [
+        {"gold": "X", "predicted": "X", "words": 9},
+        {"gold": "X", "predicted": "Y", "words": 2},
+    ]
+    spec = confusion_chart(rounded(rows), ["X", "Y", "Z"]).to_dict()
+    (data,) = spec["datasets"].values()
+    assert data == [{"gold": "X", "predicted": "Y", "words": 2}]
+    assert [param["name"] for param in spec["params"]] == ["cell"]
+
+
+def test_the_matrix_has_the_colours_of_the_page_that_it_is_on():
+    rows = [{"gold": "X", "predicted": "Y", "words": 2}]
+    cells, numbers, _ = confusion_chart(rows, ["X", "Y"]).to_dict()["layer"]
+    assert max(cells["encoding"]["fillOpacity"]["scale"]["range"]) <= 0.5
+    assert numbers["mark"]["color"] == "currentColor"
+
+
+def test_long_names_in_the_matrix_keep_their_ends():
+    rows = [{"gold": "B-a-long-name-one", "predicted": "B-a-long-name-two", "words": 1}]
+    spec = confusion_chart(rows, ["B-a-long-name-one", "B-a-long-name-two"]).to_dict()
+    for side in ("x", "y"):
+        axis = spec["layer"][0]["encoding"][side]["axis"]
+        assert "slice(datum.label, -8)" in axis["labelExpr"]
+    assert {"field": "gold", "type": "nominal"} in spec["layer"][0]["encoding"]["tooltip"]
+
+
+@pytest.mark.app
+def test_handles_are_joined_where_the_reader_wants_it(app):
+    import crfviz.ui.errors.source as sources
+
+    text = b"@\tB-PER\nbob\tI-PER\nruns\tO\n\nHi\tO\n"
+    digest = sources.read_upload("tweets.conll", text).digest
+    open_page(app, model="ner-en", **{"v.corpus": "file", "v.file": digest})
+    assert any("2 sentences, 4 words" in text.value for text in app.markdown)
+    app.checkbox(key="view.fold").check().run()
+    assert any("handles folded" in text.value for text in app.markdown)
+    assert any("2 sentences, 3 words" in text.value for text in app.markdown)
+    assert app.query_params["v.fold"] == ["1"] or app.query_params["v.fold"] == "1"
+
+
+@pytest.mark.app
+def test_the_page_says_which_file_its_results_are_from(app):
+    import crfviz.ui.errors.source as sources
+
+    digest = sources.read_upload("mine.conll", b"He\tPRON\nruns\tVERB\n").digest
+    open_page(app, model="upos-en", **{"v.corpus": "file", "v.file": digest})
+    assert "The results are from mine.conll" in " ".join(c.value for c in app.caption)
+
+
+@pytest.mark.app
+def test_handles_are_offered_only_to_a_model_with_a_tag_for_them(app):
+    import crfviz.ui.errors.source as sources
+
+    text = b"Meet\tVERB\n@\tADP\nnoon\tNOUN\n"
+    digest = sources.read_upload("notes.conll", text).digest
+    open_page(app, model="upos-en", **{"v.corpus": "file", "v.file": digest})
+    assert not app.exception
+    assert not app.checkbox
+
+
+@pytest.mark.app
+def test_long_sentences_and_missing_links_are_said(app):
+    import crfviz.ui.errors.source as sources
+
+    words = [*["the"] * 121, "@@"]
+    lines = "\n".join(f"{word}\tVERB" for word in words)
+    digest = sources.read_upload("long.conll", f"{lines}\n\nNew York\tVERB\n".encode()).digest
+    open_page(app, model="upos-en", **{"v.corpus": "file", "v.file": digest})
+    captions = " ".join(caption.value for caption in app.caption)
+    assert "1 sentence of more than 120 words" in captions
+    assert "1 error without a link" in captions

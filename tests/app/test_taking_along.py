@@ -1,0 +1,123 @@
+"""“Take it with you” on every page with a picture, and exports while the model is being removed."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import crfviz
+from crfviz.taggers.user_models import remove_model
+from crfviz.ui import pictures
+from crfviz.views.contents import ENTRIES
+from crfviz.views.site import folder as site
+from tests.support.app_pages import open_at
+
+FEVER, DAYS = "textbook/fever", "normal cold dizzy"
+NO_PATH = {"model": "ner-en", "sentence": "Go", "p": "0.I-PER"}
+TAKE = "Take it with you"
+BOTH = ["Take A with you", "Take B with you"]
+WITH_A_PICTURE = [  # of any model
+    entry.script
+    for entry in ENTRIES
+    if entry.sentence and entry.path not in ("homework", "entities")
+]
+
+
+def data_of(page):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """What pages offer to take along, by its label."""
+    made = {}
+    monkeypatch.setattr(
+        pictures, "download", lambda label, make, *_, **__: made.update({label: make})
+    )
+    return made
+
+
+@pytest.fixture
+def visit(app):
+    """A page with some state in its address."""
+
+    def run(script, **params):
+        app.query_params.update(params)
+        open_at(app, script)
+        assert not app.exception
+        assert not app.error
+
+    return run
+
+
+def test_every_picture_can_be_taken_along(app, visit, offered):
+    visit("pages/viterbi.py", model=FEVER, sentence=DAYS)
+    for script in WITH_A_PICTURE:
+        offered.clear()
+        app.switch_page(script).run()
+        assert TAKE in offered, script
+        assert data_of(offered[TAKE]())["words"] == DAYS.split()
+
+
+@pytest.mark.parametrize("path", ["entities", "why", "paths"])
+def test_a_sentence_without_a_path_can_be_taken_along(visit, offered, path):
+    visit(f"pages/{path}.py", **NO_PATH)
+    told = data_of(offered[TAKE]())
+    assert (told["words"], told["pins"]) == (["Go"], [[0, "I-PER"]])
+
+
+def test_both_sides_of_a_comparison_can_be_taken_along(visit, offered):
+    visit("pages/compare.py", model=FEVER, sentence=DAYS, k="0", **{"v.pair": "lattices"})
+    strengths = {label: data_of(make())["edits"]["strength"] for label, make in offered.items()}
+    assert sorted(strengths) == BOTH
+    assert sorted(strengths.values()) == [0, 1]
+
+
+@pytest.fixture
+def own_model(tmp_path, monkeypatch):
+    """A model that somebody brought, by its name."""
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
+    shutil.copytree(crfviz.load_tagger("upos-en-contextfree").folder, tmp_path / "ours")
+    return "ours"
+
+
+def test_the_screen_can_be_taken_along_when_its_model_is_gone(visit, offered, own_model):
+    visit("pages/viterbi.py", model=own_model, sentence="They go .")
+    remove_model(own_model)
+    assert data_of(offered[TAKE]())["words"] == ["They", "go", "."]
+
+
+def test_an_export_goes_on_when_its_model_is_removed_meanwhile(own_model, tmp_path, monkeypatch):
+    """The file of examples is seen, and gone when it is to be read."""
+    tagger = crfviz.load_tagger(own_model)
+    read = Path.read_text
+
+    def removed_first(path, *options, **named):
+        if path.name == "examples.jsonl":
+            path.unlink(missing_ok=True)
+        return read(path, *options, **named)
+
+    monkeypatch.setattr(Path, "read_text", removed_first)
+    out = tmp_path / "fine.html"
+    crfviz.export_html(tagger, out, sentence="These look fine to me.", with_model=True)
+    assert data_of(out.read_text("utf-8"))["words"] == ["These", "look", "fine", "to", "me", "."]
+
+
+def test_a_site_is_whole_when_a_model_is_removed_while_it_is_written(
+    own_model, tmp_path, monkeypatch
+):
+    tagger = crfviz.load_tagger(own_model)
+    text = tagger.examples()[0].text
+    pack = site.tagger_payload
+
+    def removed_then(which):
+        shutil.rmtree(which.folder)
+        return pack(which)
+
+    monkeypatch.setattr(site, "tagger_payload", removed_then)
+    site.write_site(tmp_path / "site", [tagger])
+    index = (tmp_path / "site" / "index.html").read_text("utf-8")
+    models = json.loads(re.search(r'id="site">(.*?)</script>', index, re.DOTALL)[1])["models"]
+    assert models[0]["examples"][0]["text"] == text

@@ -1,0 +1,182 @@
+"""What whoever runs the server is told: metrics for some, and a log without what was typed."""
+
+import json
+import logging
+import re
+from types import SimpleNamespace
+
+import pytest
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from streamlit import logger as streamlit_logger
+
+from crfviz.annotations.store.store import open_store
+from crfviz.exceptions import CrfvizError, FormatError, StoreError
+from crfviz.ui.shell import server
+from crfviz.ui.watching import logs, meters, requests, route
+from tests.support.loops import run
+
+MARK = "Zanzibar marmalade"
+TOKEN = "0123456789abcdef"
+HERE = ("127.0.0.1", 50_000)
+
+
+def ask(path, headers=(), client=HERE, more=()):
+    """Status, headers and text of an answer."""
+    raw = [(name.lower().encode(), value.encode()) for name, value in dict(headers).items()]
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": raw}
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
+    async def send(message):
+        sent.append(message)
+
+    app = Starlette(
+        routes=[*route.routes(), *more], middleware=[Middleware(requests.Watched, base="")]
+    )
+    run(app({**scope, "client": client}, receive, send))
+    text = b"".join(message.get("body", b"") for message in sent[1:]).decode()
+    return sent[0]["status"], Headers(raw=sent[0]["headers"]), text
+
+
+def value(name, **labels):
+    return meters.REGISTRY.get_sample_value(f"crfviz_{name}", labels) or 0.0
+
+
+@pytest.mark.parametrize(
+    ("said", "headers", "client", "status"),
+    [
+        ("", {}, HERE, 404),
+        ("local", {}, HERE, 200),
+        ("local", {}, ("::1", 1), 200),
+        ("local", {}, ("192.168.1.7", 1), 404),
+        ("local", {"X-Forwarded-For": "127.0.0.1"}, HERE, 404),
+        (TOKEN, {}, HERE, 404),
+        (TOKEN, {"Authorization": f"Bearer {TOKEN}"}, ("192.168.1.7", 1), 200),
+        (TOKEN, {"Authorization": "Bearer é"}, HERE, 404),
+    ],
+)
+def test_metrics_are_for_those_whom_the_settings_name(monkeypatch, said, headers, client, status):
+    monkeypatch.setenv(route.VARIABLE, said)
+    answered, kept, text = ask("/metrics", headers, client)
+    assert answered == status
+    assert ("crfviz_requests_total" in text) is (status == 200)
+    if status == 200:
+        assert kept["content-type"].startswith("text/plain; version=")
+
+
+def test_a_server_does_not_start_with_a_short_token(monkeypatch):
+    monkeypatch.setenv(route.VARIABLE, TOKEN[1:])
+    with pytest.raises(SystemExit, match="at least 16 characters in CRFVIZ_METRICS"):
+        server.middleware()
+
+
+def test_requests_are_counted_by_what_they_are_and_have_a_name():
+    before = value("requests_total", route="follow", status="404")
+    _, headers, _ = ask("/follow/NOONE", {"X-Request-ID": "from-the-proxy.1"})
+    assert headers["x-request-id"] == "from-the-proxy.1"
+    assert value("requests_total", route="follow", status="404") == before + 1
+    names = [ask("/", {"X-Request-ID": given})[1]["x-request-id"] for given in ("", "a\"b'<c> d")]
+    assert all(re.fullmatch("[0-9a-f]{32}", name) for name in names)
+    assert requests.kind_of("/crf/_stcore/stream", "/crf") == "session"
+    assert requests.kind_of("/_stcore/healthy") == "machinery"
+    assert requests.kind_of(f"/{MARK}") == "page"
+
+
+def test_transactions_of_the_store_are_timed(tmp_path):
+    meters.watch_databases()
+    meters.watch_databases()
+    before = value("store_seconds_count", outcome="stored")
+    with open_store(f"sqlite:///{tmp_path}/annotations.db") as store:
+        made = value("store_seconds_count", outcome="stored")
+        assert made > before
+        store.documents()
+        assert value("store_seconds_count", outcome="stored") == made + 1
+
+
+def test_what_others_know_is_told_and_may_be_told_anew():
+    for number in (3, 4):
+        meters.watch("test_rooms", "Rooms of a test", lambda n=number: n)
+    assert value("test_rooms") == 4
+
+
+@pytest.fixture
+def log(monkeypatch, capsys):
+    """Begins the log in a form; gives what was written so far."""
+    root, ours = logging.getLogger(), logging.getLogger("crfviz")
+    before = root.handlers[:], ours.level, streamlit_logger.setup_formatter
+
+    def begin(form):
+        monkeypatch.setenv(logs.FORM, form)
+        logs.begin_log()
+        return lambda: capsys.readouterr().err
+
+    yield begin
+    root.handlers[:] = before[0]
+    ours.setLevel(before[1])
+    streamlit_logger.setup_formatter = before[2]
+    streamlit_logger.update_formatter()
+
+
+def fail():
+    try:
+        raise KeyError(MARK)
+    except KeyError as error:
+        raise FormatError(f"line 1: {MARK}") from error
+
+
+def go_wrong():
+    logging.getLogger("crfviz.ui.widgets").warning("%s: %s", "Why", FormatError(MARK))
+    try:
+        fail()
+    except CrfvizError:
+        logging.getLogger("crfviz.ui.widgets").exception("%s failed, log id %s", "Why", "12345678")
+        streamlit_logger.get_logger("streamlit.test_watching").exception("Uncaught")
+    streamlit_logger.get_logger("uvicorn.access").info("GET /?sentence=%s", MARK)
+
+
+@pytest.mark.parametrize("form", ["", "json"])
+def test_nothing_that_was_typed_is_in_the_log_unless_it_is_asked_for(log, monkeypatch, form):
+    written = log(form)
+    go_wrong()
+    discreet = written()
+    assert MARK not in discreet
+    assert discreet.count("FormatError (CRFVIZ_LOG_TEXTS=on writes its words)") == 3
+    assert discreet.count("raise KeyError(MARK)") == 2  # the line of the program
+    monkeypatch.setenv(logs.TEXTS, "on")
+    go_wrong()
+    assert written().count(MARK) == 5
+
+
+def test_what_is_wrong_with_the_server_is_said(log):
+    written = log("")
+    logging.getLogger("crfviz").warning("waits: %s", StoreError("the disk is full"))
+    assert "waits: StoreError: the disk is full" in written()
+
+
+def test_lines_of_json_name_their_request_and_session(log, monkeypatch):
+    async def begin_session(_):
+        requests.begins("session 1")
+        return PlainTextResponse("begun")
+
+    written = log("json")
+    name = "abcdefgh-1"
+    ask("/begin", {"X-Request-ID": name}, more=[Route("/begin", begin_session)])
+    (line,) = map(json.loads, written().splitlines())
+    facts = {"route": "page", "method": "GET", "status": 200}
+    assert line == line | facts | {"request": name, "level": "info", "message": "answered"}
+    assert line["milliseconds"] >= 0
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line["time"])
+    ask("/metrics")
+    assert written() == ""
+    context = SimpleNamespace(session_id="session 1")
+    monkeypatch.setattr(logs, "get_script_run_ctx", lambda **_: context)
+    go_wrong()
+    for line in map(json.loads, written().splitlines()):
+        assert (line["request"], line["session"]) == (name, "session 1")
+    assert line["error"] == "FormatError"

@@ -1,0 +1,143 @@
+"""The page What if, driven with AppTest, against the taggers themselves."""
+
+import json
+
+import pytest
+
+from crfviz import load_tagger, viterbi
+from crfviz.chain.edits import Edits
+from crfviz.taggers.perturbations import KINDS
+from crfviz.ui.panels.what_if import taken
+from crfviz.ui.state.scenario import Scenario
+from tests.support.app_pages import open_at
+
+pytestmark = pytest.mark.app
+
+SENTENCE = "Mr Smith went to Paris in 2019 , and the cats sang ."
+
+
+@pytest.fixture
+def page(app):
+
+    def run(model="upos-en", sentence=SENTENCE, **params):
+        app.query_params.update({"model": model, "sentence": sentence, **params})
+        open_at(app, "pages/what-if.py")
+        assert not app.exception
+        assert not app.error
+        return app
+
+    return run
+
+
+def shown(app):
+    """What the stage is told."""
+    element = next(e for e in app.main if e.type == "bidi_component")
+    return json.loads(element.proto.json)
+
+
+def test_the_changed_sentence_can_be_taken_along(page):
+    app = page("upos-en-contextfree", **{"v.change": "lower case"})
+    assert "Take it with you" in [each.label for each in app.get("download_button")]
+    tagger = load_tagger("upos-en-contextfree")
+    edits = Edits({("DET", "NOUN"): 2.5}, constrained=False)
+    live = taken(tagger, Scenario(tagger.name, "mr smith went", edits=edits))
+    best = viterbi(edits.apply(tagger.potentials(["mr", "smith", "went"])))
+    assert (live.now.viterbi.path, live.now.viterbi.score) == (best.path, best.score)
+    assert (live.origin.sentence, live.origin.constrained) == ("mr smith went", False)
+
+
+@pytest.mark.parametrize("model", ["upos-en", "upos-en-perceptron", "upos-en-hmm"])
+def test_upper_case_flips_what_the_model_says(page, model):
+    app = page(model, **{"v.change": "upper case"})
+    tagger = load_tagger(model)
+    words = SENTENCE.split()
+    before, after = (
+        viterbi(tagger.potentials(sentence)).path
+        for sentence in (words, [word.upper() for word in words])
+    )
+    rows = {row["id"]: row for row in shown(app)["rows"]}
+    flipped = ["≠" if a != b else "·" for a, b in zip(before, after, strict=True)]
+    assert rows["flips"]["texts"] == flipped
+    assert (rows["before"]["tags"], rows["viterbi"]["tags"]) == (before, after)
+    labels = app.button_group(key="view.change").options
+    assert f"upper case · {flipped.count('≠')}" in labels
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_one_click(page, kind):
+    app = page(**{"v.change": kind})
+    assert shown(app)["words"] != SENTENCE.split()
+    assert shown(app)["note"].startswith(kind.capitalize())
+
+
+def test_left_out_punctuation_keeps_words_and_tags_together(page):
+    app = page(**{"v.change": "no punctuation"})
+    stage = shown(app)
+    words = SENTENCE.split()
+    path = viterbi(load_tagger("upos-en").potentials(words)).path
+    assert "," not in stage["words"]
+    rows = {row["id"]: row for row in stage["rows"]}
+    assert rows["before"]["tags"] == [
+        tag for word, tag in zip(words, path, strict=True) if word not in ",."
+    ]
+
+
+def test_another_draw_is_another_typo_and_is_in_the_address(page):
+    app = page(**{"v.change": "typo"})
+    first = shown(app)["words"]
+    next(button for button in app.button if button.label == "Draw another").click().run()
+    assert shown(app)["words"] != first
+    assert app.query_params["v.draw"] == "1"
+
+
+def test_the_changed_sentence_can_be_taken(page):
+    app = page(**{"v.change": "upper case"})
+    words = shown(app)["words"]
+    next(button for button in app.button if button.label == "Take this sentence").click().run()
+    assert app.text_input(key="sentence").value == " ".join(words)
+
+
+def test_a_change_chosen_before_the_page_has_answered_is_the_one_taken(page):
+    app = page(**{"v.change": "upper case"})
+    app.button_group(key="view.change").set_value("lower case")
+    next(button for button in app.button if button.label == "Take this sentence").click().run()
+    assert app.text_input(key="sentence").value == SENTENCE.lower()
+
+
+def test_the_reader_writes_the_sentence_another_way(page):
+    app = page()
+    app.text_input(key="what-if.own").set_value("Dr Smith went to sunny Paris in 2019 .").run()
+    assert app.button_group(key="view.change").value == "your own"
+    assert app.query_params["v.own"] == "Dr Smith went to sunny Paris in 2019 ."
+    stage = shown(app)
+    assert " ".join(stage["words"]) == "Dr Smith went to sunny Paris in 2019 ."
+    rows = {row["id"]: row for row in stage["rows"]}
+    assert rows["word"]["texts"] == ["Mr", "·", "·", "·", "new", "·", "·", "·", "·"]
+    path = viterbi(load_tagger("upos-en").potentials(stage["words"])).path
+    assert rows["viterbi"]["tags"] == path
+    old = viterbi(load_tagger("upos-en").potentials(SENTENCE.split())).path
+    assert rows["before"]["tags"] == [*old[:4], path[4], *old[4:7], old[-1]]
+    assert rows["before"]["texts"][4] == "new"
+    next(button for button in app.button if button.label == "Take this sentence").click().run()
+    assert app.text_input(key="sentence").value == "Dr Smith went to sunny Paris in 2019 ."
+    assert "v.own" not in app.query_params
+    assert "Write the sentence another way" in app.info[0].value
+
+
+def test_observations_can_be_written_another_way(page):
+    app = page("textbook/ice-cream", "2 3 3")
+    app.text_input(key="what-if.own").set_value("2 1 3").run()
+    assert shown(app)["words"] == ["2", "1", "3"]
+    app.text_input(key="what-if.own").set_value("2 9 3").run()
+    assert not app.exception
+    assert "9" in app.info[0].value
+
+
+def test_a_chain_of_few_observations_says_so(page):
+    app = page("textbook/ice-cream", "2 3 3")
+    assert "knows only" in app.info[0].value
+
+
+def test_nothing_to_change_is_said(page):
+    app = page(sentence="a dog barks", **{"v.change": "other number"})
+    assert "nothing for “other number”" in app.info[0].value

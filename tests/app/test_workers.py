@@ -1,0 +1,226 @@
+"""`evaluate` by many: the same bytes whoever works, going on after an end, and what is said."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from crfviz.__main__ import main
+from tests.support.tiny_tagger import save_tiny
+from tests.support.workers import Shuffled
+
+WORDS = ["He", "runs", "to", "Paris", ".", "@bob", "sees", "2", "dogs"]
+SIZE = ["--shard-bytes", "400"]
+LOOKS = 0.005  # seconds between two; who looks all the time takes the processor from who is awaited
+
+
+def corpus(sentences):
+    lines = []
+    for number in range(sentences):
+        for place in range(1 + number * 7 % 5):
+            tag = ["NOUN", "VERB", "X"][(number + place) % 3]
+            lines.append(f"{WORDS[(number * 3 + place) % len(WORDS)]}\t{tag}\n")
+        lines.append("\n")
+    return "".join(lines)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return save_tiny(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "test.conll"
+    path.write_text(corpus(120), encoding="utf-8")
+    return path
+
+
+def outputs(folder, name):
+    return [folder / f"{name}.json", folder / f"{name}.html"]
+
+
+def evaluate(model, file, paths, *options):
+    json, report = map(str, paths)
+    named = ["--model", str(model), "--json", json, "--report", report]
+    return main(["evaluate", str(file), *named, *SIZE, *options])
+
+
+@pytest.fixture(scope="module")
+def one(model, file, tmp_path_factory):
+    """JSON and report of one run, in this process."""
+    paths = outputs(tmp_path_factory.mktemp("one"), "one")
+    assert evaluate(model, file, paths, "--against", str(model)) == 0
+    return [path.read_bytes() for path in paths]
+
+
+@pytest.mark.parametrize("workers", [2, 7, 16])
+def test_the_bytes_are_those_of_one_run(workers, model, file, one, tmp_path, monkeypatch):
+    crews = []
+
+    def crew(job, number):
+        crews.append(Shuffled(job, number, seed=number))
+        return crews[-1]
+
+    monkeypatch.setattr("crfviz.commands.work.Processes", crew)
+    paths = outputs(tmp_path, "many")
+    options = ["--against", str(model), "--workers", str(workers)]
+    assert evaluate(model, file, paths, *options) == 0
+    assert [path.read_bytes() for path in paths] == one
+    assert crews[0].most == min(workers, -(-file.stat().st_size // 400)) > 1
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
+
+
+@pytest.mark.slow
+def test_the_bytes_of_real_processes_are_those_of_one_run(model, file, one, tmp_path, capfd):
+    paths = outputs(tmp_path, "many")
+    assert evaluate(model, file, paths, "--against", str(model), "--workers", "2") == 0
+    assert [path.read_bytes() for path in paths] == one
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_times_are_written_only_when_they_are_asked_for(model, file, one, tmp_path):
+    assert b"seconds" not in one[0]
+    paths = outputs(tmp_path, "timed")
+    assert evaluate(model, file, paths, "--times") == 0
+    for name in (b'"scoring_seconds"', b'"seconds"', b'"microseconds"'):
+        assert name in paths[0].read_bytes()
+
+
+def interrupted(monkeypatch, after):
+    """Somebody presses Ctrl+C after so many shards."""
+
+    class Interrupted(Shuffled):
+        def next(self):
+            if len(done) == after:
+                raise KeyboardInterrupt
+            done.append(super().next())
+            return done[-1]
+
+    done = []
+    monkeypatch.setattr("crfviz.commands.work.Processes", Interrupted)
+
+
+def test_the_same_command_goes_on_after_an_end(model, file, one, tmp_path, monkeypatch, capsys):
+    paths = outputs(tmp_path, "many")
+    options = ["--against", str(model), "--workers", "3"]
+    interrupted(monkeypatch, after=5)
+    assert evaluate(model, file, paths, *options) == 130
+    folder = tmp_path / "many.json.shards"
+    told = f"stopped: 5 finished shards are kept in {folder}, and the same command goes on"
+    assert told in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [folder]
+    monkeypatch.undo()
+    assert evaluate(model, file, paths, *options[:2]) == 0
+    assert [path.read_bytes() for path in paths] == one
+    assert f"{folder}: went on from 5 finished shards" in capsys.readouterr().err
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("change", ["model", "file", "options"])
+def test_shards_of_something_else_are_noticed(change, model, file, tmp_path, monkeypatch, capsys):
+    own, text = tmp_path / "own", tmp_path / "test.conll"
+    shutil.copytree(model, own)
+    shutil.copy(file, text)
+    paths = outputs(tmp_path, "many")
+    interrupted(monkeypatch, after=5)
+    evaluate(own, text, paths, "--workers", "3")
+    monkeypatch.undo()
+    if change == "model":
+        save_tiny(own, tags=("X", "NOUN", "VERB"))
+    if change == "file":
+        text.write_text(corpus(121).replace("He\t", "She\t"), encoding="utf-8")
+    options = ["--fold-handles"] if change == "options" else []
+    assert evaluate(own, text, paths, *options) == 0
+    said = capsys.readouterr().err
+    assert "5 shards were of another file, model or options, and not used" in said
+    assert "went on" not in said
+
+
+def lives(process):
+    """Whether it runs; one that has ended and whom nobody has asked does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_all_processes_without_a_trace(model, tmp_path):
+    text, folder = tmp_path / "long.conll", tmp_path / "out.json.shards"
+    text.write_text(corpus(40000), encoding="utf-8")
+    command = ["evaluate", str(text), "--model", str(model), "--json", str(tmp_path / "out.json")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "crfviz", *command, "--workers", "2", *SIZE],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        # Where the tests run in the background of a shell, Ctrl+C is ignored, and here it would be.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        while not (folder.is_dir() and len(list(folder.iterdir())) > 2):
+            assert process.poll() is None
+            time.sleep(LOOKS)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate()[1].decode()
+    assert process.returncode == 130
+    assert "finished shards are kept in" in said
+    assert "Traceback" not in said
+    assert len(children) > 2  # with the one that Python starts to tidy up
+    while any(lives(child) for child in children):  # it ends by itself, a moment later
+        time.sleep(LOOKS)
+    assert not (tmp_path / "out.json").exists()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_bad_input_is_said_with_its_line(workers, model, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("crfviz.commands.work.Processes", Shuffled)
+    text = tmp_path / "bad.conll"
+    lines = corpus(120).splitlines()
+    lines[300] = "no tag"
+    text.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    options = ["--workers", str(workers)]
+    assert evaluate(model, text, outputs(tmp_path, "x"), *options) == 2
+    assert f"crfviz: {text}, line 301: expected word TAB tag" in capsys.readouterr().err
+    assert not (tmp_path / "x.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (shutil.rmtree, "cannot see {}: expected the model at the same place as here"),
+        (partial(save_tiny, tags=("X", "NOUN", "VERB")), "has another model at {}"),
+    ],
+)
+def test_a_worker_without_the_model_is_said(
+    change, said, model, file, tmp_path, monkeypatch, capsys
+):
+    own = tmp_path / "own"
+    shutil.copytree(model, own)
+
+    class Elsewhere(Shuffled):
+        def __init__(self, job, size):
+            super().__init__(job, size)
+            change(own)
+
+    monkeypatch.setattr("crfviz.commands.work.Processes", Elsewhere)
+    assert evaluate(own, file, outputs(tmp_path, "x"), "--workers", "2") == 2
+    assert said.format(own) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--workers", "0"], "--workers: expected at least 1, got 0"),
+        (["--shard-bytes", "0"], "--shard-bytes: expected at least 1, got 0"),
+    ],
+)
+def test_numbers_below_one_are_refused(options, message, model, file, capsys):
+    assert main(["evaluate", str(file), "--model", str(model), *options]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""A model, sentences, documents, people and files whose names are Markdown that loads a picture."""
+
+import os
+from unittest.mock import patch
+
+from crfviz.annotations import labelling
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.labelling import Desk
+from crfviz.annotations.store.store import open_store
+from crfviz.taggers.registry import keep, load_tagger
+from tests.support.brought import as_json, understand
+
+MARK = "![{}](http://leak.invalid/{})"
+TAGS = [MARK.format(name, name) for name in ("a", "b", "c")]
+WORDS = [MARK.format("w", n) for n in range(3)]
+ANNOTATORS = [MARK.format("p", n) for n in range(2)]
+DOCUMENT = MARK.format("d", 0)
+CORPUS = "".join(f"{word}\t{tag}\n" for word, tag in zip(WORDS, TAGS, strict=True))
+FILE = f"{MARK.format('f', 0)}.conll"
+
+
+def marked_places(folder):
+    """Make all of it below a folder; returns the environment of a server that has it."""
+    places = {
+        "CRFVIZ_USER_MODELS": str(folder / "models"),
+        "CRFVIZ_DATABASE_URL": f"sqlite:///{folder}/annotations.db",
+    }
+    with patch.dict(os.environ, places):
+        _models()
+        _annotations()
+    return places
+
+
+def _models():
+    """`marked`, and `marked-bio` with entities."""
+    scores = [[3.0, 0.5, -1.0], [-1.0, 2.5, 1.0], [-2.0, 1.25, 1.5]]
+    bio = ["O", f"B-{TAGS[0]}", f"I-{TAGS[0]}"]
+    for name, tags in (("marked", TAGS), ("marked-bio", bio)):
+        content = as_json(tags=tags, sentences=[{"tokens": WORDS, "emissions": scores}])
+        keep(understand(content, bio=tags is bio), name)
+
+
+def _annotations():
+    """A document that two finished, with different tags."""
+    with open_store() as store:
+        store.add(DOCUMENT, read_items(CORPUS.encode(), DOCUMENT).items)
+        item = next(iter(store.items(DOCUMENT)))
+        for who, tag in zip(ANNOTATORS, TAGS, strict=False):
+            desk = Desk(item, who, load_tagger("marked"), "v1")
+            annotation = labelling.correct(desk, labelling.begin(desk), 0, 0, tag)
+            store.save(labelling.accept(annotation))

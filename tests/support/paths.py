@@ -1,0 +1,7 @@
+"""Where the project's files are, for tests."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures"
+EXCERPT = FIXTURES / "ewt" / "test_excerpt.conllu"

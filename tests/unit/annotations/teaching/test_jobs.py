@@ -1,0 +1,201 @@
+"""Jobs in processes of their own: watched, cancelled, killed, and what is left of them."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from crfviz.annotations.teaching.gains import taught_of
+from crfviz.annotations.teaching.jobs import Jobs, Status
+from crfviz.annotations.teaching.learning import Lesson
+from crfviz.annotations.teaching.teach import start_teaching, teach
+from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.taggers.registry import list_taggers
+from crfviz.text.sentences import Sentence
+from tests.support.paths import ROOT
+from tests.support.tiny_tagger import save_tiny
+
+pytestmark = pytest.mark.slow  # each starts a process that teaches
+
+SENTENCES = [
+    Sentence(("He", "runs"), ("NOUN", "VERB")),
+    Sentence(("Run", "!"), ("VERB", "X")),
+]
+LONG = {"epochs": 1000, "held_out": 0.0}  # seconds, so that there is time to end it
+DEADLINE = 300.0  # seconds; far more than any of these jobs takes, on a busy machine too
+
+
+@pytest.fixture(autouse=True)
+def own(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
+    return tmp_path / "own"
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    return str(save_tiny(tmp_path / "tiny"))
+
+
+def until(condition):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.01)
+
+
+def assert_nothing_left(own):
+    assert not own.exists() or not list(own.iterdir())
+
+
+def test_a_job_ends_with_the_result_that_teaching_gives(tiny):
+    job = start_teaching(Jobs(), Lesson(tiny, name="beside"), SENTENCES)
+    status = job.wait(DEADLINE)
+    assert (status.state, status.progress) == ("done", 1.0)
+    found = taught_of(status.result)
+    assert found.name == "beside"
+    assert found.name in list_taggers()
+    here = teach(Lesson(tiny, name="here"), SENTENCES, lambda *_: None)
+    assert found.gains == here.gains
+
+
+def test_progress_grows_and_everybody_sees_it(tiny):
+    jobs = Jobs()
+    job = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES)
+    seen = {"one": [], "other": []}
+
+    def watch(name):
+        while job.status.state == "running" and len(set(seen[name])) < 4:
+            seen[name].append(job.status.progress)
+            time.sleep(0.001)
+
+    watchers = [threading.Thread(target=watch, args=(name,)) for name in seen]
+    for watcher in watchers:
+        watcher.start()
+    for watcher in watchers:
+        watcher.join(DEADLINE)
+    job.cancel()
+    job.wait(DEADLINE)
+    assert jobs.all == [job]
+    for shares in seen.values():
+        assert shares == sorted(shares)
+        assert len(set(shares)) == 4
+
+
+def test_a_cancelled_job_leaves_nothing_behind(own, tiny):
+    job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
+    until(lambda: job.status.progress > 0)
+    job.cancel()
+    status = job.wait(DEADLINE)
+    assert (status.state, status.message) == ("cancelled", "cancelled; nothing was saved")
+    assert_nothing_left(own)
+    job.cancel()  # once more does nothing
+    assert job.status == status
+
+
+def test_a_job_can_be_cancelled_before_it_has_begun(own, tiny):
+    job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
+    job.cancel()
+    assert job.wait(DEADLINE).state == "cancelled"
+    assert_nothing_left(own)
+
+
+def test_a_crash_is_a_message(own, tiny):
+    job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
+    until(lambda: job.status.progress > 0)
+    os.kill(job._process.pid, signal.SIGKILL)
+    status = job.wait(DEADLINE)
+    assert status.state == "failed"
+    assert status.message.startswith("The work was ended by signal 9 and nothing was saved")
+    assert_nothing_left(own)
+
+
+def test_bad_input_is_said_as_the_command_says_it(tiny):
+    job = start_teaching(Jobs(), Lesson(tiny), [Sentence(("so",), ("ADV",))])
+    status = job.wait(DEADLINE)
+    assert status.state == "failed"
+    assert status.message == (
+        "sentence 1 to learn from has the tag 'ADV'; the model has NOUN, VERB, X"
+    )
+
+
+def test_an_unknown_command_is_a_message_too():
+    status = Jobs().start("nothing", ["no-such-command"]).wait(DEADLINE)
+    assert status.state == "failed"
+    assert "invalid choice: 'no-such-command'" in status.message
+
+
+def test_one_job_runs_at_a_time_and_the_others_wait_for_it(tiny):
+    jobs = Jobs()
+    first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
+    second = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
+    third = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="c")
+    assert [job.status.state for job in (first, second, third)] == ["running", "waiting", "waiting"]
+    assert [jobs.ahead(job) for job in (first, second, third)] == [0, 1, 2]
+    third.cancel()
+    assert third.wait(DEADLINE) == Status("cancelled", message="cancelled; nothing was saved")
+    first.cancel()
+    first.wait(DEADLINE)
+    assert second.wait(DEADLINE).state == "done"
+    assert jobs.all == [third, second, first]
+    assert [jobs.ahead(job) for job in jobs.all] == [0, 0, 0]
+
+
+def test_a_visitor_has_one_job(tiny):
+    jobs = Jobs()
+    first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
+    waits = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
+    for visitor in "ab":
+        with pytest.raises(CrfvizError, match="your “Teach tiny” is not over; wait until"):
+            start_teaching(jobs, Lesson(tiny), SENTENCES, visitor=visitor)
+    waits.cancel()
+    again = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
+    assert jobs.shown_to("a") is first
+    assert jobs.shown_to("b") is again
+    assert jobs.shown_to("somebody") is first
+    again.cancel()
+    first.cancel()
+    first.wait(DEADLINE)
+
+
+def test_sentences_that_cannot_be_handed_on_are_said_at_once(tiny):
+    jobs = Jobs()
+    with pytest.raises(FormatError, match="is no UTF-8 text"):
+        start_teaching(jobs, Lesson(tiny), [Sentence(("\ud800",), ("X",))])
+    assert not jobs.all
+
+
+def test_many_sentences_go_through_the_pipe(tiny):
+    job = start_teaching(
+        Jobs(), Lesson(tiny, "crf", epochs=1), SENTENCES * 1000
+    )  # more than a pipe holds
+    status = job.wait(DEADLINE)
+    assert status.state == "done"
+    assert status.result["num_sentences"] == 2000
+
+
+SERVER = """
+import sys, time
+from tests.unit.annotations.teaching.test_jobs import LONG, SENTENCES, Jobs, Lesson, start_teaching
+job = start_teaching(Jobs(), Lesson(sys.argv[1], **LONG), SENTENCES)
+while job.status.progress == 0:
+    time.sleep(0.01)
+print(job._process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_the_work_ends_when_the_server_is_killed(own, tiny):
+    """Nobody reads what it writes any more, so it stops at the next line."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER, tiny], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as server:
+        work = Path("/proc", server.stdout.readline().strip())
+        assert "teach" in work.joinpath("cmdline").read_text()
+        server.kill()
+    until(lambda: not work.exists() or ") Z " in work.joinpath("stat").read_text())
+    assert_nothing_left(own)

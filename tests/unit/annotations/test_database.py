@@ -1,0 +1,355 @@
+"""Where the store is, how it is opened, and how an older one becomes a new one."""
+
+import json
+import sqlite3
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
+
+from crfviz.annotations.files.exporting import SUFFIXES, render
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.files.merging import keep
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.store import database
+from crfviz.annotations.store.database import database_url
+from crfviz.annotations.store.schema import TABLES, VERSION, VERSION_TABLE
+from crfviz.annotations.store.store import open_store
+from crfviz.exceptions import StoreError
+from tests.support.paths import FIXTURES
+
+FIXTURES = FIXTURES / "annotations"
+DUMP = FIXTURES / "version_1.sql"
+OFFSETS = ((0, 4), (5, 6))
+BEN = "ben | 50 %"
+MODELS = ("upos-en-contextfree", "ner-en")  # of the documents of version 2
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A file of version 1."""
+    path = tmp_path / "old.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(DUMP.read_text(encoding="utf-8"))
+    connection.close()
+    return path
+
+
+@pytest.fixture
+def old_server(cluster):
+    """A server's database of version 1, with the rows of the file."""
+    url = cluster.create("old")
+    engine = create_engine(database_url(url))
+    lines = DUMP.read_text("utf-8").splitlines()
+    tables = ("documents", "items", "annotations")
+    rows = [line for table in tables for line in lines if f'INTO "crfviz_{table}"' in line]
+    with engine.begin() as connection:
+        command.upgrade(scripts(connection), "1")
+        for row in rows:
+            connection.exec_driver_sql(row)
+    engine.dispose()
+    yield url
+    cluster.drop("old")
+
+
+def scripts(connection=None):
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", "crfviz.annotations.store:migrations")
+    return config
+
+
+def check_old(url):
+    """Everything of the first version is there, and can be worked on."""
+    with open_store(url) as store:
+        first, second = store.items("news.txt")
+        assert first == Item(
+            "Kim saw Oslo", ((0, 3), (4, 7), (8, 12)), document="news.txt", id=1, position=0
+        )
+        assert second == Item("Café ☕", OFFSETS, ("NOUN", "SYM"), "news.txt", position=1, id=2)
+        found = store.annotation(2, "anna")
+        assert found == Annotation(
+            2,
+            "anna",
+            OFFSETS,
+            proposed=("NOUN", "X"),
+            final=("NOUN", "SYM"),
+            pins={1: "SYM"},
+            state="done",
+            model="upos-en",
+            model_version="1f",
+            revision=3,
+            seconds=0.0,
+            created=datetime(2026, 11, 20, 9, 1, tzinfo=UTC),
+            updated=datetime(2026, 11, 20, 9, 2, 30, 250_000, tzinfo=UTC),
+            past=(),
+        )
+        assert store.save(found).revision == 4
+        (document,) = store.documents()
+        assert (document.tags, document.model) == (None, "upos-en")
+
+
+def test_a_file_of_version_1_is_migrated_with_all_its_rows(old):
+    check_old(f"sqlite:///{old}")
+    check_old_again = sqlite3.connect(old)
+    assert check_old_again.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [
+        (VERSION,)
+    ]
+    check_old_again.close()
+
+
+@pytest.fixture(params=["version_2", "version_3"])
+def version(request):
+    """A store that an older crfviz wrote.
+
+    Two documents and one that was removed, two annotators, sentences that are accepted, corrected,
+    undone and reopened, entities and words split in another way; tests/fixtures/annotations holds
+    its records and exports as they were then.
+    """
+    return request.param
+
+
+@pytest.fixture
+def labelled(tmp_path, version):
+    connection = sqlite3.connect(tmp_path / "labelled.db")
+    connection.executescript((FIXTURES / f"{version}.sql").read_text(encoding="utf-8"))
+    connection.close()
+    with open_store(f"sqlite:///{tmp_path}/labelled.db") as store:
+        yield store
+
+
+def test_every_record_of_an_older_crfviz_is_read(labelled, version):
+    names = [document.name for document in labelled.documents()]
+    annotators = labelled.annotators()
+    records = {
+        "documents": [asdict(document) for document in labelled.documents()],
+        "items": {name: [asdict(item) for item in labelled.items(name)] for name in names},
+        "annotations": [asdict(annotation) for _, annotation in labelled.annotations()],
+        "annotators": annotators,
+        "progress": {
+            name: {who: asdict(labelled.progress(name, who)) for who in labelled.annotators(name)}
+            for name in names
+        },
+    }
+    then = json.loads((FIXTURES / f"{version}.records.json").read_text(encoding="utf-8"))
+    if version == "version_2":
+        for document, model in zip(then["documents"], MODELS, strict=True):
+            document |= {"tags": None, "model": model}
+        then["progress"]["news.txt"][BEN]["open"] = 0  # what was undone whole counted as begun
+    assert json.loads(json.dumps(records, default=datetime.isoformat)) == then
+
+
+@pytest.mark.parametrize("file_format", [name for name in SUFFIXES if name != "jsonl"])
+def test_exports_are_those_of_an_older_crfviz_byte_by_byte(
+    labelled, version, file_format, tmp_path
+):
+    then = (FIXTURES / f"{version}{SUFFIXES[file_format]}").read_bytes()
+    assert render(labelled.annotations(), file_format).encode() == then
+    read = read_items(then, "a file")
+    assert read.problems == ()
+    with open_store(f"sqlite:///{tmp_path}/again.db") as again:
+        assert keep(again, read) == ["news.txt", "tweets.conll"]
+        assert render(again.annotations(), file_format).encode() == then
+
+
+def test_jsonl_of_an_older_crfviz_is_read_and_its_values_are_still_there(
+    labelled, version, tmp_path
+):
+    then = (FIXTURES / f"{version}.jsonl").read_bytes()
+    now = render(labelled.annotations(), "jsonl")
+    for before, row in zip(then.split(b"\n")[:-1], now.split("\n")[:-1], strict=True):
+        old, new = json.loads(before), json.loads(row)
+        pins = {str(position): tag for position, tag in enumerate(new.pop("pins")) if tag}
+        assert old.items() <= {**new, "pins": pins}.items()
+    read = read_items(then, "a file")
+    assert read.problems == ()
+    with open_store(f"sqlite:///{tmp_path}/again.db") as again:
+        assert keep(again, read) == ["news.txt", "tweets.conll"]
+        assert render(again.annotations(), "jsonl") == now
+
+
+def test_work_goes_on_in_the_store_of_an_older_crfviz(labelled):
+    _, begun = labelled.annotations(state="open")[0]
+    assert labelled.save(begun).revision == begun.revision + 1
+    assert labelled.add("gone.txt", [Item("Back", ((0, 4),))]) == "gone.txt"
+    ids = [number for name in ("news.txt", "tweets.conll") for number in labelled.item_ids(name)]
+    assert labelled.item_ids("gone.txt")[0] > max(ids)
+
+
+def test_a_server_of_version_1_is_migrated_with_all_its_rows(old_server):
+    check_old(old_server)
+
+
+def test_a_migration_that_fails_leaves_the_old_version(old, monkeypatch):
+    before = dump(old)
+    monkeypatch.setattr("alembic.op.add_column", fail)
+    with pytest.raises(OSError, match="pulled"):
+        open_store(f"sqlite:///{old}")
+    assert dump(old) == before
+    monkeypatch.undo()
+    check_old(f"sqlite:///{old}")
+
+
+def fail(*_):
+    raise OSError("the plug is pulled")
+
+
+def dump(path):
+    connection = sqlite3.connect(path)
+    lines = list(connection.iterdump())
+    connection.close()
+    return lines
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_migrations_make_the_tables_of_the_schema(kind, tmp_path, request):
+    assert ScriptDirectory.from_config(scripts()).get_heads() == [VERSION]
+    if kind == "sqlite":
+        url = f"sqlite:///{tmp_path}/new.db"
+    else:
+        url = request.getfixturevalue("cluster").create("migrated")
+    open_store(url).close()
+    engine = create_engine(database_url(url))
+    with engine.connect() as connection:
+        options = {"compare_type": True, "version_table": VERSION_TABLE}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, TABLES) == []
+    engine.dispose()
+
+
+@pytest.mark.parametrize("version", ["4", "12", "later"])
+def test_a_newer_store_is_left_alone(tmp_path, version):
+    url = f"sqlite:///{tmp_path}/new.db"
+    open_store(url).close()
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '{version}'"))
+    engine.dispose()
+    with pytest.raises(StoreError, match=f"newer crfviz .version {version} .*Update crfviz"):
+        open_store(url)
+
+
+def test_the_file_survives_a_loss_of_power_by_its_settings(tmp_path):
+    with open_store(f"sqlite:///{tmp_path}/a.db") as store, store._engine.connect() as connection:
+        settings = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    assert settings == {
+        "journal_mode": "wal",
+        "synchronous": 2,  # FULL
+        "foreign_keys": 1,
+        "busy_timeout": 15_000,
+    }
+
+
+def test_the_store_is_where_the_environment_says(tmp_path, monkeypatch):
+    monkeypatch.delenv("CRFVIZ_DATABASE_URL", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with open_store() as store:
+        assert store.place == str(tmp_path / "data" / "crfviz" / "annotations.db")
+    monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path}/other.db")
+    with open_store() as store:
+        assert store.place == str(tmp_path / "other.db")
+    monkeypatch.delenv("CRFVIZ_DATABASE_URL")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", "/home/kim")
+    assert database_url().database == "/home/kim/.local/share/crfviz/annotations.db"
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("annotations.db", "expected a database address such as"),
+        ("mysql://host/name", "expected sqlite or postgresql in CRFVIZ_DATABASE_URL, got 'mysql'"),
+        ("sqlite://", "expected a file for the annotations"),
+        ("sqlite:///:memory:", "expected a file for the annotations"),
+        ("sqlite:////dev/null/a.db", "the annotations go to /dev/null, which cannot be made"),
+    ],
+)
+def test_an_address_that_means_nothing_is_refused(url, message):
+    with pytest.raises(StoreError, match=message):
+        open_store(url)
+
+
+@pytest.fixture
+def encoded(cluster):
+    """Makes a database of another encoding."""
+    made = []
+
+    def make(encoding):
+        made.append(f"of_{encoding.lower()}")
+        return cluster.create(made[-1], encoding)
+
+    yield make
+    for name in made:
+        cluster.drop(name)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_server_that_is_not_set_to_utf_8_keeps_what_it_can(encoded, encoding):
+    with open_store(encoded(encoding)) as store:
+        store.add("été", [Item("Où est-il ?", ((0, 2), (3, 9), (10, 11)))])
+        assert store.documents()[0].name == "été"
+
+
+def test_letters_that_a_database_does_not_have_are_named(encoded):
+    with open_store(encoded("LATIN1")) as store:
+        with pytest.raises(StoreError, match=r"does not have these letters.*ENCODING 'UTF8'"):
+            store.add("日本", [Item("日本", ((0, 2),))])
+        assert store.documents() == []
+
+
+def test_the_password_is_never_shown():
+    with pytest.raises(StoreError, match=r"postgresql://kim:\*\*\*@127.0.0.1:1/x failed") as error:
+        open_store("postgres://kim:secret@127.0.0.1:1/x")
+    assert "secret" not in str(error.value)
+
+
+def test_a_missing_driver_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreError, match=r"pip install 'crfviz\[postgres\]'"):
+        open_store("postgresql://kim@127.0.0.1:1/x")
+
+
+def test_stores_can_be_made_at_once(tmp_path):
+    def make(number):
+        with open_store(f"sqlite:///{tmp_path}/{number}.db") as store:
+            return store.documents()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(make, range(24))) == [[]] * 24
+
+
+class Made:
+    """A connection to a file that another program is making: locked for so many tries."""
+
+    def __init__(self, tries, code=sqlite3.SQLITE_BUSY):
+        self.tries, self.code, self.done = tries, code, []
+
+    def execute(self, statement):
+        if self.tries:
+            self.tries -= 1
+            error = sqlite3.OperationalError("not now")
+            error.sqlite_errorcode = self.code
+            raise error
+        self.done.append(statement)
+
+
+def test_a_file_that_is_being_made_is_waited_for(monkeypatch):
+    monkeypatch.setattr(database, "AGAIN", 0.0)
+    made = Made(3)
+    database._write_ahead(made)
+    assert made.done == ["PRAGMA journal_mode=WAL"]
+    with pytest.raises(sqlite3.OperationalError):
+        database._write_ahead(Made(1, sqlite3.SQLITE_CORRUPT))
+    monkeypatch.setattr(database, "WAIT", -1)
+    with pytest.raises(sqlite3.OperationalError):
+        database._write_ahead(Made(1))

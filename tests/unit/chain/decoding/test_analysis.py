@@ -1,0 +1,130 @@
+"""One call, every table and decoder: as each alone, and something to draw without a path."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.max_marginal import max_marginal
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Potentials
+from tests.support import oracle
+from tests.support.strategies import chains, fewer_examples
+
+INF = math.inf
+
+
+def same(first, second):
+    """Equal to the last bit, with NaN nowhere."""
+    return torch.equal(first, second)
+
+
+@fewer_examples
+@given(chains(max_tokens=4, max_tags=4))
+def test_every_part_is_what_its_own_function_gives(potentials):
+    analysis = analyse(potentials)
+    tables = forward_backward(potentials)
+    assert analysis.potentials is potentials
+    for name in ("log_alpha", "log_beta", "marginals", "edge_marginals"):
+        assert same(getattr(analysis.forward_backward, name), getattr(tables, name)), name
+    assert analysis.forward_backward.log_partition == tables.log_partition
+    assert analysis.forward_backward.entropy == tables.entropy
+    assert analysis.greedy == greedy(potentials, "independent")
+    assert analysis.left_to_right == greedy(potentials, "left_to_right")
+    if oracle.best_score(potentials) == -INF:
+        assert (analysis.viterbi, analysis.max_marginal) == (None, None)
+        assert (analysis.paths["viterbi"], analysis.paths["max_marginal"]) == (None, None)
+        return
+    best = viterbi(potentials)
+    assert analysis.viterbi.path == best.path
+    assert (analysis.viterbi.score, analysis.viterbi.ties) == (best.score, best.ties)
+    assert analysis.viterbi.probability == best.probability
+    assert same(analysis.best, best.best)
+    assert same(analysis.backpointers, best.backpointers)
+    assert analysis.max_marginal == max_marginal(potentials)
+    assert analysis.paths == {
+        "greedy": analysis.greedy,
+        "left_to_right": analysis.left_to_right,
+        "viterbi": best.path,
+        "max_marginal": analysis.max_marginal,
+    }
+
+
+@fewer_examples
+@given(chains(max_tokens=4, max_tags=3))
+def test_the_best_prefixes_are_there_even_where_no_path_is(potentials):
+    walled = Potentials(
+        potentials.emissions,
+        potentials.transitions,
+        potentials.start,
+        torch.full((potentials.num_tags,), -INF),
+    )
+    analysis = analyse(walled)
+    assert analysis.viterbi is None
+    assert analysis.backpointers[0].tolist() == [-1] * potentials.num_tags
+    for t, row in enumerate(analysis.best.tolist()):
+        expected = [oracle.best_prefix(walled, t, k) for k in range(potentials.num_tags)]
+        assert row == pytest.approx(expected, abs=1e-9)
+
+
+@fewer_examples
+@given(chains(forbidden=False))
+def test_the_tables_without_a_path_are_those_with_one_up_to_the_wall(potentials):
+    walled = Potentials(
+        potentials.emissions,
+        potentials.transitions,
+        potentials.start,
+        torch.full((potentials.num_tags,), -INF),
+    )
+    free = analyse(potentials)
+    assert same(analyse(walled).best, free.best)
+    assert same(analyse(walled).backpointers, free.backpointers)
+
+
+@pytest.mark.parametrize(
+    "potentials",
+    [
+        Potentials(torch.full((1, 1), -INF), torch.zeros(1, 1)),
+        Potentials(torch.full((3, 2), -INF), torch.zeros(2, 2)),
+        Potentials(torch.zeros(3, 2), torch.full((2, 2), -INF)),
+        Potentials(torch.zeros(3, 2), torch.full((2, 2, 2), -INF)),
+        Potentials(torch.zeros(2, 2), torch.zeros(2, 2), [-INF, -INF]),
+    ],
+    ids=["one cell", "emissions", "transitions", "transitions per step", "start"],
+)
+def test_a_chain_without_a_path_raises_nothing(potentials):
+    analysis = analyse(potentials)
+    assert (analysis.viterbi, analysis.max_marginal) == (None, None)
+    assert analysis.forward_backward.log_partition == -INF
+    assert analysis.forward_backward.marginals.sum() == 0
+    assert analysis.best.shape == analysis.backpointers.shape == potentials.emissions.shape
+    assert len(analysis.greedy) == len(analysis.left_to_right) == potentials.num_tokens
+
+
+def test_marginals_that_tie_but_for_the_last_bit_go_to_the_lowest_tag():
+    """0.1 + 0.2 and 0.3 differ in floats; a plain argmax followed the last bit."""
+    for first, second in [(0.1 + 0.2, 0.3), (0.3, 0.1 + 0.2)]:
+        joint = torch.tensor([[0.0, first], [second, 0.0]], dtype=torch.float64)
+        analysis = analyse(Potentials(torch.zeros(2, 2), joint.log()))
+        assert analysis.max_marginal == [0, 0]
+
+
+def test_potentials_that_want_gradients_are_analysed_too():
+    emissions = torch.zeros(2, 2, dtype=torch.float64, requires_grad=True)
+    transitions = torch.full((2, 2), -INF, dtype=torch.float64)
+    for chain in (Potentials(emissions, transitions.exp()), Potentials(emissions, transitions)):
+        analysis = analyse(chain)
+        assert not analysis.best.requires_grad
+        assert not analysis.forward_backward.marginals.requires_grad
+
+
+def test_one_word_with_one_tag():
+    analysis = analyse(Potentials([[0.5]], [[9.0]], [0.25], [0.125]))
+    assert analysis.viterbi.path == analysis.max_marginal == analysis.greedy == [0]
+    assert analysis.viterbi.score == 0.875
+    assert analysis.best.tolist() == [[0.75]]
+    assert analysis.backpointers.tolist() == [[-1]]

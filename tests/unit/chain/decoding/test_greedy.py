@@ -1,0 +1,87 @@
+"""Greedy decoding, both kinds."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+
+from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError
+from tests.support.strategies import chains, fewer_examples
+
+INF = math.inf
+
+
+def in_turn(potentials):
+    """Left to right as one would do it by hand: (path, True if it never ran into a wall)."""
+    T, K = potentials.num_tokens, potentials.num_tags
+    emissions = potentials.emissions.tolist()
+    steps = potentials.transitions.expand(T - 1, K, K).tolist()
+    path, free = [], True
+    for t in range(T):
+        arriving = steps[t - 1][path[-1]] if path else potentials.start.tolist()
+        scores = [arriving[k] + emissions[t][k] for k in range(K)]
+        if t == T - 1:
+            scores = [scores[k] + potentials.end[k].item() for k in range(K)]
+        if max(scores) == -INF:
+            scores, free = emissions[t], False
+        path.append(min(k for k in range(K) if scores[k] >= max(scores) - 1e-9))
+    return path, free
+
+
+@given(chains())
+def test_independent_takes_the_best_emission_of_each_word(potentials):
+    for scores, tag in zip(potentials.emissions.tolist(), greedy(potentials), strict=True):
+        assert scores[tag] == max(scores)
+        assert all(score < max(scores) for score in scores[:tag])
+
+
+@given(chains())
+def test_left_to_right_commits_to_each_tag_in_turn(potentials):
+    path, free = in_turn(potentials)
+    assert greedy(potentials, how="left_to_right") == path
+    if free:
+        assert potentials.score(path) > -INF
+
+
+@fewer_examples
+@given(chains(forbidden=False))
+def test_greedy_is_never_better_than_viterbi(potentials):
+    best = viterbi(potentials).score + 1e-9
+    assert potentials.score(greedy(potentials)) <= best
+    assert potentials.score(greedy(potentials, "left_to_right")) <= best
+
+
+@fewer_examples
+@given(chains(max_tokens=1, forbidden=False))
+def test_left_to_right_is_viterbi_on_one_word(potentials):
+    assert greedy(potentials, "left_to_right") == viterbi(potentials).path
+
+
+def test_start_and_end_count_left_to_right_only():
+    potentials = Potentials([[1.0, 0.0], [1.0, 0.0]], torch.zeros(2, 2), [0.0, 2.0], [0.0, 3.0])
+    assert greedy(potentials) == [0, 0]
+    assert greedy(potentials, "left_to_right") == [1, 1]
+
+
+def test_a_wall_is_walked_through_by_the_best_emission():
+    potentials = Potentials([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0]], [[0.0, 0.0], [-INF, -INF]])
+    assert greedy(potentials, "left_to_right") == [1, 1, 0]
+
+
+@pytest.mark.parametrize("how", ["independent", "left_to_right"])
+def test_nothing_allowed_still_gives_a_row_to_draw(how):
+    assert greedy(Potentials(torch.full((3, 2), -INF), torch.zeros(2, 2)), how) == [0, 0, 0]
+
+
+@pytest.mark.parametrize("how", ["independent", "left_to_right"])
+def test_a_tie_goes_to_the_lowest_tag(how):
+    assert greedy(Potentials(torch.zeros(3, 2), torch.zeros(2, 2)), how) == [0, 0, 0]
+
+
+def test_unknown_kinds_are_named():
+    with pytest.raises(CrfvizError, match=r"independent.*left_to_right.*got 'best'"):
+        greedy(Potentials([[0.0]], [[0.0]]), "best")

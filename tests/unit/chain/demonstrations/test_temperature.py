@@ -1,0 +1,77 @@
+"""The forward table at a temperature: the sum over paths at 1, the best path at 0."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.chain.demonstrations.temperature import smooth_maximum, soft_forward
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.recursions import forward, maximum
+from crfviz.exceptions import CrfvizError
+from tests.support import oracle
+from tests.support.strategies import chains, fewer_examples
+
+INF = math.inf
+TEMPERATURES = st.sampled_from([0.01, 0.3, 1.0, 2.5])
+
+
+def soft_sum(scores, temperature):
+    """τ log Σ exp(score / τ) in plain Python."""
+    best = max(scores)
+    if best == -INF:
+        return -INF
+    return best + temperature * math.log(
+        math.fsum(math.exp((score - best) / temperature) for score in scores)
+    )
+
+
+@given(chains(max_tokens=5, max_tags=4), TEMPERATURES)
+def test_the_value_equals_enumeration(chain, temperature):
+    expected = soft_sum(list(oracle.paths(chain).values()), temperature)
+    assert soft_forward(chain, temperature).value == pytest.approx(expected, abs=1e-9)
+
+
+@given(chains())
+def test_one_is_the_sum_and_zero_exactly_the_maximum(chain):
+    tables = forward_backward(chain)
+    warm = soft_forward(chain, 1.0)
+    torch.testing.assert_close(warm.table, tables.log_alpha, atol=1e-9, rtol=1e-12)
+    assert warm.value == pytest.approx(tables.log_partition, abs=1e-9)
+    cold = soft_forward(chain, 0)
+    best = forward(chain.emissions, chain.transitions, chain.start, reduce=maximum)
+    assert torch.equal(cold.table, best)
+    assert cold.value == (best[-1] + chain.end).max().item()
+
+
+@fewer_examples
+@given(chains(max_tokens=4, max_tags=3))
+def test_it_never_falls_as_the_temperature_rises(chain):
+    tables = [soft_forward(chain, t).table for t in (0, 1e-300, 1e-9, 0.01, 0.1, 0.5, 1, 3)]
+    for colder, warmer in pairwise(tables):
+        assert (colder <= warmer + 1e-9).all()
+
+
+@pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-12])
+def test_almost_zero_is_almost_the_maximum_and_nothing_overflows(temperature):
+    scores = np.array([[900.0, -900.0, 900.0 - 1e-3], [-INF, -INF, -INF]])
+    found = smooth_maximum(scores, -1, temperature)
+    assert found[0] == pytest.approx(900.0, abs=1e-9)
+    assert found[1] == -INF
+
+
+@pytest.mark.parametrize("temperature", [-0.1, INF, math.nan, "1", None])
+def test_a_bad_temperature_is_refused(temperature):
+    with pytest.raises(CrfvizError, match="temperature must be a finite number of at least 0, got"):
+        soft_forward(Potentials([[0.0]], [[0.0]]), temperature)
+
+
+def test_nothing_allowed_is_minus_infinity():
+    dead = Potentials(torch.zeros(2, 2), torch.full((2, 2), -INF))
+    assert soft_forward(dead, 0.5).value == -INF
+    assert soft_forward(dead, 0).value == -INF

@@ -1,0 +1,138 @@
+"""Entities and their rivals, against enumeration of all paths."""
+
+import math
+from collections import defaultdict
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.chain.entities.probability import (
+    entity_probability,
+    entity_rivals,
+    entity_shortcuts,
+    entity_types,
+)
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
+from tests.support import oracle
+from tests.support.bio import bio_chains, entities
+
+INF = math.inf
+FREE = Potentials(torch.zeros(3, 3), torch.zeros(3, 3), tags=["O", "B-PER", "I-PER"])
+
+
+def readings(chain):
+    """(probability, entities) of every path."""
+    total = oracle.log_partition(chain)
+    for path, score in oracle.allowed(chain):
+        yield math.exp(score - total), entities([chain.tags[k] for k in path])
+
+
+def spans(chain, data):
+    """A type, a first and a last word that the chain has tags for."""
+    label = data.draw(st.sampled_from(entity_types(chain)))
+    first = data.draw(st.integers(0, chain.num_tokens - 1))
+    last = first
+    if f"I-{label}" in chain.tags:
+        last = data.draw(st.integers(first, chain.num_tokens - 1))
+    return label, first, last
+
+
+@given(bio_chains(), st.data())
+def test_the_probability_equals_enumeration(chain, data):
+    span = spans(chain, data)
+    expected = math.fsum(mass for mass, found in readings(chain) if span in found)
+    assert entity_probability(chain, *span) == pytest.approx(expected, abs=1e-9)
+
+
+@given(bio_chains(), st.data())
+def test_rivals_equal_enumeration_and_sum_to_one(chain, data):
+    span = _, first, last = spans(chain, data)
+    masses = defaultdict(float)
+    for mass, found in readings(chain):
+        touching = [entity for entity in found if entity[1] <= last and entity[2] >= first]
+        masses[touching[0] if touching else (None, None, None)] += mass
+    own = masses.pop(span, 0.0)
+    rivals = entity_rivals(chain, *span)
+    found = {(rival.label, rival.first, rival.last): rival.probability for rival in rivals}
+    assert len(found) == len(rivals)
+    for hypothesis in masses.keys() | found.keys():
+        assert found.get(hypothesis, 0.0) == pytest.approx(masses[hypothesis], abs=1e-9)
+    total = entity_probability(chain, *span) + sum(found.values())
+    assert total == pytest.approx(1.0, abs=1e-9)
+    assert own == pytest.approx(entity_probability(chain, *span), abs=1e-9)
+    probabilities = [rival.probability for rival in rivals]
+    assert probabilities == sorted(probabilities, reverse=True)
+
+
+def test_rivals_say_how_they_differ():
+    chain = Potentials(torch.zeros(3, 5), torch.zeros(5, 5), tags=["O", "B-X", "I-X", "B-Y", "I-Y"])
+    relations = {
+        (rival.label, rival.first, rival.last): rival.relation
+        for rival in entity_rivals(chain, "X", 1, 1)
+    }
+    assert relations[None, None, None] == "none"
+    assert relations["Y", 1, 1] == "other type"
+    assert relations["X", 0, 1] == relations["X", 1, 2] == "other boundaries"
+    assert ("X", 1, 1) not in relations
+    assert ("X", 0, 0) not in relations
+
+
+def test_an_illegal_tag_belongs_to_no_entity():
+    """O I-PER I-PER and B-X I-Y: the orphans are outside of everything."""
+    names = ["O", "B-X", "I-Y"]
+    emissions = torch.full((3, 3), -INF)
+    emissions[0, 1] = emissions[1, 2] = emissions[2, 2] = 0.0
+    chain = Potentials(emissions, torch.zeros(3, 3), tags=names)
+    assert entity_probability(chain, "X", 0, 0) == 1.0
+    assert [rival.label for rival in entity_rivals(chain, "X", 1, 1)] == [None]
+
+
+def test_shortcuts_are_those_of_the_marginals():
+    chain = Potentials([[0.0, 2.0, 0.0], [0.0, 0.0, 1.0]], torch.zeros(3, 3), tags=FREE.tags)
+    marginals = forward_backward(chain).marginals
+    one, two = marginals[0, 1].item(), marginals[1, 2].item()
+    found = entity_shortcuts(chain, "PER", 0, 1)
+    assert found.mean == pytest.approx((one + two) / 2, abs=1e-12)
+    assert found.product == pytest.approx(one * two, abs=1e-12)
+    assert found.minimum == min(one, two)
+
+
+def test_the_average_is_not_the_probability():
+    """Two tags that occur, but never together: the mean of their marginals is a third."""
+    never = [[0.0, 0.0, 0.0], [0.0, 0.0, -INF], [0.0, 0.0, 0.0]]
+    chain = Potentials([[-INF, 0.0, 0.0], [0.0, -INF, 0.0]], never, tags=FREE.tags)
+    assert entity_probability(chain, "PER", 0, 1) == 0.0
+    assert entity_shortcuts(chain, "PER", 0, 1).mean == pytest.approx(1 / 3, abs=1e-9)
+
+
+def test_types_come_from_the_tags():
+    assert entity_types(FREE) == ["PER"]
+    assert entity_types(Potentials([[0.0]], [[0.0]], tags=["NOUN"])) == []
+
+
+@pytest.mark.parametrize("ask", [entity_probability, entity_rivals, entity_shortcuts])
+def test_bad_spans_are_refused(ask):
+    with pytest.raises(UnknownTagError, match="expected a tag B-LOC; the entity types are PER"):
+        ask(FREE, "LOC", 0, 0)
+    nouns = Potentials(torch.zeros(3, 1), [[0.0]], tags=["NOUN"])
+    with pytest.raises(UnknownTagError, match="types are none: the tags are not BIO"):
+        ask(nouns, "PER", 0, 0)
+    single = Potentials(torch.zeros(3, 2), torch.zeros(2, 2), tags=["O", "B-PER"])
+    with pytest.raises(UnknownTagError, match="expected a tag I-PER"):
+        ask(single, "PER", 0, 1)
+    with pytest.raises(ShapeError, match="last must be at least first, 2, got 1"):
+        ask(FREE, "PER", 2, 1)
+    with pytest.raises(ShapeError, match="position must be 0 to 2, got 3"):
+        ask(FREE, "PER", 0, 3)
+
+
+def test_nothing_allowed():
+    dead = Potentials(torch.zeros(2, 3), torch.full((3, 3), -INF), tags=FREE.tags)
+    with pytest.raises(NoPathError, match="every path is forbidden"):
+        entity_probability(dead, "PER", 0, 1)
+    with pytest.raises(NoPathError, match="every path is forbidden"):
+        entity_rivals(dead, "PER", 0, 1)

@@ -1,0 +1,343 @@
+"""Tables with known mistakes, made by another program, and right tables in every notation."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.homework.bugs import CATALOGUE
+from crfviz.chain.homework.check import check, check_table
+from crfviz.chain.homework.programs import KINDS
+from crfviz.chain.homework.readings import Rounding, coarsest, tolerance
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError, ShapeError
+from tests.support.icecream import ice_cream
+from tests.support.student import BUGS, Student
+
+INF = math.inf
+NAMES = sorted({name for name, _, _ in BUGS})
+HUGE = {"no_log", "finite"}  # mistakes whose numbers exp does not survive
+IDS = [f"{name}, {kind}, {next(iter(mistake))}" for name, kind, mistake in BUGS]
+
+
+def random_chain(seed, num_tokens=5, num_tags=4, *, wall=False):
+    """A chain without structure; with `wall`, a tag that nothing reaches at first nor leaves."""
+    random = np.random.default_rng(seed)
+    shapes = [(num_tokens, num_tags), (num_tags, num_tags), (num_tags,), (num_tags,)]
+    e, w, s, f = (random.normal(scale=1.5, size=shape) for shape in shapes)
+    if wall:
+        s[1] = w[:, 1] = w[2, 3] = f[2] = -INF
+    return Potentials(e, w, s, f, tags=["N", "V", "D", "P", "A"][:num_tags])
+
+
+def first_difference(kind, table, right):
+    """(t, k) by the definition: the first cell, in the order of the computation, that differs."""
+    order = range(len(table))
+    for t in reversed(order) if kind == "beta" else order:
+        for k, value in enumerate(table[t]):
+            expected = right[min(t, len(right) - 1)][k]
+            if value != expected and not abs(value - expected) <= 1e-6:
+                return t, k
+    raise AssertionError("the mistake does not show")
+
+
+@pytest.mark.parametrize(("name", "kind", "mistake"), BUGS, ids=IDS)
+def test_the_first_wrong_cell_and_the_bug_are_found(name, kind, mistake):
+    named = 0
+    for seed in range(5):
+        chain = random_chain(seed, wall="finite" in mistake)
+        table = Student(chain, **mistake).table(kind)
+        right = Student(chain).table(kind)
+        wrong = check_table(chain, kind, table)
+        t, k = first_difference(kind, table, right)
+        assert (wrong.position, wrong.tag) == (t, k)
+        assert wrong.tag_name == chain.tags[k]
+        assert wrong.found == pytest.approx(table[t][k])
+        assert wrong.expected == pytest.approx(right[min(t, len(right) - 1)][k], abs=1e-9)
+        named += wrong.bug == name
+    assert named == 5
+
+
+def test_the_catalogue_has_every_bug_that_is_tested():
+    assert set(NAMES) <= {bug.name for bug in CATALOGUE}
+    assert len(NAMES) >= 12
+
+
+@pytest.mark.parametrize("decimals", [2, 4])
+@pytest.mark.parametrize(("name", "kind", "mistake"), BUGS, ids=IDS)
+def test_a_bug_is_named_in_a_rounded_table(name, kind, mistake, decimals):
+    chain = random_chain(3, wall="finite" in mistake)
+    table = np.round(Student(chain, **mistake).table(kind), decimals)
+    assert check_table(chain, kind, table).bug == name
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "mistake"),
+    [
+        bug
+        for bug in BUGS
+        if bug[1] in ("alpha", "beta") and not {"no_log", "finite"} & bug[2].keys()
+    ],
+)
+def test_a_bug_is_named_in_probability_space(name, kind, mistake):
+    chain = random_chain(4)
+    wrong = check_table(chain, kind, np.exp(Student(chain, **mistake).table(kind)).T)
+    assert wrong.bug == name
+
+
+def right_tables(chain):
+    """Every table of a chain in every space and convention, as (kind, name, (R, K) array)."""
+    student = Student(chain)
+    alpha, beta = np.array(student.forward()), np.array(student.backward())
+    moved = [
+        [_joined(alpha[t - 1], student.w, k) for k in student.tags] for t in range(1, student.T)
+    ]
+    arriving = np.array([student.s, *moved])
+    logs = {
+        ("alpha", "included"): alpha,
+        ("alpha", "arriving"): arriving,
+        ("alpha", "messages"): arriving[1:],
+        ("beta", "beta"): beta,
+        ("viterbi", "best"): np.array(student.forward("max")),
+    }
+    for (kind, name), table in logs.items():
+        yield kind, f"log {name}", table
+        yield kind, f"probability {name}", np.exp(table)
+        if kind != "viterbi" and len(table) == student.T:
+            yield kind, f"normalised {name}", np.exp(table) / np.exp(table).sum(1, keepdims=True)
+    yield "backpointers", "ids", np.array(student.pointers(), dtype=float)
+    yield "backpointers", "without row", np.array(student.pointers()[1:], dtype=float)
+
+
+def _joined(row, w, k):
+    scores = [row[j] + w[j][k] for j in range(len(row))]
+    best = max(scores)
+    return best if best == -INF else best + math.log(sum(math.exp(x - best) for x in scores))
+
+
+def test_no_alarm_on_right_tables():
+    """More than 100 tables: every notation, exact, float32 and rounded, both ways round."""
+    count = 0
+    for seed in range(6):
+        chain = random_chain(seed, num_tokens=3 + seed, wall=seed % 2 == 1)
+        for kind, name, table in right_tables(chain):
+            rounded = [table.round(decimals) for decimals in (2, 3, 4)]
+            written = [table, table.T, table.astype(np.float32), *rounded]
+            for way in written:
+                assert check_table(chain, kind, way) is None, (seed, kind, name)
+                count += 1
+    assert count > 100
+
+
+def test_no_alarm_where_rounded_numbers_were_carried_on():
+    for decimals in (2, 3, 4):
+        chain = ice_cream()
+        table = [np.round((chain.start + chain.emissions[0]).numpy(), decimals)]
+        for row in chain.emissions[1:].numpy():
+            moved = np.logaddexp.reduce(table[-1][:, None] + chain.transitions.numpy(), axis=0)
+            table.append(np.round(moved + row, decimals))
+        assert check_table(chain, "alpha", table) is None
+
+
+def test_the_library_s_own_tables_are_right():
+    for chain in (ice_cream(), random_chain(0), random_chain(1, wall=True)):
+        sums, best = forward_backward(chain), viterbi(chain)
+        assert check_table(chain, "alpha", sums.log_alpha) is None
+        assert check_table(chain, "beta", sums.log_beta) is None
+        assert check_table(chain, "viterbi", best.best) is None
+        assert check_table(chain, "backpointers", best.backpointers) is None
+
+
+def test_transitions_per_step():
+    random = np.random.default_rng(0)
+    steps = random.normal(size=(4, 3, 3))
+    chain = Potentials(random.normal(size=(5, 3)), steps, random.normal(size=3))
+    table = forward_backward(chain).log_alpha
+    assert check_table(chain, "alpha", table) is None
+    swapped = Potentials(chain.emissions, steps.swapaxes(1, 2), chain.start)
+    wrong = check_table(chain, "alpha", forward_backward(swapped).log_alpha)
+    assert (wrong.position, wrong.tag, wrong.bug) == (1, 0, "transposed matrix")
+
+
+def test_ties_of_backpointers_are_all_right():
+    chain = Potentials(torch.zeros(3, 3), torch.zeros(3, 3))
+    assert check_table(chain, "backpointers", [[-1] * 3, [2, 1, 0], [1, 1, 2]]) is None
+    wrong = check_table(chain, "backpointers", [[-1] * 3, [2, 1, 0], [1, 1, 3]])
+    assert (wrong.position, wrong.tag) == (2, 2)
+
+
+def test_a_first_row_of_zeros_points_nowhere():
+    chain = random_chain(0)
+    table = np.array(Student(chain).pointers())
+    table[0] = 0
+    assert check_table(chain, "backpointers", table) is None
+    table[2, 1] = (table[2, 1] + 1) % 4
+    wrong = check_table(chain, "backpointers", table)
+    assert (wrong.position, wrong.tag) == (2, 1)
+
+
+def test_one_slip_is_found_and_no_bug_is_named():
+    chain = random_chain(0)
+    table = forward_backward(chain).log_alpha.clone()
+    table[3, 2] += 0.01
+    wrong = check_table(chain, "alpha", table)
+    assert (wrong.position, wrong.tag, wrong.wrong_cells, wrong.bug) == (3, 2, 1, None)
+    assert wrong.found - wrong.expected == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(("shift", "bug"), [(60.0, "overflow"), (-60.0, "underflow")])
+def test_float32_products_that_leave_their_range_are_named(shift, bug):
+    chain = random_chain(0)
+    chain = Potentials(chain.emissions + shift, chain.transitions, chain.start, chain.end)
+    with np.errstate(all="ignore"):
+        products = np.exp(np.array(Student(chain).forward())).astype(np.float32)
+        table = np.log(products.astype(float))
+    wrong = check_table(chain, "alpha", table)
+    assert (wrong.position, wrong.bug) == (1, bug)
+
+
+def test_half_a_unit_is_rounding_whichever_way_it_goes():
+    chain = Potentials(np.log([[0.345, 0.1]]), np.zeros((2, 2)))
+    for written in (0.34, 0.35):
+        assert check_table(chain, "alpha", [[written, 0.1]]) is None
+
+
+def test_an_empty_cell_is_wrong():
+    chain = random_chain(0)
+    table = forward_backward(chain).log_alpha.clone()
+    table[1, 0] = math.nan
+    wrong = check_table(chain, "alpha", table)
+    assert (wrong.position, wrong.tag) == (1, 0)
+    assert math.isnan(wrong.found)
+
+
+@given(
+    values=st.lists(
+        st.floats(-1e300, 1e300) | st.floats(-9, 9) | st.sampled_from([-INF, INF, math.nan]),
+        min_size=6,
+        max_size=6,
+    ),
+    rounding=st.sampled_from(
+        [Rounding(d, None, True) for d in range(7)]
+        + [Rounding(None, d, True) for d in range(2, 7)]
+        + [Rounding(None, None, single) for single in (True, False)]
+    ),
+    products=st.booleans(),
+)
+def test_no_tolerance_is_larger_than_the_coarsest(values, rounding, products):
+    right = np.array(values).reshape(3, 2)
+    for steps in (np.arange(3), np.arange(3)[::-1], np.arange(3) + 7):
+        allowed = tolerance(rounding, right, steps, products=products)
+        assert allowed.max() <= coarsest(rounding, right)
+
+
+def test_whole_numbers_need_no_rounding():
+    chain = Potentials([[1, 2], [3, 1], [0, 4]], [[1, 0], [2, 1]], [0, 1], [1, 0])
+    table = viterbi(chain).best.clone()
+    assert check_table(chain, "viterbi", table) is None
+    table[2, 1] += 1
+    assert check_table(chain, "viterbi", table).position == 2
+
+
+def test_padding_may_be_held_still_or_empty():
+    chain = random_chain(0)
+    table = forward_backward(chain).log_alpha.numpy()
+    for row in (table[-1:], np.zeros((1, 4)), np.full((1, 4), math.nan)):
+        assert check_table(chain, "alpha", np.concatenate([table, row, row])) is None
+    wrong = check_table(chain, "alpha", np.concatenate([table, table[-1:] + 1]))
+    assert (wrong.position, wrong.tag, wrong.bug) == (5, 0, "mask ignored")
+
+
+@pytest.mark.parametrize("kind", ["alpha", "beta", "viterbi"])
+@pytest.mark.parametrize("space", ["log", "probability"])
+def test_the_arithmetic_ends_with_the_right_value(kind, space):
+    chain = random_chain(0)
+    right = np.array(Student(chain).table(kind))
+    for t in range(5):
+        for k in range(4):
+            table = right.copy()
+            table[t, k] += 1.0
+            wrong = check_table(chain, kind, table if space == "log" else np.exp(table))
+            assert (wrong.position, wrong.tag) == (t, k)
+            last = float(wrong.arithmetic.rpartition("= ")[2].replace("−", "-"))
+            assert last == pytest.approx(wrong.expected, rel=5e-3, abs=6e-5)
+            assert chain.tags[k] in wrong.arithmetic
+
+
+def test_how_the_table_was_read_is_told():
+    chain = random_chain(0)
+    table = np.exp(forward_backward(chain).log_alpha.numpy())
+    found = check(chain, "alpha", table.T.round(3))
+    assert found.first_wrong is None
+    assert found.reading.flipped
+    assert found.reading.space == "probability"
+    assert found.rounding.text == "3 decimals"
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "message"),
+    [
+        ("gamma", [[0.0]], "expected one of the kinds alpha, beta, viterbi, backpointers"),
+        ("alpha", [[0.0, 1.0]], "5 words by 4 tags"),
+        ("alpha", [0.0, 1.0], "5 words by 4 tags"),
+        ("alpha", [[1.0], [1.0, 2.0]], "rows of one length"),
+        ("alpha", [["a"]], "numbers"),
+        ("alpha", 3.0, "a single number"),
+    ],
+)
+def test_what_is_no_such_table_is_refused(kind, table, message):
+    with pytest.raises(CrfvizError, match=message):
+        check_table(random_chain(0), kind, table)
+
+
+def test_a_shape_error_is_one():
+    with pytest.raises(ShapeError):
+        check_table(random_chain(0), "beta", np.zeros((4, 4)))
+
+
+def test_two_words_leave_no_room_for_what_is_not_known():
+    for name, kind, mistake in BUGS:
+        if kind == "alpha":
+            chain = random_chain(0, num_tokens=2, wall="finite" in mistake)
+            assert check_table(chain, kind, Student(chain, **mistake).table(kind)).bug == name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_single_word(kind):
+    chain = random_chain(0, num_tokens=1)
+    right = np.array(Student(chain).table(kind), dtype=float)
+    assert check_table(chain, kind, right) is None
+    if kind != "backpointers":
+        assert check_table(chain, kind, right + 1).position == 0
+
+
+@pytest.mark.parametrize("renamed", [True, False])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_backpointers_in_another_order_of_tags_are_told(renamed, missing):
+    told = 0
+    for seed in range(10):
+        chain = random_chain(seed, num_tokens=6, num_tags=5)
+        right = viterbi(chain).backpointers.numpy()
+        order = np.random.default_rng(seed).permutation(5)
+        place = np.argsort(order)
+        mine = right[:, order]
+        if renamed:
+            mine = np.where(mine >= 0, place[mine], -1)
+        found = check(chain, "backpointers", mine[missing:])
+        told += bool(found.order)
+        if found.order:
+            assert check_table(chain, "backpointers", found.ordered[missing:]) is None
+    assert told >= 9  # an order that changes nothing is no mistake
+
+
+def test_one_wrong_backpointer_is_no_other_order():
+    for seed in range(10):
+        chain = random_chain(seed, num_tokens=6, num_tags=5)
+        table = viterbi(chain).backpointers.numpy().copy()
+        table[3, 2] = (table[3, 2] + 1) % 5
+        assert not check(chain, "backpointers", table).order

@@ -1,0 +1,277 @@
+"""The CRF layer: equal to pytorch-crf where that is right, and right where it is not."""
+
+import math
+
+import pytest
+import torch
+import torchcrf
+
+from crfviz.chain.crf import CRF
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import (
+    CrfvizError,
+    EmptySentenceError,
+    NoPathError,
+    ScoreError,
+    ShapeError,
+    UnknownTagError,
+)
+from tests.support import oracle
+
+INF = math.inf
+
+
+def batch(seed=0, B=6, T=7, K=4, dtype=torch.float64):
+    """A ragged batch: emissions, tags, mask. The first sentence is full, another has one word."""
+    generator = torch.Generator().manual_seed(seed)
+    emissions = torch.randn(B, T, K, generator=generator, dtype=dtype)
+    tags = torch.randint(K, (B, T), generator=generator)
+    lengths = torch.randint(1, T + 1, (B,), generator=generator)
+    lengths[0], lengths[-1] = T, 1
+    return emissions, tags, torch.arange(T) < lengths[:, None]
+
+
+def layer(K=4, dtype=torch.float64, seed=1):
+    """A CRF with transitions that matter."""
+    crf = CRF(K).to(dtype)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in crf.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator))
+    return crf
+
+
+def potentials_of(crf, emissions):
+    return Potentials(
+        emissions,
+        crf.transitions.detach(),
+        crf.start_transitions.detach(),
+        crf.end_transitions.detach(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "close"), [(torch.float64, 1e-9), (torch.float32, 1e-4)], ids=["float64", "float32"]
+)
+@pytest.mark.parametrize("seed", range(5))
+def test_loss_gradients_and_paths_equal_pytorch_crf(seed, dtype, close):
+    emissions, tags, mask = batch(seed, dtype=dtype)
+    peer = torchcrf.CRF(4, batch_first=True).to(dtype)
+    crf = layer(dtype=dtype, seed=seed)
+    peer.load_state_dict(crf.state_dict())
+
+    ours = emissions.clone().requires_grad_()
+    theirs = emissions.clone().requires_grad_()
+    loss = crf.log_likelihood(ours, tags, mask)
+    expected = peer(theirs, tags, mask, reduction="none")
+    assert loss.dtype == dtype
+    torch.testing.assert_close(loss, expected, rtol=0, atol=close)
+    loss.sum().backward()
+    expected.sum().backward()
+    torch.testing.assert_close(ours.grad, theirs.grad, rtol=0, atol=close)
+    for name, parameter in crf.named_parameters():
+        gradient = peer.get_parameter(name).grad
+        torch.testing.assert_close(parameter.grad, gradient, rtol=0, atol=close)
+    assert crf.decode(emissions, mask) == peer.decode(emissions, mask)
+
+
+def test_a_checkpoint_of_pytorch_crf_loads_as_it_is():
+    peer = torchcrf.CRF(4, batch_first=True)
+    crf = CRF(4)
+    crf.load_state_dict(peer.state_dict())
+    for name, parameter in crf.named_parameters():
+        assert torch.equal(parameter, peer.get_parameter(name))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_batch_equals_its_sentences(seed):
+    emissions, tags, mask = batch(seed)
+    crf = layer(seed=seed)
+    likelihoods = crf.log_likelihood(emissions, tags, mask)
+    paths, marginals = crf.decode(emissions, mask), crf.marginals(emissions, mask)
+    for i, length in enumerate(mask.sum(-1).tolist()):
+        alone = potentials_of(crf, emissions[i, :length])
+        tables = forward_backward(alone)
+        expected = alone.score(tags[i, :length].tolist()) - tables.log_partition
+        assert likelihoods[i].item() == pytest.approx(expected, abs=1e-9)
+        assert paths[i] == viterbi(alone).path
+        torch.testing.assert_close(marginals[i, :length], tables.marginals, rtol=0, atol=1e-9)
+        assert not marginals[i, length:].any()
+
+
+def test_likelihood_equals_enumeration():
+    emissions, tags, _ = batch(T=4)
+    crf = layer()
+    likelihoods = crf.log_likelihood(emissions, tags)
+    for i, path in enumerate(tags.tolist()):
+        expected = math.log(oracle.probability(potentials_of(crf, emissions[i]), path))
+        assert likelihoods[i].item() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("padding", [1e6, -INF, INF, math.nan])
+def test_padding_changes_nothing(padding):
+    emissions, tags, mask = batch()
+    padded = torch.where(mask[..., None], emissions, padding)
+    padded_tags = torch.where(mask, tags, -100)
+    crf = layer()
+    before = torch.cat(
+        [crf.log_likelihood(emissions, tags, mask), crf.marginals(emissions, mask).flatten()]
+    )
+    after = torch.cat(
+        [crf.log_likelihood(padded, padded_tags, mask), crf.marginals(padded, mask).flatten()]
+    )
+    assert torch.equal(before, after)
+    assert crf.decode(padded, mask) == crf.decode(emissions, mask)
+    padded.requires_grad_()
+    crf.log_likelihood(padded, padded_tags, mask).sum().backward()
+    assert (padded.grad[~mask] == 0).all()
+    assert not padded.grad.isnan().any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_forbidden_emissions_and_transitions_leave_no_nan_in_any_gradient(dtype):
+    """pytorch-crf fails here: clamping one word to one tag makes its gradients NaN."""
+    emissions, tags, mask = batch(dtype=dtype)
+    tags[mask] = 0
+    emissions[:, 0, 1:] = -INF
+    emissions[0, 3, 1:] = -INF
+    crf = layer(dtype=dtype)
+    with torch.no_grad():
+        crf.transitions[1, 2] = crf.start_transitions[3] = crf.end_transitions[2] = -INF
+    emissions.requires_grad_()
+    likelihoods = crf.log_likelihood(emissions, tags, mask)
+    likelihoods.sum().backward()
+    assert torch.isfinite(likelihoods).all()
+    assert torch.isfinite(emissions.grad).all()
+    assert all(torch.isfinite(parameter.grad).all() for parameter in crf.parameters())
+    observed = torch.nn.functional.one_hot(tags, 4) * mask[..., None]
+    expected = observed - crf.marginals(emissions, mask)
+    torch.testing.assert_close(emissions.grad, expected.detach(), rtol=0, atol=1e-4)
+
+
+def test_a_forbidden_tagging_has_likelihood_minus_inf():
+    crf = layer()
+    emissions = torch.zeros(2, 3, 4, dtype=torch.float64)
+    emissions[0, 1, 2] = -INF
+    emissions[1] = -INF
+    emissions.requires_grad_()
+    likelihoods = crf.log_likelihood(emissions, torch.full((2, 3), 2))
+    assert likelihoods.tolist() == [-INF, -INF]
+    likelihoods.sum().backward()
+    assert not emissions.grad.isnan().any()
+    assert not any(parameter.grad.isnan().any() for parameter in crf.parameters())
+
+
+@pytest.mark.parametrize("scale", [1000.0, -1000.0])
+def test_large_scores(scale):
+    crf = layer()
+    emissions, tags, mask = batch()
+    likelihoods = crf.log_likelihood(emissions * scale, tags, mask)
+    assert torch.isfinite(likelihoods).all()
+    assert (likelihoods <= 0).all()
+    words = crf.marginals(emissions * scale, mask).sum(-1)
+    torch.testing.assert_close(words, mask.double(), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("B", "T", "K"), [(1, 1, 1), (3, 1, 2), (2, 5, 1)])
+def test_one_word_or_one_tag(B, T, K):
+    crf = layer(K)
+    emissions = torch.zeros(B, T, K, dtype=torch.float64, requires_grad=True)
+    tags = torch.zeros(B, T, dtype=torch.long)
+    crf.log_likelihood(emissions, tags).sum().backward()
+    assert [len(path) for path in crf.decode(emissions)] == [T] * B
+    assert crf.marginals(emissions).sum(-1).flatten().tolist() == pytest.approx([1.0] * B * T)
+    assert not any(parameter.grad.isnan().any() for parameter in crf.parameters())
+
+
+def test_ties_are_decoded_as_in_viterbi():
+    crf = CRF(3)
+    with torch.no_grad():
+        for parameter in crf.parameters():
+            parameter.zero_()
+    assert crf.decode(torch.zeros(2, 4, 3)) == [[0, 0, 0, 0]] * 2
+
+
+def test_decoding_a_sentence_without_a_path_names_it():
+    emissions = torch.zeros(3, 2, 4, dtype=torch.float64)
+    emissions[1, 0] = -INF
+    with pytest.raises(NoPathError, match="sentence 1"):
+        layer().decode(emissions)
+    marginals = layer().marginals(emissions)
+    assert not marginals[1].any()
+    assert marginals[2].sum(-1).tolist() == pytest.approx([1.0, 1.0])
+
+
+def test_byte_masks_are_masks():
+    emissions, tags, mask = batch()
+    expected = layer().log_likelihood(emissions, tags, mask)
+    assert torch.equal(layer().log_likelihood(emissions, tags, mask.to(torch.uint8)), expected)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "change"),
+    [
+        (
+            ShapeError,
+            r"emissions must be \(B, T, 4\), got \(6, 7, 3\)",
+            {"emissions": torch.zeros(6, 7, 3)},
+        ),
+        (
+            ShapeError,
+            r"emissions must be \(B, T, 4\), got \(7, 4\)",
+            {"emissions": torch.zeros(7, 4)},
+        ),
+        (ShapeError, r"mask must be \(6, 7\) .* got \(6, 5\)", {"mask": torch.ones(6, 5).bool()}),
+        (ShapeError, r"tags must be \(6, 7\) .* got \(6,\)", {"tags": torch.zeros(6).long()}),
+        (EmptySentenceError, "at least one word", {"mask": torch.zeros(6, 7).bool()}),
+        (
+            EmptySentenceError,
+            "at least one word",
+            {
+                "emissions": torch.zeros(6, 0, 4),
+                "tags": torch.zeros(6, 0).long(),
+                "mask": torch.ones(6, 0).bool(),
+            },
+        ),
+        (
+            ShapeError,
+            "words after padding",
+            {"mask": torch.tensor([[1, 0, 1, 1, 1, 1, 1]] * 6).bool()},
+        ),
+        (ScoreError, "got NaN or", {"emissions": torch.full((6, 7, 4), math.nan)}),
+        (ScoreError, "got NaN or", {"emissions": torch.full((6, 7, 4), INF)}),
+        (UnknownTagError, "tags must be from 0 to 3", {"tags": torch.full((6, 7), 4)}),
+        (UnknownTagError, "tags must be from 0 to 3", {"tags": torch.full((6, 7), -1)}),
+    ],
+)
+def test_bad_input_is_named(error, message, change):
+    emissions, tags, mask = batch()
+    inputs = {"emissions": emissions, "tags": tags, "mask": mask} | change
+    with pytest.raises(error, match=message):
+        layer().log_likelihood(**inputs)
+
+
+def test_at_least_one_tag():
+    with pytest.raises(CrfvizError, match="at least 1, got 0"):
+        CRF(0)
+
+
+def test_repr_tells_the_number_of_tags():
+    assert repr(CRF(3)) == "CRF(num_tags=3)"
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_gpu_equals_cpu():
+    emissions, tags, mask = batch(dtype=torch.float32)
+    crf = layer(dtype=torch.float32)
+    likelihoods, paths = crf.log_likelihood(emissions, tags, mask), crf.decode(emissions, mask)
+    marginals = crf.marginals(emissions, mask)
+    crf, emissions, tags, mask = (x.cuda() for x in (crf, emissions, tags, mask))
+    torch.testing.assert_close(
+        crf.log_likelihood(emissions, tags, mask).cpu(), likelihoods, rtol=0, atol=1e-4
+    )
+    torch.testing.assert_close(crf.marginals(emissions, mask).cpu(), marginals, rtol=0, atol=1e-4)
+    assert crf.decode(emissions, mask) == paths

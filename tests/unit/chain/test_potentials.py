@@ -1,0 +1,322 @@
+"""What goes through the door, and what comes out changed."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.chain.arguments import require_number
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.potentials import LARGEST, Potentials
+from crfviz.chain.questions.flips import smallest_flips
+from crfviz.chain.sampling import sample
+from crfviz.exceptions import (
+    CrfvizError,
+    EmptySentenceError,
+    ScoreError,
+    ShapeError,
+    UnknownTagError,
+)
+from tests.support import oracle
+from tests.support.strategies import chains
+
+INF = math.inf
+FIELDS = ("emissions", "transitions", "start", "end")
+
+
+def small(**changes):
+    """Three words, two tags, everything zero but what is named."""
+    scores = {
+        "emissions": torch.zeros(3, 2),
+        "transitions": torch.zeros(2, 2),
+        "tags": ("DET", "NOUN"),
+        "tokens": ("a", "dog", "dog"),
+    }
+    return Potentials(**(scores | changes))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda x: x, np.array, torch.tensor, lambda x: torch.tensor(x).int(), lambda x: tuple(x)],
+    ids=["lists", "arrays", "tensors", "integers", "tuples"],
+)
+def test_anything_array_like_becomes_float64(make):
+    potentials = Potentials(make([[1.0, 2.0]]), make([[0.0, 1.0], [2.0, 3.0]]), make([4.0, 5.0]))
+    assert all(getattr(potentials, name).dtype == torch.float64 for name in FIELDS)
+    assert potentials.emissions.tolist() == [[1.0, 2.0]]
+    assert potentials.transitions.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    assert potentials.start.tolist() == [4.0, 5.0]
+    assert potentials.end.tolist() == [0.0, 0.0]
+    assert (potentials.num_tokens, potentials.num_tags) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "emissions",
+    [np.zeros((3, 2)), torch.zeros(3, 2, dtype=torch.float64)],
+    ids=["array", "tensor"],
+)
+def test_later_changes_outside_do_not_reach_in(emissions):
+    potentials = small(emissions=emissions)
+    emissions[0, 0] = 7.0
+    assert potentials.emissions[0, 0] == 0.0
+
+
+def test_gradients_flow_back_to_a_tensor_that_wants_one():
+    emissions = torch.zeros(3, 2, requires_grad=True)
+    small(emissions=emissions).with_emission(0, 0, 5.0).emissions.sum().backward()
+    assert emissions.grad.tolist() == [[0.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
+
+
+def test_fields_cannot_be_replaced():
+    with pytest.raises(AttributeError):
+        small().emissions = torch.zeros(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"emissions": torch.zeros(3)}, r"emissions must be \(T, K\), got \(3,\)"),
+        ({"emissions": torch.zeros(3, 0)}, r"emissions must be \(T, K\), got \(3, 0\)"),
+        ({"emissions": 1.0}, r"emissions must be \(T, K\), got \(\)"),
+        ({"emissions": [[1.0], [1.0, 2.0]]}, "emissions must be numbers in rows of one length"),
+        ({"emissions": [["x", "y"]]}, "emissions must be numbers"),
+        ({"transitions": torch.zeros(2, 3)}, r"transitions must be \(2, 2\) or \(2, 2, 2\)"),
+        ({"transitions": torch.zeros(3, 2, 2)}, r"match emissions \(3, 2\), got \(3, 2, 2\)"),
+        ({"start": torch.zeros(3)}, r"start must be \(2,\)"),
+        ({"end": torch.zeros(1, 2)}, r"end must be \(2,\)"),
+        ({"tags": ("DET",)}, "expected 2 tags, got 1"),
+        ({"tokens": ("a", "b")}, "expected 3 tokens, got 2"),
+    ],
+)
+def test_wrong_shape_is_named(changes, message):
+    with pytest.raises(ShapeError, match=message):
+        small(**changes)
+
+
+@pytest.mark.parametrize("emissions", [[], np.zeros((0, 2)), torch.zeros(0, 2)])
+def test_a_sentence_without_words_is_no_sentence(emissions):
+    with pytest.raises(EmptySentenceError, match="at least one word"):
+        small(emissions=emissions, tokens=None)
+
+
+def test_a_text_is_not_split_into_letters_but_for_names_of_one():
+    with pytest.raises(CrfvizError, match="tokens must be a list of words, got the text 'ab'"):
+        Potentials(torch.zeros(2, 2), torch.zeros(2, 2), tokens="ab")
+    assert Potentials(torch.zeros(2, 2), torch.zeros(2, 2), tags="AB").tags == ("A", "B")
+
+
+def test_tags_must_differ():
+    with pytest.raises(CrfvizError, match="different names"):
+        small(tags=("DET", "DET"))
+
+
+def test_a_nan_of_an_odd_kind_is_refused_without_a_warning():
+    signals = np.array([[0x7F800001]], dtype=np.uint32).view(np.float32)
+    with pytest.raises(CrfvizError, match="nan"):
+        Potentials(signals, [[0.0]])
+
+
+@pytest.mark.parametrize("bad", [INF, math.nan, 2 * LARGEST, -2 * LARGEST])
+@pytest.mark.parametrize("name", FIELDS)
+def test_scores_are_finite_or_forbidden(name, bad):
+    scores = torch.zeros(getattr(small(), name).shape, dtype=torch.float64)
+    scores.view(-1)[-1] = bad
+    cell = r", ".join(str(size - 1) for size in scores.shape)
+    with pytest.raises(
+        ScoreError, match=rf"{name}\[{cell}\] must be -inf .* got {bad}".replace("+", r"\+")
+    ):
+        small(**{name: scores})
+    small(**{name: torch.full_like(scores, -INF)})
+
+
+def test_tags_by_name_and_by_id():
+    potentials = small()
+    assert [potentials.tag_id(tag) for tag in ("DET", "NOUN", 0, np.int64(1))] == [0, 1, 0, 1]
+    assert potentials.tag_names == ("DET", "NOUN")
+    assert small(tags=None).tag_names == ("0", "1")
+    assert small(tags=None).tag_id("1") == 1
+
+
+@pytest.mark.parametrize("tag", ["VERB", "", "0", 2, -1, 1.0, None])
+def test_unknown_tags_are_named(tag):
+    with pytest.raises(UnknownTagError, match=r"DET, NOUN or an id from 0 to 1, got"):
+        small().tag_id(tag)
+
+
+def test_changes_make_new_objects_and_touch_one_cell():
+    before = small()
+    assert before.with_transition("DET", "NOUN", 5).transitions.tolist() == [[0, 5], [0, 0]]
+    assert before.with_emission(2, "NOUN", -INF).emissions.tolist() == [[0, 0], [0, 0], [0, -INF]]
+    assert before.with_start(1, 5).start.tolist() == [0, 5]
+    assert before.with_end("DET", 5).end.tolist() == [5, 0]
+    assert all(not getattr(before, name).any() for name in FIELDS)
+
+
+def test_names_and_words_survive_changes():
+    after = small().with_start(0, 1).with_transition(0, 0, 1).pin({0: 0}).scale_transitions(0.5)
+    assert (after.tags, after.tokens) == (("DET", "NOUN"), ("a", "dog", "dog"))
+
+
+def test_a_transition_per_step_changes_at_every_step():
+    after = small(transitions=torch.zeros(2, 2, 2)).with_transition(0, 1, 5)
+    assert after.transitions.tolist() == [[[0, 5], [0, 0]]] * 2
+
+
+@pytest.mark.parametrize("position", [-1, 3])
+def test_positions_outside_the_sentence(position):
+    with pytest.raises(ShapeError, match=f"position must be 0 to 2, got {position}"):
+        small().with_emission(position, 0, 1.0)
+    with pytest.raises(ShapeError, match=f"position must be 0 to 2, got {position}"):
+        small().pin({position: 0})
+
+
+@pytest.mark.parametrize("bad", [math.nan, INF])
+def test_a_bad_score_is_not_let_in_by_a_change(bad):
+    with pytest.raises(ScoreError):
+        small().with_transition(0, 0, bad)
+    with pytest.raises(ScoreError):
+        small().with_emission(0, 0, bad)
+
+
+def test_pin_forbids_the_other_tags_and_keeps_the_score():
+    pinned = small(emissions=[[1, 2], [3, 4], [5, 6]]).pin({0: "NOUN", 2: 0})
+    assert pinned.emissions.tolist() == [[-INF, 2], [3, 4], [5, -INF]]
+
+
+@given(chains(max_tokens=4, max_tags=3), st.data())
+def test_pinned_chains_keep_exactly_the_paths_that_agree(potentials, data):
+    t = data.draw(st.integers(0, potentials.num_tokens - 1))
+    k = data.draw(st.integers(0, potentials.num_tags - 1))
+    expected = {path: score for path, score in oracle.allowed(potentials) if path[t] == k}
+    assert dict(oracle.allowed(potentials.pin({t: k}))) == expected
+
+
+def test_strength_scales_all_but_the_emissions():
+    scores = {"transitions": [[1, 2], [3, 4]], "start": [5, 6], "end": [7, -INF]}
+    after = small(emissions=torch.ones(3, 2), **scores).scale_transitions(0.5)
+    assert after.emissions.tolist() == [[1, 1]] * 3
+    assert after.transitions.tolist() == [[0.5, 1], [1.5, 2]]
+    assert after.start.tolist() == [2.5, 3]
+    assert after.end.tolist() == [3.5, -INF]
+
+
+def test_what_is_forbidden_stays_forbidden_at_strength_zero():
+    after = small(transitions=[[1, -INF], [3, 4]]).scale_transitions(0)
+    assert after.transitions.tolist() == [[0, -INF], [0, 0]]
+
+
+@pytest.mark.parametrize("strength", [-1.0, math.nan, INF])
+def test_strength_must_be_a_strength(strength):
+    with pytest.raises(ScoreError, match="strength"):
+        small().scale_transitions(strength)
+
+
+@given(chains(), st.data())
+def test_score_equals_the_sum_of_its_terms(potentials, data):
+    tag = st.integers(0, potentials.num_tags - 1)
+    path = data.draw(st.tuples(*[tag] * potentials.num_tokens))
+    assert potentials.score(path) == pytest.approx(oracle.paths(potentials)[path], abs=1e-9)
+
+
+def test_score_of_a_path_of_names():
+    potentials = small(emissions=[[1, 2], [3, 4], [5, 6]]).with_transition("DET", "NOUN", 10)
+    assert potentials.score(["DET", "NOUN", "NOUN"]) == 21.0
+    assert potentials.score([0, 1, 1]) == 21.0
+
+
+def test_score_of_a_path_that_is_none():
+    with pytest.raises(ShapeError, match="path must have 3 tags, got 2"):
+        small().score([0, 1])
+    with pytest.raises(UnknownTagError, match="got 'VERB'"):
+        small().score(["DET", "VERB", "DET"])
+
+
+@given(chains(min_tokens=2))
+def test_the_first_words_are_a_chain_of_their_own(potentials):
+    shorter = potentials.first_words(potentials.num_tokens - 1)
+    assert shorter.num_tokens == potentials.num_tokens - 1
+    path = [0] * shorter.num_tokens
+    step = shorter.transitions if shorter.transitions.dim() == 2 else None
+    score = shorter.start[0] + shorter.end[0] + potentials.emissions[:-1, 0].sum()
+    for t in range(shorter.num_tokens - 1):
+        score = score + (step if step is not None else potentials.transitions[t])[0, 0]
+    assert shorter.score(path) == pytest.approx(score.item(), abs=1e-9)
+
+
+@given(chains())
+def test_there_is_a_matrix_for_each_step(potentials):
+    given = potentials.transitions
+    assert potentials.steps.shape == (potentials.num_tokens - 1, *given.shape[-2:])
+    assert potentials.homogeneous == (given.dim() == 2)
+    for t, step in enumerate(potentials.steps):
+        expected = given if given.dim() == 2 else given[t]
+        assert torch.equal(step, expected)
+        assert torch.equal(potentials.step(t), expected)
+
+
+def test_a_single_word_has_the_matrix_of_all_steps_or_none():
+    assert Potentials([[0.0]], [[2.0]]).step(0).tolist() == [[2.0]]
+    assert Potentials([[0.0]], torch.zeros(0, 1, 1)).step(0).isnan().all()
+
+
+THREE_WORDS = Potentials(torch.zeros(3, 2), torch.zeros(2, 2))
+
+
+@pytest.mark.parametrize("position", [2, np.int64(2), torch.tensor(2)])
+def test_whole_numbers_are_positions(position):
+    assert THREE_WORDS.position(position) == 2
+
+
+@pytest.mark.parametrize("position", [-1, 3, 1.0, "1", None])
+def test_other_things_are_not(position):
+    with pytest.raises(ShapeError, match=f"position must be 0 to 2, got {position!r}"):
+        THREE_WORDS.position(position)
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2.0)])
+def test_finite_numbers_pass(value):
+    assert require_number("size", value) == 2.0
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "2", None, [2.0], 10**400])
+def test_anything_else_is_no_number(value):
+    with pytest.raises(CrfvizError, match="size must be a finite number, got"):
+        require_number("size", value)
+
+
+@pytest.mark.parametrize("value", ["2", None, 1.5, 2.0, [2], 0, -1])
+def test_anything_else_is_no_count(value):
+    generator = torch.Generator()
+    with pytest.raises(CrfvizError, match="k must be at least 1, got"):
+        k_best(THREE_WORDS, value)
+    with pytest.raises(CrfvizError, match="limit must be at least 1, got"):
+        smallest_flips(THREE_WORDS, value)
+    if value != 0:
+        with pytest.raises(CrfvizError, match="n must be at least 0, got"):
+            sample(THREE_WORDS, value, generator)
+
+
+def test_a_count_has_an_end():
+    with pytest.raises(CrfvizError, match="k must be at most 2,147,483,647, got 1000"):
+        k_best(THREE_WORDS, 10**400)
+
+
+@pytest.mark.parametrize("names", [5, 1.5, object()])
+def test_names_are_lists(names):
+    for which in ("tags", "tokens"):
+        with pytest.raises(ShapeError, match=f"{which} must be a list of names, got"):
+            Potentials([[0.0]], [[0.0]], **{which: names})
+
+
+@pytest.mark.parametrize("path", [5, None, 1.5])
+def test_a_path_is_tags(path):
+    with pytest.raises(ShapeError, match="path must be 3 tags, got"):
+        THREE_WORDS.score(path)
+
+
+def test_a_bound_is_in_the_message():
+    with pytest.raises(CrfvizError, match="size must be a finite number of at least 0, got -1"):
+        require_number("size", -1, at_least=0.0)

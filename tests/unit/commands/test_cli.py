@@ -1,0 +1,297 @@
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from crfviz.__main__ import COMMANDS, main
+from crfviz.commands.tag import printable, tagged
+from tests.support.fake_tagger import FakeTagger
+from tests.support.tiny_tagger import save_tiny
+
+SENTENCE = "He\tNOUN\nruns\tVERB\n.\tX\n\nRun\tVERB\n!\tX\n"
+
+
+@pytest.fixture
+def model(tmp_path):
+    return save_tiny(tmp_path / "tiny")
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "test.conll"
+    path.write_text(SENTENCE, encoding="utf-8")
+    return path
+
+
+def test_tag_prints_every_decoder_below_the_words(model, capsys):
+    assert main(["tag", "He runs to Paris.", "--model", str(model)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["He", "runs", "to", "Paris", "."]
+    assert [line[:14].rstrip() for line in lines[1:6]] == [
+        "independent",
+        "left to right",
+        "Viterbi",
+        "max-marginal",
+        "p(Viterbi tag)",
+    ]
+    columns = [lines[0].index(word) for word in lines[0].split()]
+    for line in lines[1:6]:
+        cells = line[14:].split()
+        assert len(cells) == 5
+        assert all(line[at:].startswith(cell) for at, cell in zip(columns, cells, strict=True))
+    assert lines[7].startswith("log p = -")
+
+
+def test_tag_reads_a_sentence_a_line_from_standard_input(model, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("He runs\n\nRun!\n"))
+    assert main(["tag", "--model", str(model)]) == 0
+    assert capsys.readouterr().out.count("log p = ") == 2
+
+
+def test_standard_input_that_is_no_utf8_is_named(model, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), encoding="utf-8"))
+    assert main(["tag", "--model", str(model)]) == 2
+    assert "crfviz: expected UTF-8 text on standard input, got" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", " \t "])
+def test_tag_without_a_word_says_so(text, model, capsys):
+    assert main(["tag", text, "--model", str(model)]) == 2
+    assert capsys.readouterr().err == (
+        "crfviz: expected a sentence with at least one word, got none\n"
+    )
+
+
+def test_tag_with_an_unknown_model_says_which(capsys):
+    assert main(["tag", "Hi", "--model", "no-such-model"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("crfviz: ")
+    assert "'no-such-model'" in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_a_long_sentence_is_folded_to_the_width():
+    fake = FakeTagger(["X", "Y"], {"a": {"Y": 1.0}})
+    text = tagged(fake, ["a"] * 30, 60)
+    rows = text.splitlines()[:-1]
+    assert all(len(row) <= 60 for row in rows)
+    assert sum(row.startswith("Viterbi ") for row in rows) == 5  # 6 columns of 5 and a gap of 2
+    assert sum(row.count("Y") for row in rows if row.startswith("Viterbi ")) == 30
+
+
+def test_a_word_wider_than_the_terminal_still_shows():
+    fake = FakeTagger(["X"], {})
+    assert "w" * 100 in tagged(fake, ["w" * 100, "b"], 40)
+
+
+def test_wide_characters_keep_the_columns():
+    fake = FakeTagger(["X"], {})
+    words, greedy, *_ = tagged(fake, ["日本", "e\u0301", "b"], 80).splitlines()
+    assert words.endswith("日本   e\u0301      b")
+    assert greedy.endswith("X      X      X")
+
+
+def test_control_characters_never_reach_the_terminal():
+    assert printable("a\x1b[31m\ud83d\u200b") == r"a\x1b[31m\ud83d\u200b"
+    assert "\x1b" not in tagged(FakeTagger(["X"], {}), ["\x1b[31m"], 80)
+
+
+def test_evaluate_prints_and_writes_json(model, file, tmp_path, capsys):
+    out = tmp_path / "figures.json"
+    assert main(["evaluate", str(file), "--model", str(model), "--json", str(out)]) == 0
+    printed = capsys.readouterr().out
+    record = json.loads(out.read_text(encoding="utf-8"))
+    assert record["model"] == "tiny"
+    assert record["file"] == f"{tmp_path.name}/test.conll"
+    assert (record["sentences"], record["tokens"]) == (2, 5)
+    assert set(record) >= {"independent", "left_to_right", "viterbi", "max_marginal", "ece"}
+    assert f"{100 * record['viterbi']['token_accuracy']:.2f} (" in printed
+    assert not (model / "evaluation.json").exists()
+
+
+def test_evaluate_writes_a_report_that_needs_no_network(model, file, tmp_path):
+    report, figures = tmp_path / "report.html", tmp_path / "figures.json"
+    options = ["--report", str(report), "--json", str(figures)]
+    assert main(["evaluate", str(file), "--model", str(model), *options]) == 0
+    text, record = report.read_text(encoding="utf-8"), json.loads(figures.read_text())
+    assert "<h2>Is it the gold?</h2>" in text
+    assert not re.search(r"<(script|link|img|iframe)[^>]*\s(src|href)=.http", text)
+    assert sum(record["errors"]["by_kind"].values()) == record["errors"]["total"] > 0
+    assert len(record["tables"]["errors"]) == record["errors"]["total"]
+    worst = record["tables"]["suspects"][0]
+    assert worst["p_gold"] == min(row["p_gold"] for row in record["tables"]["errors"])
+
+
+def test_a_report_that_cannot_be_written_says_so(model, file, tmp_path, capsys):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    assert main(["evaluate", str(file), "--model", str(model), "--report", str(folder)]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_evaluate_writes_the_card(model, file, capsys):
+    arguments = ["evaluate", str(file), "--model", str(model), "--card", "--label"]
+    assert main([*arguments, "one"]) == 0
+    assert main([*arguments, "two"]) == 0
+    capsys.readouterr()
+    records = json.loads((model / "evaluation.json").read_text(encoding="utf-8"))
+    assert list(records) == ["one", "two"]
+    card = (model / "README.md").read_text(encoding="utf-8")
+    assert "On one: 2 sentences, 5 words" in card
+    assert "On two: 2 sentences, 5 words" in card
+
+
+def test_evaluate_maps_types_and_folds_handles(tmp_path, capsys):
+    model = save_tiny(tmp_path / "ner", tags=("O", "B-PER", "I-PER"), scheme="BIO")
+    tweets = tmp_path / "tweets.conll"
+    tweets.write_text("@\tB-person\nbob\tB-person\nAnn\tB-person\nTV\tB-product\n", "utf-8")
+    out = tmp_path / "figures.json"
+    arguments = ["evaluate", str(tweets), "--model", str(model), "--json", str(out)]
+    assert main([*arguments, "--fold-handles", "--map", "person=PER"]) == 0
+    assert "sentences that break BIO" in capsys.readouterr().out
+    record = json.loads(out.read_text(encoding="utf-8"))
+    assert record["tokens"] == 3
+    assert record["file"].endswith("/tweets.conll, handles folded, types mapped")
+    assert record["viterbi"]["entity_f1"] is not None
+    assert record["viterbi"]["invalid_bio"] == 0
+    assert main(arguments) == 2
+    assert "got B-person, B-product; --map renames" in capsys.readouterr().err
+
+
+TYPES = "Ann\tB-person\nLee\tI-person\n\nTV\tB-product\nOslo\tB-place\n"
+
+
+@pytest.mark.parametrize("command", ["evaluate", "train", "lexicon"])
+@pytest.mark.parametrize(
+    ("content", "pairs", "message"),
+    [
+        (TYPES, ["Persons=PER"], "has one of its types ('Persons': near are 'person')"),
+        (TYPES, ["x=PER,y=PER"], "('x': there are 'person', 'place', 'product'; 'y': there are"),
+        (TYPES, ["person=PER", "plaze=PER"], "has the type 'plaze'; near are 'place', which would"),
+        ("a\tNOUN\n", ["person=PER"], "has one of its types ('person': there are none)"),
+    ],
+)
+def test_a_map_of_types_that_no_word_has_is_refused(
+    command, content, pairs, message, tmp_path, capsys
+):
+    file, folder = tmp_path / "some.conll", tmp_path / "ner"
+    file.write_text(content, encoding="utf-8")
+    save_tiny(folder, tags=("O", "B-PER", "I-PER"), scheme="BIO")
+    there = sorted(tmp_path.rglob("*"))
+    options = {
+        "evaluate": [str(file), "--model", str(folder)],
+        "train": ["--train", str(file), "--dev", str(file), "--out", str(tmp_path / "new")],
+        "lexicon": [str(folder), "--train", str(file)],
+    }
+    assert main([command, *options[command], "--map", *pairs]) == 2
+    said = capsys.readouterr().err
+    assert f"--map: no word in {file} " in said
+    assert message in said
+    assert sorted(tmp_path.rglob("*")) == there
+
+
+def test_a_map_for_other_files_too_is_said_and_taken(tmp_path, capsys):
+    file, folder = tmp_path / "some.conll", tmp_path / "ner"
+    file.write_text(TYPES, encoding="utf-8")
+    save_tiny(folder, tags=("O", "B-PER", "I-PER"), scheme="BIO")
+    pairs = ["person=PER", "group=PER", "PER=PER"]
+    assert main(["lexicon", str(folder), "--train", str(file), "--map", *pairs]) == 0
+    said = capsys.readouterr().err
+    assert f"no word in {file} has the type 'group', 'PER'; 'place', 'product' become O" in said
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("a\tNOUN\nb\n", [], "line 2: expected word TAB tag"),
+        ("", [], "expected at least one tagged sentence, got none"),
+        ("a\t_\n", [], "line 1: expected tags to compare with, got none"),
+        ("a\tNOUN\n", ["--format", "conllu"], "expected 10 columns"),
+        ("a\tNOUN\n", ["--map", "x"], "expected entity types as OLD=NEW"),
+        ("a\tNOUN\n", ["--json", "/no/such/folder/x"], "/no/such/folder/x: cannot be written"),
+    ],
+)
+def test_evaluate_says_what_is_wrong(content, options, message, model, tmp_path, capsys):
+    path = tmp_path / "bad.conll"
+    path.write_text(content, encoding="utf-8")
+    assert main(["evaluate", str(path), "--model", str(model), *options]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_evaluate_without_the_file_says_so(model, tmp_path, capsys):
+    assert main(["evaluate", str(tmp_path / "none"), "--model", str(model)]) == 2
+    assert "expected a file to read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    assert f"usage: crfviz {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [[], ["fly"]])
+def test_an_unknown_command_shows_the_usage(arguments, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert "usage: crfviz" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_it_runs_as_a_module(model):
+    done = subprocess.run(
+        [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout.splitlines()[0].split() == ["He", "runs"]
+    assert done.stderr == ""
+
+
+@pytest.mark.slow
+def test_a_reader_who_leaves_early_sees_no_trace(model):
+    read, write = os.pipe()
+    os.close(read)
+    run = subprocess.run(
+        [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(write)
+    assert run.returncode == 1
+    assert run.stderr == b""
+
+
+def test_a_textbook_chain_is_tagged_at_blanks(capsys):
+    assert main(["tag", "2 3 3", "--model", "textbook/ice-cream"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[0].split() == ["2", "3", "3"]
+    assert "not probabilities" not in printed
+
+
+def test_an_unknown_observation_is_said_without_a_trace(capsys):
+    assert main(["tag", "2 4", "--model", "textbook/ice-cream"]) == 2
+    assert "type some of 1, 2, 3" in capsys.readouterr().err
+
+
+def test_scores_of_a_perceptron_are_called_scores(capsys):
+    assert main(["tag", "He runs", "--model", "upos-en-perceptron"]) == 0
+    assert "scores, not probabilities" in capsys.readouterr().out
+
+
+def test_a_textbook_chain_has_no_card_to_write_into(tmp_path, capsys):
+    path = tmp_path / "days.conll"
+    path.write_text("2\tH\n1\tC\n", encoding="utf-8")
+    assert main(["evaluate", str(path), "--model", "textbook/ice-cream", "--card"]) == 2
+    assert "--card is for model folders" in capsys.readouterr().err
+    assert main(["evaluate", str(path), "--model", "textbook/ice-cream"]) == 0
+    assert "1 sentences, 2 words" in capsys.readouterr().out

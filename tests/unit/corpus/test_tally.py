@@ -1,0 +1,103 @@
+"""The tally of a corpus is the same whatever parts it was counted in."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crfviz.corpus.counts.exact import UNIT, added, fixed
+from crfviz.corpus.counts.tally import Counted, as_json, from_json, merge, tally_of
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.corpus.tables.two_models import compared, merge_comparisons
+from tests.unit.corpus.test_error_analysis import NER, NER_SENTENCES, POS, POS_SENTENCES
+
+CORPORA = {"pos": (POS, POS_SENTENCES * 4), "ner": (NER, NER_SENTENCES * 4)}
+MOST = 7  # of every list, so that they are cut
+
+
+def timeless(tally):
+    return replace(tally, batches=[], seconds={})
+
+
+def parts_of(sentences, cuts):
+    ends = sorted({min(cut, len(sentences)) for cut in cuts} | {len(sentences)})
+    starts = [0, *ends[:-1]]
+    return [sentences[a:b] for a, b in zip(starts, ends, strict=True) if a < b]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_at_a_time():
+    """Scores of a sentence may differ in the last bit by those that are scored with it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 1)
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(one_at_a_time):  # noqa: ARG001
+    return {
+        (name, most): tally_of(run(tagger, sentences, most_kept=most))
+        for name, (tagger, sentences) in CORPORA.items()
+        for most in (MOST, 1000)
+    }
+
+
+@settings(max_examples=min(40, settings.default.max_examples), deadline=None)
+@given(
+    cuts=st.lists(st.integers(1, 20), max_size=6),
+    name=st.sampled_from(sorted(CORPORA)),
+    most=st.sampled_from([MOST, 1000]),
+)
+def test_the_merge_of_any_parts_is_the_whole(whole, cuts, name, most):
+    tagger, sentences = CORPORA[name]
+    tallies = [
+        from_json(as_json(tally_of(run(tagger, part, most_kept=most))))
+        for part in parts_of(sentences, cuts)
+    ]
+    assert timeless(merge(tallies)) == timeless(whole[name, most])
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_the_tables_of_a_merge_are_those_of_one_run(whole, name):
+    tagger, sentences = CORPORA[name]
+    both = merge(tally_of(run(tagger, part)) for part in parts_of(sentences, [3, 11]))
+    found = Counted(tagger, replace(both, most=1000))
+    tables = tables_of(found)
+    one = tables_of(Counted(tagger, whole[name, 1000]))
+    for table in (tables["decoders"], one["decoders"]):
+        for row in table:
+            row.pop("microseconds")
+    assert tables == one
+    record = full_record(found, "file", tables)
+    assert record["sentences"] == len(sentences)
+    assert record["errors"]["total"] == len(tables["errors"])
+
+
+def test_parts_of_a_comparison_are_the_whole():
+    lazy = type(POS)(POS.tags, {"run": {"VERB": 1.0}})
+    sentences = POS_SENTENCES * 4
+
+    def comparison(part):
+        return compared(run(POS, part), run(lazy, part), part, most=6)
+
+    whole = comparison(sentences)
+    for cut in range(1, len(sentences)):
+        halves = comparison(sentences[:cut]), comparison(sentences[cut:])
+        assert merge_comparisons(*halves, sentences=cut, most=6) == whole
+
+
+@given(st.lists(st.floats(-1000, 1000), min_size=2, max_size=30), st.integers(1, 29))
+def test_sums_do_not_depend_on_the_parts(values, cut):
+    numbers = np.array(values)
+    assert fixed(numbers[:cut]) + fixed(numbers[cut:]) == fixed(numbers[::-1])
+    assert fixed(numbers) / UNIT == pytest.approx(sum(values), abs=1e-9)
+
+
+def test_counts_of_other_keys_are_joined():
+    assert added({"a": [1], "b": {"x": 2}}, {"b": {"x": 1, "y": 1}}) == {
+        "a": [1],
+        "b": {"x": 3, "y": 1},
+    }

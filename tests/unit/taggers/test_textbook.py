@@ -1,0 +1,191 @@
+"""The textbook chains against what the textbooks say, and their files against bad input."""
+
+import json
+import math
+
+import pytest
+import torch
+
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.forward_backward import forward_backward, normalise
+from crfviz.exceptions import EmptySentenceError, ModelError, UnknownObservationError
+from crfviz.taggers.registry import SHIPPED, load_tagger
+from crfviz.taggers.textbook.tagger import TextbookTagger
+from tests.support.icecream import DIARY, ice_cream
+
+FILES = sorted((SHIPPED / "textbook").glob("*.json"))
+
+
+def chain(name, text):
+    return load_tagger(f"textbook/{name}").potentials(text.split())
+
+
+def names(name, text):
+    tagger = load_tagger(f"textbook/{name}")
+    return [tagger.tags[tag] for tag in viterbi(tagger.potentials(text.split())).path]
+
+
+def test_ice_cream_is_the_diary_of_the_spreadsheet():
+    ours, known = chain("ice-cream", " ".join(DIARY)), ice_cream()
+    for part in ("emissions", "transitions", "start", "end"):
+        torch.testing.assert_close(getattr(ours, part), getattr(known, part), atol=1e-12, rtol=0)
+    tables = forward_backward(ours)
+    assert math.exp(tables.log_partition) == pytest.approx(9.127565e-19, rel=1e-6)
+    assert tables.marginals[:3, 1].tolist() == pytest.approx([0.8709, 0.9769, 0.9893], abs=5e-5)
+
+
+def test_one_ice_cream_on_day_1_changes_the_first_days():
+    changed = forward_backward(chain("ice-cream", " ".join("1" + DIARY[1:])))
+    assert changed.marginals[:3, 1].tolist() == pytest.approx([0.4909, 0.9176, 0.9749], abs=5e-5)
+
+
+def test_two_paths_of_the_diary_tie():
+    potentials = chain("ice-cream", " ".join(DIARY))
+    best = viterbi(potentials)
+    assert best.ties
+    first, second = k_best(potentials, 2)
+    assert {"".join("CH"[k] for k in p.tags) for p in (first, second)} == {
+        "H" * 13 + "C" * 14 + "H" * 6,
+        "H" * 13 + "C" * 13 + "H" * 7,
+    }
+    assert math.exp(best.score) == pytest.approx(1.011487e-19, rel=1e-6)
+
+
+def test_fever_is_the_example_of_the_encyclopaedia():
+    potentials = chain("fever", "normal cold dizzy")
+    best = viterbi(potentials)
+    assert names("fever", "normal cold dizzy") == ["Healthy", "Healthy", "Fever"]
+    assert math.exp(best.score) == pytest.approx(0.01512, abs=1e-12)
+    # The table of the article: 0.3, 0.04; 0.084, 0.027; 0.00588, 0.01512.
+    expected = [0.3, 0.04, 0.084, 0.027, 0.00588, 0.01512]
+    assert torch.exp(best.best).flatten().tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_umbrella_filters_and_smooths_as_in_the_book():
+    two = forward_backward(chain("umbrella", "umbrella umbrella"))
+    filtered = normalise(two.log_alpha)[:, 0].tolist()
+    assert filtered == pytest.approx([0.818, 0.883], abs=5e-4)
+    assert two.marginals[0, 0].item() == pytest.approx(0.883, abs=5e-4)
+    assert torch.exp(two.log_beta[0]).tolist() == pytest.approx([0.69, 0.41], abs=1e-12)
+
+
+def test_umbrella_of_five_days_has_the_path_of_the_book():
+    days = "umbrella umbrella none umbrella umbrella"
+    assert names("umbrella", days) == ["rain", "rain", "dry", "rain", "rain"]
+    five = forward_backward(chain("umbrella", days))
+    smoothed = [0.8673, 0.8204, 0.3075, 0.8204, 0.8673]
+    assert five.marginals[:, 0].tolist() == pytest.approx(smoothed, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("path", "probability"), [("FFFBBBBBFFF", 2.66e-6), ("FFFBBBFFFFF", 3.54e-6)]
+)
+def test_casino_scores_the_paths_of_the_book(path, probability):
+    potentials = chain("casino", " ".join("THTHHHTHTTH"))
+    assert math.exp(potentials.score(list(path))) == pytest.approx(probability, rel=3e-3)
+
+
+@pytest.mark.parametrize("word", ["r o b", "r i b"])
+def test_label_bias_ignores_the_letter(word):
+    potentials = chain("label-bias", word)
+    assert names("label-bias", word) == ["r1", "i", "b1"]
+    assert viterbi(potentials).probability == pytest.approx(0.75, abs=1e-12)
+    assert forward_backward(potentials).log_partition == pytest.approx(0, abs=1e-12)
+    assert potentials.transitions.shape == (2, 6, 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("the fish walk", "DET NOUN VERB"), ("the walk", "DET NOUN"), ("dog walk", "NOUN VERB")],
+)
+def test_the_toy_is_solved_on_paper(text, expected):
+    """p(the fish walk, DET NOUN VERB) = .7 .6 · .9 .3 · .5 .4 · .2 = 0.004536."""
+    assert names("determiner-noun-verb", text) == expected.split()
+    best = math.exp(viterbi(chain("determiner-noun-verb", "the fish walk")).score)
+    assert best == pytest.approx(0.004536, abs=1e-12)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_chain_has_a_card_and_examples(file):
+    tagger = TextbookTagger(file)
+    assert tagger.name == f"textbook/{file.stem}"
+    assert tagger.card().startswith("# ")
+    assert "Source: " in tagger.card()
+    assert all(f"| {tag} |" in tagger.card() for tag in tagger.tags)
+    assert tagger.examples()
+    assert tagger.probabilistic
+
+
+def test_text_is_split_at_blanks_alone():
+    assert load_tagger("textbook/ice-cream").split(" 2 3,5\t3 ") == ["2", "3,5", "3"]
+
+
+def test_an_unknown_observation_says_which_there_are():
+    with pytest.raises(UnknownObservationError, match=r"'4' \(number 2\): type some of 1, 2, 3"):
+        chain("ice-cream", "2 4")
+    with pytest.raises(EmptySentenceError, match="at least one observation"):
+        chain("ice-cream", "")
+
+
+GOOD = {
+    "title": "Two",
+    "about": "Two states.",
+    "source": "made up",
+    "family": "hmm",
+    "states": ["A", "B"],
+    "observations": ["x", "y"],
+    "start": [0.5, 0.5],
+    "transitions": [[0.5, 0.5], [1, 0]],
+    "end": None,
+    "emissions": [[1, 0], [0.25, 0.75]],
+    "examples": [],
+}
+
+
+def test_a_file_anywhere_is_a_tagger(tmp_path):
+    path = tmp_path / "two.json"
+    path.write_text(json.dumps(GOOD))
+    assert load_tagger(path).potentials(["y", "x"]).emissions[0, 0] == -torch.inf
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"start": [0.5, 0.6]},
+            r"'start' must sum to 1, got 1\.1; divided .* \[0\.4545, 0\.5455\]",
+        ),
+        ({"transitions": [[0.5, 0.4], [1, 0]]}, "'transitions', row 'A', must sum to 1, got 0.9"),
+        ({"end": [0.5, 0]}, "'transitions and end', row 'A', must sum to 1, got 1.5"),
+        ({"emissions": [[1, 0], [-0.5, 1.5]]}, "'emissions', row 'B', must hold probabilities"),
+        ({"emissions": [[1, math.nan], [0, 1]]}, "must hold probabilities from 0 to 1, got nan"),
+        ({"emissions": [[1, math.inf], [0, 1]]}, "must hold probabilities from 0 to 1, got inf"),
+        ({"emissions": [[1], [1]]}, r"'emissions' must be \(2, 2\) .* got \(2, 1\)"),
+        ({"transitions": [[1], [0.5, 0.5]]}, "'transitions' must be a list of numbers"),
+        ({"start": ["a", "b"]}, "'start' must be a list of numbers"),
+        ({"start": None}, "'start' must be a list of numbers"),
+        ({"states": ["A", "A"]}, "'states' must not repeat a name"),
+        ({"observations": ["x y", "z"]}, "'observations' must hold no blanks, got 'x y'"),
+        ({"family": "crf"}, "'family' must be 'hmm' or 'memm', got 'crf'"),
+        ({"family": "memm"}, "'start' must have the keys x, y"),
+        ({"title": " "}, "'title' must be a text"),
+        ({"examples": {}}, "'examples' must be a list"),
+        ({"examples": [{"tokens": ["x"]}]}, "example 1: field 'text' must be a text"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_a_wrong_field_is_named_with_its_file(tmp_path, change, message):
+    path = tmp_path / "two.json"
+    path.write_text(json.dumps({**GOOD, **change}))
+    with pytest.raises(ModelError, match=rf"two\.json.*{message}"):
+        load_tagger(str(path))
+
+
+def test_a_conditional_chain_checks_each_row(tmp_path):
+    path = tmp_path / "two.json"
+    rows = {"x": [[0.5, 0.5], [1, 0]], "y": [[0.5, 0.5], [0.2, 0.2]]}
+    start = {"x": [1, 0], "y": [0, 1]}
+    path.write_text(json.dumps({**GOOD, "family": "memm", "start": start, "transitions": rows}))
+    with pytest.raises(ModelError, match=r"'transitions\.y', row 'B', must sum to 1, got 0\.4"):
+        load_tagger(path)

@@ -1,0 +1,256 @@
+"""The documents are true: their Python runs, and what they name, link to and list exists."""
+
+import contextlib
+import io
+import json
+import re
+import shlex
+import string
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pkgutil import resolve_name
+
+import jsonschema
+import pytest
+
+from crfviz.__main__ import main
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.exceptions import FormatError
+from crfviz.taggers.plugins import plugins
+from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.ui.panels.bring import EXAMPLE
+from crfviz.views.contents import ENTRIES, GROUPS
+from tests.support.brought import understand
+from tests.support.paths import ROOT
+
+GUIDES = ["README.md", "CONTRIBUTING.md"] + [
+    path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/*.md"))
+]  # what is written by hand about the program as it is
+CARDS = [path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("models/*/README.md"))]
+DOCUMENTS = [*GUIDES, "CHANGELOG.md", *CARDS]
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
+TOP = ["crfviz", "pages", "tests", "benchmarks", "docs", "models", r"\.ci", r"\.streamlit"]
+PATHS = re.compile(rf"(?<![\w/.])(?:{'|'.join(TOP)})/[\w./-]*")  # from the root of the repository
+NOT_SHIPPED = {"models/mine", "models/quick", ".streamlit/secrets.toml"}  # readers make these
+
+
+def blocks(language, name="README.md"):
+    return re.findall(rf"```{language}\n(.*?)```", TEXTS[name], flags=re.DOTALL)
+
+
+def prose(name):
+    """A document without its blocks of code."""
+    return re.sub(r"```.*?```", "", TEXTS[name], flags=re.DOTALL)
+
+
+def commands(name):
+    """Each `python -m crfviz ...` of the document, as its words."""
+    text = re.sub(r"\\\n\s*", "", TEXTS[name])
+    for line in re.findall(r"^ *python -m crfviz (.*)$", text, flags=re.MULTILINE):
+        yield shlex.split(line, comments=True)
+
+
+def snippets(name):
+    """Words set as code, and blocks of commands."""
+    return re.findall(r"`([^`\n]+)`", prose(name)) + blocks("sh", name)
+
+
+def links(name):
+    return re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose(name))
+
+
+def anchors(name):
+    """What a `#` in a link to this document may say: its headings as GitHub writes them."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    titles = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+    kept = string.ascii_lowercase + string.digits + "-_ "
+    return {"".join(c for c in t.lower() if c in kept).replace(" ", "-") for t in titles}
+
+
+def help_of(capsys, *words):
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    return capsys.readouterr().out
+
+
+def test_readme_code_runs():
+    code = blocks("python")[0]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})
+    assert "VERB" in printed.getvalue()
+
+
+@pytest.mark.parametrize("name", [name for name in GUIDES[1:] if blocks("python", name)])
+def test_the_code_of_a_document_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
+    for code in blocks("python", name):
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(code, name, "exec"), {"__name__": "of_a_document"})
+
+
+def test_the_model_that_the_document_brings_tags_its_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
+    code = next(b for b in blocks("python", "docs/bring-your-own.md") if "bring(" in b)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "bring-your-own.md", "exec"), {})
+    assert printed.getvalue().strip() == "['DET', 'NOUN', 'VERB']"
+    assert "mine" in list_taggers()
+
+
+def test_every_page_is_in_the_readme():
+    readme = TEXTS["README.md"]
+    for entry in ENTRIES:
+        assert f"| {entry.title} | `/{entry.path}` |" in readme
+    assert len(re.findall(r"^\| [^|]+ \| `/[\w-]*` \|", readme, re.MULTILINE)) == len(ENTRIES)
+
+
+def test_the_readme_has_the_groups_of_the_sidebar():
+    table = TEXTS["README.md"].partition("## Pages")[2].partition("## ")[0]
+    rows = re.findall(r"^\| (?:\*\*(.+)\*\* \| \||([^|*]+) \| `/)", table, re.MULTILINE)
+    groups = [[heading, *(entry.title for entry in group)] for heading, group in GROUPS.items()]
+    assert [heading or title for heading, title in rows] == [
+        name for group in groups for name in group
+    ]
+
+
+def test_every_command_of_the_documents_is_one(capsys):
+    named = {words[0] for name in GUIDES for words in commands(name)}
+    printed = help_of(capsys)
+    listed = set(re.findall(r"^  (\w+)  ", printed.split("commands:")[1], flags=re.MULTILINE))
+    assert named == listed
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if list(commands(name))])
+def test_a_command_has_the_options_that_a_document_gives_it(name, capsys):
+    for words in commands(name):
+        called = words[: 2 if words[0] == "annotations" else 1]
+        known = set(re.findall(r"--[\w-]+", help_of(capsys, *called)))
+        assert {word for word in words if word.startswith("--")} <= known, words
+
+
+def test_every_target_of_make_in_the_documents_is_one():
+    known = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    code = "\n".join(snippet for name in GUIDES for snippet in snippets(name))
+    named = set(re.findall(r"\bmake (\w+)", code))
+    assert {"run", "test"} <= named <= known
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_and_pictures_of_a_document_are_there(name):
+    for link in links(name):
+        target, _, anchor = link.partition("#")
+        file = (ROOT / name).parent / target if target else ROOT / name
+        assert file.exists(), link
+        if anchor:
+            assert anchor in anchors(file.resolve().relative_to(ROOT)), link
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_what_a_document_names_is_there(name):
+    for code in snippets(name):
+        for path in PATHS.findall(code):
+            place = path.rstrip("./")
+            assert place in NOT_SHIPPED or (ROOT / place).exists(), path
+        if re.fullmatch(r"crfviz(\.\w+)+", code):
+            resolve_name(code)
+
+
+def test_every_document_and_picture_can_be_found():
+    reached, waiting = set(), ["README.md"]
+    while waiting:
+        name = waiting.pop()
+        reached.add(name)
+        for link in links(name):
+            file = ((ROOT / name).parent / link.partition("#")[0]).resolve()
+            found = file.relative_to(ROOT).as_posix()
+            if found in TEXTS and found not in reached:
+                waiting.append(found)
+            reached.add(found)
+    files = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*") if path.is_file()}
+    assert files | set(DOCUMENTS) <= reached
+    assert len(re.findall(r"!\[[^\]]+\]\(", TEXTS["README.md"])) == 3
+
+
+def test_the_measured_tables_are_what_the_programs_wrote(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # one of the programs sets it, for its own process
+    before = set(sys.modules)
+    try:
+        measured = import_module("measured")
+        text = TEXTS["docs/measured.md"]
+        assert measured.filled(text) == text
+        with pytest.raises(ValueError, match="expected the sections"):
+            measured.filled(text + "\n<!-- old -->\nof last year\n<!-- /old -->\n")
+        with pytest.raises(ValueError, match="expected the sections"):
+            measured.filled(text.replace("<!-- /models -->", ""))
+    finally:
+        for module in set(sys.modules) - before:
+            if (ROOT / "benchmarks" / f"{module}.py").exists():
+                del sys.modules[module]  # other tests load these under names of their own
+    others = "\n".join(TEXTS[name] for name in DOCUMENTS if name != "docs/measured.md")
+    assert not [section for section in measured.measured() if f"<!-- {section} -->" in others]
+
+
+def test_the_example_of_scores_fits_its_schema_and_is_that_of_the_page():
+    (example,) = blocks("json", "docs/bring-your-own.md")
+    schema = json.loads((ROOT / "docs" / "potentials.schema.json").read_text())
+    jsonschema.validate(json.loads(example), schema)
+    assert example.strip() == EXAMPLE
+    found = understand(("scores.json", example.encode()))
+    assert viterbi(found.sentences[0]).path == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"transition": [[0]], "emissions": [[0]]},
+        {"emissions": [[0]], "sentences": []},
+        {"emissions": [["x"]]},
+        {"tags": [1], "emissions": [[0]]},
+        {"sentences": [{"emissions": [[1]], "token": ["a"]}]},
+        {},
+    ],
+)
+def test_what_does_not_fit_the_schema_is_refused(wrong):
+    schema = json.loads((ROOT / "docs" / "potentials.schema.json").read_text())
+    wrong = {"transitions": [[0]], **wrong}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, schema)
+    with pytest.raises(FormatError):
+        understand(("scores.json", json.dumps(wrong).encode()))
+
+
+@pytest.mark.slow
+def test_the_plug_in_of_the_documents_can_be_installed_and_is_a_tagger(tmp_path, monkeypatch):
+    name = "docs/bring-your-own.md"
+    module = next(b for b in blocks("python", name) if b.startswith("# shouting.py"))
+    (project,) = blocks("toml", name)
+    assert len(module.strip().splitlines()) <= 15
+    (tmp_path / "shouting.py").write_text(module)
+    (tmp_path / "pyproject.toml").write_text(project)
+    alone = ("--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check")
+    command = [sys.executable, "-m", "pip", "install", "-q", *alone, "--target", "there", "."]
+    installed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert installed.returncode == 0, installed.stderr
+    monkeypatch.syspath_prepend(tmp_path / "there")
+    plugins.cache_clear()
+    try:
+        tagger = load_tagger("shouting")
+        assert "shouting" in list_taggers()
+    finally:
+        plugins.cache_clear()
+        sys.modules.pop("shouting", None)
+    words = tagger.examples()[0].tokens
+    assert viterbi(tagger.potentials(words)).path == [1, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("name", [name for name in GUIDES if blocks("toml", name)])
+def test_settings_in_a_document_are_toml(name):
+    for block in blocks("toml", name):
+        assert tomllib.loads(block)

@@ -1,0 +1,184 @@
+"""The pinned versions: pip takes them as constraints, which know names and versions only.
+
+The locks beside them hold all packages with their hashes.
+"""
+
+import json
+import re
+import subprocess
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import distributions
+from importlib.util import module_from_spec, spec_from_file_location
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.support.paths import ROOT
+
+LOCKS = sorted(ROOT.glob("locks/*.txt"))
+OF_THE_APP, TOOLS = ROOT / "locks/linux-x86_64-cpu.txt", ROOT / ".ci/tools.txt"
+CONSTRAINT = re.compile(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*")
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_pin_can_be_a_constraint(name: str) -> None:
+    pins = (ROOT / name).read_text("utf-8").splitlines()
+    assert [pin for pin in pins if not CONSTRAINT.fullmatch(pin)] == []
+
+
+def lock_of(path):
+    """Versions by name, each with its hashes."""
+    entries = path.read_text("utf-8").replace("\\\n", " ").splitlines()
+    read = re.compile(r"(\S+?)==(\S+)( ;.*?)?((?: +--hash=sha256:[0-9a-f]{64})+)")
+    return {(m := read.fullmatch(entry.rstrip()))[1]: (m[2], m[4].split()) for entry in entries}
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
+def test_a_lock_has_every_pin_and_every_package_has_hashes(path):
+    lock = lock_of(path)
+    for pin in (ROOT / "requirements.txt").read_text("utf-8").splitlines():
+        name, version = pin.split("==")
+        assert lock[name][0].split("+")[0] == version
+    assert all(hashes for _, hashes in lock.values())
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
+def test_a_lock_has_what_its_packages_need(path):
+    assert_whole(lock_of(path))
+
+
+def assert_whole(lock):
+    """What is installed here in the version of the lock needs nothing else."""
+    installed = {canonicalize_name(each.name): each for each in distributions()}
+    for name, (version, _) in lock.items():
+        here = installed.get(name)
+        if here is None or here.version != version:
+            continue  # of another platform, or of another day
+        for line in here.requires or ():
+            need = Requirement(line)
+            if need.marker is None or need.marker.evaluate({"extra": ""}):
+                assert canonicalize_name(need.name) in lock, f"{name} needs {need}"
+
+
+def test_the_lock_of_the_tools_has_every_pin_and_no_package_of_the_app():
+    """Both are installed at once, into one folder."""
+    app, tools = lock_of(OF_THE_APP), lock_of(TOOLS)
+    assert not app.keys() & tools.keys()
+    assert all(hashes for _, hashes in tools.values())
+    together = app | tools
+    for pin in (ROOT / "requirements-dev.txt").read_text("utf-8").splitlines():
+        name, version = pin.split("==")
+        assert together[canonicalize_name(name)][0] == version
+    assert_whole(together)
+
+
+def test_the_bill_of_materials_is_that_of_the_lock():
+    path = OF_THE_APP
+    bill = json.loads(path.with_suffix(".cdx.json").read_text("utf-8"))
+    assert bill["bomFormat"] == "CycloneDX"
+    listed = {
+        each["name"]: (
+            each["version"],
+            {f"--hash=sha256:{h['content']}" for h in each["externalReferences"][0]["hashes"]},
+        )
+        for each in bill["components"]
+    }
+    expected = {name: (version, set(hashes)) for name, (version, hashes) in lock_of(path).items()}
+    assert listed == expected, "run `make sbom`"
+
+
+def test_the_default_lock_brings_no_cuda():
+    names = lock_of(OF_THE_APP)
+    assert names["torch"][0].endswith("+cpu")
+    assert not [name for name in names if name.startswith(("nvidia-", "cuda-", "triton"))]
+
+
+def made(*options):
+    """The lines that `make` would run to set the app up anew."""
+    asked = ["make", "--dry-run", "--always-make", ".nowhere/installed", "VENV=.nowhere", *options]
+    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_torch_is_asked_for_without_cuda_before_what_would_bring_it():
+    first, _, rest = made().partition("-r requirements.txt")
+    assert "--no-deps --extra-index-url https://download.pytorch.org/whl/cpu" in first
+    assert "grep '^torch==' requirements.txt" in first
+    assert "pytorch.org" not in rest
+
+
+def test_the_documents_name_the_torch_that_is_pinned():
+    pins = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    (pin,) = (pin for pin in pins if pin.startswith("torch=="))
+    named = re.findall(r"torch==[0-9.]+", (ROOT / "docs/deployment.md").read_text("utf-8"))
+    assert named == [pin]
+
+
+def test_torch_with_cuda_can_be_chosen():
+    assert "pytorch.org" not in made("TORCH=cuda")
+
+
+@pytest.fixture
+def audit():
+    spec = spec_from_file_location("audit", ROOT / ".ci/audit.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def database(answer):
+    """A server that answers every question with what `answer` makes of it; yields its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_POST(self):
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
+            body = answer(asked)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def faults_of(name):
+    """An answer that knows a fault of one package."""
+
+    def answer(asked):
+        found = [{"vulns": [{"id": "X-1"}]} if q["package"]["name"] == name else {} for q in asked]
+        return json.dumps({"results": found}).encode()
+
+    return answer
+
+
+@pytest.mark.parametrize(("name", "status"), [("jinja2", 1), ("nobody", 0)])
+def test_the_audit_says_what_is_known(audit, capsys, name, status):
+    with database(faults_of(name)) as url:
+        assert audit.main(url) == status
+    said = capsys.readouterr().out
+    assert f"{len(audit.pinned())} packages audited" in said
+    assert ("jinja2 3.1.6: X-1" in said) is bool(status)
+
+
+@pytest.mark.parametrize("body", [b"no JSON", b"[]", b"{}", b'{"results": [{}]}', None])
+def test_an_audit_without_data_says_so_and_does_not_fail(audit, capsys, body):
+    if body is None:
+        assert audit.main("http://127.0.0.1:9/") == 0  # nobody listens there
+    else:
+        with database(lambda _: body) as url:
+            assert audit.main(url) == 0
+    assert "nothing was audited" in capsys.readouterr().out

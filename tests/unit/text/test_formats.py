@@ -1,0 +1,302 @@
+import contextlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import conllu
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.exceptions import FormatError
+from crfviz.text.formats import (
+    FORMATS,
+    SentenceFile,
+    detect_format,
+    parse_sentences,
+    read_sentences,
+    render_sentences,
+)
+from crfviz.text.lines import decoded
+from crfviz.text.sentences import Sentence
+from tests.support.paths import EXCERPT
+
+CONLLU = """\
+# sent_id = 1
+# text = We don't.
+1\tWe\twe\tPRON\tPRP\t_\t0\troot\t_\t_
+2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+2\tdo\tdo\tAUX\tVBP\t_\t0\troot\t_\t_
+3\tn't\tnot\tPART\tRB\t_\t0\troot\t_\t_
+3.1\tgo\tgo\tVERB\tVB\t_\t_\t_\t_\t_
+4\t.\t.\tPUNCT\t.\t_\t0\troot\t_\t_
+
+"""
+IOB2 = """\
+# text = Allen Iverson!
+1\tAllen\tB-PER\t-\tann
+2\tIverson\tI-PER\t-\tann
+3\t!\tO\t-\t-
+
+"""
+
+
+def test_conllu_words_are_the_plain_ids():
+    assert parse_sentences(CONLLU) == [
+        Sentence(("We", "do", "n't", "."), ("PRON", "AUX", "PART", "PUNCT"), "We don't.")
+    ]
+
+
+def test_conllu_xpos_is_the_fifth_column():
+    assert parse_sentences(CONLLU, file_format="conllu-xpos")[0].tags == ("PRP", "VBP", "RB", ".")
+
+
+def test_the_excerpt_is_read_as_the_conllu_library_reads_it():
+    expected = [
+        Sentence(
+            tuple(word["form"] for word in sentence.filter(id=lambda i: isinstance(i, int))),
+            tuple(word["upos"] for word in sentence.filter(id=lambda i: isinstance(i, int))),
+            sentence.metadata["text"],
+        )
+        for sentence in conllu.parse(EXCERPT.read_text(encoding="utf-8"))
+    ]
+    assert read_sentences(EXCERPT) == expected
+    assert len(expected) == 208
+
+
+def test_iob2_has_the_tag_in_the_third_column():
+    assert parse_sentences(IOB2) == [
+        Sentence(("Allen", "Iverson", "!"), ("B-PER", "I-PER", "O"), "Allen Iverson!")
+    ]
+
+
+def test_columns_take_the_first_and_the_last():
+    assert parse_sentences("EU\tNNP\tB-ORG\n.\t.\tO\n") == [Sentence(("EU", "."), ("B-ORG", "O"))]
+
+
+def test_words_may_have_blanks_inside_but_not_around():
+    assert parse_sentences("ke s\tO\n\U0001f4a4 \tO\n")[0].tokens == ("ke s", "\U0001f4a4")
+
+
+def test_rows_without_a_word_are_dropped():
+    assert parse_sentences("a\tO\n\tO\n \tB-PER\nb\tO\n") == [Sentence(("a", "b"), ("O", "O"))]
+    assert parse_sentences("\tO\n\na\tO\n") == [Sentence(("a",), ("O",))]
+
+
+def test_a_row_of_blank_columns_ends_the_sentence():
+    assert [s.tokens for s in parse_sentences("a\tO\n\t\nb\tO\n \t \n\n")] == [("a",), ("b",)]
+
+
+def test_a_hash_is_a_word_where_a_tab_follows():
+    assert parse_sentences("# a comment\n#\tO\n#tag\tO\n")[0].tokens == ("#", "#tag")
+
+
+def test_a_tag_without_type_is_outside():
+    assert parse_sentences("a\tB-\nb\tI-\nc\tB-Day\n")[0].tags == ("O", "O", "B-Day")
+
+
+def test_only_line_feeds_end_lines():
+    assert parse_sentences("a\u2028b\tO\r\nc\x85d\tO\r\n")[0].tokens == ("a\u2028b", "c\x85d")
+
+
+def test_a_last_sentence_without_a_line_end_counts():
+    assert len(parse_sentences("a\tO\n\nb\tO")) == 2
+
+
+def test_untagged_words_make_an_untagged_sentence():
+    text = "1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    assert parse_sentences(text) == [Sentence(("Hi",), None)]
+
+
+def test_jsonl_needs_tokens_only():
+    text = '{"tokens": ["a", "b c"]}\n\n{"tokens": ["x"], "tags": ["O"], "text": "x!", "id": 7}\n'
+    assert parse_sentences(text) == [
+        Sentence(("a", "b c")),
+        Sentence(("x",), ("O",), "x!"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (CONLLU, "conllu"),
+        (IOB2, "iob2"),
+        ("\n# comment\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n", "conllu"),
+        ("word\tO\n", "columns"),
+        ("a\tb\tc\td\te\n", "columns"),
+        ("{\tO\n", "columns"),
+        ('{"tokens": []}', "jsonl"),
+        ('  { "tokens":\t[] }', "jsonl"),
+        ("{oops", "jsonl"),
+        ("", "columns"),
+        ("# only a comment\n", "columns"),
+    ],
+)
+def test_the_format_is_told_from_the_content(text, expected):
+    assert detect_format(text.split("\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("EU NNP B-ORG\n", r"file, line 1: expected CoNLL-U \(10 .*got 'EU NNP B-ORG'"),
+        ("a\tO\n\nEU NNP B-ORG\n", r"file, line 3: expected word TAB tag .*got 1: 'EU NNP B-ORG'"),
+        ("a\tO\nb\t \n", r"file, line 2: expected a tag in column 2, got none: 'b\\t '"),
+        (CONLLU + "1\tx\tNOUN\n", r"file, line 10: expected 10 columns .*\(CoNLL-U\), got 3"),
+        (CONLLU + "x" + "\t_" * 9, r"file, line 10: expected a word id such as 3, .* got 'x'"),
+        (IOB2 + "²\ta\tO\t-\t-", r"file, line 6: expected a word id .* got '²'"),
+        (
+            "1\ta\t_\tX" + "\t_" * 6 + "\n2\tb" + "\t_" * 8,
+            r"file, line 2: expected a tag for 'b', because .* got '_'",
+        ),
+        ('{"tokens": ["a"]}\n{"tokens": \n', r"file, line 2: expected a JSON object .* got"),
+        ("{" * 50_000, r"file, line 1: expected a JSON object such as"),
+        ('{"tokens": ["a"]}\n[]', r"file, line 2: expected a JSON object such as .* got '\[\]'"),
+        ('{"tokens": "a b"}', r"line 1: expected a list of strings in \"tokens\", got 'a b'"),
+        ('{"words": ["a"]}', r"line 1: expected a list of strings in \"tokens\", got None"),
+        ('{"tokens": ["a", ""]}', r"line 1: expected words in \"tokens\", got an empty string"),
+        ('{"tokens": ["a"], "tags": [1]}', r"line 1: expected a list of strings in \"tags\""),
+        ('{"tokens": ["a"], "tags": []}', r"line 1: expected one tag per token, got 0 tags and 1"),
+        ('{"tokens": ["a"], "text": 1}', r"line 1: expected a string in \"text\", got 1"),
+    ],
+)
+def test_errors_name_the_line_and_what_came(text, message):
+    with pytest.raises(FormatError, match=message):
+        parse_sentences(text, name="file")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(
+        FormatError, match=r"nothing\.conllu: expected a file to read, got: No such"
+    ):
+        read_sentences(tmp_path / "nothing.conllu")
+    with pytest.raises(FormatError, match="expected a file to read"):
+        read_sentences(tmp_path)
+
+
+def test_bytes_that_are_no_utf8_are_named_with_their_line(tmp_path):
+    path = tmp_path / "latin1.conll"
+    path.write_bytes(b"a\tO\ncaf\xe9\tO\n")
+    with pytest.raises(FormatError, match="line 2: expected UTF-8 text, got byte 0xe9"):
+        read_sentences(path)
+
+
+def test_a_byte_order_mark_is_no_word(tmp_path):
+    path = tmp_path / "bom.conll"
+    path.write_bytes(b"\xef\xbb\xbfa\tO\n")
+    assert read_sentences(path) == [Sentence(("a",), ("O",))]
+
+
+def test_options_fold_handles_and_map_types(tmp_path):
+    path = tmp_path / "tweets.conll"
+    path.write_text("@\tB-person\nbob\tB-person\nin\tO\nRome\tB-location\n", encoding="utf-8")
+    assert read_sentences(path, fold_handles=True, types={"location": "LOC"}) == [
+        Sentence(("@user", "in", "Rome"), ("O", "O", "B-LOC"))
+    ]
+
+
+def test_nothing_is_read_from_an_empty_file(tmp_path):
+    path = tmp_path / "empty"
+    path.touch()
+    assert read_sentences(path) == []
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_what_was_written_is_read_again(file_format, tmp_path):
+    sentences = [
+        Sentence(("Allen", "#", "ke s", "{", "日本"), ("B-PER", "O", "O", "O", "B-LOC"), "Allen #"),
+        Sentence(("so",), ("O",)),
+    ]
+    path = tmp_path / "file"
+    path.write_bytes(render_sentences(sentences, file_format).encode())
+    assert read_sentences(path, file_format=file_format) == sentences
+    if file_format != "conllu-xpos":
+        lines = path.read_text(encoding="utf-8").split("\n")
+        assert detect_format(lines) == file_format
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_untagged_sentences_survive_writing(file_format):
+    sentences = [Sentence(("Hi", "!"), None, "Hi!")]
+    text = render_sentences(sentences, file_format)
+    assert parse_sentences(text, file_format=file_format) == sentences
+
+
+def test_the_conllu_library_reads_what_we_write():
+    written = render_sentences(read_sentences(EXCERPT), "conllu")
+    assert [[word["form"] for word in sentence] for sentence in conllu.parse(written)] == [
+        list(sentence.tokens) for sentence in read_sentences(EXCERPT)
+    ]
+
+
+anything = st.text(min_size=1, max_size=8)
+names = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=5)
+
+
+@given(st.lists(st.tuples(anything, names), min_size=1, max_size=5), st.none() | st.text())
+def test_jsonl_holds_any_word_and_any_text(words, text):
+    tokens, tags = zip(*words, strict=True)
+    sentence = Sentence(tokens, tags, text)
+    assert parse_sentences(render_sentences([sentence], "jsonl")) == [sentence]
+
+
+@given(st.lists(anything, min_size=1, max_size=5), st.sampled_from(["columns", "conllu", "iob2"]))
+def test_columns_hold_a_word_exactly_or_refuse_it(tokens, file_format):
+    sentence = Sentence(tuple(tokens), ("X",) * len(tokens))
+    try:
+        written = render_sentences([sentence], file_format)
+    except FormatError:
+        assert any(token != token.strip() or set(token) & set("\t\r\n") for token in tokens)
+    else:
+        assert parse_sentences(written, file_format=file_format) == [sentence]
+
+
+@pytest.mark.parametrize("word", ["", " a", "a\tb", "a\nb"])
+def test_a_word_that_no_column_can_hold_is_named(word):
+    with pytest.raises(FormatError, match="CoNLL columns cannot hold"):
+        render_sentences([Sentence((word,), ("X",))], "columns")
+
+
+def test_line_breaks_of_the_raw_text_become_blanks():
+    text = render_sentences([Sentence(("a", "b"), ("X", "X"), "a\n\tb")], "columns")
+    assert parse_sentences(text)[0].text == "a b"
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbfa\xff\tX\n", b"a\xff\tX\n"])
+def test_a_byte_that_is_no_text_is_named_behind_a_byte_order_mark_too(content, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match="line 1: expected UTF-8 text, got byte 0xff"):
+        read_sentences(path)
+    with pytest.raises(FormatError, match="a, line 1: expected UTF-8 text, got byte 0xff"):
+        decoded(content, name="a")
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text):
+    with contextlib.suppress(FormatError):
+        assert all(sentence.tokens for sentence in parse_sentences(text))
+
+
+def test_a_file_is_read_anew_each_time_and_a_sentence_at_a_time(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_bytes(b"\xef\xbb\xbfOne\tX\r\n\r\ntwo\xc2\x85\tY\n\nthree\n")
+    sentences = iter(SentenceFile(path))
+    assert next(sentences).tokens == ("One",)
+    assert next(sentences).tokens == ("two",)
+    with pytest.raises(FormatError, match="line 5: expected word TAB tag"):
+        next(sentences)
+    path.write_bytes(b"One\tX\n")
+    found = SentenceFile(path)
+    assert list(found) == list(found) == read_sentences(path)
+
+
+@pytest.mark.parametrize("file_format", [None, "columns"])
+def test_a_pipe_is_read_from_its_beginning(tmp_path, file_format):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    text = "".join(f"# {n}\nword{n}\tX\n\n" for n in range(5000))
+    with ThreadPoolExecutor() as pool:
+        written = pool.submit(path.write_text, text)
+        found = read_sentences(path, file_format=file_format)
+        written.result()
+    assert [sentence.tokens for sentence in found] == [(f"word{n}",) for n in range(5000)]

@@ -1,0 +1,126 @@
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from crfviz.exceptions import FormatError
+from crfviz.text.formats import read_sentences
+from crfviz.text.tokenizer import LONGEST, Token, tokenize
+from tests.support.paths import EXCERPT
+
+
+def words(text):
+    return [token.text for token in tokenize(text)]
+
+
+def places(tokens, text):
+    """(start, end) of the gold words, found one after the other in the raw text."""
+    found, end = [], 0
+    for token in tokens:
+        start = text.index(token, end)
+        end = start + len(token)
+        found.append((start, end))
+    return found
+
+
+def f1(sentences, spaced):
+    right = gold = guessed = 0
+    for sentence in sentences:
+        text = " ".join(sentence.tokens) if spaced else sentence.text
+        wanted = set(places(sentence.tokens, text))
+        found = {(token.start, token.end) for token in tokenize(text)}
+        right += len(wanted & found)
+        gold += len(wanted)
+        guessed += len(found)
+    return 2 * right / (gold + guessed)
+
+
+def test_raw_sentences_reach_97_percent_token_f1():
+    assert f1(read_sentences(EXCERPT), spaced=False) >= 0.97  # measured 0.9887 on the whole file
+
+
+def test_tokenised_sentences_stay_as_they_are():
+    assert f1(read_sentences(EXCERPT), spaced=True) >= 0.99  # measured 0.9961 on the whole file
+
+
+def test_tokens_have_their_place():
+    assert tokenize("Hi, you!") == [
+        Token("Hi", 0, 2),
+        Token(",", 2, 3),
+        Token("you", 4, 7),
+        Token("!", 7, 8),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "These look fine to me .",
+        "I 'm sure they ca n't , but we 'll see .",
+        "It ’s fine , I ’m OK",
+    ],
+)
+def test_blanks_between_words_are_enough(text):
+    assert words(text) == text.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("These look fine to me.", ["These", "look", "fine", "to", "me", "."]),
+        ("I don't", ["I", "do", "n't"]),
+        ("I can't, won't!", ["I", "ca", "n't", ",", "wo", "n't", "!"]),
+        ("Really?!!", ["Really", "?!!"]),
+        ("e-mail anti-war 555-1234", ["e-mail", "anti-war", "555-1234"]),
+        ("thought-provoking", ["thought", "-", "provoking"]),
+        ("my id, Wed", ["my", "id", ",", "Wed"]),
+        ("@colgo: hey", ["@colgo", ":", "hey"]),
+        ("👍🏽👩\u200d👩\u200d👧great😂!", ["👍🏽", "👩\u200d👩\u200d👧", "great", "😂", "!"]),
+        ("🇩🇪🇫🇷", ["🇩🇪", "🇫🇷"]),
+        ("مرحبا بالعالم!", ["مرحبا", "بالعالم", "!"]),
+        ("the the the", ["the", "the", "the"]),
+        ("", []),
+        (" \t\r\n\u00a0\u3000", []),
+    ],
+)
+def test_words_of(text, expected):
+    assert words(text) == expected
+
+
+@given(st.text(st.characters(), max_size=60))
+@example("\ud83d half an emoji")
+@example("\x00\x1b[31m\x85")
+@example("<script>alert(1)</script> ![x](http://e.org/)")
+@example("a" * (LONGEST + 1) + " b")
+def test_any_text_gives_its_own_characters_in_order(text):
+    end = 0
+    for token in tokenize(text):
+        assert token.start >= end
+        assert text[token.start : token.end] == token.text
+        assert not any(character.isspace() for character in token.text)
+        assert not text[end : token.start].strip()
+        assert token.end > token.start
+        end = token.end
+    assert not text[end:].strip()
+
+
+@pytest.mark.parametrize("part", ["a", "!", "a-", '"([', "\u0301", "x.", "😀"])
+def test_ten_thousand_characters_without_a_blank_take_no_time(part):
+    tokenize("warm up")
+    text = (part * 10_000)[:10_000]
+    started = time.process_time()
+    tokens = tokenize(text)
+    assert time.process_time() - started < 2  # spaCy's own rules need half a minute for brackets
+    assert tokens[-1].end == 10_000
+
+
+def test_a_long_address_stays_one_word():
+    address = "https://example.org/" + "a/" * LONGEST
+    assert words(f"see {address} now") == ["see", address, "now"]
+
+
+@pytest.mark.parametrize("text", [["Kim", "left"], None, b"Kim left", 5])
+def test_what_is_no_text_is_refused(text):
+    with pytest.raises(FormatError, match="text must be one text, got"):
+        tokenize(text)

@@ -1,0 +1,274 @@
+"""Rooms: one screen that many follow, and the answers they give."""
+
+import asyncio
+import json
+
+import pytest
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+
+from crfviz.exceptions import CrfvizError, StoreError
+from crfviz.ui.following import rooms, routes, tries
+from crfviz.ui.following.rooms import Question, Room, Rooms
+from crfviz.ui.following.tries import Tries
+from tests.support.loops import run
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+OPEN, CLOSED = Question("q", 3, open=True), Question("q", 3, open=False)
+
+
+def test_the_last_answer_of_each_counts_once():
+    room = Room("ABCDE")
+    room.show({"n": 1}, OPEN)
+    for _ in range(3):  # told again, as after a lost connection
+        assert room.answer("q", "anna", 1)
+    assert room.answer("q", "ben", 1)
+    assert room.answer("q", "anna", 2)
+    assert room.tally("q", 3) == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("question", "voter", "choice"),
+    [("other", "anna", 0), ("q", "anna", 3), ("q", "anna", -1), ("q", "", 0), ("q", "a" * 65, 0)],
+)
+def test_what_is_no_answer_to_the_open_question_counts_nothing(question, voter, choice):
+    room = Room("ABCDE")
+    assert not room.answer("q", "anna", 0)
+    room.show({"n": 1}, OPEN)
+    assert not room.answer(question, voter, choice)
+    room.show({"n": 2}, CLOSED)
+    assert not room.answer("q", "anna", 0)
+    assert room.tally("q", 3) == [0, 0, 0]
+
+
+def test_no_answer_counts_once_the_wall_has_the_tally():
+    room = Room("ABCDE")
+    room.show({"n": 1}, OPEN)
+    assert room.answer("q", "anna", 1)
+    assert room.reveal("q", 3) == [0, 1, 0]
+    assert not room.answer("q", "ben", 1)  # before the screen with the tally is shown
+    assert room.reveal("q", 3) == [0, 1, 0]
+
+
+def test_answers_are_bounded(monkeypatch):
+    monkeypatch.setattr(rooms, "MOST_VOTERS", 2)
+    monkeypatch.setattr(rooms, "MOST_QUESTIONS", 2)
+    room = Room("ABCDE")
+    for name in ("a", "b", "c"):
+        room.show({"q": name}, Question(name, 2, open=True))
+        assert [room.answer(name, voter, 1) for voter in ("x", "y", "z")] == [True, True, False]
+        assert room.answer(name, "x", 0)  # who is known may still change
+    assert room.tally("a", 2) == [0, 0]
+    assert room.tally("c", 2) == [1, 1]
+
+
+def test_a_room_goes_after_its_hour_and_when_it_is_closed():
+    clock = Clock()
+    every = Rooms(clock)
+    used, left = every.open(), every.open()
+    assert every.led_by(left.key) is left
+    clock.now = rooms.HOUR - 1
+    used.show({"n": 1})
+    clock.now = rooms.HOUR
+    assert every.find(f" {used.code.lower()} ") is used
+    assert every.find(left.code) is None
+    assert every.led_by(left.key) is None
+    assert left.gone
+    every.close(used.code)
+    every.close(used.code)
+    assert used.gone
+    assert every.find(used.code) is None
+
+
+def test_a_server_takes_so_many_rooms(monkeypatch):
+    monkeypatch.setattr(rooms, "MOST_ROOMS", 2)
+    every = Rooms()
+    codes = {every.open().code, every.open().code}
+    assert len(codes) == 2
+    with pytest.raises(CrfvizError, match="takes no more now"):
+        every.open()
+
+
+def told(event):
+    (data,) = (line for line in event.decode().splitlines() if line.startswith("data:"))
+    return json.loads(data.removeprefix("data:"))
+
+
+def test_who_follows_gets_the_newest_screen_and_no_other():
+    async def scene():
+        room = Room("ABCDE")
+        room.show({"n": 1})
+        screens = room.screens()
+        assert told(await anext(screens)) == {"n": 1}
+        assert room.followers == 1
+        for n in (2, 3, 3):
+            await asyncio.to_thread(room.show, {"n": n})
+        assert told(await anext(screens)) == {"n": 3}
+        waits = asyncio.ensure_future(anext(screens))
+        await asyncio.sleep(0)
+        before = room.version
+        await asyncio.to_thread(room.show, {"n": 3})  # the same is no news
+        assert room.version == before
+        await asyncio.sleep(0)
+        assert not waits.done()
+        await asyncio.to_thread(room.show, {"n": 4, "word": "a\nb\ud800"})
+        assert told(await waits) == {"n": 4, "word": "a\nb\ud800"}
+        room.close()
+        assert (await anext(screens)).startswith(b"event: over")
+        with pytest.raises(StopAsyncIteration):
+            await anext(screens)
+        assert room.followers == 0
+
+    run(scene())
+
+
+def test_a_line_without_news_is_kept_open(monkeypatch):
+    monkeypatch.setattr(rooms, "STILL_HERE", 0.0)
+
+    async def scene():
+        screens = Room("ABCDE").screens()
+        await anext(screens)
+        assert (await anext(screens)).startswith(b":")
+        await screens.aclose()
+
+    run(scene())
+
+
+def test_who_follows_is_told_that_the_hour_is_over(monkeypatch):
+    monkeypatch.setattr(rooms, "STILL_HERE", 0.0)
+
+    async def scene():
+        clock = Clock()
+        screens = Room("ABCDE", clock=clock).screens()
+        await anext(screens)
+        clock.now = rooms.HOUR
+        while not (event := await anext(screens)).startswith(b"event: over"):
+            assert event.startswith(b":")
+
+    run(scene())
+
+
+def test_a_full_room_takes_nobody(monkeypatch):
+    monkeypatch.setattr(rooms, "MOST_FOLLOWERS", 0)
+    with pytest.raises(CrfvizError, match="at most 0"):
+        run(anext(Room("ABCDE").screens()))
+
+
+def ask(path, body=None, address="192.168.1.7"):
+    """Status, headers and text of the answer of our routes."""
+    path, _, query = path.partition("?")
+    method = "GET" if body is None else "POST"
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
+    scope["client"] = (address, 50_000)
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": body or b""}
+
+    async def send(message):
+        sent.append(message)
+
+    app = Starlette(routes=routes.routes())
+    run(app({**scope, "headers": []}, receive, send))
+    text = b"".join(message.get("body", b"") for message in sent[1:]).decode()
+    return sent[0]["status"], Headers(raw=sent[0]["headers"]), text
+
+
+@pytest.fixture
+def room(monkeypatch):
+    every = Rooms()
+    monkeypatch.setattr(routes, "rooms", lambda: every)
+    monkeypatch.setattr(routes, "TRIES", Tries())
+    opened = every.open()
+    opened.show({"n": 1}, OPEN)
+    return opened
+
+
+def test_the_page_and_its_files(room):
+    status, headers, page = ask(f"/follow/{room.code.lower()}")
+    assert (status, headers["cache-control"]) == (200, "no-store")
+    for name in ("stage.js", "stage.css"):
+        (address,) = [part for part in page.split('"') if part.startswith(f"{name}?")]
+        _, kept, text = ask(f"/follow/{address}")
+        assert "immutable" in kept["cache-control"]
+        _, old, same = ask(f"/follow/{name}?v=old")
+        assert (old["cache-control"], same) == ("no-store", text)
+        assert len(text) < 250_000
+    assert ask("/follow/NOONE")[0] == 404
+    assert ask("/follow/NOONE/screens")[0] == 204  # or a browser asks again
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b'{"question": "q", "voter": "anna", "choice": 1}', 204),
+        (b'{"question": "p", "voter": "anna", "choice": 1}', 409),
+        (b'{"question": "q", "voter": "anna", "choice": true}', 400),
+        (b'{"question": "q", "voter": 3, "choice": 1}', 400),
+        (b"[" * 999, 400),
+        (b"[1]", 400),
+        (b"\xff", 400),
+        (b"x" * 1001, 413),
+    ],
+)
+def test_answers_are_taken_or_refused_in_words(room, body, status):
+    answered, _, text = ask(f"/follow/{room.code}/answers", body)
+    assert answered == status
+    assert sum(room.tally("q", 3)) == (status == 204)
+    assert status == 204 or json.loads(text)["message"]
+    assert ask("/follow/NOONE/answers", body)[0] == 404
+
+
+def test_who_follows_asks_again_while_the_rooms_are_away(monkeypatch, room):
+    def away(*_):
+        raise StoreError("gone")
+
+    monkeypatch.setattr(Room, "answer", away)
+    monkeypatch.setattr(Rooms, "waits", True)
+    body = b'{"question": "q", "voter": "anna", "choice": 1}'
+    assert ask(f"/follow/{room.code}/answers", body)[0] == 503
+    monkeypatch.setattr(Rooms, "find", away)
+    assert ask(f"/follow/{room.code}/screens")[0] == 503
+
+
+def test_codes_are_not_found_by_trying(room):
+    wrong = [f"{first}{second}XYZ" for first in "ABCDEFGH" for second in "ABCDEFGH"]
+    answered = [ask(f"/follow/{code}")[0] for code in wrong]
+    assert answered == [404] * tries.MOST + [429] * (len(wrong) - tries.MOST)
+    status, headers, text = ask(f"/follow/{room.code}/answers", b"[1]")
+    assert (status, headers["retry-after"]) == (429, "10")
+    assert "wait a minute" in json.loads(text)["message"]
+    assert ask(f"/follow/{room.code}", address="192.168.1.8")[0] == 200
+
+
+def test_who_guesses_locks_nobody_out_of_a_room_that_is_known_at_the_address(room):
+    assert ask(f"/follow/{room.code}")[0] == 200
+    for _ in range(tries.MOST + 1):
+        ask("/follow/NOONE")
+    assert ask("/follow/NOONE")[0] == 429
+    assert ask(f"/follow/{room.code.lower()}")[0] == 200
+
+
+def test_tries_come_back_and_addresses_are_forgotten(monkeypatch):
+    monkeypatch.setattr(tries, "MOST_ADDRESSES", 2)
+    clock = Clock()
+    every = Tries(clock)
+    for _ in range(tries.MOST):
+        every.heard("2001:db8::1", "NOONE", right=False)
+    assert not every.may("2001:db8::2", "NOONE")  # the same household
+    assert every.may("2001:db8:0:1::1", "NOONE")
+    clock.now = tries.AGAIN
+    assert every.may("2001:db8::1", "NOONE")
+    every.heard("2001:db8::1", "NOONE", right=False)
+    assert not every.may("2001:db8::1", "NOONE")
+    for address in ("10.0.0.1", "::ffff:10.0.0.2"):
+        every.heard(address, "NOONE", right=False)
+    assert every.may("2001:db8::1", "NOONE")

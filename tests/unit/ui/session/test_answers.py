@@ -1,0 +1,176 @@
+"""What a stage is answered: changes only where its browser has what they change, else the whole."""
+
+import json
+import math
+
+import pytest
+
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.edits import Edits
+from crfviz.chain.potentials import Potentials
+from crfviz.ui.session import answers
+from crfviz.ui.session.answers import HAS, NAME, SINCE, answer, hear
+from crfviz.views.stage.component import PACKAGE, WEB
+from crfviz.views.stage.parts import Picture, Subject
+from crfviz.views.stage.payload import TABLES, changes, payload
+from crfviz.views.strips.decoders import LABELS, decoder_rows
+from tests.support import node
+
+pytestmark = pytest.mark.usefixtures("asked_again")  # nothing may be cut short
+
+CHAIN = Potentials([[1.0, 0.5], [0.0, 0.5], [0.3, 0.1]], [[0.0, -1.0], [0.2, 0.0]], tags=["A", "B"])
+EDITS = Edits().with_transition("A", "B", 2.5)
+FORBIDDEN = Edits().with_emission(0, "A", -math.inf).with_emission(0, "B", -math.inf)
+MODULES = {
+    PACKAGE / WEB / "model.js": "decode",
+    PACKAGE / WEB / "outbox.js": "Outbox",
+    PACKAGE / WEB / "told.js": "Told",
+}
+BODY = """
+  const asked = [], drawn = [];
+  const outbox = new Outbox((events) => asked.push(...events.map(({ kind, seq }) => [kind, seq])));
+  const here = new Told(outbox);
+  const plain = (table) => Array.from(table, (value) => (value === -Infinity ? null : value));
+  for (const data of told) {
+    const payload = here.payload(data, decode);
+    if (!payload) continue;
+    outbox.acknowledge(payload.ack);
+    const { path, score, logPartition, marginals, backpointers } = payload.results;
+    const results = [path, plain([score, logPartition]), plain(backpointers), plain(marginals)];
+    const edits = [...payload.edits.transitions].map(String);
+    drawn.push({ ...payload, results, edits, trained: null, whole: null, since: null });
+  }
+  outbox.close();
+  return { asked, drawn };
+"""
+
+
+@pytest.fixture
+def of_part(monkeypatch):
+    """This run draws a part of the page."""
+    monkeypatch.setattr(answers, "_of_part", lambda: True)
+
+
+def of(edits=None, ack=0, chain=CHAIN):
+    """A payload as it comes out of the wire."""
+    edits = edits or Edits()
+    trained, now = analyse(chain), analyse(edits.apply(chain))
+    rows = decoder_rows(now, which=list(LABELS), trained=trained)
+    told = payload(Subject(trained, now, edits), Picture(["strips"], rows), ack)
+    return json.loads(json.dumps(told))
+
+
+def here(tmp_path, *messages):
+    """What a browser draws of these messages, and what it asks for."""
+    return node.run(tmp_path, MODULES, BODY, messages)
+
+
+@pytest.mark.usefixtures("of_part")
+def test_who_has_a_picture_is_told_what_changed():
+    whole = answer("one", of())
+    hear("one", [{"seq": 1, HAS: whole[NAME]}])
+    told = answer("one", of(EDITS, 1))
+    assert told[SINCE] == whole[NAME]
+    assert told["ack"] == 1
+    assert NAME not in told
+    assert not {"trained", "words", "tags", "walk"}.intersection(told)
+    assert told["edits"]["transitions"] == [["A", "B", 2.5]]
+    assert not set(TABLES).intersection(told["results"])
+
+
+@pytest.mark.usefixtures("of_part")
+def test_changes_are_those_since_the_picture_that_is_there():
+    whole = answer("one", of())
+    for number in (1, 2):
+        hear("one", [{"seq": number, HAS: whole[NAME]}])
+        told = answer("one", of(EDITS if number == 1 else None, number))
+    assert set(told) == {"ack", SINCE}  # the first edit was taken back
+
+
+@pytest.mark.usefixtures("of_part")
+@pytest.mark.parametrize("has", [None, "another", 1, [], {}], ids=str)
+def test_who_has_another_picture_gets_the_whole(has):
+    name = answer("one", of())[NAME]
+    hear("one", [{"seq": 1, HAS: has}])
+    told = answer("one", of(EDITS, 1))
+    assert told == {**of(EDITS, 1), NAME: told[NAME]}
+    assert told[NAME] != name
+
+
+@pytest.mark.usefixtures("of_part")
+def test_a_run_that_no_event_asked_for_tells_the_whole():
+    name = answer("one", of())[NAME]
+    hear("one", [{"seq": 1, HAS: name}])
+    assert SINCE in answer("one", of(EDITS, 1))
+    hear("one", [])
+    assert NAME in answer("one", of(EDITS, 1))
+
+
+def test_a_run_of_everything_tells_the_whole():
+    name = answer("one", of())[NAME]
+    hear("one", [{"seq": 1, HAS: name}])
+    assert NAME in answer("one", of(EDITS, 1))
+
+
+@pytest.mark.usefixtures("of_part")
+def test_the_newest_event_says_what_is_there():
+    before, now = answer("one", of())[NAME], answer("one", of(EDITS))[NAME]
+    hear("one", [{"seq": 1, HAS: now}, {"seq": 2, HAS: before}])
+    assert NAME in answer("one", of(EDITS, 2))
+
+
+@pytest.mark.usefixtures("of_part")
+def test_stages_have_pictures_of_their_own_and_old_ones_go():
+    first = answer("one", of())[NAME]
+    second = answer("two", of())[NAME]
+    hear("one", [{"seq": 1, HAS: second}])
+    assert NAME in answer("one", of(EDITS, 1))
+    answer("three", of())
+    hear("two", [{"seq": 1, HAS: second}])
+    assert NAME in answer("two", of(EDITS, 1))
+    assert first != second
+
+
+def test_where_no_scores_are_sent_all_tables_are():
+    before, now = ({**of(edits), "trained": None} for edits in (None, EDITS))
+    assert changes(now, before)["results"] == now["results"]
+
+
+@pytest.mark.parametrize("edits", [EDITS, Edits(strength=0.5), FORBIDDEN], ids=str)
+def test_the_browser_has_the_same_of_changes_as_of_the_whole(tmp_path, edits):
+    whole, changed = {**of(), NAME: "first"}, of(edits, 1)
+    given = [whole, {**changes(changed, whole), SINCE: "first"}, {**changed, NAME: "second"}]
+    result = here(tmp_path, *given)
+    assert result["asked"] == []
+    _, by_changes, by_whole = result["drawn"]
+    for one, other in zip(by_changes.pop("results"), by_whole.pop("results"), strict=True):
+        assert one == (other if other is None else pytest.approx(other, abs=1e-12))
+    assert by_changes == by_whole
+
+
+def test_changes_may_get_lost(tmp_path):
+    whole, once, twice = {**of(), NAME: "first"}, of(EDITS, 1), of(Edits(strength=0.5), 2)
+    given = [{**changes(each, whole), SINCE: "first"} for each in (once, twice)]
+    *_, both = here(tmp_path, whole, *given)["drawn"]
+    assert here(tmp_path, whole, given[1])["drawn"][-1] == both
+    assert both["edits"] == []
+
+
+def test_changes_of_what_is_not_there_have_the_whole_asked_for_once(tmp_path):
+    whole = {**of(), NAME: "first"}
+    told = {**changes(of(EDITS, 3), whole), SINCE: "first"}
+    result = here(tmp_path, told, told, {**of(EDITS, 4), NAME: "second"})
+    assert result["asked"] == [["whole", 4]]
+    assert [each["ack"] for each in result["drawn"]] == [4]
+    result = here(tmp_path, {**whole, NAME: "another"}, told)
+    assert result["asked"] == [["whole", 4]]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"log_partition": 1.0}, {"path": [1, 1, 1]}, {"path": None}], ids=str
+)
+def test_the_whole_is_asked_for_where_python_has_something_else(tmp_path, wrong):
+    whole = {**of(), NAME: "first"}
+    told = {**changes(of(EDITS, 1), whole), SINCE: "first"}
+    told["results"] = told["results"] | wrong
+    assert here(tmp_path, whole, told)["asked"] == [["whole", 2]]

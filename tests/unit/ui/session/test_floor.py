@@ -1,0 +1,345 @@
+"""One script at a time: who speaks next, who is passed by, and that Streamlit asks for it."""
+
+import gc
+import sys
+from threading import Thread
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import pytest
+from streamlit.runtime import Runtime
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import RerunData, StopException, script_runner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.state import SessionState
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
+
+from crfviz.corpus.run.results import EVERY_DECODER
+from crfviz.corpus.run.tagging import run
+from crfviz.text.sentences import Sentence
+from crfviz.ui.annotate import add
+from crfviz.ui.errors import source
+from crfviz.ui.errors.looking import links_of
+from crfviz.ui.session import turns
+from crfviz.ui.session.floor import AT_LEAST, FLOOR, PATIENCE, SLICE, Floor
+from crfviz.ui.shell import scripts
+from tests.support.fake_tagger import FakeTagger
+from tests.unit.ui.session.test_turns import DEADLINE, Event, end
+
+SCRIPT = """
+import time
+
+import counted
+import streamlit as st
+
+counted.inside += 1
+counted.most = max(counted.most, counted.inside)
+time.sleep(0.01)
+st.write("drawn")
+counted.inside -= 1
+counted.runs += 1
+"""
+"""It is long enough for others to begin, if nothing holds them."""
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Script(Thread):
+    """Waits for the floor, notes that it has it, and goes on when it is told."""
+
+    def __init__(self, floor, spoken):
+        super().__init__(daemon=True)
+        self.floor, self.spoken = floor, spoken
+        self.speaks, self.draw, self.drawn, self.go = Event(), Event(), Event(), Event()
+
+    def run(self):
+        self.floor.take()
+        self.spoken.append(self.name)
+        self.speaks.set()
+        while not self.go.wait(0.001):
+            if self.draw.is_set():
+                self.draw.clear()
+                self.floor.let_others()
+                self.spoken.append(self.name)
+                self.drawn.set()
+        self.floor.give()
+
+
+def waiting(floor):
+    return len(floor._fresh) + len(floor._begun)
+
+
+def until(condition):
+    for _ in range(int(DEADLINE / 0.001)):
+        if condition():
+            return
+        Event().wait(0.001)
+    pytest.fail("nothing happened")
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def floor(clock):
+    return Floor(clock, clock)
+
+
+@pytest.fixture
+def script(floor):
+    """Starts a script that is in the line, or speaks, when this returns."""
+    spoken = []
+
+    def start(name):
+        each = Script(floor, spoken)
+        each.name = name
+        before = waiting(floor)
+        each.start()
+        until(lambda: each.speaks.is_set() or waiting(floor) > before)
+        return each
+
+    start.spoken = spoken
+    return start
+
+
+def test_one_speaks_at_a_time_in_the_order_they_came(script):
+    each = [script(name) for name in "abcd"]
+    for number, one in enumerate(each, 1):
+        assert one.speaks.wait(DEADLINE)
+        assert script.spoken == list("abcd"[:number])
+        end(one)
+
+
+def test_who_spoke_long_enough_goes_behind_those_who_have_not_begun(script, clock):
+    first, second, third = script("a"), script("b"), script("c")
+    first.draw.set()
+    assert first.drawn.wait(DEADLINE)  # it has not had its time
+    assert script.spoken == ["a", "a"]
+    first.drawn.clear()
+    clock.now += SLICE
+    first.draw.set()
+    assert second.speaks.wait(DEADLINE)
+    end(second)
+    assert third.speaks.wait(DEADLINE)
+    assert not first.drawn.is_set()
+    end(third)
+    assert first.drawn.wait(DEADLINE)
+    end(first)
+
+
+def test_who_let_others_go_first_goes_on_however_many_there_are(script, clock):
+    first, second, third = script("a"), script("b"), script("c")
+    clock.now += SLICE
+    first.draw.set()
+    assert second.speaks.wait(DEADLINE)
+    clock.now += AT_LEAST
+    second.go.set()
+    assert first.drawn.wait(DEADLINE)
+    assert not third.speaks.is_set()
+    end(first, second, third)
+
+
+def test_who_draws_nothing_is_passed_by_and_waits_when_it_does(script, clock, floor):
+    silent = script("silent")
+    clock.now += PATIENCE
+    second = script("b")
+    assert second.speaks.wait(DEADLINE)
+    silent.draw.set()
+    until(lambda: waiting(floor) == 1)
+    assert not silent.drawn.is_set()
+    end(second)
+    assert silent.drawn.wait(DEADLINE)
+    end(silent)
+
+
+def test_a_short_one_that_was_passed_by_goes_on_to_its_end(script, clock, floor):
+    floor._work = Clock()
+    slow = script("slow")
+    clock.now += PATIENCE
+    second = script("b")
+    assert second.speaks.wait(DEADLINE)
+    slow.draw.set()
+    assert slow.drawn.wait(DEADLINE)
+    end(slow, second)
+
+
+def test_who_waits_for_something_else_steps_aside(floor):
+    inside, go, back = Event(), Event(), Event()
+
+    def waits():
+        floor.take()
+        with floor.aside():
+            inside.set()
+            assert go.wait(DEADLINE)
+        back.set()
+        floor.give()
+
+    thread = Thread(target=waits, daemon=True)
+    thread.start()
+    assert inside.wait(DEADLINE)
+    floor.take()  # at once: nothing speaks
+    go.set()
+    until(lambda: waiting(floor) == 1)
+    assert not back.is_set()
+    assert floor.give()
+    assert back.wait(DEADLINE)
+
+
+def test_threads_that_never_took_the_floor_need_none(floor):
+    floor.let_others()
+    with floor.aside():
+        assert not floor.give()
+
+
+def test_a_large_file_of_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
+    asked = []
+    monkeypatch.setattr(FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    add._read("three.txt", b"One .\nTwo .\nThree .\n", "upos-en-contextfree")
+    assert len(asked) == 3
+
+
+def test_a_large_file_of_tagged_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
+    asked = []
+    monkeypatch.setattr(FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    source.read_upload("three.conll", b"One\tA\n\nTwo\tA\n\nThree\tB\n")
+    assert len(asked) == 3
+
+
+def test_a_run_over_many_sentences_lets_others_go_first_within_a_batch():
+    asked = []
+    tagger = FakeTagger(("A", "B"), {"One": {"A": 1.0}}, {("A", "A"): 1.0})
+    results = run(tagger, [Sentence(("One",), ("B",))] * 3, pause=lambda: asked.append(1))
+    assert len(asked) > len(EVERY_DECODER) + 3
+    asked.clear()
+    links_of(results, lambda: asked.append(1))
+    assert len(asked) == 6  # errors, and suspects
+
+
+def test_long_work_ends_where_its_visitor_has_left(monkeypatch):
+    asked = scripts.OneAtATime()
+    context = SimpleNamespace(script_requests=asked)
+    monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: context)
+    turns.pause()
+    asked.request_rerun(RerunData())
+    turns.pause()  # of another run the page hears when it draws something
+    asked.request_stop()
+    with pytest.raises(StopException):
+        turns.pause()
+
+
+@pytest.fixture
+def streamlit_asks(monkeypatch):
+    """Streamlit with scripts that take turns, on a floor where nobody is ever passed by."""
+    monkeypatch.setattr(script_runner, "ScriptRequests", script_runner.ScriptRequests)
+    monkeypatch.setattr(scripts, "FLOOR", Floor(Clock(), Clock()))
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    monkeypatch.setattr(Runtime, "_instance", MagicMock(spec=Runtime))
+    Runtime._instance.media_file_mgr = MagicMock()
+    Runtime._instance.dataframe_source_mgr = MagicMock()
+
+
+@pytest.fixture
+def runners(streamlit_asks, tmp_path, monkeypatch):  # noqa: ARG001 - scripts take turns
+    """Starts sessions of a script that counts how many of it run."""
+    (tmp_path / "counted.py").write_text("inside = most = runs = 0\n")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "counted", raising=False)
+    pages = PagesManager(str(script), ScriptCache(), setup_watcher=False)
+
+    def start():
+        state = SafeSessionState(SessionState(), lambda: None)
+        runner = LocalScriptRunner(str(script), state, pages)
+        runner.start()
+        return runner
+
+    return start
+
+
+def test_scripts_of_streamlit_run_one_at_a_time(runners):
+    assert scripts.one_script_at_a_time()
+    for runner in [runners() for _ in range(5)]:
+        runner.join()
+    counted = sys.modules["counted"]
+    assert (counted.runs, counted.inside, counted.most) == (5, 0, 1)
+
+
+@pytest.fixture
+def waits(runners):
+    """A session whose script waits for the floor, which the test has."""
+    scripts.one_script_at_a_time()
+    scripts.FLOOR.take()
+    runner = runners()
+    until(lambda: waiting(scripts.FLOOR) == 1)
+    return runner
+
+
+def test_what_is_asked_for_while_a_script_waits_is_one_run(waits):
+    for _ in range(3):
+        assert waits.request_rerun(RerunData())
+    scripts.FLOOR.give()
+    waits.join()
+    assert sys.modules["counted"].runs == 1
+
+
+def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(waits, runners):
+    waits.request_stop()
+    scripts.FLOOR.give()
+    waits.join()
+    runners().join()
+    assert sys.modules["counted"].runs == 1
+
+
+def test_a_script_lets_others_go_first_when_it_draws(runners, monkeypatch):
+    asked = []
+    monkeypatch.setattr(scripts.FLOOR, "let_others", lambda: asked.append(1))
+    scripts.one_script_at_a_time()
+    runners().join()
+    assert asked
+
+
+def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch):
+    collected = []
+    monkeypatch.setattr(gc, "collect", lambda *_: collected.append(1))
+    monkeypatch.setattr(scripts, "RUNS", 4)
+    monkeypatch.setattr(scripts, "GARBAGE", scripts.Garbage())
+    scripts.one_script_at_a_time()
+    for _ in range(12):
+        runners().join()
+    assert len(collected) == 3
+
+
+def test_collecting_garbage_is_a_small_part_of_the_work(monkeypatch):
+    clock = [0.0]
+    runs, collected = [], []
+
+    def collect():
+        collected.append(len(runs))
+        clock[0] += 2.0
+
+    monkeypatch.setattr(gc, "collect", collect)
+    garbage = scripts.Garbage(lambda: clock[0])
+    for each in range(2 * 12_800 + scripts.RUNS):
+        runs.append(each)
+        garbage.after(1 / 128)
+    assert collected == [scripts.RUNS, scripts.RUNS + 12_800, scripts.RUNS + 2 * 12_800]
+
+
+def test_another_streamlit_runs_as_it_likes(monkeypatch):
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    monkeypatch.setattr(script_runner, "ScriptRequests", object)
+    assert not scripts.one_script_at_a_time()
+    assert script_runner.ScriptRequests is object
+    monkeypatch.delattr(script_runner, "ScriptRequests")
+    assert not scripts.one_script_at_a_time()

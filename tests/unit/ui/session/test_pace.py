@@ -1,0 +1,128 @@
+"""How often a session may ask, and how much long work waits: limits that hold and can be set."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from crfviz.exceptions import CrfvizError
+from crfviz.ui.session import pace as module
+from crfviz.ui.session.limits import VARIABLE, Limits, limits
+from crfviz.ui.session.pace import BURST, SAID_AGAIN, Pace
+from crfviz.ui.session.turns import BusyError, Ticket, Turns
+from crfviz.ui.shell import server
+from tests.support.loops import run
+
+RATE = 10
+
+
+@pytest.fixture
+def clock():
+    """A clock that tests turn."""
+    return SimpleNamespace(now=100.0)
+
+
+@pytest.fixture
+def pace(clock):
+    return Pace(RATE, lambda: clock.now)
+
+
+def flood(pace, clock, messages):
+    """Messages without end: each is here when the one before it went on."""
+    waits = [pace.wait()]
+    for _ in range(messages - 1):
+        clock.now += waits[-1]
+        waits.append(pace.wait())
+    return waits
+
+
+def test_what_comes_faster_goes_on_at_the_pace_and_all_of_it(pace, clock):
+    waits = flood(pace, clock, 1000)
+    assert waits[: int(BURST * RATE)] == [0.0] * int(BURST * RATE)
+    assert waits[int(BURST * RATE) :] == pytest.approx([1 / RATE] * (1000 - int(BURST * RATE)))
+
+
+def test_a_reader_who_stays_below_it_never_waits(pace, clock):
+    for _ in range(1000):
+        clock.now += 1 / RATE
+        assert pace.wait() == 0.0
+    assert not pace.to_be_said()
+
+
+def test_who_waited_is_told_once_in_a_while(pace, clock):
+    flood(pace, clock, 100)
+    assert pace.to_be_said()
+    flood(pace, clock, 100)
+    assert not pace.to_be_said()
+    clock.now += SAID_AGAIN
+    assert pace.to_be_said()
+    assert not pace.to_be_said()
+
+
+def test_the_server_holds_back_what_comes_too_fast(monkeypatch):
+    """The last message is here only after it waited, and none is lost."""
+    slept = []
+
+    async def sleep(seconds):
+        slept.append(seconds)
+
+    monkeypatch.setattr(server.asyncio, "sleep", sleep)
+    given = [{"type": "websocket.receive", "bytes": b""} for _ in range(3)]
+    waiting = [*given, {"type": "websocket.disconnect"}]
+
+    async def receive():
+        return waiting.pop(0)
+
+    async def listen():
+        listening = server._listening(
+            receive, SimpleNamespace(wait=iter([0.0, 0.5, 0.25]).__next__)
+        )
+        return [await listening() for _ in range(4)]
+
+    assert run(listen()) == [*given, {"type": "websocket.disconnect"}]
+    assert slept == [0.5, 0.25]
+
+
+def test_the_session_of_a_connection_is_told(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "requests=1")
+    monkeypatch.setattr(
+        module, "get_script_run_ctx", lambda **_: SimpleNamespace(session_id="asks much")
+    )
+    assert module.asks_too_often() == ""
+    own = module.begin_connection()
+    module.begin_session("asks much")
+    assert module.asks_too_often() == ""
+    while not own.wait():
+        pass
+    assert "more than 1 times a second" in module.asks_too_often()
+    assert module.asks_too_often() == ""
+
+
+def test_a_visitor_has_so_many_long_runs_and_all_together(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "jobs=2 line=3")
+    turns = Turns()
+    with turns.taken("first", pytest.fail):
+        turns._line.append(Ticket("first", before=1))
+        with pytest.raises(BusyError, match="You have 2 long runs"):
+            turns.taken("first", pytest.fail).__enter__()
+        turns._line.append(Ticket("second", before=0))
+        with pytest.raises(BusyError, match="has 3 long runs in line"):
+            turns.taken("third", pytest.fail).__enter__()
+    assert [each.visitor for each in turns._line] == ["first", "second"]
+
+
+def test_limits_are_what_the_setting_says(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert limits() == Limits()
+    monkeypatch.setenv(VARIABLE, "line=7  requests=5")
+    assert limits() == Limits(requests=5, jobs=Limits().jobs, line=7)
+
+
+@pytest.mark.parametrize(
+    "text", ["jobs", "jobs=", "jobs=0", "jobs=-1", "jobs=1e3", "tabs=3", "jobs=9999999999999"]
+)
+def test_a_setting_that_says_nothing_stops_the_server(monkeypatch, text):
+    monkeypatch.setenv(VARIABLE, text)
+    with pytest.raises(CrfvizError, match="CRFVIZ_LIMITS"):
+        limits()
+    with pytest.raises(SystemExit, match="CRFVIZ_LIMITS"):
+        server.middleware()

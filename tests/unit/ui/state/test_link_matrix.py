@@ -1,0 +1,59 @@
+"""Edits of a whole matrix in one text: what is packed is unpacked, and nothing else is."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.chain.weights import END, START
+from crfviz.ui.state.link_matrix import FEW, pack, unpack
+from tests.support.strategies import fewer_examples
+
+TAGS = [f"T{k}" for k in range(12)]
+moves = st.tuples(st.sampled_from([START, END, *TAGS]), st.sampled_from([*TAGS, START, END]))
+scores = st.integers(-1_999_999_999, 1_999_999_999).map(lambda n: n / 1_000_000)
+
+
+@fewer_examples
+@given(
+    st.dictionaries(
+        moves.filter(lambda move: move != (START, END)),
+        scores | st.just(-math.inf),
+        min_size=FEW + 1,
+        max_size=120,
+    )
+)
+def test_many_edits_come_back(edits):
+    assert unpack(pack(edits)) == edits
+
+
+def test_a_whole_matrix_of_seventeen_tags_is_short():
+    tags = [f"B-TAG{k}" for k in range(17)]
+    cells = [(a, b) for a in [START, *tags] for b in [*tags, END] if (a, b) != (START, END)]
+    edits = {cell: round(math.sin(i), 6) for i, cell in enumerate(cells)}
+    text = pack(edits)
+    assert len(text) < 2000
+    assert unpack(text) == edits
+
+
+def test_what_is_few_long_or_large_is_not_packed():
+    few = {("T0", tag): 1.0 for tag in TAGS}
+    many = {(a, b): 1.0 for a in TAGS for b in TAGS}
+    assert pack(few) == ""
+    assert pack(many) != ""
+    assert pack({**many, ("T0", "T1"): 0.1234567}) == ""
+    assert pack({**many, ("T0", "T1"): 3000.0}) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ":", "A", "A:", "A:AAAA", "A:!!!!", ".:AAAA", "A.A:AAAA", "A:AAAAA", "é:" + "A" * 9999],
+)
+def test_anything_else_is_nothing(text):
+    assert unpack(text) is None
+
+
+@given(st.text(max_size=60))
+def test_no_text_does_harm(text):
+    unpack(text)

@@ -1,0 +1,53 @@
+"""What is taken away sends nothing anywhere: no button of Plotly's leads to a company."""
+
+import json
+import re
+
+import pytest
+
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.potentials import Potentials
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.text.sentences import Sentence
+from crfviz.views.figures.error_report import html_report
+from crfviz.views.figures.lattice import lattice_html
+from tests.support.fake_tagger import FakeTagger
+from tests.support.paths import ROOT
+
+
+def lattice():
+    scores = [[3.0, 0.0], [0.0, 2.0]], [[-1.0, 2.0], [0.0, -1.0]]
+    return lattice_html(analyse(Potentials(*scores, tags=("DET", "NOUN"), tokens=("the", "dog"))))
+
+
+def report():
+    tagger = FakeTagger(["X", "Y"], {"a": {"X": 1.0}})
+    results = run(tagger, [Sentence(("a", "a"), ("X", "Y"))])
+    tables = tables_of(results)
+    return html_report(full_record(results, "f", tables), tables)
+
+
+@pytest.mark.parametrize("make", [lattice, report])
+def test_no_figure_has_the_button_that_uploads(make):
+    page = make()
+    figures = page.split("Plotly.newPlot(")[1:]  # the library does not call itself so
+    configs = [
+        re.findall(r"\{[^{}]*\}", figure.partition("</script>")[0])[-1] for figure in figures
+    ]
+    assert configs
+    for config in map(json.loads, configs):
+        assert config["showSendToCloud"] is False
+        assert config["displaylogo"] is False
+    assert "default-src 'none'" in page.split("<title>")[0]
+
+
+def test_figures_leave_by_one_door():
+    modules = [
+        *ROOT.glob("crfviz/**/*.py"),
+        *ROOT.glob("pages/*.py"),
+        *ROOT.glob("benchmarks/*.py"),
+    ]
+    door = re.compile(r"to_html\(|write_html\(|plotly_chart\(|embed_options|\.show\(\)")
+    leaving = [path.name for path in modules if door.search(path.read_text("utf-8"))]
+    assert leaving == ["offline.py"]

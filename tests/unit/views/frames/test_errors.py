@@ -1,0 +1,54 @@
+import re
+
+import pytest
+
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.text.sentences import Sentence
+from crfviz.views.figures.error_report import html_report
+from crfviz.views.frames.errors import ABOUT, error_frame, formats
+from tests.support.fake_tagger import FakeTagger
+
+TAGGER = FakeTagger(["X", "Y"], {"a": {"X": 1.0}, "<script>x()</script>": {"Y": 1.0}})
+SENTENCES = [Sentence(("a", "a"), ("X", "Y")), Sentence(("<script>x()</script>",), ("X",))]
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return tables_of(run(TAGGER, SENTENCES))
+
+
+def test_shares_are_in_per_cent_with_their_interval_beside_them(tables):
+    frame = error_frame(tables["decoders"])
+    assert frame["words right, %"].tolist()[0] == pytest.approx(100 / 3)
+    assert re.fullmatch(r"\d+\.\d to \d+\.\d", frame["words right, 95 %"][0])
+    assert formats(frame)["words right, %"] == "{:.2f}"
+
+
+def test_counts_stay_counts(tables):
+    frame = error_frame(tables["tags"])
+    assert frame["right"].tolist() == [1, 0]
+    assert frame["gold"].tolist() == [2, 1]
+    weights = [{"from": "X", "to": "Y", "errors": 1, "share": 0.5, "share_so_far": 0.5}]
+    assert list(error_frame(weights).columns) == ["from", "to", "errors", "of all, %", "so far, %"]
+
+
+def test_an_empty_table_is_an_empty_frame():
+    assert error_frame([]).empty
+
+
+def test_every_table_has_a_title(tables):
+    assert tables.keys() <= ABOUT.keys()
+
+
+def test_words_reach_the_report_as_text_only(tables):
+    text = html_report(full_record(run(TAGGER, SENTENCES), "<b>f</b>", tables), tables)
+    assert "&lt;script&gt;x()&lt;/script&gt;" in text
+    assert "<script>x()" not in text
+    assert "<b>f</b>" not in text
+
+
+def test_nothing_wrong_makes_a_report_too():
+    results = run(TAGGER, [Sentence(("a",), ("X",))])
+    tables = tables_of(results)
+    assert "None." in html_report(full_record(results, "f", tables), tables)

@@ -1,0 +1,103 @@
+"""What the labeller is sent: choices with keys, gaps, and the likeliest tags of each word."""
+
+import json
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz.annotations import labelling
+from crfviz.annotations.labelling import Desk
+from crfviz.annotations.records import Item
+from crfviz.taggers.registry import load_tagger
+from crfviz.views.stage.labeller import (
+    MOST_RANKED,
+    NONE,
+    NONE_KEY,
+    Sheet,
+    choices,
+    gaps,
+    labeller_payload,
+    letters,
+)
+from tests.support.fake_tagger import FakeTagger
+from tests.unit.annotations.test_labelling import OFFSETS, TEXT, people
+
+
+def sheet(desk, annotation=None, **more):
+    annotation = annotation or labelling.begin(desk)
+    parts = {"reason": "", "place": "", "changed": {}, "note": "", "probabilistic": True, **more}
+    proposal = labelling.proposal(desk, annotation)
+    return Sheet(desk.item.text, annotation, proposal, desk.tagger.tags, **parts)
+
+
+@given(st.lists(st.text(string.ascii_uppercase, min_size=1, max_size=6), unique=True, max_size=40))
+def test_letters_are_all_different(names):
+    found = letters(names)
+    used = [key for key in found.values() if key]
+    assert len(set(used)) == len(used) == min(len(names), 26)
+    assert letters(names, taken=NONE_KEY).get(names[0] if names else None) != NONE_KEY
+
+
+def test_every_tag_of_the_models_has_a_key_of_its_own():
+    for name in ("upos-en", "ner-en"):
+        keys = [choice.key for choice in choices(load_tagger(name).tags)]
+        assert all(keys)
+        assert len(set(keys)) == len(keys)
+
+
+def test_keys_are_letters_of_the_name():
+    assert all(choice.key in choice.name.lower() for choice in choices(load_tagger("upos-en").tags))
+
+
+def test_entities_are_chosen_by_type():
+    found = choices(("O", "B-PER", "I-PER", "B-LOC", "I-LOC"))
+    assert [(choice.name, choice.key) for choice in found] == [
+        ("PER", "p"),
+        ("LOC", "l"),
+        (NONE, NONE_KEY),
+    ]
+
+
+def test_types_share_the_probability_of_both_tags():
+    desk = people()
+    annotation = labelling.begin(desk)
+    marginals = labelling.proposal(desk, annotation).marginals
+    data = labeller_payload(sheet(desk, annotation))
+    tags = list(desk.tagger.tags)
+    for word, row in enumerate(data["ranked"]):
+        shown = {data["choices"][number]["name"]: p for number, p in row}
+        for name, wanted in (("PER", ("B-PER", "I-PER")), ("", ("O",))):
+            total = sum(float(marginals[word, tags.index(tag)]) for tag in wanted)
+            assert shown[name] == pytest.approx(total, abs=1e-4)
+        assert [p for _, p in row] == sorted((p for _, p in row), reverse=True)
+
+
+def test_only_the_likeliest_tags_travel():
+    tagger = FakeTagger([f"T{n}" for n in range(12)], {})
+    data = labeller_payload(sheet(Desk(Item("a b", ((0, 1), (2, 3))), "anna", tagger, "v1")))
+    assert all(len(row) == MOST_RANKED for row in data["ranked"])
+
+
+def test_gaps_and_words_make_the_text():
+    text = " don't  panic!"
+    offsets = ((1, 3), (3, 6), (8, 13), (13, 14))
+    assert gaps(text, offsets) == [" ", "", "  ", ""]
+    assert gaps(TEXT, OFFSETS) == ["", " ", " ", " ", " "]
+
+
+def test_what_an_annotator_set_is_marked_and_not_doubtful():
+    desk = people()
+    annotation = labelling.correct(desk, labelling.begin(desk), 3, 4, "LOC")
+    data = labeller_payload(sheet(desk, annotation, changed={1: "O"}))
+    assert data["pinned"] == [3, 4]
+    assert data["tags"][3:] == ["B-LOC", "I-LOC"]
+    assert not {3, 4} & set(data["doubtful"])
+    assert data["changed"] == {"1": "O"}
+    assert labeller_payload(sheet(desk, labelling.accept(annotation)))["doubtful"] == []
+
+
+def test_the_data_is_json():
+    data = labeller_payload(sheet(people()))
+    assert json.loads(json.dumps(data)) == data

@@ -1,0 +1,122 @@
+"""The page that says why a tag lost: its bars and sentences against sums made by hand."""
+
+import math
+
+import pytest
+from hypothesis import given
+
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.why_not import why_not
+from crfviz.views.stage.ruler import ruler
+from crfviz.views.strips.why import (
+    Question,
+    likeliest_loser,
+    log_odds_row,
+    why_gap,
+    why_note,
+    why_row,
+)
+from tests.support import oracle
+from tests.support.strategies import chains, fewer_examples
+
+TAGS = ("DET", "NOUN", "VERB")
+WORDS = ("the", "dog", "barks")
+CHAIN = Potentials(
+    [[3.0, 0.0, 0.0], [0.0, 2.0, 1.5], [0.0, 1.0, 1.9]],
+    [[-1.0, 2.0, 0.0], [0.0, -1.0, 1.0], [1.0, 0.0, -2.0]],
+    tags=TAGS,
+    tokens=WORDS,
+)
+
+
+def asked(tag, answer):
+    """About the second word."""
+    return Question(analyse(CHAIN), 1, tag, answer)
+
+
+def test_the_likeliest_loser_is_the_best_rival_at_the_least_certain_word():
+    analysis = analyse(CHAIN)
+    position, tag = likeliest_loser(analysis)
+    marginals = analysis.forward_backward.marginals.tolist()
+    path = analysis.viterbi.path
+    sure = [marginals[t][path[t]] for t in range(3)]
+    assert position == sure.index(min(sure))
+    rivals = [p for k, p in enumerate(marginals[position]) if k != path[position]]
+    assert marginals[position][tag] == max(rivals)
+    assert tag != path[position]
+
+
+@fewer_examples
+@given(chains(max_tokens=4, max_tags=3))
+def test_the_bars_add_up_to_the_gap(potentials):
+    analysis = analyse(potentials)
+    if analysis.viterbi is None:
+        return
+    position, tag = 0, analysis.viterbi.path[0]
+    answer = why_not(potentials, position, tag)
+    terms = why_gap(Question(analysis, position, tag, answer))
+    assert sum(terms.emissions) + sum(terms.transitions) == pytest.approx(answer.gap, abs=1e-9)
+    assert len(terms.transitions) == len(terms.emissions) + 1
+
+
+def test_the_sentence_names_the_gap_the_ratio_and_the_largest_term():
+    answer = why_not(CHAIN, 1, "VERB")
+    note = why_note(asked(2, answer))
+    gap = CHAIN.score(["DET", "NOUN", "VERB"]) - CHAIN.score(answer.path)
+    assert f"VERB at “dog” would cost {gap:.2f} nats" in note
+    terms = [*answer.emission_terms.tolist(), *answer.transition_terms.tolist()]
+    assert note.endswith(f": {max(terms):.2f}.")
+    assert f"{math.exp(gap):.2g} times less probable" in note
+
+
+def test_a_chosen_tag_is_called_chosen():
+    answer = why_not(CHAIN, 1, "NOUN")
+    chosen = asked(1, answer)
+    assert "is on the best path" in why_note(chosen)
+    assert why_gap(chosen).title == "NOUN at “dog” is chosen"
+    assert list(why_row(chosen).tags) == answer.best
+
+
+def test_the_ruler_covers_the_line_and_its_pieces_are_named_by_the_words_that_differ():
+    drawn = ruler(CHAIN, CHAIN, ("NOUN", "VERB"))
+    lows = [low for low, _, _ in drawn.pieces]
+    highs = [high for _, high, _ in drawn.pieces]
+    assert (lows[0], highs[-1]) == (-math.inf, math.inf)
+    assert lows[1:] == highs[:-1]
+    assert drawn.trained == 1.0
+    assert len({name for _, _, name in drawn.pieces}) == len(drawn.pieces)
+
+
+@pytest.mark.parametrize("move", [("START", "NOUN"), ("NOUN", "END")], ids=["start", "end"])
+def test_start_and_end_have_rulers_too(move):
+    assert ruler(CHAIN, CHAIN, move).trained == 0.0
+
+
+def test_the_trained_terms_come_along_where_there_are_edits():
+    now = CHAIN.with_transition(0, 1, -3.0)
+    before, answer = why_not(CHAIN, 1, 2), why_not(now, 1, 2)
+    assert why_gap(asked(2, answer)).trained is None
+    emissions, transitions = why_gap(asked(2, answer), before).trained
+    assert sum(emissions) + sum(transitions) == pytest.approx(before.gap, abs=1e-9)
+
+
+@fewer_examples
+@given(chains(max_tokens=4, max_tags=3))
+def test_the_log_odds_are_those_of_enumeration(potentials):
+    weights = oracle.allowed(potentials)
+    for k in range(potentials.num_tags):
+        row = log_odds_row(analyse(potentials), k)
+        for t, text in enumerate(row.texts):
+            having = [score for path, score in weights if path[t] == k]
+            lacking = [score for path, score in weights if path[t] != k]
+            if not weights:
+                assert text == "–"
+            elif not having or not lacking:
+                assert text == ("−∞" if not having else "+∞")
+            else:
+                top = max(score for _, score in weights)
+                expected = math.log(sum(math.exp(score - max(having)) for score in having))
+                expected -= math.log(sum(math.exp(score - max(lacking)) for score in lacking))
+                expected += (max(having) - top) - (max(lacking) - top)
+                assert float(text.replace("−", "-")) == pytest.approx(expected, abs=0.00501)

@@ -1,0 +1,205 @@
+"""Questions about a chain: one right answer, that of enumeration, and no wrong one like it."""
+
+import itertools
+import random
+import re
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.views.quiz.asked import PAGES, next_question, question
+from crfviz.views.quiz.question import FORMS, Ask, read_ask
+from tests.support import oracle
+
+CHAINS = 2000
+TAGS = ("A", "B", "C")
+
+
+def chain_of(draw):
+    """A small chain; many of them have halves for scores, so that something ties."""
+    K, T = draw.choice((2, 3)), draw.choice((2, 3, 4))
+    unit = draw.choice((0.5, 1e-9))
+
+    def scores(*shape):
+        numbers = [
+            round(draw.gauss(0, 1.5) / unit) * unit for _ in range(torch.Size(shape).numel())
+        ]
+        return torch.tensor(numbers, dtype=torch.float64).reshape(shape)
+
+    return SimpleNamespace(
+        emissions=scores(T, K), transitions=scores(K, K), start=scores(K), end=scores(K)
+    )
+
+
+def analysed(chain):
+    tables = (chain.emissions, chain.transitions, chain.start, chain.end)
+    K, T = len(chain.start), len(chain.emissions)
+    return analyse(Potentials(*tables, tags=TAGS[:K], tokens=[f"w{t}" for t in range(T)]))
+
+
+def with_drop(chain, before, after):
+    transitions = chain.transitions.clone()
+    transitions[TAGS.index(before), TAGS.index(after)] -= 1
+    return SimpleNamespace(**{**vars(chain), "transitions": transitions})
+
+
+def larger(number):
+    return "larger" if number > 0 else "smaller"
+
+
+def best_before(chain, t, k):
+    """The tags at t-1 of the prefixes that end in k at t and score most."""
+    scores = {}
+    for path in itertools.product(range(len(chain.start)), repeat=t + 1):
+        if path[-1] == k:
+            score = chain.start[path[0]].item() + sum(
+                chain.emissions[i, tag].item() for i, tag in enumerate(path)
+            )
+            score += sum(chain.transitions[a, b].item() for a, b in itertools.pairwise(path))
+            scores[path] = score
+    best = max(scores.values())
+    return {TAGS[path[-2]] for path, score in scores.items() if score >= best - 0.01}
+
+
+def tags_at(chain, ask):
+    """The tags that enumeration holds for right, with all that are about as good."""
+    t = ask.word - 1
+    if ask.kind == "greedy":
+        row = chain.emissions[t].tolist()
+        return {TAGS[k] for k, score in enumerate(row) if score >= max(row) - 0.01}
+    if ask.kind == "viterbi":
+        return {TAGS[path[t]] for path in oracle.best_paths(chain, within=0.01)}
+    shares = {k: share for (at, k), share in oracle.marginals(chain).items() if at == t}
+    return {TAGS[k] for k, share in shares.items() if share >= max(shares.values()) - 0.005}
+
+
+def number_at(chain, ask):
+    t, k = ask.word - 1, TAGS.index(ask.tags[0])
+    tables = {"alpha": oracle.log_alpha, "beta": oracle.log_beta, "best": oracle.best_prefix}
+    if ask.kind == "marginal":
+        return oracle.marginals(chain)[t, k]
+    return tables[ask.kind](chain, t, k)
+
+
+def flip(chain, ask):
+    after = oracle.best_paths(with_drop(chain, *ask.tags), within=0.01)
+    (before,) = oracle.best_paths(chain, within=0.01)
+    return {"yes" if before not in after else "no"} if len(after) == 1 else {"yes"}
+
+
+def is_right(chain, trained, ask, choice):
+    """Whether enumeration gives this choice, and how far from it a number lies."""
+    if ask.kind in ("greedy", "viterbi", "max_marginal"):
+        return {choice.text} == tags_at(chain, ask)
+    if ask.kind == "backpointer":
+        return {choice.text} == best_before(chain, ask.word - 1, TAGS.index(ask.tags[0]))
+    if ask.kind == "flips":
+        return {choice.text} == flip(chain, ask)
+    if ask.kind == "log_z":
+        after = with_drop(chain, *ask.tags) if ask.tags else chain
+        before = chain if ask.tags else trained
+        return choice.text == larger(oracle.log_partition(after) - oracle.log_partition(before))
+    if ask.kind == "likeliest":
+        (best,) = oracle.best_paths(chain, within=0.01)
+        said = re.findall(r"(\d+) “w\d” (\w)", choice.text)
+        return said and all(TAGS[best[int(t) - 1]] == tag for t, tag in said)
+    digits = 2 if ask.kind == "marginal" else 1
+    value = float(choice.text.replace("−", "-"))
+    away = abs(value - number_at(chain, ask)) * 10**digits
+    assert away <= 0.5 + 1e-6 or away > 0.9, "a wrong number that could pass for the right one"
+    return away <= 0.5 + 1e-6
+
+
+def any_ask(draw, kind, chain):
+    word, tags = draw.randint(1, len(chain.emissions)), TAGS[: len(chain.start)]
+    if kind == "log_z" and draw.random() < 0.5:
+        return Ask(kind)
+    numbers = {"word": 0, "tag": 1, "from": 1, "to": 1}
+    form = FORMS[kind]
+    given = tuple(draw.choice(tags) for _ in range(sum(numbers[each] for each in form)))
+    return Ask(kind, word if "word" in form else None, given)
+
+
+@pytest.mark.slow
+def test_every_question_has_one_right_answer_and_it_is_that_of_enumeration():
+    draw = random.Random(13)
+    asked = dict.fromkeys(FORMS, 0)
+    kinds, pages = itertools.cycle(FORMS), itertools.cycle(PAGES)
+    for number in range(CHAINS):
+        trained = chain_of(draw)
+        edited = draw.random() < 0.5
+        chain = with_drop(trained, "A", "B") if edited else trained
+        before = analysed(trained)
+        now = analysed(chain) if edited else before
+        found = [question(now, before, any_ask(draw, next(kinds), chain))]
+        if number % 10 == 0:
+            found.append(next_question(now, before, next(pages)))
+        for one in filter(None, found):
+            right = [choice for choice in one.choices if is_right(chain, trained, one.ask, choice)]
+            assert right == [one.choices[one.right]], (one, vars(chain))
+            texts = [choice.text for choice in one.choices]
+            assert len(set(texts)) == len(texts) >= 2
+            assert all(choice.why for choice in one.choices)
+            asked[one.ask.kind] += 1
+    assert min(asked.values()) >= 25, asked
+
+
+def test_what_ties_is_not_asked():
+    even = analyse(Potentials([[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]], tags=TAGS[:2]))
+    for kind in ("greedy", "viterbi", "max_marginal"):
+        assert question(even, even, Ask(kind, 1)) is None
+    assert question(even, even, Ask("backpointer", 2, ("A",))) is None
+    assert question(even, even, Ask("likeliest")) is None
+    assert question(even, even, Ask("log_z")) is None
+
+
+def test_a_forbidden_chain_asks_nothing_that_has_no_answer():
+    never = [[float("-inf")] * 2] * 2
+    blocked = analyse(Potentials([[0.0, 1.0], [2.0, 0.0]], never, tags=TAGS[:2]))
+    for page in PAGES:
+        found = next_question(blocked, blocked, page)
+        assert found is None or found.ask.kind in ("greedy", "alpha", "beta", "best")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        Ask("viterbi", 3),
+        Ask("alpha", "bed", ("NOUN",)),
+        Ask("flips", tags=("A'B", 'C"')),
+        Ask("log_z"),
+        Ask("log_z", tags=("A", "B")),
+        Ask("likeliest"),
+    ],
+)
+def test_a_question_is_read_as_it_is_written(ask):
+    assert read_ask(str(ask)) == ask
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "alpha",
+        "alpha(1)",
+        "alpha(1, 2)",
+        "viterbi(True)",
+        "os.system('x')",
+        "nothing(1)",
+        "(" * 500,
+    ],
+)
+def test_what_is_no_question_is_refused(text):
+    with pytest.raises(FormatError, match=r"expected a question, one of greedy\(word\)"):
+        read_ask(text)
+
+
+@pytest.mark.parametrize("text", ["viterbi(9)", "viterbi('x')", "alpha(1, 'X')", "flips('X', 'A')"])
+def test_a_word_or_tag_that_is_not_there_is_said(text):
+    chain = analysed(chain_of(random.Random(1)))
+    with pytest.raises(CrfvizError):
+        question(chain, chain, read_ask(text))
