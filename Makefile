@@ -29,6 +29,7 @@ nightly: check  # all of tests/matrix, of which `make test` runs the tenth that 
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/biome check --error-on-warnings && $(BIN)/dprint check
 
 fix: $(VENV)/installed-dev

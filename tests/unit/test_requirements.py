@@ -23,9 +23,17 @@ OF_THE_APP, TOOLS = ROOT / "locks/linux-x86_64-cpu.txt", ROOT / ".ci/tools.txt"
 CONSTRAINT = re.compile(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*")
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
-def test_every_pin_can_be_a_constraint(name: str) -> None:
-    pins = (ROOT / name).read_text("utf-8").splitlines()
+def pins_of(name):
+    """Names and versions of a file of pins."""
+    return [line.split("==") for line in (ROOT / name).read_text("utf-8").splitlines()]
+
+
+def test_every_pin_can_be_a_constraint():
+    pins = [
+        pin
+        for name in ("requirements.txt", "requirements-dev.txt")
+        for pin in (ROOT / name).read_text("utf-8").splitlines()
+    ]
     assert [pin for pin in pins if not CONSTRAINT.fullmatch(pin)] == []
 
 
@@ -36,22 +44,19 @@ def lock_of(path):
     return {(m := read.fullmatch(entry.rstrip()))[1]: (m[2], m[4].split()) for entry in entries}
 
 
-@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
-def test_a_lock_has_every_pin_and_every_package_has_hashes(path):
-    lock = lock_of(path)
-    for pin in (ROOT / "requirements.txt").read_text("utf-8").splitlines():
-        name, version = pin.split("==")
-        assert lock[name][0].split("+")[0] == version
-    assert all(hashes for _, hashes in lock.values())
+def test_every_lock_has_every_pin_with_hashes_and_what_its_packages_need():
+    assert len(LOCKS) == 2
+    for path in LOCKS:
+        lock = lock_of(path)
+        pins = pins_of("requirements.txt")
+        assert [[name, lock[name][0].split("+")[0]] for name, _ in pins] == pins
+        assert [name for name, (_, hashes) in lock.items() if not hashes] == []
+        assert missing_needs(lock) == []
 
 
-@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
-def test_a_lock_has_what_its_packages_need(path):
-    assert_whole(lock_of(path))
-
-
-def assert_whole(lock):
-    """What is installed here in the version of the lock needs nothing else."""
+def missing_needs(lock):
+    """What the packages that are installed here in the version of the lock need, and it lacks."""
+    missing = []
     installed = {canonicalize_name(each.name): each for each in distributions()}
     for name, (version, _) in lock.items():
         here = installed.get(name)
@@ -59,20 +64,21 @@ def assert_whole(lock):
             continue  # of another platform, or of another day
         for line in here.requires or ():
             need = Requirement(line)
-            if need.marker is None or need.marker.evaluate({"extra": ""}):
-                assert canonicalize_name(need.name) in lock, f"{name} needs {need}"
+            applies = need.marker is None or need.marker.evaluate({"extra": ""})
+            if applies and canonicalize_name(need.name) not in lock:
+                missing.append(f"{name} needs {need}")
+    return missing
 
 
 def test_the_lock_of_the_tools_has_every_pin_and_no_package_of_the_app():
     """Both are installed at once, into one folder."""
     app, tools = lock_of(OF_THE_APP), lock_of(TOOLS)
     assert not app.keys() & tools.keys()
-    assert all(hashes for _, hashes in tools.values())
+    assert [name for name, (_, hashes) in tools.items() if not hashes] == []
     together = app | tools
-    for pin in (ROOT / "requirements-dev.txt").read_text("utf-8").splitlines():
-        name, version = pin.split("==")
-        assert together[canonicalize_name(name)][0] == version
-    assert_whole(together)
+    pins = pins_of("requirements-dev.txt")
+    assert [[name, together[canonicalize_name(name)][0]] for name, _ in pins] == pins
+    assert missing_needs(together) == []
 
 
 def test_the_bill_of_materials_is_that_of_the_lock():
@@ -110,10 +116,9 @@ def test_torch_is_asked_for_without_cuda_before_what_would_bring_it():
 
 
 def test_the_documents_name_the_torch_that_is_pinned():
-    pins = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
-    (pin,) = (pin for pin in pins if pin.startswith("torch=="))
-    named = re.findall(r"torch==[0-9.]+", (ROOT / "docs/deployment.md").read_text("utf-8"))
-    assert named == [pin]
+    pinned = dict(pins_of("requirements.txt"))["torch"]
+    named = re.findall(r"torch==([0-9.]+)", (ROOT / "docs/deployment.md").read_text("utf-8"))
+    assert named == [pinned]
 
 
 def test_torch_with_cuda_can_be_chosen():

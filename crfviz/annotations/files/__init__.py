@@ -1,0 +1,1 @@
+"""Annotations read from and written to files."""

@@ -1,0 +1,1 @@
+"""Updates of a model from stored annotations."""

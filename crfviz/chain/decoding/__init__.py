@@ -1,0 +1,1 @@
+"""Decoders: Viterbi, greedy, max-marginal, beam, k-best."""

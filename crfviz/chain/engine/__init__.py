@@ -1,0 +1,1 @@
+"""Recursions as products of matrices, for one sentence and for batches."""

@@ -1,0 +1,1 @@
+"""Entities of BIO tags: their probability and the mass of illegal paths."""

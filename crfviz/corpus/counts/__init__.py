@@ -1,0 +1,1 @@
+"""Counts of a run that can be merged."""

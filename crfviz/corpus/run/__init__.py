@@ -1,0 +1,1 @@
+"""A model's run over a corpus: scores, tags and errors."""

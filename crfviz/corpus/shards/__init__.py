@@ -1,0 +1,1 @@
+"""Large files in shards, for processes or a cluster."""

@@ -1,0 +1,1 @@
+"""Tables of an evaluation, made from counts."""

@@ -1,0 +1,1 @@
+"""Training of the neural, perceptron and HMM taggers."""

@@ -1,0 +1,1 @@
+"""Uploaded models: readers, checks and the tagger over brought scores."""

@@ -1,0 +1,1 @@
+"""Hidden Markov models: estimates from counts, and the tagger."""

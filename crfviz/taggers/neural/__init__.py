@@ -1,0 +1,1 @@
+"""Character and word embeddings under a CRF layer."""

@@ -1,0 +1,1 @@
+"""Averaged perceptron over sparse features."""

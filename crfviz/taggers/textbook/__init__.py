@@ -1,0 +1,1 @@
+"""Models written by hand as tables of probabilities."""

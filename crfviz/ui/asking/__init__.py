@@ -1,0 +1,1 @@
+"""The quiz panel of a page."""

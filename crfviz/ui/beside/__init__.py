@@ -1,0 +1,1 @@
+"""Work in a separate process."""

@@ -1,0 +1,1 @@
+"""Panels of the page about a model's errors."""

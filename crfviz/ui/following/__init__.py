@@ -1,0 +1,1 @@
+"""Live rooms: viewers follow the screen of a speaker."""

@@ -1,0 +1,1 @@
+"""Lectures: the format, the editor and the player."""

@@ -1,0 +1,1 @@
+"""Per-session state and limits."""

@@ -1,0 +1,1 @@
+"""Frame of every page: server, sidebar, assets, scripts."""

@@ -1,0 +1,1 @@
+"""The scenario of a lecture, its link and its events."""

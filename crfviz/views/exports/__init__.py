@@ -1,0 +1,1 @@
+"""Exports: live HTML files, TikZ, tables, notebooks."""

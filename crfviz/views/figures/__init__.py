@@ -1,0 +1,1 @@
+"""Figures by Altair and Plotly."""

@@ -1,0 +1,1 @@
+"""Questions for readers, with their answers and typical mistakes."""

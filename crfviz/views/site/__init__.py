@@ -1,0 +1,1 @@
+"""A site of live files whose taggers run in the browser."""

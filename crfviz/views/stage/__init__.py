@@ -1,0 +1,1 @@
+"""The stage, the live picture: its payload and its component."""

@@ -1,0 +1,1 @@
+"""Rows of tags under a sentence."""
