@@ -1,4 +1,4 @@
-.PHONY: run test suite nightly check fix fast fuzz install bench locked tools lock sbom audit
+.PHONY: run test suite nightly check fix fast js fuzz install bench locked tools lock sbom audit
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -38,6 +38,9 @@ fix: $(VENV)/installed-dev
 
 fast: $(VENV)/installed-dev
 	HYPOTHESIS_PROFILE=fast $(PYTEST) -n $(FAST_JOBS) -q tests/unit
+
+js:  # these need Node alone
+	node --test --test-reporter spec tests/unit/js/*.test.js
 
 fuzz: $(VENV)/installed-dev
 	CRFVIZ_FUZZ=$(FUZZ) $(BIN)/pytest -q -s --timeout 0 tests/matrix/test_fuzz.py tests/matrix/test_brought_fuzz.py

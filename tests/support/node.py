@@ -10,6 +10,17 @@ import pytest
 from crfviz.views.exports import bundle
 
 
+def program():
+    """The path of Node; skips the test where there is none."""
+    path = shutil.which("node")
+    if path is None:
+        reason = "no Node on this machine (Debian: apt-get install nodejs)"
+        if os.environ.get("CRFVIZ_REQUIRE_BROWSER") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
 def run(folder, modules, body, told):
     """What an async function of `told` returns, as JSON.
 
@@ -19,12 +30,7 @@ def run(folder, modules, body, told):
         body: of the function.
         told: its argument, of JSON.
     """
-    node = shutil.which("node")
-    if node is None:
-        reason = "no Node on this machine (Debian: apt-get install nodejs)"
-        if os.environ.get("CRFVIZ_REQUIRE_BROWSER") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+    node = program()
     imports = [f'import {{ {names} }} from "{path}";' for path, names in modules.items()]
     main = [
         "async function answer(told) {",

@@ -1,0 +1,123 @@
+// How high the rows of a picture are, when they scroll in a frame of their own, and how wide its columns are.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { layout } from "../../../crfviz/views/stage/web/stage/layout.js";
+import { linesOf } from "../../../crfviz/views/stage/web/stage/texts.js";
+
+const TARGET = 24; // pixels, see WCAG 2.2, 2.5.8
+const ROOM = { width: 935, height: 720, top: 57, note: 38, scale: 1, shortens: false }; // a projector
+const PHONE = { width: 350 };
+const TALL = { height: 1080 };
+const LEARN = { tables: [], panels: { main: ["strips", "lattice"], side: "gradient" } };
+
+// Forward–backward of nine words and 17 tags, `shown` of them in rows, beside the panel of a cell.
+function sizesOf(shown, { walking = false, room, page } = {}) {
+  const [T, K] = [9, 17];
+  const table = (name) => ({ name, label: "x".repeat(70), values: new Array(T * K).fill(1.5), digits: 1 });
+  const model = {
+    T,
+    K,
+    walking,
+    tags: Array.from({ length: K }, (_, k) => `TAG${k}`),
+    shown: new Set(Array(shown).keys()),
+    order: [...Array(shown).keys()],
+    words: new Array(T).fill("word"),
+    rows: [{ label: "log Z", texts: new Array(T).fill("68.7550") }],
+    tables: [table("alpha"), table("beta")],
+    panels: { main: ["lattice", "alpha", "beta", "strips"], side: "cell" },
+    heading: [],
+    covered: new Set(),
+    walk: { phases: [{ nodes: ["alpha"] }] },
+    legend: "x".repeat(120),
+    ...page,
+  };
+  const { row, flags, lengths } = layout(model, { ...ROOM, ...room });
+  return { row, strip: lengths.strip, ...flags };
+}
+
+test("a lattice and two tables are drawn closer before they scroll", () => {
+  for (const shown of [8, 9]) {
+    const { row, close, framed } = sizesOf(shown);
+    assert.deepEqual([close, framed], [true, false]);
+    assert.ok(row >= 15 && row < 17, `rows of ${row} pixels`);
+  }
+});
+
+test("few rows keep their height", () => {
+  const { row, framed } = sizesOf(2);
+  assert.equal(framed, false);
+  assert.ok(row > 24, `rows of ${row} pixels`);
+});
+
+test("few rows fill the height, except over a panel under them", () => {
+  const [wide, phone] = [sizesOf(3, { room: TALL }), sizesOf(3, { room: { ...TALL, ...PHONE } })];
+  assert.ok(9 * wide.row > 1080 / 2, `rows of ${wide.row} pixels`);
+  assert.ok(phone.row <= 36, `rows of ${phone.row} pixels`);
+});
+
+test("on a phone rows are as high as a target, and the page scrolls", () => {
+  const { row, close, framed } = sizesOf(8, { room: PHONE });
+  assert.deepEqual([row, close, framed], [TARGET, false, false]);
+});
+
+test("rows without room even when closer scroll, under strips as low as a target", () => {
+  const { framed, strip } = sizesOf(17);
+  assert.deepEqual([framed, strip], [true, TARGET]);
+  assert.ok(sizesOf(2).strip > TARGET);
+});
+
+test("while it steps the lattice is alone and not closer", () => {
+  for (const shown of [9, 17]) {
+    const { row, alone, close } = sizesOf(shown, { walking: true });
+    assert.deepEqual([alone, close], [true, false]);
+    assert.ok(row >= 22, `rows of ${row} pixels`);
+  }
+});
+
+test("rows over matrices are close at every step, but not on a phone", () => {
+  for (const walking of [false, true]) {
+    const { row, close } = sizesOf(8, { walking, page: LEARN });
+    assert.deepEqual([row, close], [TARGET, true]);
+  }
+  assert.equal(sizesOf(8, { room: PHONE, page: LEARN }).close, false);
+});
+
+test("columns have room for the names of tags up to six letters", () => {
+  const columnOf = (tags) => {
+    const T = 40;
+    const model = {
+      T,
+      K: 2,
+      tags,
+      walking: false,
+      shown: new Set([0, 1]),
+      order: [0, 1],
+      words: new Array(T).fill("word"),
+      rows: [{ label: "Viterbi", tags: new Array(T).fill(0) }],
+      tables: [],
+      panels: { main: ["strips"], side: null },
+      heading: [],
+      covered: new Set(),
+      walk: null,
+      legend: "",
+    };
+    return layout(model, ROOM).lengths.column;
+  };
+  const [short, longer, six, seven] = ["LOC", "B-LOC", "B-MISC", "B-PRODUCT"].map((name) => columnOf(["O", name]));
+  assert.ok(short <= longer && longer < six, `${short}, ${longer}, ${six} pixels`);
+  assert.ok(six >= 60, "room for a bold B-MISC and its frame");
+  assert.equal(six, seven); // longer ones end in dots: words count, too
+});
+
+// The place that a note will take: with a line too many the rows would jump when the note comes.
+test("a text has the lines that its words fill", () => {
+  const lines = { "": 1, "one two": 1, "one two three": 2, "a b c d e f": 2, "incomprehensibly a b": 2 };
+  for (const [text, count] of Object.entries(lines)) {
+    assert.equal(
+      linesOf(text, ({ length }) => length, 8),
+      count,
+      text,
+    );
+  }
+});
