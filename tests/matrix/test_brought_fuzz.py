@@ -32,10 +32,7 @@ from tests.support.brought import (
 from tests.support.fuzz import fuzz
 from tests.support.tiny_tagger import save_tiny
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:Duplicate name"),
-]  # in a mutated archive
+pytestmark = pytest.mark.filterwarnings("ignore:Duplicate name")  # in a mutated archive
 ODD = (
     None, True, 0, -1, 1e308, 10**400, float("nan"), float("inf"), "", "x", "-inf", "nan",
     [], {}, [[]], [1], [[1]], [[1, 2]], [[[1.0]]], [None], ["a", 1], {"a": 1}, [[1], [1, 2]],

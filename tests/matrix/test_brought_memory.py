@@ -12,8 +12,6 @@ from crfviz.text import archives
 from tests.support.app_pages import ROOT
 from tests.support.brought_bombs import ALONE, ROOM, WITH_CRFSUITE
 
-pytestmark = pytest.mark.slow
-
 KEPT = {"shared_matrix", "shared_probabilities", "many_numbers", "long_example"}
 
 

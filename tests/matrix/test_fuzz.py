@@ -36,8 +36,6 @@ from tests.support.fake_tagger import FakeTagger
 from tests.support.fuzz import LONGEST_MESSAGE, MEASURED, TRIES, fuzz
 from tests.support.paths import ROOT
 
-pytestmark = pytest.mark.slow
-
 MOST_LINKS = 20_000
 TAGS = ("DET", "NOUN", "VERB")
 WORDS = ("The", "dog", "barks")

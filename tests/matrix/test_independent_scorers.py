@@ -19,8 +19,6 @@ from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import SentenceFile
 
-pytestmark = pytest.mark.slow
-
 DATA = Path(os.environ.get("CRFVIZ_DATA", "nowhere"))
 EXCERPTS = SHIPPED / "excerpts"
 FILES = [

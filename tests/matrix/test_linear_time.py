@@ -26,8 +26,6 @@ from crfviz.ui.panels.cards import card_body, card_summary
 from crfviz.ui.state.link import Models, decode
 from crfviz.ui.words import plain, quote
 
-pytestmark = pytest.mark.slow
-
 MOST = 2.5  # times as long for twice as much
 ENOUGH = 0.01  # seconds that can be measured
 LONGEST = 60_000  # characters; what is still done in no time then is done in time

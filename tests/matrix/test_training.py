@@ -100,7 +100,6 @@ def kill_after(monkeypatch, epochs):
     monkeypatch.setattr(neural, "write_checkpoint", write_and_die)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("architecture", sorted(RECIPES))
 def test_training_writes_a_tagger_that_has_learnt_the_corpus(files, tmp_path, architecture):
     args = options(files, tmp_path, "--epochs", "4", "--architecture", architecture, "--aux-xpos")
@@ -170,7 +169,6 @@ def test_training_leaves_the_global_generator_alone(files, tmp_path):
     assert_equal_weights(after, weights(tmp_path))
 
 
-@pytest.mark.slow
 def test_a_run_that_is_really_killed_goes_on(files, tmp_path):
     code = (
         "import argparse, sys; from crfviz.commands import train as t;"

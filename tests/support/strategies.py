@@ -37,3 +37,10 @@ def chains(draw, max_tokens=6, max_tags=5, min_tokens=1, *, forbidden=True):
     scores = np.where(drawn >= wall, -np.inf, steps * scale)
     parts = np.split(scores, np.cumsum(sizes)[:-1])
     return Potentials(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
+
+
+def random_chain(seed, num_tokens, num_tags, scale=2.0):
+    """A chain of normal scores that may be too large to enumerate."""
+    generator = np.random.default_rng(seed)
+    shapes = [(num_tokens, num_tags), (num_tags, num_tags), (num_tags,), (num_tags,)]
+    return Potentials(*(generator.normal(0, scale, shape) for shape in shapes))

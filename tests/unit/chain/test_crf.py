@@ -19,6 +19,7 @@ from crfviz.exceptions import (
     UnknownTagError,
 )
 from tests.support import oracle
+from tests.support.close import assert_close
 
 INF = math.inf
 
@@ -67,13 +68,13 @@ def test_loss_gradients_and_paths_equal_pytorch_crf(seed, dtype, close):
     loss = crf.log_likelihood(ours, tags, mask)
     expected = peer(theirs, tags, mask, reduction="none")
     assert loss.dtype == dtype
-    torch.testing.assert_close(loss, expected, rtol=0, atol=close)
+    assert_close(loss, expected, rtol=0, atol=close)
     loss.sum().backward()
     expected.sum().backward()
-    torch.testing.assert_close(ours.grad, theirs.grad, rtol=0, atol=close)
+    assert_close(ours.grad, theirs.grad, rtol=0, atol=close)
     for name, parameter in crf.named_parameters():
         gradient = peer.get_parameter(name).grad
-        torch.testing.assert_close(parameter.grad, gradient, rtol=0, atol=close)
+        assert_close(parameter.grad, gradient, rtol=0, atol=close)
     assert crf.decode(emissions, mask) == peer.decode(emissions, mask)
 
 
@@ -97,7 +98,7 @@ def test_a_batch_equals_its_sentences(seed):
         expected = alone.score(tags[i, :length].tolist()) - tables.log_partition
         assert likelihoods[i].item() == pytest.approx(expected, abs=1e-9)
         assert paths[i] == viterbi(alone).path
-        torch.testing.assert_close(marginals[i, :length], tables.marginals, rtol=0, atol=1e-9)
+        assert_close(marginals[i, :length], tables.marginals, rtol=0, atol=1e-9)
         assert not marginals[i, length:].any()
 
 
@@ -148,7 +149,7 @@ def test_forbidden_emissions_and_transitions_leave_no_nan_in_any_gradient(dtype)
     assert all(torch.isfinite(parameter.grad).all() for parameter in crf.parameters())
     observed = torch.nn.functional.one_hot(tags, 4) * mask[..., None]
     expected = observed - crf.marginals(emissions, mask)
-    torch.testing.assert_close(emissions.grad, expected.detach(), rtol=0, atol=1e-4)
+    assert_close(emissions.grad, expected.detach(), rtol=0, atol=1e-4)
 
 
 def test_a_forbidden_tagging_has_likelihood_minus_inf():
@@ -172,7 +173,7 @@ def test_large_scores(scale):
     assert torch.isfinite(likelihoods).all()
     assert (likelihoods <= 0).all()
     words = crf.marginals(emissions * scale, mask).sum(-1)
-    torch.testing.assert_close(words, mask.double(), rtol=0, atol=1e-9)
+    assert_close(words, mask.double(), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(("B", "T", "K"), [(1, 1, 1), (3, 1, 2), (2, 5, 1)])
@@ -270,8 +271,6 @@ def test_gpu_equals_cpu():
     likelihoods, paths = crf.log_likelihood(emissions, tags, mask), crf.decode(emissions, mask)
     marginals = crf.marginals(emissions, mask)
     crf, emissions, tags, mask = (x.cuda() for x in (crf, emissions, tags, mask))
-    torch.testing.assert_close(
-        crf.log_likelihood(emissions, tags, mask).cpu(), likelihoods, rtol=0, atol=1e-4
-    )
-    torch.testing.assert_close(crf.marginals(emissions, mask).cpu(), marginals, rtol=0, atol=1e-4)
+    assert_close(crf.log_likelihood(emissions, tags, mask).cpu(), likelihoods, rtol=0, atol=1e-4)
+    assert_close(crf.marginals(emissions, mask).cpu(), marginals, rtol=0, atol=1e-4)
     assert crf.decode(emissions, mask) == paths

@@ -9,6 +9,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.weights import END, START
 from crfviz.exceptions import ScoreError, ShapeError, UnknownTagError
+from tests.support.close import assert_close
 
 INF = math.inf
 TAGS = ("DET", "NOUN")
@@ -127,7 +128,7 @@ def test_edits_can_reach_another_chain():
     assert (edits.emissions, edits.strength) == (own.emissions, own.strength)
     reached = Edits().reaching(before, wanted).apply(before)
     for name in ("transitions", "start", "end"):
-        torch.testing.assert_close(getattr(reached, name), getattr(wanted, name), atol=5e-7, rtol=0)
+        assert_close(getattr(reached, name), getattr(wanted, name), atol=5e-7, rtol=0)
 
 
 def test_edits_reach_no_chain_with_a_matrix_for_each_step():

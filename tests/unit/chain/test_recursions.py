@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain import recursions
+from crfviz.chain.recursions import TOLERANCE, lowest_best, near_best
 from tests.support import oracle
+from tests.support.close import assert_close
 from tests.support.strategies import chains, fewer_examples
 from tests.support.weights import lines, uses
 
@@ -37,12 +39,10 @@ def test_logsumexp_is_that_of_torch_where_something_is_allowed(scale):
     scores[1, 2] = -INF
     for dim in (0, 1):
         expected = torch.logsumexp(scores, dim)
-        torch.testing.assert_close(recursions.logsumexp(scores, dim), expected)
-        torch.testing.assert_close(
-            recursions.logsumexp(scores.clone().requires_grad_(), dim).detach(), expected
-        )
+        assert_close(recursions.logsumexp(scores, dim), expected)
+        assert_close(recursions.logsumexp(scores.clone().requires_grad_(), dim).detach(), expected)
         found = torch.from_numpy(recursions.logsumexp(scores.numpy(), dim))
-        torch.testing.assert_close(found, expected)
+        assert_close(found, expected)
 
 
 def test_logsumexp_of_a_dead_row_has_gradient_zero():
@@ -82,10 +82,10 @@ def test_numpy_and_tensors_walk_the_same_loop(potentials):
     for reduce in (recursions.logsumexp, recursions.maximum):
         expected = recursions.forward(*tensors[:3], reduce=reduce)
         found = torch.from_numpy(recursions.forward(emissions, transitions, start, reduce=reduce))
-        torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
+        assert_close(found, expected, rtol=0, atol=1e-9)
     expected = recursions.backward(*tensors[:2], tensors[3])
     found = torch.from_numpy(recursions.backward(emissions, transitions, end))
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
+    assert_close(found, expected, rtol=0, atol=1e-9)
 
 
 @fewer_examples
@@ -98,10 +98,10 @@ def test_a_batch_equals_its_sentences(batch):
     for i, length in enumerate(mask.sum(-1).tolist()):
         alone = emissions[i, :length]
         steps = transitions if transitions.dim() == 2 else transitions[: length - 1]
-        torch.testing.assert_close(
+        assert_close(
             log_alpha[i, :length], recursions.forward(alone, steps, start), rtol=0, atol=1e-9
         )
-        torch.testing.assert_close(
+        assert_close(
             log_beta[i, :length], recursions.backward(alone, steps, end), rtol=0, atol=1e-9
         )
         total = recursions.log_partition(alone, steps, start, end)
@@ -209,3 +209,46 @@ def test_best_with_change_equals_enumeration(potentials, change):
                 for path in oracle.best_paths(potentials.with_transition(before, after, value))
             }
             assert count in counts
+
+
+INF = torch.inf
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([1.0, 2.0, 2.0], 1),
+        ([2.0, 2.0, 1.0], 0),
+        ([-INF, -INF], 0),
+        ([-INF, -5.0], 1),
+        ([-1e5, -1e5 * (1 + TOLERANCE / 10)], 0),
+        ([-1e5 * (1 + TOLERANCE / 10), -1e5], 0),
+        ([-1e5 * (1 + TOLERANCE * 10), -1e5], 1),
+        ([0.0, TOLERANCE / 10], 0),
+        ([0.0, TOLERANCE * 10], 1),
+    ],
+    ids=[
+        "tie above",
+        "tie first",
+        "nothing allowed",
+        "one allowed",
+        "last bits, best first",
+        "last bits, best second",
+        "more than the last bits",
+        "last bits around zero",
+        "more around zero",
+    ],
+)
+def test_lowest_best(scores, expected):
+    assert lowest_best(torch.tensor(scores, dtype=torch.float64), -1) == expected
+
+
+def test_near_best_marks_all_that_tie():
+    scores = torch.tensor([[1.0, 3.0, 3.0], [-INF, -INF, -INF]])
+    assert near_best(scores, -1).tolist() == [[False, True, True], [True, True, True]]
+
+
+def test_dim_is_the_one_that_is_compared():
+    scores = torch.tensor([[0.0, 9.0], [1.0, 0.0], [1.0, 9.0]])
+    assert lowest_best(scores, 0).tolist() == [1, 0]
+    assert lowest_best(scores, 1).tolist() == [1, 0, 1]

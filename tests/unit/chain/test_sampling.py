@@ -1,76 +1,112 @@
-"""Samples: of allowed paths only, as often as their probability says, and repeatable."""
+"""Samples, one by one and in piles: allowed, as often as enumeration says, and repeatable."""
 
 import math
 from collections import Counter
+from itertools import product
 
 import pytest
 import torch
-from hypothesis import assume, given
+from hypothesis import given
 
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.sampling import sample
-from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.chain.sampling import largest_gap, pile, sample
+from crfviz.exceptions import CrfvizError
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
 
 INF = math.inf
+FREE = Potentials(torch.zeros(20, 3), torch.zeros(3, 3))
 
 
 def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
+def paths_of_samples(potentials, n):
+    return [path.tags for path in sample(potentials, n, seeded(1))]
+
+
+def paths_of_a_pile(potentials, n):
+    return pile(potentials, n, seed=4).paths.tolist()
+
+
 @fewer_examples
-@given(chains(max_tokens=5, max_tags=4))
+@given(chains(max_tokens=5, max_tags=4).filter(oracle.allowed))
 def test_samples_are_allowed_paths_with_their_scores(potentials):
     scores = dict(oracle.allowed(potentials))
-    assume(scores)
     for path in sample(potentials, 5, seeded()):
         assert path.score == pytest.approx(scores[tuple(path.tags)], abs=1e-9)
-        assert path.probability == pytest.approx(
-            oracle.probability(potentials, path.tags), abs=1e-9
-        )
+        probability = oracle.probability(potentials, path.tags)
+        assert path.probability == pytest.approx(probability, abs=1e-9)
 
 
+@fewer_examples
+@given(chains(max_tokens=5, max_tags=4).filter(oracle.allowed))
+def test_a_pile_is_allowed_and_counted(potentials):
+    scores = oracle.paths(potentials)
+    found = pile(potentials, 7, seed=2)
+    paths = found.paths.tolist()
+    T, tags = potentials.num_tokens, range(potentials.num_tags)
+    assert all(scores[tuple(path)] > -INF for path in paths)
+    for t, k in product(range(T), tags):
+        assert found.uses[t, k] == sum(path[t] == k for path in paths)
+    for t, j, k in product(range(T - 1), tags, tags):
+        assert found.moves[t, j, k] == sum(path[t : t + 2] == [j, k] for path in paths)
+
+
+@pytest.mark.parametrize("draw", [paths_of_samples, paths_of_a_pile])
 @pytest.mark.parametrize("per_step", [False, True], ids=["one matrix", "matrix per step"])
-def test_frequencies_are_the_probabilities(per_step):
+def test_frequencies_are_the_probabilities(draw, per_step):
     """Within five standard errors of p for each of the 27 paths: wrong by chance once in 60,000."""
     n = 20_000
-    generator = seeded(1)
-    transitions = torch.randn((2, 3, 3) if per_step else (3, 3), generator=generator)
-    transitions[..., 0, 1] = -INF
-    potentials = Potentials(
-        torch.randn(3, 3, generator=generator),
-        transitions,
-        torch.randn(3, generator=generator),
-        torch.randn(3, generator=generator),
-    )
-    counts = Counter(tuple(path.tags) for path in sample(potentials, n, generator))
+    generator = seeded(3)
+    shapes = [(3, 3), (2, 3, 3) if per_step else (3, 3), (3,), (3,)]
+    scores = [torch.randn(shape, generator=generator) for shape in shapes]
+    scores[1][..., 0, 1] = -INF
+    potentials = Potentials(*scores)
+    counts = Counter(map(tuple, draw(potentials, n)))
     assert set(counts) <= {path for path, _ in oracle.allowed(potentials)}
     for path, _ in oracle.allowed(potentials):
         p = oracle.probability(potentials, path)
         assert counts[path] / n == pytest.approx(p, abs=5 * math.sqrt(p * (1 - p) / n))
 
 
+def test_frequencies_of_a_pile_are_its_shares():
+    found = pile(FREE, 40, seed=1)
+    shares = (found.uses.double() / 40).flatten().tolist()
+    assert found.frequencies.flatten().tolist() == pytest.approx(shares)
+
+
 def test_the_generator_decides():
-    potentials = Potentials(torch.zeros(20, 3), torch.zeros(3, 3))
-    assert sample(potentials, 3, seeded(1)) == sample(potentials, 3, seeded(1))
-    assert sample(potentials, 3, seeded(1)) != sample(potentials, 3, seeded(2))
+    assert sample(FREE, 3, seeded(1)) == sample(FREE, 3, seeded(1))
+    assert sample(FREE, 3, seeded(1)) != sample(FREE, 3, seeded(2))
     generator = seeded(1)
-    assert sample(potentials, 3, generator) != sample(potentials, 3, generator)
+    assert sample(FREE, 3, generator) != sample(FREE, 3, generator)
 
 
-def test_one_word_and_one_tag():
-    assert sample(Potentials([[0.0, -INF]], torch.zeros(2, 2)), 2, seeded())[1].tags == [0]
-    assert sample(Potentials([[1.0], [2.0]], [[3.0]]), 1, seeded())[0].tags == [0, 0]
+@pytest.mark.parametrize("more", [1, 10, 17, 400])
+def test_the_first_samples_stay_the_same(more):
+    first = pile(FREE, 9, seed=5).paths
+    assert torch.equal(pile(FREE, 9 + more, seed=5).paths[:9], first)
+    assert not torch.equal(pile(FREE, 9, seed=6).paths, first)
 
 
-def test_no_samples():
-    assert sample(Potentials(torch.zeros(2, 2), torch.zeros(2, 2)), 0, seeded()) == []
-    with pytest.raises(CrfvizError, match="n must be at least 0, got -1"):
-        sample(Potentials(torch.zeros(2, 2), torch.zeros(2, 2)), -1, seeded())
+def test_the_largest_gap_has_a_place():
+    gap, position, tag = largest_gap(
+        torch.tensor([[0.5, 0.5], [0.0, 1.0]]), torch.tensor([[0.4, 0.6], [0.25, 0.75]])
+    )
+    assert (gap, position, tag) == (0.25, 1, 0)
 
 
-def test_nothing_allowed():
-    with pytest.raises(NoPathError, match="forbidden"):
-        sample(Potentials(torch.zeros(3, 2), torch.full((2, 2), -INF)), 1, seeded())
+def test_no_samples_and_one_word():
+    assert sample(FREE, 0, seeded()) == []
+    none = pile(FREE, 0, seed=0)
+    assert none.paths.shape == (0, 20)
+    assert none.uses.sum() == none.moves.sum() == 0
+    word = Potentials([[0.0, -INF]], torch.zeros(2, 2))
+    assert sample(word, 2, seeded())[1].tags == [0]
+    single = pile(word, 3, seed=0)
+    assert single.uses.tolist() == [[3, 0]]
+    assert single.moves.shape == (0, 2, 2)
+    with pytest.raises(CrfvizError, match="0 or more, got -1 and 0"):
+        pile(FREE, -1, seed=0)

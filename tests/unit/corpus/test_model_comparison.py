@@ -109,7 +109,6 @@ def test_other_sentences_are_refused():
         model_table(run(POS, POS_SENTENCES), run(POS, [Sentence(("Dogs",), ("NOUN",))]))
 
 
-@pytest.mark.slow
 def test_the_command_line_gives_the_same_numbers(tmp_path, capsys):
     path = SHIPPED / "excerpts" / "ewt-dev.conllu"
     out, report = tmp_path / "out.json", tmp_path / "out.html"

@@ -13,9 +13,8 @@ from crfviz.taggers.neural.tagger import FILES
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import read_sentences
 from crfviz.text.tokenizer import tokenize
+from tests.support.close import assert_close
 from tests.support.paths import EXCERPT
-
-pytestmark = pytest.mark.slow
 
 LIMITS = {"upos-en": 5_000_000, "upos-en-contextfree": 4_000_000, "ner-en": 5_000_000}  # bytes
 NAMES = sorted(LIMITS)
@@ -78,7 +77,7 @@ def test_a_sentence_scores_the_same_alone_as_in_a_batch(tagger):
     sentences = [*words_of_excerpt(), *TWEETS]
     for chain in tagger.potentials_batch(sentences):
         alone = tagger.potentials(chain.tokens)
-        torch.testing.assert_close(chain.emissions, alone.emissions, atol=1e-4, rtol=0)
+        assert_close(chain.emissions, alone.emissions, atol=1e-4, rtol=0)
 
 
 def test_scores_are_float64_on_the_cpu_and_finite(tagger):
@@ -145,7 +144,7 @@ def test_part_of_speech_taggers_are_mostly_right(name, least):
 def test_context_free_tagger_sees_no_neighbours():
     tagger = load_tagger("upos-en-contextfree")
     one, other = (tagger.potentials([w, "run", "."]).emissions[1] for w in ("The", "We"))
-    torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+    assert_close(one, other, atol=1e-5, rtol=0)
 
 
 def test_entity_tagger_knows_bio():
@@ -186,4 +185,4 @@ def test_gpu_scores_equal_those_of_the_cpu(tagger, monkeypatch):
     there = load_tagger(tagger.name)
     for words in words_of_excerpt():
         one, other = here.potentials(words), there.potentials(words)
-        torch.testing.assert_close(one.emissions, other.emissions, atol=1e-4, rtol=0)
+        assert_close(one.emissions, other.emissions, atol=1e-4, rtol=0)

@@ -11,6 +11,7 @@ from crfviz.taggers.neural.tagger import NeuralTagger, load_model
 from crfviz.taggers.neural.vocabulary import BEGIN, END, UNKNOWN
 from crfviz.taggers.occlusion import HIDDEN, ROUNDING, occlude
 from crfviz.taggers.registry import SHIPPED, load_tagger
+from tests.support.close import assert_close
 from tests.support.fake_tagger import FakeTagger
 from tests.support.tiny_tagger import save_tiny
 
@@ -25,10 +26,10 @@ def test_one_batch_equals_single_runs(model):
     occlusion = occlude(tagger, WORDS)
     assert len(occlusion.hidden) == len(WORDS)
     whole = tagger.potentials(WORDS)
-    torch.testing.assert_close(occlusion.whole.emissions, whole.emissions, atol=1e-4, rtol=0)
+    assert_close(occlusion.whole.emissions, whole.emissions, atol=1e-4, rtol=0)
     for s, found in enumerate(occlusion.hidden):
         single = tagger.potentials([*WORDS[:s], HIDDEN, *WORDS[s + 1 :]])
-        torch.testing.assert_close(found.emissions, single.emissions, atol=1e-4, rtol=0)
+        assert_close(found.emissions, single.emissions, atol=1e-4, rtol=0)
         assert torch.equal(found.transitions, single.transitions)
         for position, tag in ((1, 0), (s, 1)):
             expected = (single.emissions - whole.emissions)[position, tag].item()

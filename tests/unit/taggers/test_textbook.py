@@ -12,6 +12,7 @@ from crfviz.chain.forward_backward import forward_backward, normalise
 from crfviz.exceptions import EmptySentenceError, ModelError, UnknownObservationError
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.taggers.textbook.tagger import TextbookTagger
+from tests.support.close import assert_close
 from tests.support.icecream import DIARY, ice_cream
 
 FILES = sorted((SHIPPED / "textbook").glob("*.json"))
@@ -29,7 +30,7 @@ def names(name, text):
 def test_ice_cream_is_the_diary_of_the_spreadsheet():
     ours, known = chain("ice-cream", " ".join(DIARY)), ice_cream()
     for part in ("emissions", "transitions", "start", "end"):
-        torch.testing.assert_close(getattr(ours, part), getattr(known, part), atol=1e-12, rtol=0)
+        assert_close(getattr(ours, part), getattr(known, part), atol=1e-12, rtol=0)
     tables = forward_backward(ours)
     assert math.exp(tables.log_partition) == pytest.approx(9.127565e-19, rel=1e-6)
     assert tables.marginals[:3, 1].tolist() == pytest.approx([0.8709, 0.9769, 0.9893], abs=5e-5)

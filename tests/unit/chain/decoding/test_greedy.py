@@ -7,10 +7,9 @@ import torch
 from hypothesis import given
 
 from crfviz.chain.decoding.greedy import greedy
-from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
-from tests.support.strategies import chains, fewer_examples
+from tests.support.strategies import chains
 
 INF = math.inf
 
@@ -47,20 +46,6 @@ def test_left_to_right_commits_to_each_tag_in_turn(potentials):
         assert potentials.score(path) > -INF
 
 
-@fewer_examples
-@given(chains(forbidden=False))
-def test_greedy_is_never_better_than_viterbi(potentials):
-    best = viterbi(potentials).score + 1e-9
-    assert potentials.score(greedy(potentials)) <= best
-    assert potentials.score(greedy(potentials, "left_to_right")) <= best
-
-
-@fewer_examples
-@given(chains(max_tokens=1, forbidden=False))
-def test_left_to_right_is_viterbi_on_one_word(potentials):
-    assert greedy(potentials, "left_to_right") == viterbi(potentials).path
-
-
 def test_start_and_end_count_left_to_right_only():
     potentials = Potentials([[1.0, 0.0], [1.0, 0.0]], torch.zeros(2, 2), [0.0, 2.0], [0.0, 3.0])
     assert greedy(potentials) == [0, 0]
@@ -73,13 +58,9 @@ def test_a_wall_is_walked_through_by_the_best_emission():
 
 
 @pytest.mark.parametrize("how", ["independent", "left_to_right"])
-def test_nothing_allowed_still_gives_a_row_to_draw(how):
-    assert greedy(Potentials(torch.full((3, 2), -INF), torch.zeros(2, 2)), how) == [0, 0, 0]
-
-
-@pytest.mark.parametrize("how", ["independent", "left_to_right"])
-def test_a_tie_goes_to_the_lowest_tag(how):
-    assert greedy(Potentials(torch.zeros(3, 2), torch.zeros(2, 2)), how) == [0, 0, 0]
+@pytest.mark.parametrize("score", [0.0, -INF])
+def test_tied_and_forbidden_scores_go_to_the_lowest_tag(how, score):
+    assert greedy(Potentials(torch.full((3, 2), score), torch.zeros(2, 2)), how) == [0, 0, 0]
 
 
 def test_unknown_kinds_are_named():

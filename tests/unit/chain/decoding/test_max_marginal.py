@@ -2,14 +2,12 @@
 
 import math
 
-import pytest
 import torch
 from hypothesis import assume, given
 
 from crfviz.chain.decoding.max_marginal import likeliest, max_marginal
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import NoPathError
 from tests.support import oracle
 from tests.support.strategies import chains
 
@@ -40,8 +38,3 @@ def test_a_tie_goes_to_the_lowest_tag_even_if_the_last_bit_says_no():
     marginals = torch.tensor([[0.1, 0.45, 0.45 + 1e-16], [0.5, 0.5, 0.0]], dtype=torch.float64)
     assert likeliest(marginals) == [1, 0]
     assert max_marginal(Potentials(torch.zeros(5, 3), torch.zeros(3, 3))) == [0] * 5
-
-
-def test_nothing_allowed():
-    with pytest.raises(NoPathError, match="forbidden"):
-        max_marginal(Potentials(torch.zeros(3, 2), torch.full((2, 2), -INF)))

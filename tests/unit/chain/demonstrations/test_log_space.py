@@ -1,20 +1,16 @@
-"""Log-sum-exp step by step, products that underflow, and padded batches."""
+"""Log-sum-exp step by step, and products that underflow."""
 
 import math
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.demonstrations.log_space import cell_inputs, log_sum_exp, underflow
-from crfviz.chain.demonstrations.padded_batch import padded_batch
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError
 from tests.support import oracle
-from tests.support.strategies import chains, fewer_examples
+from tests.support.strategies import chains, fewer_examples, random_chain
 
 INF = math.inf
 SCORES = st.lists(st.floats(-2000, 2000) | st.just(-INF), min_size=1, max_size=6)
@@ -68,16 +64,8 @@ def test_a_cell_of_alpha_is_the_sum_of_its_inputs(potentials):
     assert last == pytest.approx(oracle.log_partition(potentials), abs=1e-9)
 
 
-def long_chain(num_tokens):
-    generator = torch.Generator().manual_seed(0)
-    return Potentials(
-        torch.randn(num_tokens, 17, generator=generator) * 2,
-        torch.randn(17, 17, generator=generator),
-    )
-
-
 def test_products_are_their_logarithms_until_they_become_zero():
-    found = underflow(potentials := long_chain(60), forward_backward(potentials))
+    found = underflow(potentials := random_chain(0, 60, 17), forward_backward(potentials))
     alive = found.products > 1e-30
     assert np.log(found.products[alive]) == pytest.approx(found.log_sums[alive], rel=1e-4)
     assert alive[:5].all()
@@ -106,31 +94,3 @@ def test_log_sums_are_scaled_sums_over_prefixes(potentials):
         top = max(prefixes)
         total = top if top == -INF else top + math.log(sum(math.exp(x - top) for x in prefixes))
         assert found.log_sums[t] == pytest.approx(total - scale, abs=1e-9)
-
-
-@fewer_examples
-@given(st.lists(chains(max_tokens=5, max_tags=3), min_size=1, max_size=4))
-def test_a_batch_equals_its_sentences_and_is_held_still(sentences):
-    K = sentences[0].num_tags
-    sentences = [one for one in sentences if one.num_tags == K]
-    batch = padded_batch(sentences)
-    assert batch.lengths == [one.num_tokens for one in sentences]
-    assert batch.mask.sum(1).tolist() == batch.lengths
-    assert batch.largest_difference <= 1e-9
-    for b, one in enumerate(sentences):
-        assert batch.log_partitions[b].item() == pytest.approx(oracle.log_partition(one), abs=1e-9)
-        for t in range(one.num_tokens):
-            for k in range(K):
-                assert batch.log_alpha[b, t, k].item() == pytest.approx(
-                    oracle.log_alpha(one, t, k), abs=1e-9
-                )
-        last = batch.log_alpha[b, one.num_tokens - 1]
-        assert (batch.log_alpha[b, one.num_tokens :] == last).all()
-        assert (batch.emissions[b, one.num_tokens :] == 0).all()
-
-
-def test_a_batch_without_sentences_or_of_two_tag_sets_is_refused():
-    with pytest.raises(CrfvizError, match="at least one sentence"):
-        padded_batch([])
-    with pytest.raises(CrfvizError, match="expected 17 tags"):
-        padded_batch([long_chain(3), Potentials(torch.zeros(2, 3), torch.zeros(3, 3))])

@@ -66,12 +66,6 @@ def test_the_list_has_its_first_and_its_last():
     assert listed.ranks.tolist() == [*range(1, 51), *range(1020, 1025)]
 
 
-def test_nothing_allowed_sums_to_nothing():
-    found = enumerate_paths(Potentials(torch.zeros(3, 2), torch.full((2, 2), -INF)))
-    assert (found.forbidden, found.log_sum, found.largest_deviation) == (8, -INF, 0.0)
-    assert found.listed.shares.tolist() == [0.0] * 8
-
-
 def test_more_than_a_million_paths_are_refused_with_the_number():
     potentials = Potentials(torch.zeros(6, 17), torch.zeros(17, 17))
     with pytest.raises(CrfvizError, match="24,137,569"):
@@ -87,7 +81,6 @@ def test_a_million_paths_are_enumerated():
     found = enumerate_paths(potentials)
     assert found.num_paths == 1_000_000
     assert found.log_sum == pytest.approx(6 * math.log(10), abs=1e-9)
-    assert found.seconds > found.recursion_seconds > 0
 
 
 def test_what_is_timed_is_worked_out_each_time(monkeypatch):

@@ -19,6 +19,7 @@ from crfviz.chain.engine.pieces import cut
 from crfviz.chain.forward_backward import forward_backward, normalise
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
+from tests.support.close import assert_close
 
 INF = math.inf
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
@@ -69,8 +70,8 @@ def check(crf, emissions, tags=None, mask=None, **close):
     weights = torch.linspace(0.5, -2.0, B, dtype=emissions.dtype)
     found = crf.log_likelihood(leaves[0], tags, mask)
     _, expected, table = in_log_space(crf, leaves[0], tags, mask)
-    torch.testing.assert_close(found, expected, **close)
-    torch.testing.assert_close(crf.marginals(leaves[0], mask), table, **close)
+    assert_close(found, expected, **close)
+    assert_close(crf.marginals(leaves[0], mask), table, **close)
     keep = torch.isfinite(expected)
     if keep.any():
         ours, theirs = (
@@ -80,7 +81,7 @@ def check(crf, emissions, tags=None, mask=None, **close):
         for slope, other in zip(ours, theirs, strict=True):
             other = torch.zeros_like(slope) if other is None else other
             assert torch.isfinite(slope).all()
-            torch.testing.assert_close(slope, other, **close)
+            assert_close(slope, other, **close)
     return found.detach()
 
 
@@ -189,7 +190,7 @@ def test_ten_thousand_words():
     found = crf.log_likelihood(emissions, torch.zeros(1, 10_000).long())
     assert found.item() == pytest.approx(expected, rel=1e-13)
     first = torch.full((10_000,), 1 / (1 + math.e), dtype=torch.float64)
-    torch.testing.assert_close(crf.marginals(emissions)[0, :, 0].detach(), first, **CLOSE)
+    assert_close(crf.marginals(emissions)[0, :, 0].detach(), first, **CLOSE)
     assert crf.decode(emissions) == [[1] * 10_000]
 
 
@@ -220,12 +221,12 @@ def random_batch(rng, B):
 
 def test_twenty_thousand_chains_equal_log_space():
     rng, fast = np.random.default_rng(0), 0
-    for _ in range(100):
-        crf, emissions, mask = random_batch(rng, 200)
+    for _ in range(80):
+        crf, emissions, mask = random_batch(rng, 250)
         tags = torch.from_numpy(rng.integers(0, crf.num_tags, mask.shape))
         fast += is_fast(crf, emissions, mask.sum(1).numpy())
         check(crf, emissions, tags, mask, rtol=1e-12, atol=2e-11)
-    assert fast > 50
+    assert fast > 40
 
 
 @st.composite
@@ -273,7 +274,7 @@ def test_best_paths_of_random_chains_are_best():
                 rows = [path + [0] * (mask.shape[1] - len(path)) for path in paths]
                 parts = (transitions, start, end, torch.tensor(rows), mask[there])
                 found = recursions.path_score(scores[there], *parts)
-                torch.testing.assert_close(found, expected[there], **CLOSE)
+                assert_close(found, expected[there], **CLOSE)
 
 
 def test_a_batch_is_decoded_alike_after_any_other_and_in_any_mode():
@@ -311,8 +312,8 @@ def test_alone_and_in_a_batch_are_one():
         for i, n in enumerate(mask.sum(1).tolist()):
             alone = emissions[i : i + 1, :n]
             found = crf.log_likelihood(alone, tags[:1, :n])
-            torch.testing.assert_close(found, together[i : i + 1], rtol=1e-12, atol=2e-11)
-            torch.testing.assert_close(crf.marginals(alone)[0], table[i, :n], **CLOSE)
+            assert_close(found, together[i : i + 1], rtol=1e-12, atol=2e-11)
+            assert_close(crf.marginals(alone)[0], table[i, :n], **CLOSE)
 
 
 def in_80_bits(emissions, transitions, start, end):
@@ -345,7 +346,7 @@ def test_two_thousand_words_against_80_bits():
 
 
 @pytest.mark.parametrize(
-    ("T", "K", "scale"), [(500, 1, 1.0), (501, 2, 6.0), (777, 5, 1.0), (2003, 24, 0.5)]
+    ("T", "K", "scale"), [(500, 1, 1.0), (501, 2, 6.0), (777, 5, 1.0), (1003, 24, 0.5)]
 )
 def test_a_long_sentence_is_summed_up_by_pieces(T, K, scale):
     rng = np.random.default_rng(T)
@@ -387,13 +388,13 @@ def test_the_second_derivative_is_that_of_log_space():
     crf = layer(torch.randn(2, 2, generator=generator))
 
     def likelihood(words, *parts):
-        names = ("transitions", "start_transitions", "end_transitions")
-        call = torch.func.functional_call
-        inputs = (words, tags, mask)
-        return call(crf, dict(zip(names, parts, strict=True)), inputs)
+        other = CRF(2)
+        for (name, _), part in zip(crf.named_parameters(), parts, strict=True):
+            delattr(other, name)
+            setattr(other, name, part)
+        return other.log_likelihood(words, tags, mask)
 
-    crf.forward = crf.log_likelihood
-    parts = [part.detach().clone().requires_grad_() for part in moves(crf)]
+    parts = [part.detach().clone().requires_grad_() for part in crf.parameters()]
     assert torch.autograd.gradcheck(likelihood, (emissions, *parts))
     assert torch.autograd.gradgradcheck(likelihood, (emissions, *parts))
     assert torch.autograd.gradcheck(lambda words: crf.marginals(words, mask), emissions)
@@ -436,7 +437,7 @@ def test_a_gpu_finds_the_same():
         inputs = emissions.cuda().requires_grad_(), tags.cuda(), mask.cuda()
         crf.cuda()
         found = crf.log_likelihood(*inputs)
-        torch.testing.assert_close(found.cpu(), expected[0], rtol=1e-12, atol=2e-11)
-        torch.testing.assert_close(crf.marginals(inputs[0], inputs[2]).cpu(), expected[1], **CLOSE)
+        assert_close(found.cpu(), expected[0], rtol=1e-12, atol=2e-11)
+        assert_close(crf.marginals(inputs[0], inputs[2]).cpu(), expected[1], **CLOSE)
         found[torch.isfinite(found)].sum().backward()
         assert torch.isfinite(inputs[0].grad).all()

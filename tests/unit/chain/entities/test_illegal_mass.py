@@ -10,7 +10,6 @@ from crfviz.chain.constraints import constrain
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import NoPathError
 from tests.support import oracle
 from tests.support.bio import bio_chains, is_legal
 from tests.support.strategies import chains, fewer_examples
@@ -68,11 +67,3 @@ def test_the_effect_is_that_of_decoding_twice(chain):
 def test_other_tags_have_no_rules(chain):
     assert illegal_mass(chain) == 0.0
     assert constraint_effect(chain).changed == []
-
-
-def test_nothing_allowed():
-    dead = Potentials(torch.zeros(2, 3), torch.full((3, 3), -INF), tags=NAMES)
-    with pytest.raises(NoPathError, match="every path is forbidden"):
-        illegal_mass(dead)
-    with pytest.raises(NoPathError, match="every path is forbidden"):
-        constraint_effect(dead)

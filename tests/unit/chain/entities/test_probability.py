@@ -13,10 +13,11 @@ from crfviz.chain.entities.probability import (
     entity_rivals,
     entity_shortcuts,
     entity_types,
+    lift,
 )
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
+from crfviz.exceptions import ShapeError, UnknownTagError
 from tests.support import oracle
 from tests.support.bio import bio_chains, entities
 
@@ -115,24 +116,44 @@ def test_types_come_from_the_tags():
 
 
 @pytest.mark.parametrize("ask", [entity_probability, entity_rivals, entity_shortcuts])
-def test_bad_spans_are_refused(ask):
-    with pytest.raises(UnknownTagError, match="expected a tag B-LOC; the entity types are PER"):
-        ask(FREE, "LOC", 0, 0)
-    nouns = Potentials(torch.zeros(3, 1), [[0.0]], tags=["NOUN"])
-    with pytest.raises(UnknownTagError, match="types are none: the tags are not BIO"):
-        ask(nouns, "PER", 0, 0)
-    single = Potentials(torch.zeros(3, 2), torch.zeros(2, 2), tags=["O", "B-PER"])
-    with pytest.raises(UnknownTagError, match="expected a tag I-PER"):
-        ask(single, "PER", 0, 1)
-    with pytest.raises(ShapeError, match="last must be at least first, 2, got 1"):
-        ask(FREE, "PER", 2, 1)
-    with pytest.raises(ShapeError, match="position must be 0 to 2, got 3"):
-        ask(FREE, "PER", 0, 3)
+@pytest.mark.parametrize(
+    ("tags", "span", "message"),
+    [
+        (["O", "B-PER", "I-PER"], ("LOC", 0, 0), "expected a tag B-LOC; the entity types are PER"),
+        (["NOUN"], ("PER", 0, 0), "types are none: the tags are not BIO"),
+        (["O", "B-PER"], ("PER", 0, 1), "expected a tag I-PER"),
+        (["O", "B-PER", "I-PER"], ("PER", 2, 1), "last must be at least first, 2, got 1"),
+    ],
+)
+def test_bad_spans_are_refused(ask, tags, span, message):
+    chain = Potentials(torch.zeros(3, len(tags)), torch.zeros(len(tags), len(tags)), tags=tags)
+    with pytest.raises((UnknownTagError, ShapeError), match=message):
+        ask(chain, *span)
 
 
-def test_nothing_allowed():
-    dead = Potentials(torch.zeros(2, 3), torch.full((3, 3), -INF), tags=FREE.tags)
-    with pytest.raises(NoPathError, match="every path is forbidden"):
-        entity_probability(dead, "PER", 0, 1)
-    with pytest.raises(NoPathError, match="every path is forbidden"):
-        entity_rivals(dead, "PER", 0, 1)
+@given(bio_chains(max_tokens=3))
+def test_every_path_is_there_once_with_its_score(chain):
+    lifted = lift(chain)
+    large = Potentials(lifted.emissions, lifted.steps, lifted.start, lifted.end)
+    inside = [k for k, name in enumerate(chain.tags) if name.startswith("I-")]
+    source = [*range(chain.num_tags), *inside]
+    found = {}
+    for path, score in oracle.allowed(large):
+        original = tuple(source[k] for k in path)
+        assert original not in found
+        found[original] = score
+        covered = {
+            t
+            for _, first, last in entities([chain.tags[k] for k in original])
+            for t in range(first, last + 1)
+        }
+        assert {t for t, k in enumerate(path) if lifted.in_entity[k]} == covered
+    assert found == pytest.approx(dict(oracle.allowed(chain)), abs=1e-9)
+
+
+def test_tags_that_are_not_bio_are_outside():
+    lifted = lift(
+        Potentials([[0.0, 1.0]] * 2, [[0.0, 0.0], [0.0, -math.inf]], tags=["NOUN", "INTJ"])
+    )
+    assert lifted.in_entity == [False, False]
+    assert lifted.steps.tolist() == [[[0.0, 0.0], [0.0, -math.inf]]]

@@ -15,7 +15,7 @@ from crfviz.chain.homework.check import check, check_table
 from crfviz.chain.homework.programs import KINDS
 from crfviz.chain.homework.readings import Rounding, coarsest, tolerance
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError, ShapeError
+from crfviz.exceptions import CrfvizError
 from tests.support.icecream import ice_cream
 from tests.support.student import BUGS, Student
 
@@ -48,19 +48,16 @@ def first_difference(kind, table, right):
 
 @pytest.mark.parametrize(("name", "kind", "mistake"), BUGS, ids=IDS)
 def test_the_first_wrong_cell_and_the_bug_are_found(name, kind, mistake):
-    named = 0
-    for seed in range(5):
+    for seed in range(2):
         chain = random_chain(seed, wall="finite" in mistake)
         table = Student(chain, **mistake).table(kind)
         right = Student(chain).table(kind)
         wrong = check_table(chain, kind, table)
         t, k = first_difference(kind, table, right)
-        assert (wrong.position, wrong.tag) == (t, k)
-        assert wrong.tag_name == chain.tags[k]
+        assert (wrong.position, wrong.tag, wrong.tag_name) == (t, k, chain.tags[k])
         assert wrong.found == pytest.approx(table[t][k])
         assert wrong.expected == pytest.approx(right[min(t, len(right) - 1)][k], abs=1e-9)
-        named += wrong.bug == name
-    assert named == 5
+        assert wrong.bug == name
 
 
 def test_the_catalogue_has_every_bug_that_is_tested():
@@ -68,26 +65,15 @@ def test_the_catalogue_has_every_bug_that_is_tested():
     assert len(NAMES) >= 12
 
 
-@pytest.mark.parametrize("decimals", [2, 4])
 @pytest.mark.parametrize(("name", "kind", "mistake"), BUGS, ids=IDS)
-def test_a_bug_is_named_in_a_rounded_table(name, kind, mistake, decimals):
+def test_a_bug_is_named_in_rounded_tables_and_in_probabilities(name, kind, mistake):
     chain = random_chain(3, wall="finite" in mistake)
-    table = np.round(Student(chain, **mistake).table(kind), decimals)
-    assert check_table(chain, kind, table).bug == name
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "mistake"),
-    [
-        bug
-        for bug in BUGS
-        if bug[1] in ("alpha", "beta") and not {"no_log", "finite"} & bug[2].keys()
-    ],
-)
-def test_a_bug_is_named_in_probability_space(name, kind, mistake):
-    chain = random_chain(4)
-    wrong = check_table(chain, kind, np.exp(Student(chain, **mistake).table(kind)).T)
-    assert wrong.bug == name
+    table = np.array(Student(chain, **mistake).table(kind))
+    written = [table.round(2), table.round(4)]
+    if kind in ("alpha", "beta") and not HUGE & mistake.keys():
+        written.append(np.exp(table).T)
+    for way in written:
+        assert check_table(chain, kind, way).bug == name
 
 
 def right_tables(chain):
@@ -123,8 +109,8 @@ def _joined(row, w, k):
 def test_no_alarm_on_right_tables():
     """More than 100 tables: every notation, exact, float32 and rounded, both ways round."""
     count = 0
-    for seed in range(6):
-        chain = random_chain(seed, num_tokens=3 + seed, wall=seed % 2 == 1)
+    for seed in range(2):
+        chain = random_chain(seed, num_tokens=4 + 3 * seed, wall=seed == 1)
         for kind, name, table in right_tables(chain):
             rounded = [table.round(decimals) for decimals in (2, 3, 4)]
             written = [table, table.T, table.astype(np.float32), *rounded]
@@ -258,15 +244,14 @@ def test_padding_may_be_held_still_or_empty():
 def test_the_arithmetic_ends_with_the_right_value(kind, space):
     chain = random_chain(0)
     right = np.array(Student(chain).table(kind))
-    for t in range(5):
-        for k in range(4):
-            table = right.copy()
-            table[t, k] += 1.0
-            wrong = check_table(chain, kind, table if space == "log" else np.exp(table))
-            assert (wrong.position, wrong.tag) == (t, k)
-            last = float(wrong.arithmetic.rpartition("= ")[2].replace("−", "-"))
-            assert last == pytest.approx(wrong.expected, rel=5e-3, abs=6e-5)
-            assert chain.tags[k] in wrong.arithmetic
+    for t, k in [(0, 0), (0, 3), (1, 1), (2, 2), (3, 0), (4, 1), (4, 3)]:
+        table = right.copy()
+        table[t, k] += 1.0
+        wrong = check_table(chain, kind, table if space == "log" else np.exp(table))
+        assert (wrong.position, wrong.tag) == (t, k)
+        last = float(wrong.arithmetic.rpartition("= ")[2].replace("−", "-"))
+        assert last == pytest.approx(wrong.expected, rel=5e-3, abs=6e-5)
+        assert chain.tags[k] in wrong.arithmetic
 
 
 def test_how_the_table_was_read_is_told():
@@ -288,16 +273,12 @@ def test_how_the_table_was_read_is_told():
         ("alpha", [[1.0], [1.0, 2.0]], "rows of one length"),
         ("alpha", [["a"]], "numbers"),
         ("alpha", 3.0, "a single number"),
+        ("beta", np.zeros((4, 4)), "5 words by 4 tags"),
     ],
 )
 def test_what_is_no_such_table_is_refused(kind, table, message):
     with pytest.raises(CrfvizError, match=message):
         check_table(random_chain(0), kind, table)
-
-
-def test_a_shape_error_is_one():
-    with pytest.raises(ShapeError):
-        check_table(random_chain(0), "beta", np.zeros((4, 4)))
 
 
 def test_two_words_leave_no_room_for_what_is_not_known():
@@ -320,7 +301,7 @@ def test_a_single_word(kind):
 @pytest.mark.parametrize("missing", [0, 1])
 def test_backpointers_in_another_order_of_tags_are_told(renamed, missing):
     told = 0
-    for seed in range(10):
+    for seed in range(4):
         chain = random_chain(seed, num_tokens=6, num_tags=5)
         right = viterbi(chain).backpointers.numpy()
         order = np.random.default_rng(seed).permutation(5)
@@ -332,11 +313,11 @@ def test_backpointers_in_another_order_of_tags_are_told(renamed, missing):
         told += bool(found.order)
         if found.order:
             assert check_table(chain, "backpointers", found.ordered[missing:]) is None
-    assert told >= 9  # an order that changes nothing is no mistake
+    assert told >= 3  # an order that changes nothing is no mistake
 
 
 def test_one_wrong_backpointer_is_no_other_order():
-    for seed in range(10):
+    for seed in range(4):
         chain = random_chain(seed, num_tokens=6, num_tags=5)
         table = viterbi(chain).backpointers.numpy().copy()
         table[3, 2] = (table[3, 2] + 1) % 5

@@ -15,7 +15,7 @@ from crfviz.chain.questions.conditioning import (
     restrict,
     run_probability,
 )
-from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
+from crfviz.exceptions import NoPathError
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
 
@@ -78,15 +78,6 @@ def test_the_marginals_are_the_conditional_ones(case):
             assert conditional[t, k].item() == pytest.approx(joint / probability, abs=1e-8)
 
 
-@fewer_examples
-@given(chains(max_tokens=4, max_tags=4).filter(oracle.allowed), st.data())
-def test_a_pin_and_its_opposite_sum_to_one(chain, data):
-    t = data.draw(st.integers(0, chain.num_tokens - 1))
-    k = data.draw(st.integers(0, chain.num_tags - 1))
-    both = pin_probability(chain, {t: k}) + pin_probability(chain, {}, [(t, k)])
-    assert both == pytest.approx(1.0, abs=1e-9)
-
-
 def test_no_pin_costs_nothing():
     found = condition(COIN, {})
     assert (found.cost, found.probability, found.score_loss) == (0.0, 1.0, 0.0)
@@ -122,38 +113,6 @@ def test_a_message_says_which_pin_is_at_fault():
     with pytest.raises(NoPathError, match="agrees with all of: 0: A, 1: not A, 1: not B"):
         condition(wall, {0: "A"}, [(1, "A"), (1, "B")])
     assert pin_probability(wall, {0: "B"}) == 0.0
-
-
-def test_a_chain_without_paths_has_no_distribution():
-    dead = Potentials(torch.zeros(2, 2), torch.full((2, 2), -INF))
-    with pytest.raises(NoPathError, match="every path is forbidden"):
-        pin_probability(dead, {0: 1})
-    with pytest.raises(NoPathError, match="every path is forbidden"):
-        condition(dead, {})
-
-
-def test_unknown_words_and_tags_are_refused():
-    for ask in (pin_probability, condition):
-        with pytest.raises(UnknownTagError, match="expected one of the tags A, B"):
-            ask(COIN, {0: "C"})
-        with pytest.raises(ShapeError, match="position must be 0 to 2, got 3"):
-            ask(COIN, {3: "A"})
-        with pytest.raises(ShapeError, match="position must be 0 to 2, got 'x'"):
-            ask(COIN, {}, [("x", "A")])
-
-
-@pytest.mark.parametrize("pins", ["A", "", None, 0, [0, 1], [(0, "A")]])
-def test_pins_that_map_nothing_are_refused(pins):
-    for ask in (pin_probability, condition, Potentials.pin):
-        with pytest.raises(ShapeError, match=r"pins must map positions to tags, .* \{0: 'A'\}"):
-            ask(COIN, pins)
-
-
-@pytest.mark.parametrize("cells", ["A", None, 0, [0], ["0A"], [("A",)]])
-def test_forbidden_cells_are_pairs(cells):
-    for ask in (pin_probability, condition):
-        with pytest.raises(ShapeError, match="forbidden must be pairs of position and tag"):
-            ask(COIN, {}, cells)
 
 
 @given(chains(max_tokens=5, max_tags=4), st.data())

@@ -3,7 +3,6 @@
 import math
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +10,6 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.influence import influence
-from crfviz.exceptions import CrfvizError, NoPathError, ShapeError, UnknownTagError
 from tests.support import oracle
 from tests.support.icecream import COLD, HOT, ice_cream
 from tests.support.strategies import chains
@@ -62,14 +60,3 @@ def test_no_nudge_moves_nothing():
     found = influence(STAY, 3, 0)
     assert not found.change.any()
     assert found.horizon(3) == 0
-
-
-def test_bad_questions_are_refused():
-    with pytest.raises(ShapeError, match="position must be 0 to 8, got 9"):
-        influence(STAY, 9)
-    with pytest.raises(UnknownTagError, match="expected one of the tags A, B"):
-        influence(STAY, 0, 1.0, "C")
-    with pytest.raises(CrfvizError, match="delta must be a finite number, got nan"):
-        influence(STAY, 0, math.nan)
-    with pytest.raises(NoPathError, match="every path is forbidden"):
-        influence(Potentials(torch.zeros(2, 2), torch.full((2, 2), -INF)), 0)

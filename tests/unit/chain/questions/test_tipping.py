@@ -3,7 +3,6 @@
 import math
 from itertools import pairwise
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given
@@ -11,11 +10,20 @@ from hypothesis import strategies as st
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.tipping import tipping_points
-from crfviz.exceptions import CrfvizError, NoPathError, ShapeError, UnknownTagError
+from crfviz.chain.questions.tipping import (
+    Interval,
+    Line,
+    Piece,
+    crossing,
+    intervals,
+    pieces,
+    tipping_points,
+)
+from crfviz.exceptions import CrfvizError, NoPathError
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
-from tests.support.weights import all_weights, breakpoints, changed, lines, uses
+from tests.support.weights import all_weights, breakpoints, changed, uses
+from tests.support.weights import lines as weight_lines
 
 INF = math.inf
 COIN = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]], tags=["A", "B"])
@@ -31,7 +39,7 @@ def chains_with_weight(draw, **sizes):
 @given(chains_with_weight(max_tokens=5, max_tags=4))
 def test_breakpoints_equal_enumeration(chain_and_weight):
     chain, weight = chain_and_weight
-    expected = lines(chain, weight)
+    expected = weight_lines(chain, weight)
     assume(expected)
     found = tipping_points(chain, weight)
     assert found[0].low == -INF
@@ -48,7 +56,7 @@ def test_breakpoints_equal_enumeration(chain_and_weight):
 @given(chains_with_weight(max_tokens=5, max_tags=4))
 def test_paths_are_the_best_by_enumeration_and_viterbi_finds_them(chain_and_weight):
     chain, weight = chain_and_weight
-    assume(lines(chain, weight))
+    assume(weight_lines(chain, weight))
     found = tipping_points(chain, weight)
     counts = [uses(weight, interval.path) for interval in found]
     assert counts == sorted(set(counts))
@@ -62,24 +70,10 @@ def test_paths_are_the_best_by_enumeration_and_viterbi_finds_them(chain_and_weig
 
 
 @fewer_examples
-@given(chains_with_weight(max_tokens=4, max_tags=3, forbidden=False))
-def test_a_fine_grid_agrees(chain_and_weight):
-    chain, weight = chain_and_weight
-    found = tipping_points(chain, weight)
-    corners = np.array([interval.low for interval in found[1:]])
-    middle, reach = (corners.mean(), np.ptp(corners) + 1.0) if len(corners) else (0.0, 10.0)
-    for value in np.linspace(middle - reach, middle + reach, 21):
-        if len(corners) and np.abs(corners - value).min() < 1e-6:
-            continue
-        interval = found[np.searchsorted(corners, value)]
-        assert viterbi(changed(chain, weight, value)).path == interval.path
-
-
-@fewer_examples
 @given(chains_with_weight(max_tokens=4, max_tags=3))
 def test_the_value_it_has_now_does_not_matter(chain_and_weight):
     chain, weight = chain_and_weight
-    assume(lines(chain, weight))
+    assume(weight_lines(chain, weight))
     found = tipping_points(chain, weight)
     assert tipping_points(changed(chain, weight, 4.5), weight) == found
     assert tipping_points(changed(chain, weight, -INF), weight) == found
@@ -144,7 +138,61 @@ def test_nothing_allowed_whatever_the_value():
 def test_bad_weights_are_refused():
     with pytest.raises(CrfvizError, match="weight must be"):
         tipping_points(COIN, ("middle", 0))
-    with pytest.raises(UnknownTagError, match="expected one of the tags"):
-        tipping_points(COIN, ("start", "C"))
-    with pytest.raises(ShapeError, match="position must be 0 to 1, got 7"):
-        tipping_points(COIN, ("emission", 7, "A"))
+
+
+INF = math.inf
+NUMBERS = st.integers(-20, 20).map(lambda number: number / 4)
+
+
+@given(st.lists(st.builds(Line, NUMBERS, NUMBERS), min_size=1, max_size=8))
+def test_every_piece_is_the_best_line_and_they_cover_everything(lines):
+    found = pieces(lines)
+    assert found[0].low == -INF
+    assert found[-1].high == INF
+    for left, right in pairwise(found):
+        assert left.high == right.low
+        assert left.slope < right.slope
+    for piece in found:
+        best = max(line.at(piece.inside) for line in lines)
+        assert piece.low < piece.inside < piece.high
+        own = max(line.at(piece.inside) for line in lines if line.slope == piece.slope)
+        assert own == pytest.approx(best, abs=1e-9)
+
+
+@fewer_examples
+@given(st.lists(st.builds(Line, NUMBERS, NUMBERS), min_size=1, max_size=8))
+def test_clipping_keeps_what_is_inside(lines):
+    everywhere = pieces(lines)
+    clipped = pieces(lines, 0.0, 2.0)
+    assert clipped[0].low == 0.0
+    assert clipped[-1].high == 2.0
+    expected = [piece.slope for piece in everywhere if piece.low < 2.0 and piece.high > 0.0]
+    assert [piece.slope for piece in clipped] == expected
+    assert [piece.low for piece in clipped[1:]] == [
+        piece.low for piece in everywhere if 0.0 < piece.low < 2.0
+    ]
+
+
+def test_a_line_that_only_touches_a_corner_is_left_out():
+    lines = [Line(0.0, 0.0), Line(1.0, 0.0), Line(2.0, 0.0)]
+    assert pieces(lines) == [Piece(-INF, 0.0, 0.0), Piece(0.0, INF, 2.0)]
+    lines[1] = Line(1.0, 1e-14)
+    assert len(pieces(lines)) == 2
+    lines[1] = Line(1.0, 1e-9)
+    assert len(pieces(lines)) == 3
+
+
+def test_neighbours_with_the_same_path_are_one_interval():
+    found = [Piece(-INF, 0.0, 0.0), Piece(0.0, 1.0, 1.0), Piece(1.0, INF, 2.0)]
+    assert intervals(found, lambda value: [int(value > 1)]) == [
+        Interval(-INF, 1.0, [0]),
+        Interval(1.0, INF, [1]),
+    ]
+
+
+def test_lines_cross_where_they_are_equal():
+    assert crossing(Line(1.0, 3.0), Line(3.0, -1.0)) == 2.0
+
+
+def test_a_range_too_narrow_to_tell_lines_apart_has_one_piece():
+    assert pieces([Line(0.0, 0.0), Line(1.0, 0.0)], 1.0, 1.0 + 1e-13)[0].slope == 1.0

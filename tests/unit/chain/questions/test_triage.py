@@ -77,7 +77,7 @@ def test_applied_it_makes_the_target_win_and_a_thousandth_less_does_not(part, ca
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_no_change_that_is_smaller_makes_the_target_win(part, seed):
     generator = np.random.default_rng(seed)
     shapes = [(4, 3), (3, 3, 3), (3,), (3,)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.why_not import Term, why_not
-from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
+from crfviz.exceptions import NoPathError
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
 
@@ -31,19 +31,11 @@ def test_score_path_and_probability_equal_enumeration(potentials, data):
         oracle.probability(potentials, answer.path), abs=1e-9
     )
     assert answer.gap == pytest.approx(oracle.best_score(potentials) - max(with_tag), abs=1e-9)
-
-
-@given(chains(max_tokens=5, max_tags=4), st.data())
-def test_terms_add_up_to_the_gap(potentials, data):
-    assume(oracle.allowed(potentials))
-    position = data.draw(st.integers(0, potentials.num_tokens - 1))
-    tag = data.draw(st.sampled_from(sorted({p[position] for p, _ in oracle.allowed(potentials)})))
-    answer = why_not(potentials, position, tag)
+    assert answer.gap >= 0.0
     assert answer.emission_terms.shape == (potentials.num_tokens,)
     assert answer.transition_terms.shape == (potentials.num_tokens + 1,)
     total = answer.emission_terms.sum() + answer.transition_terms.sum()
     assert total.item() == pytest.approx(answer.gap, abs=1e-9)
-    assert answer.gap >= 0.0
     assert answer.best == viterbi(potentials).path
 
 
@@ -98,17 +90,3 @@ def test_a_tag_out_of_reach_says_so():
     )
     with pytest.raises(NoPathError, match="no allowed path has the tag B at position 2"):
         why_not(blocked, 2, "B")
-    with pytest.raises(NoPathError, match="every path is forbidden"):
-        why_not(Potentials(torch.zeros(2, 2), torch.full((2, 2), -math.inf)), 0, 0)
-
-
-@pytest.mark.parametrize("position", [-1, 2, "1", 0.5, None])
-def test_unknown_positions_are_refused(position):
-    with pytest.raises(ShapeError, match="position must be 0 to 1, got"):
-        why_not(PAIR, position, 0)
-
-
-@pytest.mark.parametrize("tag", ["C", 2, -1])
-def test_unknown_tags_are_refused(tag):
-    with pytest.raises(UnknownTagError, match="expected one of the tags A, B"):
-        why_not(PAIR, 0, tag)

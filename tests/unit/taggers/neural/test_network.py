@@ -3,6 +3,7 @@ import torch
 
 from crfviz.taggers.neural.network import ARCHITECTURES, Network, initialise
 from crfviz.taggers.neural.vocabulary import build_vocabulary
+from tests.support.close import assert_close
 from tests.support.tiny_tagger import SENTENCES, SIZES
 
 VOCABULARY = build_vocabulary(SENTENCES, min_words=1, min_characters=1)
@@ -24,14 +25,14 @@ def test_a_sentence_scores_the_same_alone_as_beside_longer_words_and_sentences(a
     made = network(architecture)
     short, long = ["a", "b"], ["internationalisation"] * 9
     together = emissions(made, short, long)
-    torch.testing.assert_close(together[0, :2], emissions(made, short)[0], atol=1e-6, rtol=0)
-    torch.testing.assert_close(together[1], emissions(made, long)[0], atol=1e-6, rtol=0)
+    assert_close(together[0, :2], emissions(made, short)[0], atol=1e-6, rtol=0)
+    assert_close(together[1], emissions(made, long)[0], atol=1e-6, rtol=0)
 
 
 def test_context_free_scores_do_not_see_the_neighbours():
     made = network("contextfree")
     one, other = emissions(made, ["Run", "dogs"], ["Paris", "dogs"])
-    torch.testing.assert_close(one[1], other[1], atol=1e-6, rtol=0)
+    assert_close(one[1], other[1], atol=1e-6, rtol=0)
 
 
 def test_bilstm_scores_see_both_sides():
@@ -65,4 +66,4 @@ def test_gpu_scores_like_the_cpu(architecture):
     with torch.inference_mode():
         there = made.to(device).emissions(VOCABULARY.encode(SENTENCES).to(device)).cpu()
     mask = VOCABULARY.encode(SENTENCES).mask
-    torch.testing.assert_close(there[mask], here[mask], atol=1e-4, rtol=0)
+    assert_close(there[mask], here[mask], atol=1e-4, rtol=0)

@@ -8,6 +8,7 @@ from crfviz.chain.crf import CRF
 from crfviz.exceptions import EmptySentenceError
 from crfviz.taggers.neural.tagger import NeuralTagger, load_model
 from crfviz.text.tokenizer import Token
+from tests.support.close import assert_close
 from tests.support.tiny_tagger import SENTENCES, save_tiny
 
 CPU = torch.device("cpu")
@@ -45,7 +46,7 @@ def test_potentials_are_the_scores_of_the_network_over_the_temperature(folder):
         (chain.end, crf.end_transitions),
     ]:
         assert got.dtype == torch.float64
-        torch.testing.assert_close(got, trained.detach().double() / 1.5, atol=1e-9, rtol=0)
+        assert_close(got, trained.detach().double() / 1.5, atol=1e-9, rtol=0)
 
 
 def test_potentials_carry_tags_and_words(folder):
@@ -68,7 +69,7 @@ def test_a_batch_keeps_the_order_of_the_sentences(folder):
     for words, chain in zip(sentences, tagger.potentials_batch(sentences), strict=True):
         assert chain.tokens == tuple(words)
         alone = tagger.potentials(words)
-        torch.testing.assert_close(chain.emissions, alone.emissions, atol=1e-5, rtol=0)
+        assert_close(chain.emissions, alone.emissions, atol=1e-5, rtol=0)
 
 
 def test_no_sentences_are_an_empty_batch(folder):
@@ -133,4 +134,4 @@ def test_gpu_potentials_equal_those_of_the_cpu(folder):
     for words in SENTENCES:
         one, other = here.potentials(words), there.potentials(words)
         assert other.emissions.device == CPU
-        torch.testing.assert_close(one.emissions, other.emissions, atol=1e-4, rtol=0)
+        assert_close(one.emissions, other.emissions, atol=1e-4, rtol=0)
