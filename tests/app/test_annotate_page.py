@@ -19,8 +19,6 @@ from crfviz.ui.annotate.store import document_key
 from tests.app.test_app import button
 from tests.support.app_pages import open_at
 
-pytestmark = pytest.mark.app
-
 PAGE = "pages/annotate.py"
 MODEL = "upos-en-contextfree"
 BROKEN = "Dogs\tNOUN\nrun\tVERB\n\nThree\tcolumns\tare NOUN\nbut\n\nStop\tVERB\n"

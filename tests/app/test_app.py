@@ -2,6 +2,7 @@
 
 import json
 import logging
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
@@ -14,8 +15,7 @@ from crfviz.ui.shell.parts import OF_STAGE
 from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.views.contents import ENTRIES
 from tests.support.app_pages import open_at
-
-pytestmark = pytest.mark.app
+from tests.unit.ui.state.test_old_links import OLD
 
 SCRIPTS = [entry.script for entry in ENTRIES]
 ON_A_SENTENCE = [entry.script for entry in ENTRIES if entry.sentence]  # in the sidebar
@@ -98,6 +98,18 @@ def test_every_page_opens_from_a_link(app, script):
     assert app.text_input(key="sentence").value == "He runs ."
     assert app.button(key="reset").disabled is False
     assert not app.toast
+
+
+@pytest.mark.parametrize("page", ["compare", "entities", "homework"])
+def test_an_old_link_opens_its_page_and_stays_the_address(app, page):
+    old = next(old for old in OLD["links"] if old["page"] == page)
+    app.query_params.update(parse_qsl(old["link"], keep_blank_values=True))
+    open_at(app, f"pages/{page}.py")
+    assert_sound(app)
+    assert not app.toast
+    assert not app.warning
+    assert app.text_input(key="sentence").value == old["scenario"]["sentence"]
+    assert urlencode(app.query_params) == old["link"]
 
 
 def test_a_typed_sentence_is_kept_over_pages_and_goes_into_the_address(app):

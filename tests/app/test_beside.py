@@ -9,6 +9,7 @@ import time
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from crfviz.ui.errors import runs
 from crfviz.ui.errors.looking import looked_at, looked_at_beside
 from tests.support import beside_work as work
 from tests.support.app_pages import open_at
-from tests.support.paths import ROOT
+from tests.support.forked_server import ForkedProgram, ForkingSubprocess
 
 DEADLINE = 300.0  # seconds; far more than any of these steps takes, on a busy machine too
 
@@ -40,6 +41,14 @@ def gone(pid):
     """Whether there is no such process, or one that only waits to be asked how it ended."""
     status = Path(f"/proc/{pid}/stat")
     return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked():
+    """Processes beside the server that are forks: each saves two seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "subprocess", ForkingSubprocess)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +106,6 @@ def test_large_things_are_written_and_read_in_pieces(shared):
     assert len(paused) > len(pickle.dumps(many)) // 2**17
 
 
-@pytest.mark.slow  # a process takes two seconds to start
 def test_one_that_dies_is_said_in_words_and_another_takes_its_place(own):
     with pytest.raises(LostError, match="stopped with exit code 9, and nothing of it is kept"):
         own.do(work.dying, print)
@@ -110,7 +118,6 @@ def test_one_that_dies_is_said_in_words_and_another_takes_its_place(own):
     assert own.do(partial(work.doubled, 3), print) == 6
 
 
-@pytest.mark.slow  # a process takes two seconds to start
 def test_whoever_stops_the_work_ends_the_process(own):
     class StoppedError(Exception):
         pass
@@ -150,26 +157,24 @@ def test_no_process_is_said_in_words(own, monkeypatch):
     def refuse(*_, **__):
         raise OSError(12, "Cannot allocate memory")
 
-    monkeypatch.setattr(process.subprocess, "Popen", refuse)
+    monkeypatch.setattr(process, "subprocess", SimpleNamespace(Popen=refuse, PIPE=None))
     own.ready(partial(work.doubled, 1))
     with pytest.raises(LostError, match="Cannot allocate memory"):
         own.do(partial(work.doubled, 1), print)
 
 
-@pytest.mark.slow  # a process takes two seconds to start
 def test_it_ends_with_the_server():
     server = (
         "import sys\n"
         "from functools import partial\n"
         "from crfviz.ui.beside.process import BESIDE\n"
-        "from tests import beside_work\n"
+        "from tests.support import beside_work\n"
         "def report(*_):\n"
         "    print(BESIDE.pid, BESIDE._process._folder.name, flush=True)\n"
         "BESIDE.do(beside_work.endless, report)\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", server], stdout=subprocess.PIPE, text=True, cwd=ROOT
-    ) as running:
+    command = [sys.executable, "-c", server]
+    with ForkedProgram(command, stdout=subprocess.PIPE, text=True) as running:
         pid, folder = running.stdout.readline().split()
         running.kill()
     until(lambda: gone(int(pid)))
@@ -205,7 +210,6 @@ def timeless(found):
     return [timeless(each) for each in found] if isinstance(found, list) else found
 
 
-@pytest.mark.app
 def test_the_page_shows_the_same_whoever_did_the_run(app, monkeypatch):
     tables = {}
     for most in (0, runs.MOST_WORDS_HERE):
@@ -219,7 +223,6 @@ def test_the_page_shows_the_same_whoever_did_the_run(app, monkeypatch):
     process.BESIDE.end()
 
 
-@pytest.mark.app
 def test_a_run_whose_process_dies_is_said_and_can_be_run_again(app, monkeypatch):
     monkeypatch.setattr(runs, "MOST_WORDS_HERE", 0)
     monkeypatch.setattr(runs, "_digest", lambda *_: "run-whose-process-dies")

@@ -15,8 +15,6 @@ from tests.support.app_pages import new_app, open_at
 from tests.support.brought import DOG, TRANSITIONS, as_json, understand
 from tests.support.paths import ROOT
 
-pytestmark = pytest.mark.app
-
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):

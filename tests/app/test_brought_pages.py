@@ -16,8 +16,6 @@ from crfviz.views.numbers import per_cent
 from tests.support.app_pages import ROOT, new_app, open_at
 from tests.support.brought import as_json, understand
 
-pytestmark = pytest.mark.app
-
 UPOS = load_tagger("upos-en").tags
 BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 SENTENCES = (["The", "dog", "barks"], ["the", "dog", "barks"], ["Night", "x" * 200, "."])

@@ -7,20 +7,21 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from crfviz.__main__ import main
 from tests.app.test_workers import LOOKS, corpus
-from tests.support.paths import ROOT
+from tests.support.forked_server import ForkedProgram
 from tests.support.tiny_tagger import save_tiny
 
 
 def started(stack, name, *options):
     """A program of Dask, which is killed in the end."""
     command = [sys.executable, "-m", f"distributed.cli.dask_{name}", "--no-dashboard", *options]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = stack.enter_context(subprocess.Popen(command, cwd=ROOT, **quiet))
+    with Path(os.devnull).open("w") as quiet:
+        process = stack.enter_context(ForkedProgram(command, stdout=quiet, stderr=quiet))
     stack.callback(process.kill)
     return process
 
@@ -40,19 +41,17 @@ def cluster(tmp_path_factory):
             time.sleep(LOOKS)
         address = json.loads(told.read_text())["address"]
         come = "import sys; from distributed import Client; Client(sys.argv[1]).wait_for_workers(2)"
-        subprocess.run([sys.executable, "-c", come, address], check=True)
+        with ForkedProgram([sys.executable, "-c", come, address]) as comes:
+            assert comes.wait() == 0
         yield address, workers, scheduler
 
 
 def evaluate(file, model, out, *options):
     """A run in a process of its own, as Dask has threads that outlive a run."""
     command = ["evaluate", str(file), "--model", str(model), "--json", str(out), *options]
-    return subprocess.Popen(
-        [sys.executable, "-m", "crfviz", *command, "--shard-bytes", "2000"],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return ForkedProgram(
+        [sys.executable, "-m", "crfviz", *command, "--shard-bytes", "2000"], **pipes
     )
 
 
@@ -63,7 +62,6 @@ def wait_for_shards(process, folder):
         time.sleep(LOOKS)
 
 
-@pytest.mark.slow
 def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
     address, workers, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
@@ -72,7 +70,7 @@ def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
     with evaluate(file, model, out, "--scheduler", address) as process:
         wait_for_shards(process, folder)
         os.kill(workers[0].pid, signal.SIGKILL)
-        said = process.communicate()[1]
+        said = process.stderr.read()
     assert process.returncode == 0, said
     one = tmp_path / "one.json"
     named = ["--model", str(model), "--json", str(one), "--shard-bytes", "2000"]
@@ -81,20 +79,18 @@ def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
     assert not folder.exists()
 
 
-@pytest.mark.slow
 def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
     address, _, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "bad.conll"
     file.write_text(f"{corpus(300)}no tag\n", encoding="utf-8")
     last = len(file.read_text().splitlines())
     with evaluate(file, model, tmp_path / "x.json", "--scheduler", address) as process:
-        said = process.communicate()[1]
+        said = process.stderr.read()
     assert process.returncode == 2
     assert f"crfviz: {file}, line {last}: expected word TAB tag" in said
     assert "Traceback" not in said
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp_path):
     address, _, scheduler = cluster  # the last test with it
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
@@ -103,7 +99,7 @@ def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp
     with evaluate(file, model, out, "--scheduler", address) as process:
         wait_for_shards(process, folder)
         scheduler.kill()
-        said = process.communicate()[1]
+        said = process.stderr.read()
     assert process.returncode == 2
     assert f"crfviz: the scheduler at {address} is gone" in said
     assert f"finished shards are kept in {folder}" in said
@@ -119,7 +115,6 @@ def test_what_is_no_address_is_said(tmp_path, capsys):
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_said(tmp_path):
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text("a\tX\n", encoding="utf-8")
@@ -127,10 +122,11 @@ def test_a_scheduler_that_does_not_answer_is_said(tmp_path):
     code += "from crfviz.__main__ import main; sys.exit(main(sys.argv[1:]))"
     named = ["--model", str(model), "--scheduler", "tcp://127.0.0.1:9"]
     program = [sys.executable, "-c", code, "evaluate", str(file), *named]
-    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "nobody answers at 'tcp://127.0.0.1:9' (" in done.stderr
-    assert "Traceback" not in done.stderr
+    with ForkedProgram(program, stderr=subprocess.PIPE, text=True) as process:
+        said = process.stderr.read()
+    assert process.returncode == 2
+    assert "nobody answers at 'tcp://127.0.0.1:9' (" in said
+    assert "Traceback" not in said
 
 
 def test_a_cluster_without_its_package_is_said(tmp_path, monkeypatch, capsys):
@@ -142,8 +138,8 @@ def test_a_cluster_without_its_package_is_said(tmp_path, monkeypatch, capsys):
     assert "pip install 'crfviz[cluster]'" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_nobody_imports_dask_who_does_not_ask_for_a_cluster():
     code = "import sys; import crfviz.commands.evaluate, crfviz.commands.tag; "
     code += "sys.exit(bool({'dask', 'distributed'} & sys.modules.keys()))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+    with ForkedProgram([sys.executable, "-c", code]) as process:
+        assert process.wait() == 0

@@ -7,8 +7,6 @@ import pytest
 from crfviz.taggers.registry import list_taggers, load_tagger
 from tests.support.app_pages import open_at
 
-pytestmark = pytest.mark.app
-
 EDIT = "DET.NOUN:-2"
 
 

@@ -10,8 +10,6 @@ from crfviz.chain.entities.illegal_mass import illegal_mass
 from crfviz.chain.entities.probability import entity_probability
 from tests.support.app_pages import open_at
 
-pytestmark = pytest.mark.app
-
 SENTENCE = "The University of Oxford is in England ."
 
 

@@ -10,8 +10,6 @@ from crfviz.ui.errors import walk
 from crfviz.ui.errors.source import Newest
 from tests.support.app_pages import new_app, open_at
 
-pytestmark = pytest.mark.app
-
 PAGE = "pages/model-errors.py"
 FILTER = {"v.tab": "Why", "v.kind": "both"}
 

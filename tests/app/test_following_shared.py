@@ -155,7 +155,6 @@ def test_a_room_goes_after_its_hour_for_all_processes(homes_of_two, url):
     assert direct(url, "SELECT count(*) FROM crfviz_answers") == [(0,)]
 
 
-@pytest.mark.slow
 def test_a_database_that_restarts_loses_no_answer_and_no_screen(homes_of_two, cluster):
     first, second = homes_of_two
     led = first.open()

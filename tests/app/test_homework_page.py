@@ -12,8 +12,6 @@ from crfviz.views.frames.homework import template
 from tests.app.test_app import assert_sound, button
 from tests.support.app_pages import open_at
 
-pytestmark = pytest.mark.app
-
 PAGE = "pages/homework.py"
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
 MOST_LETTERS = 105  # of a line in 930 pixels

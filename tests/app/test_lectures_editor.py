@@ -41,7 +41,6 @@ def app():
     return open_at(app, "pages/lectures.py")
 
 
-@pytest.mark.app
 def test_what_the_browser_kept_is_taken_up_by_a_session_without_a_lecture(app):
     kept = app.session_state["crfviz"]
     text, lecture = kept["lecture.text"], lecture_of(app)
@@ -63,7 +62,6 @@ def test_what_the_browser_kept_is_taken_up_by_a_session_without_a_lecture(app):
     assert lecture_of(app) == lecture
 
 
-@pytest.mark.app
 def test_a_lecture_is_made_of_screens_and_every_change_can_be_undone(app):
     assert [cue.page for cue in lecture_of(app).cues] == ["viterbi", "transitions", "marginals"]
     assert cue_of(app).scenario.edits.transitions == {("H", "H"): 2.0}
@@ -94,7 +92,6 @@ def test_a_lecture_is_made_of_screens_and_every_change_can_be_undone(app):
         assert lecture_of(app) == after
 
 
-@pytest.mark.app
 def test_what_would_be_lost_is_refused_and_stays_to_be_mended(app):
     before = lecture_of(app)
     app.text_area(key="own.say").input("{viterbi(}").run()
@@ -105,7 +102,6 @@ def test_what_would_be_lost_is_refused_and_stays_to_be_mended(app):
     assert cue_of(app).say == "{viterbi(2)}"
 
 
-@pytest.mark.app
 def test_a_link_plays_the_lecture_that_it_carries(app):
     name = packed(lecture_of(app))
     player = new_app()
@@ -116,7 +112,6 @@ def test_a_link_plays_the_lecture_that_it_carries(app):
     assert player.query_params == {"lecture": name, "cue": "2"}
 
 
-@pytest.mark.app
 def test_a_link_that_carries_nothing_says_so():
     player = new_app()
     player.query_params.update({"lecture": "~" + "x" * 5000})

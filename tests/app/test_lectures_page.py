@@ -10,8 +10,6 @@ from crfviz.ui.state.link import step_text
 from crfviz.ui.words import plain
 from tests.support.app_pages import new_app, open_at
 
-pytestmark = pytest.mark.app
-
 MINE = """
 title = "Mine"
 minutes = 3

@@ -113,7 +113,6 @@ def page(app):
     return app
 
 
-@pytest.mark.app
 def test_the_cell_can_be_chosen_and_shifted(page):
     assert_sound(page)
     page.selectbox(key="view.lse_word").select("4").run()
@@ -124,7 +123,6 @@ def test_the_cell_can_be_chosen_and_shifted(page):
     assert "every term becomes 0" in page.text[1].value
 
 
-@pytest.mark.app
 @pytest.mark.parametrize("part", ["underflow", "batch"])
 @pytest.mark.parametrize("model", [MODEL, "upos-en-perceptron", "ner-en"])
 def test_every_part_works_with_every_family(app, model, part):
@@ -136,7 +134,6 @@ def test_every_part_works_with_every_family(app, model, part):
     assert app.dataframe
 
 
-@pytest.mark.app
 def test_the_batch_box_keeps_what_cannot_be_read(page):
     page.button_group(key="view.log_space").set_value("batch").run()
     assert len(page.dataframe[1].value) >= 2
@@ -147,7 +144,6 @@ def test_the_batch_box_keeps_what_cannot_be_read(page):
     assert page.text_area[0].value == "2 3\n4 x\n\n1"
 
 
-@pytest.mark.app
 def test_the_batch_follows_the_sentence_until_somebody_types(page):
     page.button_group(key="view.log_space").set_value("batch").run()
     assert page.text_area[0].value.splitlines()[0] == DAYS

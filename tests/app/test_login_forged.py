@@ -37,7 +37,7 @@ NOBODY = {  # whom the server takes for nobody: what the cookie says, and who si
     "of another site": ({**VERIFIED, "origin": "https://mallory.example"}, SECRET),
 }
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forks")]
+pytestmark = [pytest.mark.usefixtures("forks")]
 
 
 @pytest.fixture

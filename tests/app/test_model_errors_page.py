@@ -29,7 +29,6 @@ def open_page(app, **params):
     return open_at(app, SCRIPT)
 
 
-@pytest.mark.app
 @pytest.mark.parametrize("model", ["upos-en", "ner-en"])
 @pytest.mark.parametrize("tab", list(PANELS))
 def test_every_question_is_answered(app, model, tab):
@@ -43,7 +42,6 @@ def test_every_question_is_answered(app, model, tab):
         assert app.dataframe
 
 
-@pytest.mark.app
 def test_four_readings_of_right_have_the_width_of_the_page_and_scores_in_front(app):
     open_page(app, model="ner-en", **{"v.tab": "How wrong"})
     drawn = next(frame for frame in app.dataframe if "scheme" in frame.value)
@@ -53,7 +51,6 @@ def test_four_readings_of_right_have_the_width_of_the_page_and_scores_in_front(a
     assert not any("scheme" in frame.value for column in app.columns for frame in column.dataframe)
 
 
-@pytest.mark.app
 def test_two_models_that_nobody_ran_are_run_one_after_the_other(app, monkeypatch):
     monkeypatch.setattr(runs, "_digest", lambda tagger, _: f"nobody-ran-{tagger.name}")
     open_page(app, model="upos-en", **{"v.tab": "Two models"})
@@ -61,7 +58,6 @@ def test_two_models_that_nobody_ran_are_run_one_after_the_other(app, monkeypatch
     assert len(app.dataframe) == 2
 
 
-@pytest.mark.app
 def test_two_models_are_set_side_by_side(app):
     params = {"v.tab": "Two models", "v.against": "upos-en-hmm", "v.kind_of": "loss"}
     open_page(app, model="upos-en", **params)
@@ -77,7 +73,6 @@ def test_two_models_are_set_side_by_side(app):
         assert all(f"model={name}&" in link or "model" not in link for link in listed[name])
 
 
-@pytest.mark.app
 def test_the_list_of_errors_can_be_filtered(app):
     open_page(app, model="upos-en", **{"v.tab": "Why", "v.kind": "near tie"})
     frame = next(d.value for d in app.dataframe if "p(gold)" in d.value.columns)
@@ -85,7 +80,6 @@ def test_the_list_of_errors_can_be_filtered(app):
     assert (frame["gap, nats"] < 0.1).all()
 
 
-@pytest.mark.app
 def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
     monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-was-stopped")
     open_page(app, model="upos-en", **{"v.stopped": "a-run-that-was-stopped"})
@@ -95,7 +89,6 @@ def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
     assert app.dataframe
 
 
-@pytest.mark.app
 def test_a_line_that_is_full_says_so_and_the_run_can_be_asked_for_again(app, monkeypatch):
     monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-finds-no-room")
     monkeypatch.setenv("CRFVIZ_LIMITS", "line=1")
@@ -109,7 +102,6 @@ def test_a_line_that_is_full_says_so_and_the_run_can_be_asked_for_again(app, mon
     assert app.dataframe
 
 
-@pytest.mark.app
 def test_a_textbook_chain_asks_for_a_file(app):
     open_page(app, model="textbook/ice-cream")
     assert not app.exception
@@ -164,7 +156,6 @@ def test_a_link_opens_the_words_of_the_error_with_all_gold_tags():
     assert parse_qs(urlsplit(last[0]).query)["sentence"] == ["I  saw  the  pic's  ."]
 
 
-@pytest.mark.app
 def test_the_explorer_draws_the_gold_of_a_link(app):
     app.query_params.update(
         {"model": "upos-en", "sentence": "He  runs  .", "r": "0.PRON,1.VERB,2.SYM"}
@@ -202,7 +193,6 @@ def test_long_names_in_the_matrix_keep_their_ends():
     assert {"field": "gold", "type": "nominal"} in spec["layer"][0]["encoding"]["tooltip"]
 
 
-@pytest.mark.app
 def test_handles_are_joined_where_the_reader_wants_it(app):
     import crfviz.ui.errors.source as sources
 
@@ -216,7 +206,6 @@ def test_handles_are_joined_where_the_reader_wants_it(app):
     assert app.query_params["v.fold"] == ["1"] or app.query_params["v.fold"] == "1"
 
 
-@pytest.mark.app
 def test_the_page_says_which_file_its_results_are_from(app):
     import crfviz.ui.errors.source as sources
 
@@ -225,7 +214,6 @@ def test_the_page_says_which_file_its_results_are_from(app):
     assert "The results are from mine.conll" in " ".join(c.value for c in app.caption)
 
 
-@pytest.mark.app
 def test_handles_are_offered_only_to_a_model_with_a_tag_for_them(app):
     import crfviz.ui.errors.source as sources
 
@@ -236,7 +224,6 @@ def test_handles_are_offered_only_to_a_model_with_a_tag_for_them(app):
     assert not app.checkbox
 
 
-@pytest.mark.app
 def test_long_sentences_and_missing_links_are_said(app):
     import crfviz.ui.errors.source as sources
 

@@ -72,7 +72,6 @@ def test_too_many_tags_for_one_word():
     assert "3^2 = 9 paths" in refusal(potentials, 1)
 
 
-@pytest.mark.app
 def test_the_page_counts_and_lists(app):
     app.query_params.update({"model": MODEL, "sentence": DAYS})
     open_at(app, PAGE)
@@ -83,7 +82,6 @@ def test_the_page_counts_and_lists(app):
     assert [metric.value for metric in app.metric[:2]] == ["4", "8"]
 
 
-@pytest.mark.app
 def test_a_long_sentence_is_refused_and_its_beginning_shown(app):
     app.query_params.update({"model": "upos-en", "sentence": "These look fine to me ."})
     open_at(app, PAGE)
@@ -93,7 +91,6 @@ def test_a_long_sentence_is_refused_and_its_beginning_shown(app):
     assert len(app.dataframe[0].value) == 55
 
 
-@pytest.mark.app
 def test_edits_count(app):
     app.query_params.update({"model": MODEL, "sentence": "2 3", "t": "C.H:-inf"})
     open_at(app, PAGE)

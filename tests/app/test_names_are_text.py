@@ -20,8 +20,6 @@ from crfviz.views.contents import ENTRIES
 from tests.support.app_pages import new_app, open_at
 from tests.support.marked_names import ANNOTATORS, CORPUS, FILE, MARK, TAGS, WORDS, marked_places
 
-pytestmark = pytest.mark.app
-
 LOADS = re.compile(r"(?<!\\)!(?<!\\)\[[^\]\\]*\](?<!\\)\(http")
 PLAIN = {  # what Streamlit shows as it is: by kind of element, the fields
     "Selectbox": {"options", "value", "raw_value", "default"},

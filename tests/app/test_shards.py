@@ -139,7 +139,7 @@ def test_a_full_disk_is_said_and_leaves_nothing_half_written(tmp_path):
     assert again.found == 2
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("forked_workers")
 def test_processes_work_and_one_that_is_killed_costs_its_shard_only(tmp_path):
     crew = Processes(Upper(deadly=(1,), notes=tmp_path), 2)
     before = [worker.process.pid for worker in crew._workers]
@@ -152,13 +152,15 @@ def test_processes_work_and_one_that_is_killed_costs_its_shard_only(tmp_path):
     assert not any(worker.process.exitcode is None for worker in crew._workers)
 
 
-@pytest.mark.slow
-def test_a_shard_that_kills_everybody_is_said():
-    with pytest.raises(CrfvizError, match="lines 1 to 4 ended by signal 9, 3 times: there may be"):
-        list(worked(shards_of(), Processes(Upper(deadly=(0,)), 1)))
-
-
-@pytest.mark.slow
-def test_an_error_of_a_process_keeps_its_words():
-    with pytest.raises(FormatError, match=r"^f, line 7: bad$"):
-        list(worked(shards_of(), Processes(Upper(bad=(2,)), 1)))
+@pytest.mark.usefixtures("forked_workers")
+@pytest.mark.parametrize(
+    ("job", "error", "message"),
+    [
+        (Upper(deadly=(0,)), CrfvizError, "lines 1 to 4 ended by signal 9, 3 times: there may be"),
+        (Upper(bad=(2,)), FormatError, r"^f, line 7: bad$"),
+    ],
+    ids=["each worker dies", "bad input"],
+)
+def test_a_shard_that_no_process_can_do_is_an_error(job, error, message):
+    with pytest.raises(error, match=message):
+        list(worked(shards_of(), Processes(job, 1)))

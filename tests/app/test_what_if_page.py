@@ -11,8 +11,6 @@ from crfviz.ui.panels.what_if import taken
 from crfviz.ui.state.scenario import Scenario
 from tests.support.app_pages import open_at
 
-pytestmark = pytest.mark.app
-
 SENTENCE = "Mr Smith went to Paris in 2019 , and the cats sang ."
 
 

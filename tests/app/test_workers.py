@@ -1,10 +1,11 @@
-"""`evaluate` by many: the same bytes whoever works, going on after an end, and what is said."""
+"""Commands and their worker processes: the same bytes whoever works, pipes, ends, messages."""
 
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from crfviz.__main__ import main
+from tests.support.forked_server import ForkedProgram
 from tests.support.tiny_tagger import save_tiny
 from tests.support.workers import Shuffled
 
@@ -77,7 +79,7 @@ def test_the_bytes_are_those_of_one_run(workers, model, file, one, tmp_path, mon
     assert sorted(tmp_path.iterdir()) == sorted(paths)
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("forked_workers")
 def test_the_bytes_of_real_processes_are_those_of_one_run(model, file, one, tmp_path, capfd):
     paths = outputs(tmp_path, "many")
     assert evaluate(model, file, paths, "--against", str(model), "--workers", "2") == 0
@@ -151,28 +153,65 @@ def lives(process):
         return False
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("forked_workers")
+def test_a_pipe_is_tagged_by_processes(model, tmp_path, monkeypatch, capfd):
+    sentences = '{"tokens": ["He", "runs"]}\n\n{"tokens": ["dogs"]}\n' * 200
+    file, named = tmp_path / "in.jsonl", ["--model", str(model), "--shard-bytes", "2000"]
+    file.write_text(sentences, encoding="utf-8")
+    assert main(["tag", "--file", str(file), *named]) == 0
+    expected = capfd.readouterr().out
+    read, write = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), "rw", strict=True))
+    writer = threading.Thread(target=lambda: (write.write(sentences), write.close()))
+    writer.start()  # a pipe holds less
+    with read:
+        monkeypatch.setattr("sys.stdin", read)
+        assert main(["tag", "--file", "-", *named, "--workers", "2"]) == 0
+    writer.join()
+    assert capfd.readouterr().out == expected
+
+
+def test_a_command_runs_as_a_module(model):
+    done = subprocess.run(
+        [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout.splitlines()[0].split() == ["He", "runs"]
+    assert done.stderr == ""
+
+
+def test_a_reader_who_leaves_early_sees_no_trace(model):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)]
+    with (
+        os.fdopen(write, "w") as out,
+        ForkedProgram(command, stdout=out, stderr=subprocess.PIPE) as program,
+    ):
+        assert program.stderr.read() == b""
+    assert program.returncode == 1
+
+
 def test_ctrl_c_ends_all_processes_without_a_trace(model, tmp_path):
     text, folder = tmp_path / "long.conll", tmp_path / "out.json.shards"
     text.write_text(corpus(40000), encoding="utf-8")
     command = ["evaluate", str(text), "--model", str(model), "--json", str(tmp_path / "out.json")]
-    with subprocess.Popen(
+    with ForkedProgram(
         [sys.executable, "-m", "crfviz", *command, "--workers", "2", *SIZE],
         stderr=subprocess.PIPE,
-        start_new_session=True,
-        # Where the tests run in the background of a shell, Ctrl+C is ignored, and here it would be.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        text=True,
     ) as process:
         while not (folder.is_dir() and len(list(folder.iterdir())) > 2):
             assert process.poll() is None
             time.sleep(LOOKS)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.killpg(process.pid, signal.SIGINT)
-        said = process.communicate()[1].decode()
+        said = process.stderr.read()
     assert process.returncode == 130
     assert "finished shards are kept in" in said
     assert "Traceback" not in said
-    assert len(children) > 2  # with the one that Python starts to tidy up
+    assert len(children) >= 2  # Python may have started one to tidy up
     while any(lives(child) for child in children):  # it ends by itself, a moment later
         time.sleep(LOOKS)
     assert not (tmp_path / "out.json").exists()

@@ -1,15 +1,18 @@
-"""Servers of the app that start in a moment: forked from a process that has imported the libraries.
+"""Servers and programs that start in a moment: forks of a process that has imported the libraries.
 
 Of the three seconds in which a server starts, imports take most, and a test that kills a hundred
-servers is not about them. What runs is Streamlit's own command all the same.
+servers is not about them. What runs is Streamlit's own command all the same, or the module that
+`python -m` would run.
 """
 
 import os
+import runpy
+import signal
 import subprocess
 import sys
 import threading
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, reduction
 from pathlib import Path
 from types import ModuleType
 
@@ -72,3 +75,84 @@ def serve(arguments, environment, log):
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     main(arguments, prog_name="streamlit")
+
+
+class ForkedProgram(ForkedServer):
+    """A command of Python in a fork, used as `subprocess.Popen` is.
+
+    The command is `[sys.executable, "-m", MODULE, *ARGUMENTS]`, or has "-c" and code for "-m" and
+    the module. Standard streams are pipes, files, or those of this process.
+    """
+
+    def __init__(self, command, *, stdin=None, stdout=None, stderr=None, text=False, env=None):
+        theirs, ours = [], []
+        for number, stream in enumerate((stdin, stdout, stderr)):
+            if stream == subprocess.PIPE:
+                ends = os.pipe()[:: -1 if number else 1]  # theirs first
+                mode = ("r" if number else "w") + ("" if text else "b")
+                theirs.append(ends[0])
+                ours.append(os.fdopen(ends[1], mode))
+            else:
+                theirs.append(os.dup(number if stream is None else stream.fileno()))
+                ours.append(None)
+        self.stdin, self.stdout, self.stderr = ours
+        environment = dict(os.environ if env is None else env)
+        arguments = (command[1:], environment, [_Inherited(each) for each in theirs])
+        process = get_context("forkserver").Process(target=become, args=arguments)
+        with _one_at_a_time, forking():
+            process.start()
+        for each in theirs:
+            os.close(each)
+        super().__init__(process)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for stream in (self.stdin, self.stdout, self.stderr):
+            if stream is not None:
+                stream.close()
+        self.wait()
+
+    @property
+    def returncode(self):
+        return self.poll()
+
+
+class _Inherited:
+    """A file descriptor that goes along into the fork."""
+
+    def __init__(self, descriptor):
+        self._descriptor = descriptor
+
+    def __reduce__(self):
+        return _detached, (reduction.DupFd(self._descriptor),)
+
+
+def _detached(descriptor):
+    return descriptor.detach()
+
+
+def become(command, environment, streams):
+    """What the fork does: become the program, in a session of its own."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode) for n, mode in enumerate("rww"))
+    kind, program, *arguments = command
+    sys.argv = [program, *arguments]
+    if kind == "-c":
+        exec(program, {"__name__": "__main__"})
+    else:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+class ForkingSubprocess:
+    """In place of the module `subprocess`, where a test puts it: programs are forked."""
+
+    Popen = ForkedProgram
+    PIPE, TimeoutExpired = subprocess.PIPE, subprocess.TimeoutExpired

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
@@ -41,23 +40,6 @@ def old(tmp_path):
     connection.executescript(DUMP.read_text(encoding="utf-8"))
     connection.close()
     return path
-
-
-@pytest.fixture
-def old_server(cluster):
-    """A server's database of version 1, with the rows of the file."""
-    url = cluster.create("old")
-    engine = create_engine(database_url(url))
-    lines = DUMP.read_text("utf-8").splitlines()
-    tables = ("documents", "items", "annotations")
-    rows = [line for table in tables for line in lines if f'INTO "crfviz_{table}"' in line]
-    with engine.begin() as connection:
-        command.upgrade(scripts(connection), "1")
-        for row in rows:
-            connection.exec_driver_sql(row)
-    engine.dispose()
-    yield url
-    cluster.drop("old")
 
 
 def scripts(connection=None):
@@ -183,10 +165,6 @@ def test_work_goes_on_in_the_store_of_an_older_crfviz(labelled):
     assert labelled.item_ids("gone.txt")[0] > max(ids)
 
 
-def test_a_server_of_version_1_is_migrated_with_all_its_rows(old_server):
-    check_old(old_server)
-
-
 def test_a_migration_that_fails_leaves_the_old_version(old, monkeypatch):
     before = dump(old)
     monkeypatch.setattr("alembic.op.add_column", fail)
@@ -208,13 +186,9 @@ def dump(path):
     return lines
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_the_migrations_make_the_tables_of_the_schema(kind, tmp_path, request):
+def assert_migrated(url):
+    """The migrations make the tables of the schema."""
     assert ScriptDirectory.from_config(scripts()).get_heads() == [VERSION]
-    if kind == "sqlite":
-        url = f"sqlite:///{tmp_path}/new.db"
-    else:
-        url = request.getfixturevalue("cluster").create("migrated")
     open_store(url).close()
     engine = create_engine(database_url(url))
     with engine.connect() as connection:
@@ -222,6 +196,10 @@ def test_the_migrations_make_the_tables_of_the_schema(kind, tmp_path, request):
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, TABLES) == []
     engine.dispose()
+
+
+def test_the_migrations_make_the_tables_of_the_schema(tmp_path):
+    assert_migrated(f"sqlite:///{tmp_path}/new.db")
 
 
 @pytest.mark.parametrize("version", ["4", "12", "later"])
@@ -277,34 +255,6 @@ def test_the_store_is_where_the_environment_says(tmp_path, monkeypatch):
 def test_an_address_that_means_nothing_is_refused(url, message):
     with pytest.raises(StoreError, match=message):
         open_store(url)
-
-
-@pytest.fixture
-def encoded(cluster):
-    """Makes a database of another encoding."""
-    made = []
-
-    def make(encoding):
-        made.append(f"of_{encoding.lower()}")
-        return cluster.create(made[-1], encoding)
-
-    yield make
-    for name in made:
-        cluster.drop(name)
-
-
-@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
-def test_a_server_that_is_not_set_to_utf_8_keeps_what_it_can(encoded, encoding):
-    with open_store(encoded(encoding)) as store:
-        store.add("été", [Item("Où est-il ?", ((0, 2), (3, 9), (10, 11)))])
-        assert store.documents()[0].name == "été"
-
-
-def test_letters_that_a_database_does_not_have_are_named(encoded):
-    with open_store(encoded("LATIN1")) as store:
-        with pytest.raises(StoreError, match=r"does not have these letters.*ENCODING 'UTF8'"):
-            store.add("日本", [Item("日本", ((0, 2),))])
-        assert store.documents() == []
 
 
 def test_the_password_is_never_shown():

@@ -1,9 +1,9 @@
-"""The store on SQLite and, where its programs are installed, on PostgreSQL."""
+"""The store on SQLite; tests/app/test_store_postgres.py runs these tests on PostgreSQL."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count, product
+from itertools import product
 from threading import Barrier, Thread
 
 import pytest
@@ -14,19 +14,12 @@ from crfviz.exceptions import ConflictError, StoreError
 
 TEXT = "Kim saw Oslo"
 OFFSETS = ((0, 3), (4, 7), (8, 12))
-NUMBERS = count()
 GOLD = ("PROPN", "VERB", "PROPN")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request, tmp_path):
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/annotations.db"
-        return
-    cluster = request.getfixturevalue("cluster")
-    name = f"store{next(NUMBERS)}"
-    yield cluster.create(name)
-    cluster.drop(name)
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path}/annotations.db"
 
 
 @pytest.fixture
@@ -271,24 +264,6 @@ def at_once(tasks):
     for thread in threads:
         thread.join()
     return results, errors
-
-
-@pytest.mark.slow
-def test_fifty_thousand_sentences_are_stored_and_the_store_answers_meanwhile(store):
-    store.add("a", [sentence()])
-    (item,) = store.item_ids("a")
-    reports = []
-
-    def answer(done, total):
-        reports.append((done, total))
-        assert [d.name for d in store.documents()] == ["a"]  # nothing is half there
-
-    store.add("big", [sentence(text=f"{TEXT} {n}") for n in range(50_000)], answer)
-    assert reports[-1] == (50_000, 50_000)
-    assert len(reports) == 50
-    assert store.progress("big", "anna").total == 50_000
-    assert store.items("big", start=49_999)[0].text == f"{TEXT} 49999"
-    assert store.save(annotation(item)).revision == 1
 
 
 def test_counts_are_those_of_the_lists(store):

@@ -1,4 +1,4 @@
-"""A document keeps the tags that it was begun with, on SQLite and on PostgreSQL."""
+"""A document keeps the tags it was begun with; tests/app/test_store_postgres.py repeats this."""
 
 from dataclasses import replace
 
@@ -15,17 +15,10 @@ UPOS = ("NOUN", "PROPN", "PRON", "VERB")
 NER = ("O", "B-ORG", "I-ORG")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request, tmp_path):
-    if request.param == "sqlite":
-        url, drop = f"sqlite:///{tmp_path}/annotations.db", None
-    else:
-        cluster = request.getfixturevalue("cluster")
-        url, drop = cluster.create("tagsets"), cluster.drop
-    with open_store(url) as opened:
+@pytest.fixture
+def store(tmp_path):
+    with open_store(f"sqlite:///{tmp_path}/annotations.db") as opened:
         yield opened
-    if drop:
-        drop("tagsets")
 
 
 def said(item, final, model="upos", annotator="anna", **fields):

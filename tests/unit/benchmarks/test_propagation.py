@@ -16,8 +16,6 @@ from tests.support.fake_tagger import FakeTagger
 from tests.support.paths import ROOT
 from tests.support.strategies import chains
 
-pytestmark = pytest.mark.slow
-
 PATH = ROOT / "benchmarks" / "propagation.py"
 
 

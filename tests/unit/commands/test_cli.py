@@ -1,9 +1,6 @@
 import io
 import json
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -242,33 +239,6 @@ def test_an_unknown_command_shows_the_usage(arguments, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     assert "usage: crfviz" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_it_runs_as_a_module(model):
-    done = subprocess.run(
-        [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)],
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    assert done.stdout.splitlines()[0].split() == ["He", "runs"]
-    assert done.stderr == ""
-
-
-@pytest.mark.slow
-def test_a_reader_who_leaves_early_sees_no_trace(model):
-    read, write = os.pipe()
-    os.close(read)
-    run = subprocess.run(
-        [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)],
-        stdout=write,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
-    os.close(write)
-    assert run.returncode == 1
-    assert run.stderr == b""
 
 
 def test_a_textbook_chain_is_tagged_at_blanks(capsys):

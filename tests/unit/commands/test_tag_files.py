@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -135,19 +133,6 @@ def test_a_pipe_is_tagged_as_a_file_is(model, tmp_path, monkeypatch, capfdbinary
     capfdbinary.readouterr()
     assert main(["tag", "--file", "-", "--model", str(model), "--shard-bytes", "20"]) == 0
     assert capfdbinary.readouterr().out.decode() == wanted
-
-
-@pytest.mark.slow
-def test_a_real_pipe_through_processes(model, tmp_path):
-    content = JSONL * 200
-    command = ["tag", "--file", "-", "--model", str(model), "--workers", "2"]
-    done = subprocess.run(
-        [sys.executable, "-m", "crfviz", *command, "--shard-bytes", "2000"],
-        input=content.encode(),
-        capture_output=True,
-        check=True,
-    )
-    assert done.stdout.decode() == tag(model, JSONL, tmp_path) * 200
 
 
 @pytest.mark.parametrize("workers", [2, 7])

@@ -124,7 +124,6 @@ def any_ask(draw, kind, chain):
     return Ask(kind, word if "word" in form else None, given)
 
 
-@pytest.mark.slow
 def test_every_question_has_one_right_answer_and_it_is_that_of_enumeration():
     draw = random.Random(13)
     asked = dict.fromkeys(FORMS, 0)

@@ -4,7 +4,6 @@ import json
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from crfviz.chain.edits import Edits
 from crfviz.ui.state.link import Models, decode, encode
@@ -55,18 +54,3 @@ def test_the_same_scenario_is_written_as_the_same_link(old):
     link = with_snapshots(encode(scenario, MODELS), snapshots_of(old))
     assert link.complete
     assert urlencode(link.params) == old["link"]
-
-
-@pytest.mark.app
-@pytest.mark.parametrize("page", ["compare", "entities", "homework"])
-def test_an_old_link_opens_its_page_and_stays_the_address(page):
-    old = next(old for old in OLD["links"] if old["page"] == page)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page(f"pages/{page}.py")
-    app.query_params.update(parse_qsl(old["link"], keep_blank_values=True))
-    app.run()
-    assert not app.exception
-    assert not app.toast
-    assert not app.warning
-    assert app.sidebar.text_input(key="sentence").value == old["scenario"]["sentence"]
-    assert urlencode(app.query_params) == old["link"]

@@ -10,10 +10,8 @@ from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
 from tests.support.forked_server import fork
 
-pytestmark = pytest.mark.slow  # they label for seconds
-
 ANNOTATORS = 5
-SECONDS = 6.0
+SECONDS = 2.0
 PACE = (0.0, 0.3)
 
 

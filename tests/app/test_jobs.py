@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from crfviz.annotations.teaching import jobs as jobs_module
 from crfviz.annotations.teaching.gains import taught_of
 from crfviz.annotations.teaching.jobs import Jobs, Status
 from crfviz.annotations.teaching.learning import Lesson
@@ -17,10 +18,8 @@ from crfviz.annotations.teaching.teach import start_teaching, teach
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import list_taggers
 from crfviz.text.sentences import Sentence
-from tests.support.paths import ROOT
+from tests.support.forked_server import ForkedProgram, ForkingSubprocess
 from tests.support.tiny_tagger import save_tiny
-
-pytestmark = pytest.mark.slow  # each starts a process that teaches
 
 SENTENCES = [
     Sentence(("He", "runs"), ("NOUN", "VERB")),
@@ -39,6 +38,12 @@ def own(tmp_path, monkeypatch):
 @pytest.fixture
 def tiny(tmp_path):
     return str(save_tiny(tmp_path / "tiny"))
+
+
+@pytest.fixture
+def forked(monkeypatch):
+    """Jobs that are forks: each saves two seconds."""
+    monkeypatch.setattr(jobs_module, "subprocess", ForkingSubprocess)
 
 
 def until(condition):
@@ -63,7 +68,8 @@ def test_a_job_ends_with_the_result_that_teaching_gives(tiny):
     assert found.gains == here.gains
 
 
-def test_progress_grows_and_everybody_sees_it(tiny):
+@pytest.mark.usefixtures("forked")
+def test_progress_grows_for_everybody_and_a_cancelled_job_leaves_nothing_behind(own, tiny):
     jobs = Jobs()
     job = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES)
     seen = {"one": [], "other": []}
@@ -79,24 +85,18 @@ def test_progress_grows_and_everybody_sees_it(tiny):
     for watcher in watchers:
         watcher.join(DEADLINE)
     job.cancel()
-    job.wait(DEADLINE)
+    status = job.wait(DEADLINE)
     assert jobs.all == [job]
     for shares in seen.values():
         assert shares == sorted(shares)
         assert len(set(shares)) == 4
-
-
-def test_a_cancelled_job_leaves_nothing_behind(own, tiny):
-    job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
-    until(lambda: job.status.progress > 0)
-    job.cancel()
-    status = job.wait(DEADLINE)
     assert (status.state, status.message) == ("cancelled", "cancelled; nothing was saved")
     assert_nothing_left(own)
     job.cancel()  # once more does nothing
     assert job.status == status
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_job_can_be_cancelled_before_it_has_begun(own, tiny):
     job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
     job.cancel()
@@ -104,6 +104,7 @@ def test_a_job_can_be_cancelled_before_it_has_begun(own, tiny):
     assert_nothing_left(own)
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_crash_is_a_message(own, tiny):
     job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
     until(lambda: job.status.progress > 0)
@@ -114,21 +115,17 @@ def test_a_crash_is_a_message(own, tiny):
     assert_nothing_left(own)
 
 
-def test_bad_input_is_said_as_the_command_says_it(tiny):
-    job = start_teaching(Jobs(), Lesson(tiny), [Sentence(("so",), ("ADV",))])
-    status = job.wait(DEADLINE)
-    assert status.state == "failed"
-    assert status.message == (
-        "sentence 1 to learn from has the tag 'ADV'; the model has NOUN, VERB, X"
-    )
-
-
-def test_an_unknown_command_is_a_message_too():
+@pytest.mark.usefixtures("forked")
+def test_what_a_command_refuses_is_the_message_of_its_job(tiny):
+    status = start_teaching(Jobs(), Lesson(tiny), [Sentence(("so",), ("ADV",))]).wait(DEADLINE)
+    said = "sentence 1 to learn from has the tag 'ADV'; the model has NOUN, VERB, X"
+    assert (status.state, status.message) == ("failed", said)
     status = Jobs().start("nothing", ["no-such-command"]).wait(DEADLINE)
     assert status.state == "failed"
     assert "invalid choice: 'no-such-command'" in status.message
 
 
+@pytest.mark.usefixtures("forked")
 def test_one_job_runs_at_a_time_and_the_others_wait_for_it(tiny):
     jobs = Jobs()
     first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
@@ -145,6 +142,7 @@ def test_one_job_runs_at_a_time_and_the_others_wait_for_it(tiny):
     assert [jobs.ahead(job) for job in jobs.all] == [0, 0, 0]
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_visitor_has_one_job(tiny):
     jobs = Jobs()
     first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
@@ -169,6 +167,7 @@ def test_sentences_that_cannot_be_handed_on_are_said_at_once(tiny):
     assert not jobs.all
 
 
+@pytest.mark.usefixtures("forked")
 def test_many_sentences_go_through_the_pipe(tiny):
     job = start_teaching(
         Jobs(), Lesson(tiny, "crf", epochs=1), SENTENCES * 1000
@@ -180,7 +179,7 @@ def test_many_sentences_go_through_the_pipe(tiny):
 
 SERVER = """
 import sys, time
-from tests.unit.annotations.teaching.test_jobs import LONG, SENTENCES, Jobs, Lesson, start_teaching
+from tests.app.test_jobs import LONG, SENTENCES, Jobs, Lesson, start_teaching
 job = start_teaching(Jobs(), Lesson(sys.argv[1], **LONG), SENTENCES)
 while job.status.progress == 0:
     time.sleep(0.01)
@@ -191,9 +190,8 @@ time.sleep(600)
 
 def test_the_work_ends_when_the_server_is_killed(own, tiny):
     """Nobody reads what it writes any more, so it stops at the next line."""
-    with subprocess.Popen(
-        [sys.executable, "-c", SERVER, tiny], stdout=subprocess.PIPE, text=True, cwd=ROOT
-    ) as server:
+    command = [sys.executable, "-c", SERVER, tiny]
+    with ForkedProgram(command, stdout=subprocess.PIPE, text=True) as server:
         work = Path("/proc", server.stdout.readline().strip())
         assert "teach" in work.joinpath("cmdline").read_text()
         server.kill()

@@ -5,14 +5,11 @@ import sys
 from dataclasses import replace
 
 import pytest
-import torch
 
 from crfviz.annotations.teaching.learning import METHODS
 from crfviz.text.sentences import Sentence
 from tests.support.paths import ROOT
 from tests.support.tiny_tagger import save_tiny
-
-pytestmark = pytest.mark.slow
 
 PATH = ROOT / "benchmarks" / "teaching.py"
 SENTENCES = [
@@ -34,22 +31,12 @@ def benchmark():
     return module
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Two threads on busy cores wait for each other longer than they work."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture
 def setting(benchmark, tmp_path):
     folder = str(save_tiny(tmp_path / "tiny"))
     return benchmark.Setting(folder, "as trained", SENTENCES, SENTENCES[2:], SENTENCES[:2])
 
 
-@pytest.mark.slow
 def test_much_teaching_gets_every_word_right(benchmark, setting):
     recipe = replace(METHODS["tagger"], learning_rate=0.02, epochs=100, drop_outputs=0.0)
     found = benchmark.measure(setting, "tagger", len(SENTENCES), recipe)

@@ -1,0 +1,64 @@
+"""PostgreSQL databases: migrations, and encodings that are not UTF-8."""
+
+import pytest
+from alembic import command
+from sqlalchemy import create_engine
+
+from crfviz.annotations.records import Item
+from crfviz.annotations.store.database import database_url
+from crfviz.annotations.store.store import open_store
+from crfviz.exceptions import StoreError
+from tests.unit.annotations.test_database import DUMP, assert_migrated, check_old, scripts
+
+
+@pytest.fixture
+def old_server(cluster):
+    """A server's database of version 1, with the rows of the file."""
+    url = cluster.create("old")
+    engine = create_engine(database_url(url))
+    lines = DUMP.read_text("utf-8").splitlines()
+    tables = ("documents", "items", "annotations")
+    rows = [line for table in tables for line in lines if f'INTO "crfviz_{table}"' in line]
+    with engine.begin() as connection:
+        command.upgrade(scripts(connection), "1")
+        for row in rows:
+            connection.exec_driver_sql(row)
+    engine.dispose()
+    yield url
+    cluster.drop("old")
+
+
+def test_a_server_of_version_1_is_migrated_with_all_its_rows(old_server):
+    check_old(old_server)
+
+
+def test_the_migrations_make_the_tables_of_the_schema(cluster):
+    assert_migrated(cluster.create("migrated"))
+
+
+@pytest.fixture
+def encoded(cluster):
+    """Makes a database of another encoding."""
+    made = []
+
+    def make(encoding):
+        made.append(f"of_{encoding.lower()}")
+        return cluster.create(made[-1], encoding)
+
+    yield make
+    for name in made:
+        cluster.drop(name)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_server_that_is_not_set_to_utf_8_keeps_what_it_can(encoded, encoding):
+    with open_store(encoded(encoding)) as store:
+        store.add("été", [Item("Où est-il ?", ((0, 2), (3, 9), (10, 11)))])
+        assert store.documents()[0].name == "été"
+
+
+def test_letters_that_a_database_does_not_have_are_named(encoded):
+    with open_store(encoded("LATIN1")) as store:
+        with pytest.raises(StoreError, match=r"does not have these letters.*ENCODING 'UTF8'"):
+            store.add("日本", [Item("日本", ((0, 2),))])
+        assert store.documents() == []

@@ -1,0 +1,263 @@
+"""Train a tagger on annotated sentences, of a list or a store, and save it as a new model."""
+
+import argparse
+import json
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+import torch
+import torchcrf
+
+from crfviz.__main__ import main
+from crfviz.annotations.agreement import agreement
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.store.store import open_store
+from crfviz.annotations.teaching.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, Lesson, learn
+from crfviz.annotations.teaching.teach import teach
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.potentials import Potentials
+from crfviz.commands import teach as teach_command
+from crfviz.corpus.excerpts import EXCERPTS
+from crfviz.taggers.lexicon import read_lexicon
+from crfviz.taggers.neural.tagger import load_model
+from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.text.formats import render_sentences
+from crfviz.text.sentences import Sentence
+from tests.support import oracle
+from tests.support.tiny_tagger import save_tiny
+
+SENTENCES = [
+    Sentence(("He", "runs", "to", "Paris"), ("NOUN", "VERB", "X", "NOUN")),
+    Sentence(("Run", "!"), ("VERB", "X")),
+    Sentence(("dogs", "run"), ("NOUN", "VERB")),
+]
+OFFSETS = ((0, 2), (3, 7))
+SAID = {  # final tags of "He runs" and "He Runs" by annotator
+    "anna": [("NOUN", "VERB"), ("NOUN", "VERB")],
+    "ben": [("NOUN", "NOUN"), ("NOUN", "VERB")],
+}
+
+
+@pytest.fixture(autouse=True)
+def own(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
+    return tmp_path / "own"
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    return save_tiny(tmp_path / "tiny")
+
+
+def quiet(*_):
+    pass
+
+
+def everything_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def path_probability(tagger, sentence):
+    chain = tagger.potentials(sentence.tokens)
+    return oracle.probability(chain, [tagger.tags.index(tag) for tag in sentence.tags])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_taught_model_loads_by_name_and_finds_what_it_was_taught_likelier(own, tiny, method):
+    lesson = Lesson(str(tiny), method, name="Mine, all mine", held_out=0)
+    taught = teach(lesson, SENTENCES, quiet)
+    assert taught.name == "Mine-all-mine"
+    assert taught.name in list_taggers()
+    before, after = load_tagger(tiny), load_tagger(taught.name)
+    old, new = (
+        [path_probability(tagger, sentence) for sentence in SENTENCES] for tagger in (before, after)
+    )
+    assert torch.tensor(new).log().sum() > torch.tensor(old).log().sum()
+    assert own.joinpath(taught.name).is_dir()
+
+
+CORRECTED = Sentence(
+    ("They", "book", "flights", "and", "book", "hotels", "."),
+    ("PRON", "VERB", "NOUN", "CCONJ", "VERB", "NOUN", "PUNCT"),
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "righted"), [({}, 0), ({"learning_rate": 5e-3}, 1)], ids=["as it is", "in big steps"]
+)
+def test_a_correction_of_a_shipped_model_is_learnt(more, righted):
+    before = load_tagger("upos-en-contextfree")
+    path = [before.tags.index(tag) for tag in CORRECTED.tags]
+    assert viterbi(before.potentials(CORRECTED.tokens)).path != path
+    lesson = Lesson("upos-en-contextfree", held_out=0, **more)
+    taught = teach(lesson, [CORRECTED], quiet)
+    old, new = (
+        _log_probability(tagger.potentials(CORRECTED.tokens), path)
+        for tagger in (before, load_tagger(taught.name))
+    )
+    assert new > old + 0.1
+    assert taught.gains[0].after.log_likelihood == pytest.approx(new / len(path))
+    assert taught.gains[0].righted >= righted
+    assert [gain.name for gain in taught.gains] == ["taught", EXCERPTS["excerpts/ewt-dev.conllu"]]
+
+
+def _log_probability(chain, path):
+    """log p(path) by pytorch-crf, which shares no code with ours."""
+    peer = torchcrf.CRF(chain.num_tags, batch_first=True).double()
+    peer.load_state_dict(
+        {
+            "start_transitions": chain.start,
+            "end_transitions": chain.end,
+            "transitions": chain.transitions,
+        }
+    )
+    mask = torch.ones(1, len(path), dtype=torch.bool)
+    return peer(chain.emissions[None], torch.tensor([path]), mask).item()
+
+
+def test_teaching_the_crf_leaves_the_emissions_alone(tiny):
+    taught = teach(Lesson(str(tiny), CRF_ONLY, held_out=0), SENTENCES, quiet)
+    before, after = (
+        tagger.potentials(SENTENCES[0].tokens)
+        for tagger in (load_tagger(tiny), load_tagger(taught.name))
+    )
+    assert torch.equal(before.emissions, after.emissions)
+    assert not torch.equal(before.transitions, after.transitions)
+
+
+def test_the_first_step_of_the_crf_goes_from_expected_to_observed_counts(tiny):
+    stored, sentence = load_model(tiny), SENTENCES[0]
+    recipe = replace(METHODS[CRF_ONLY], epochs=1)
+    network = learn(stored, [sentence], CRF_ONLY, recipe, quiet)
+    moved = network.crf.transitions - stored.network.crf.transitions
+    emissions = stored.network.emissions(stored.vocabulary.encode([sentence.tokens]))[0]
+    crf = stored.network.crf
+    chain = Potentials(emissions, crf.transitions, crf.start_transitions, crf.end_transitions)
+    missing = torch.zeros(3, 3)
+    for (_, (one, other)), mass in oracle.edge_marginals(chain).items():
+        missing[one, other] -= mass
+    ids = [stored.config.tags.index(tag) for tag in sentence.tags]
+    for one, other in pairwise(ids):
+        missing[one, other] += 1
+    assert torch.equal(moved.sign(), missing.sign())
+
+
+def test_teaching_again_gives_the_same_weights(own, tiny):
+    folders = [own / teach(Lesson(str(tiny)), SENTENCES, quiet).name for _ in range(2)]
+    one, other = (everything_of(folder)["model.safetensors"] for folder in folders)
+    assert folders[1].name == "tiny-taught-2"
+    assert one == other
+
+
+def test_no_model_is_written_over(tiny, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_MODELS", str(tiny.parent))
+    before = everything_of(tiny)
+    taught = teach(Lesson("tiny", name="tiny"), SENTENCES, quiet)
+    assert taught.name == "tiny-2"
+    assert everything_of(tiny) == before
+    assert teach(Lesson("tiny", name="upos-en"), SENTENCES, quiet).name == "upos-en-2"
+
+
+@pytest.mark.parametrize("moment", ["learning", "measuring", "saving"])
+def test_what_is_cancelled_leaves_nothing_behind(own, tiny, moment):
+    def cancel(_, message):
+        if moment in message:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        teach(Lesson(str(tiny)), SENTENCES, cancel)
+    assert not own.exists() or not list(own.iterdir())
+
+
+def test_the_card_says_from_what_the_model_was_taught(own, tiny):
+    (tiny / "README.md").write_text("# tiny\n\nMade of dice.\n\n## Licence\n\nNone.\n")
+    taught = teach(Lesson(str(tiny), held_out=0.34), SENTENCES, quiet)
+    card = load_tagger(taught.name).card()
+    assert card.startswith("# tiny-taught\n\n`tiny` after it has learnt from 2 annotated sentences")
+    assert "| held out (1) |" in card
+    assert "## The card of tiny\n\nMade of dice.\n\n### Licence\n\nNone.\n" in card
+    record = json.loads((own / taught.name / "teaching.json").read_text())
+    assert record["num_sentences"] == 2
+    assert record["recipe"]["epochs"] == METHODS[WHOLE_TAGGER].epochs
+
+
+def test_the_figures_of_the_old_card_are_not_taken_over():
+    taught = teach(Lesson("upos-en-contextfree", CRF_ONLY, held_out=0), [CORRECTED], quiet)
+    card = load_tagger(taught.name).card()
+    assert "CC BY-SA 4.0" in card
+    assert "left to right" not in card
+    assert "evaluate --card" not in card
+
+
+def test_examples_stay_where_their_claims_still_hold():
+    taught = teach(Lesson("upos-en-contextfree", CRF_ONLY, held_out=0), [CORRECTED], quiet)
+    kept = load_tagger(taught.name).examples()
+    assert kept
+    assert set(kept) <= set(load_tagger("upos-en-contextfree").examples())
+
+
+def test_the_words_that_were_taught_join_those_of_the_training():
+    sentence = Sentence(("Zxqq", "book"), ("NOUN", "X"))
+    taught = teach(Lesson("upos-en-contextfree", CRF_ONLY, held_out=0), [sentence], quiet)
+    before = read_lexicon(load_tagger("upos-en-contextfree").folder)
+    after = read_lexicon(load_tagger(taught.name).folder)
+    assert before.tags_of("zxqq") == frozenset()
+    assert after.tags_of("zxqq") == {"NOUN"}
+    assert after.tags_of("book") == before.tags_of("book") | {"X"}
+    assert after.tags_of("the") == before.tags_of("the")
+    assert after.longest == before.longest
+
+
+def test_bio_that_starts_with_i_is_learnt_as_b(tmp_path):
+    folder = save_tiny(tmp_path / "ner", tags=("O", "B-PER", "I-PER"), scheme="BIO")
+    sentence = Sentence(("He", "sees", "dogs"), ("I-PER", "I-PER", "O"))
+    taught = teach(Lesson(str(folder), held_out=0), [sentence], quiet)
+    assert taught.gains[0].after.entity_f1 is not None
+    assert taught.gains[0].after.log_likelihood > taught.gains[0].before.log_likelihood
+
+
+def test_the_command_teaches_and_prints_what_was_gained(own, tiny, tmp_path, capsys):
+    file = tmp_path / "done.jsonl"
+    file.write_text(render_sentences(SENTENCES, "jsonl"), encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    teach_command.add_arguments(parser)
+    options = parser.parse_args([str(file), "--model", str(tiny), "--held-out", "0"])
+    assert teach_command.main(options) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"tiny-taught: {own / 'tiny-taught'}")
+    assert "| taught (3) | 8 | before |" in printed.out
+    assert "100 %  saving tiny-taught" in printed.err
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(f"sqlite:///{tmp_path / 'annotations.db'}") as opened:
+        opened.add("notes", [Item("He runs", OFFSETS), Item("He Runs", OFFSETS)])
+        for name, tags in SAID.items():
+            for item, final in zip(opened.items("notes"), tags, strict=True):
+                said = Annotation(item.id, name, OFFSETS, ("X", "X"), final, state="done")
+                opened.save(said)
+        yield opened
+
+
+def test_disagreements_lead_back_to_the_stored_sentences(store):
+    found = agreement(store.annotations("notes"), "anna", "ben")
+    (one,) = found.disagreements
+    assert store.item(one.item.id).text == "He runs"
+    assert (one.word, one.tags) == ("runs", ("VERB", "NOUN"))
+    assert (found.sentences, found.words, found.observed) == (2, 4, 0.75)
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("file_format", ["jsonl", "conllu", "columns"])
+def test_what_is_exported_can_be_taught(tmp_path, monkeypatch, capsys, file_format):
+    """`teach` reads what `annotations export` writes."""
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
+    monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path / 'annotations.db'}")
+    file, tiny = str(tmp_path / "done"), str(save_tiny(tmp_path / "tiny"))
+    export = ["--annotator", "anna", "--state", "done", "--format", file_format, "--out", file]
+    assert main(["annotations", "export", *export]) == 0
+    assert main(["teach", file, "--model", tiny, "--held-out", "0", "--json-lines"]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])["result"]
+    assert (result["num_sentences"], result["gains"][0]["num_words"]) == (2, 4)
