@@ -1,16 +1,19 @@
-"""Tensors that are nearly equal."""
+"""Tensors that are nearly equal, and slopes, both without SymPy.
+
+`torch.testing` and `torch.autograd.gradcheck` import it: three seconds in each process.
+"""
+
+from itertools import product
 
 import numpy as np
+import pytest
 import torch
 
 DEFAULT = {torch.float64: 1e-7, torch.float32: 1e-5}
 
 
 def assert_close(found, expected, *, rtol=None, atol=None):
-    """Assert equal shapes and types, and values within rtol and atol (NaN nowhere).
-
-    Does what `torch.testing.assert_close` does, which imports SymPy: three seconds in each process.
-    """
+    """Assert equal shapes and types, and values within rtol and atol (NaN nowhere)."""
     assert found.dtype == expected.dtype
     assert found.shape == expected.shape
     near = DEFAULT.get(found.dtype, 0)
@@ -21,3 +24,17 @@ def assert_close(found, expected, *, rtol=None, atol=None):
         atol=near if atol is None else atol,
         equal_nan=False,
     )
+
+
+def assert_slopes(function, inputs, step=1e-5):
+    """Assert that autograd's gradient of a scalar function is that of central differences."""
+    slopes = torch.autograd.grad(function(*inputs), inputs)
+    for number, slope in enumerate(slopes):
+        for cell in product(*map(range, slope.shape)):
+            values = []
+            for change in (step, -step):
+                moved = [tensor.detach().clone() for tensor in inputs]
+                moved[number][cell] += change
+                values.append(function(*(tensor.requires_grad_() for tensor in moved)).item())
+            expected = (values[0] - values[1]) / (2 * step)
+            assert slope[cell].item() == pytest.approx(expected, abs=1e-7)

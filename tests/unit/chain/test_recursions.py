@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crfviz.chain import recursions
 from crfviz.chain.recursions import TOLERANCE, lowest_best, near_best
 from tests.support import oracle
-from tests.support.close import assert_close
+from tests.support.close import assert_close, assert_slopes
 from tests.support.strategies import chains, fewer_examples
 from tests.support.weights import lines, uses
 
@@ -151,7 +151,7 @@ def test_gradients_are_the_slopes():
         for shape in shapes
     ]
     mask = torch.tensor([[True, True, True], [True, True, False]])
-    assert torch.autograd.gradcheck(lambda *x: recursions.log_partition(*x, mask), leaves)
+    assert_slopes(lambda *x: recursions.log_partition(*x, mask).sum(), leaves)
 
 
 def test_follow_walks_along_pointers():

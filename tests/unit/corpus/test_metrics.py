@@ -51,25 +51,6 @@ def test_accuracy_is_that_of_scikit_learn(pair):
     )
 
 
-def test_accuracy_by_hand():
-    found = accuracy(GOLD, GUESS)
-    assert found.tokens.value == pytest.approx(6 / 9, abs=1e-12)
-    assert found.sentences.value == 0.0
-    assert found.sentences.low == 0.0
-    assert 0.0 < found.sentences.high < 1.0
-
-
-def test_entity_scores_by_hand():
-    found = entity_scores(GOLD, GUESS, generator())
-    assert found.precision.value == pytest.approx(1 / 4, abs=1e-12)  # PER PER LOC LOC guessed
-    assert found.recall.value == pytest.approx(1 / 3, abs=1e-12)  # PER LOC LOC in gold
-    assert found.f1.value == pytest.approx(2 / 7, abs=1e-12)
-    assert found.f1_by_type == {
-        "LOC": 0.0,
-        "PER": pytest.approx(2 / 3, abs=1e-12),  # 1 right, 2 guessed, 1 in gold
-    }
-
-
 @fewer_examples
 @given(taggings())
 def test_entity_scores_are_those_of_seqeval_in_strict_mode(pair):

@@ -5,6 +5,7 @@ import pytest
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import ModelError
 from crfviz.taggers.examples import CHECKS, Example, holds, read_examples, write_examples
+from crfviz.taggers.registry import list_taggers, load_tagger
 
 LINE = {
     "text": "a b",
@@ -16,7 +17,7 @@ LINE = {
 }
 
 
-def example(kind, position=None, gold=None):
+def claim_of(kind, position=None, gold=None):
     return Example("a b", ("a", "b"), "A claim.", kind, position, gold)
 
 
@@ -25,7 +26,7 @@ PULLED = Potentials([[1.0, 0.5], [2.0, 0.0]], [[-3, -3], [0, 0]], tags=["X", "Y"
 
 
 def test_written_examples_are_read_back(tmp_path):
-    examples = [example("near_tie"), example("viterbi_wrong", 0, ("X", "Ü"))]
+    examples = [claim_of("near_tie"), claim_of("viterbi_wrong", 0, ("X", "Ü"))]
     write_examples(tmp_path / "examples.jsonl", examples)
     assert read_examples(tmp_path / "examples.jsonl") == examples
 
@@ -62,18 +63,18 @@ def test_a_broken_line_is_named(tmp_path, line, message):
 @pytest.mark.parametrize(
     ("claim", "true"),
     [
-        (example("greedy_differs", 0), True),
-        (example("greedy_differs", 1), False),
-        (example("left_to_right_differs", 0), True),
-        (example("left_to_right_differs", 1), False),
-        (example("viterbi_finds", gold=("Y", "X")), True),
-        (example("viterbi_finds", gold=("X", "X")), False),
-        (example("viterbi_right", gold=("Y", "X")), True),
-        (example("viterbi_right", gold=("X", "X")), False),
-        (example("viterbi_wrong", 0, ("X", "X")), True),
-        (example("viterbi_wrong", 0, ("Y", "X")), False),
-        (example("max_marginal_differs", 0), False),
-        (example("near_tie"), False),
+        (claim_of("greedy_differs", 0), True),
+        (claim_of("greedy_differs", 1), False),
+        (claim_of("left_to_right_differs", 0), True),
+        (claim_of("left_to_right_differs", 1), False),
+        (claim_of("viterbi_finds", gold=("Y", "X")), True),
+        (claim_of("viterbi_finds", gold=("X", "X")), False),
+        (claim_of("viterbi_right", gold=("Y", "X")), True),
+        (claim_of("viterbi_right", gold=("X", "X")), False),
+        (claim_of("viterbi_wrong", 0, ("X", "X")), True),
+        (claim_of("viterbi_wrong", 0, ("Y", "X")), False),
+        (claim_of("max_marginal_differs", 0), False),
+        (claim_of("near_tie"), False),
     ],
     ids=lambda value: str(value) if isinstance(value, bool) else value.kind,
 )
@@ -83,15 +84,15 @@ def test_claims_are_decided(claim, true):
 
 def test_a_tie_is_a_near_tie():
     chain = Potentials([[0.0, 0.0], [9.0, 0.0]], [[0, 0], [0, 0]], tags=["X", "Y"])
-    assert holds(example("near_tie"), chain)
+    assert holds(claim_of("near_tie"), chain)
 
 
 def test_likeliest_tag_of_a_word_may_be_off_the_best_path():
     # One path through X has the most mass (e^1), but three through Y together have more (3 e^0.5).
     matrix = [[1.0, -9, -9], [0.5, 0.5, 0.5], [-9, -9, -9]]
     chain = Potentials([[0.0] * 3] * 2, matrix, tags=["X", "Y", "Z"])
-    assert holds(example("max_marginal_differs", 0), chain)
-    assert not holds(example("near_tie"), chain)
+    assert holds(claim_of("max_marginal_differs", 0), chain)
+    assert not holds(claim_of("near_tie"), chain)
 
 
 def test_greedy_that_continues_nothing_breaks_bio():
@@ -99,13 +100,13 @@ def test_greedy_that_continues_nothing_breaks_bio():
     wall = float("-inf")
     rules = [[0, 0, wall], [0, 0, 0], [0, 0, 0]]
     chain = Potentials([[1.0, 0, 0], [0, 0, 1.0]], rules, [0, 0, wall], tags=tags)
-    assert holds(example("breaks_bio", 1), chain)
-    assert not holds(example("breaks_bio", 0), chain)
+    assert holds(claim_of("breaks_bio", 1), chain)
+    assert not holds(claim_of("breaks_bio", 0), chain)
 
 
 def test_an_unknown_kind_cannot_be_decided():
     with pytest.raises(ModelError, match="'magic' is no kind of claim"):
-        holds(example("magic"), PULLED)
+        holds(claim_of("magic"), PULLED)
 
 
 def test_every_kind_has_a_check():
@@ -122,8 +123,24 @@ def test_every_kind_has_a_check():
         "breaks_bio",
         "given",
     )
-    assert {kind for kind in CHECKS if kind.endswith("differs")} == {
-        "greedy_differs",
-        "left_to_right_differs",
-        "max_marginal_differs",
-    }
+
+
+@pytest.mark.parametrize("name", list_taggers())
+def test_every_shipped_example_is_true_of_the_shipped_weights(name):
+    tagger = load_tagger(name)
+    examples = tagger.examples()
+    for example in examples:
+        assert holds(example, tagger.potentials(example.tokens)), example.claim
+        assert tuple(tagger.split(example.text)) == example.tokens
+        assert set(example.gold or ()) <= set(tagger.tags)
+        assert tagger.observations or 3 <= len(example.tokens) <= 14
+    if not tagger.observations:  # of a model: about a dozen, of several kinds
+        assert 10 <= len(examples) <= 16
+        assert len({example.kind for example in examples}) >= 4
+        assert len({example.text for example in examples}) == len(examples)
+        assert any(example.kind == "viterbi_wrong" for example in examples)
+
+
+def test_the_first_example_shows_greedy_and_viterbi_apart():
+    first = load_tagger("upos-en-contextfree").examples()[0]
+    assert (first.text, first.kind) == ("These look fine to me .", "viterbi_right")

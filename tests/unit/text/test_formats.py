@@ -40,10 +40,45 @@ IOB2 = """\
 """
 
 
-def test_conllu_words_are_the_plain_ids():
-    assert parse_sentences(CONLLU) == [
-        Sentence(("We", "do", "n't", "."), ("PRON", "AUX", "PART", "PUNCT"), "We don't.")
+READ = {  # what a text says, as words, tags and, where it is told, the text itself
+    "CoNLL-U: words with plain ids": (
+        CONLLU,
+        ("We do n't .", "PRON AUX PART PUNCT", "We don't."),
+    ),
+    "IOB2: tags in the third column": (
+        IOB2,
+        ("Allen Iverson !", "B-PER I-PER O", "Allen Iverson!"),
+    ),
+    "columns: the first and the last": ("EU\tNNP\tB-ORG\n.\t.\tO\n", ("EU .", "B-ORG O")),
+    "columns: blanks around a word": ("\U0001f4a4 \tO\n", ("\U0001f4a4", "O")),
+    "rows without a word": ("a\tO\n\tO\n \tB-PER\nb\tO\n", ("a b", "O O")),
+    "a first row without a word": ("\tO\n\na\tO\n", ("a", "O")),
+    "a row of blank columns": ("a\tO\n\t\nb\tO\n \t \n\n", ("a", "O"), ("b", "O")),
+    "a hash before a tab": ("# a comment\n#\tO\n#tag\tO\n", ("# #tag", "O O")),
+    "a tag without a type": ("a\tB-\nb\tI-\nc\tB-Day\n", ("a b c", "O O B-Day")),
+    "no line feed at the end": ("a\tO\n\nb\tO", ("a", "O"), ("b", "O")),
+    "CoNLL-U without tags": ("1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n", ("Hi", None)),
+    "JSONL": (
+        '{"tokens": ["a"]}\n\n{"tokens": ["x"], "tags": ["O"], "text": "x!", "id": 7}\n',
+        ("a", None),
+        ("x", "O", "x!"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", READ.values(), ids=READ)
+def test_a_text_is_read(case):
+    text, *expected = case
+    assert parse_sentences(text) == [
+        Sentence(tuple(words.split(" ")), tuple(tags.split()) if tags else None, *raw)
+        for words, tags, *raw in expected
     ]
+
+
+def test_blanks_and_odd_line_ends_inside_of_words_stay():
+    assert parse_sentences('{"tokens": ["a", "b c"]}')[0].tokens == ("a", "b c")
+    assert parse_sentences("ke s\tO\n")[0].tokens == ("ke s",)
+    assert parse_sentences("a\u2028b\tO\r\nc\x85d\tO\r\n")[0].tokens == ("a\u2028b", "c\x85d")
 
 
 def test_conllu_xpos_is_the_fifth_column():
@@ -61,58 +96,6 @@ def test_the_excerpt_is_read_as_the_conllu_library_reads_it():
     ]
     assert read_sentences(EXCERPT) == expected
     assert len(expected) == 208
-
-
-def test_iob2_has_the_tag_in_the_third_column():
-    assert parse_sentences(IOB2) == [
-        Sentence(("Allen", "Iverson", "!"), ("B-PER", "I-PER", "O"), "Allen Iverson!")
-    ]
-
-
-def test_columns_take_the_first_and_the_last():
-    assert parse_sentences("EU\tNNP\tB-ORG\n.\t.\tO\n") == [Sentence(("EU", "."), ("B-ORG", "O"))]
-
-
-def test_words_may_have_blanks_inside_but_not_around():
-    assert parse_sentences("ke s\tO\n\U0001f4a4 \tO\n")[0].tokens == ("ke s", "\U0001f4a4")
-
-
-def test_rows_without_a_word_are_dropped():
-    assert parse_sentences("a\tO\n\tO\n \tB-PER\nb\tO\n") == [Sentence(("a", "b"), ("O", "O"))]
-    assert parse_sentences("\tO\n\na\tO\n") == [Sentence(("a",), ("O",))]
-
-
-def test_a_row_of_blank_columns_ends_the_sentence():
-    assert [s.tokens for s in parse_sentences("a\tO\n\t\nb\tO\n \t \n\n")] == [("a",), ("b",)]
-
-
-def test_a_hash_is_a_word_where_a_tab_follows():
-    assert parse_sentences("# a comment\n#\tO\n#tag\tO\n")[0].tokens == ("#", "#tag")
-
-
-def test_a_tag_without_type_is_outside():
-    assert parse_sentences("a\tB-\nb\tI-\nc\tB-Day\n")[0].tags == ("O", "O", "B-Day")
-
-
-def test_only_line_feeds_end_lines():
-    assert parse_sentences("a\u2028b\tO\r\nc\x85d\tO\r\n")[0].tokens == ("a\u2028b", "c\x85d")
-
-
-def test_a_last_sentence_without_a_line_end_counts():
-    assert len(parse_sentences("a\tO\n\nb\tO")) == 2
-
-
-def test_untagged_words_make_an_untagged_sentence():
-    text = "1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n"
-    assert parse_sentences(text) == [Sentence(("Hi",), None)]
-
-
-def test_jsonl_needs_tokens_only():
-    text = '{"tokens": ["a", "b c"]}\n\n{"tokens": ["x"], "tags": ["O"], "text": "x!", "id": 7}\n'
-    assert parse_sentences(text) == [
-        Sentence(("a", "b c")),
-        Sentence(("x",), ("O",), "x!"),
-    ]
 
 
 @pytest.mark.parametrize(

@@ -204,8 +204,9 @@ def test_likelihood_posteriors_and_path_are_those_of_hmmlearn(seed):
     start, steps, says = (
         generator.dirichlet(np.ones(n), size=m) for n, m in ((3, 1), (3, 3), (4, 3))
     )
+    steps[1] = [0.3, 0.7, 0.0]  # a forbidden step
     chain = HiddenMarkov(tuple("abc"), tuple("wxyz"), start[0], steps, None, says)
-    observed = generator.integers(0, 4, size=7).tolist()
+    observed = generator.integers(0, 4, size=20).tolist()
     potentials = chain.potentials(observed, [chain.observations[o] for o in observed])
     peer = CategoricalHMM(n_components=3)
     peer.startprob_, peer.transmat_, peer.emissionprob_ = start[0], steps, says
