@@ -13,7 +13,6 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
-    NoPathError,
     ScoreError,
     ShapeError,
     UnknownTagError,
@@ -60,8 +59,9 @@ def potentials_of(crf, emissions):
 def test_loss_gradients_and_paths_equal_pytorch_crf(seed, dtype, close):
     emissions, tags, mask = batch(seed, dtype=dtype)
     peer = torchcrf.CRF(4, batch_first=True).to(dtype)
-    crf = layer(dtype=dtype, seed=seed)
-    peer.load_state_dict(crf.state_dict())
+    peer.load_state_dict(layer(dtype=dtype, seed=seed).state_dict())
+    crf = CRF(4).to(dtype)
+    crf.load_state_dict(peer.state_dict())  # a checkpoint of pytorch-crf loads as it is
 
     ours = emissions.clone().requires_grad_()
     theirs = emissions.clone().requires_grad_()
@@ -76,14 +76,6 @@ def test_loss_gradients_and_paths_equal_pytorch_crf(seed, dtype, close):
         gradient = peer.get_parameter(name).grad
         assert_close(parameter.grad, gradient, rtol=0, atol=close)
     assert crf.decode(emissions, mask) == peer.decode(emissions, mask)
-
-
-def test_a_checkpoint_of_pytorch_crf_loads_as_it_is():
-    peer = torchcrf.CRF(4, batch_first=True)
-    crf = CRF(4)
-    crf.load_state_dict(peer.state_dict())
-    for name, parameter in crf.named_parameters():
-        assert torch.equal(parameter, peer.get_parameter(name))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -165,44 +157,12 @@ def test_a_forbidden_tagging_has_likelihood_minus_inf():
     assert not any(parameter.grad.isnan().any() for parameter in crf.parameters())
 
 
-@pytest.mark.parametrize("scale", [1000.0, -1000.0])
-def test_large_scores(scale):
-    crf = layer()
-    emissions, tags, mask = batch()
-    likelihoods = crf.log_likelihood(emissions * scale, tags, mask)
-    assert torch.isfinite(likelihoods).all()
-    assert (likelihoods <= 0).all()
-    words = crf.marginals(emissions * scale, mask).sum(-1)
-    assert_close(words, mask.double(), rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize(("B", "T", "K"), [(1, 1, 1), (3, 1, 2), (2, 5, 1)])
-def test_one_word_or_one_tag(B, T, K):
-    crf = layer(K)
-    emissions = torch.zeros(B, T, K, dtype=torch.float64, requires_grad=True)
-    tags = torch.zeros(B, T, dtype=torch.long)
-    crf.log_likelihood(emissions, tags).sum().backward()
-    assert [len(path) for path in crf.decode(emissions)] == [T] * B
-    assert crf.marginals(emissions).sum(-1).flatten().tolist() == pytest.approx([1.0] * B * T)
-    assert not any(parameter.grad.isnan().any() for parameter in crf.parameters())
-
-
 def test_ties_are_decoded_as_in_viterbi():
     crf = CRF(3)
     with torch.no_grad():
         for parameter in crf.parameters():
             parameter.zero_()
     assert crf.decode(torch.zeros(2, 4, 3)) == [[0, 0, 0, 0]] * 2
-
-
-def test_decoding_a_sentence_without_a_path_names_it():
-    emissions = torch.zeros(3, 2, 4, dtype=torch.float64)
-    emissions[1, 0] = -INF
-    with pytest.raises(NoPathError, match="sentence 1"):
-        layer().decode(emissions)
-    marginals = layer().marginals(emissions)
-    assert not marginals[1].any()
-    assert marginals[2].sum(-1).tolist() == pytest.approx([1.0, 1.0])
 
 
 def test_byte_masks_are_masks():

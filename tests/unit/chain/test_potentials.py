@@ -65,11 +65,6 @@ def test_gradients_flow_back_to_a_tensor_that_wants_one():
     assert emissions.grad.tolist() == [[0.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
 
 
-def test_fields_cannot_be_replaced():
-    with pytest.raises(AttributeError):
-        small().emissions = torch.zeros(3, 2)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -182,11 +177,8 @@ def test_strength_scales_all_but_the_emissions():
     assert after.transitions.tolist() == [[0.5, 1], [1.5, 2]]
     assert after.start.tolist() == [2.5, 3]
     assert after.end.tolist() == [3.5, -INF]
-
-
-def test_what_is_forbidden_stays_forbidden_at_strength_zero():
-    after = small(transitions=[[1, -INF], [3, 4]]).scale_transitions(0)
-    assert after.transitions.tolist() == [[0, -INF], [0, 0]]
+    forbidden = small(transitions=[[1, -INF], [3, 4]]).scale_transitions(0)
+    assert forbidden.transitions.tolist() == [[0, -INF], [0, 0]]
 
 
 @pytest.mark.parametrize("strength", [-1.0, math.nan, INF])

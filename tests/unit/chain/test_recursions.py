@@ -90,7 +90,7 @@ def test_numpy_and_tensors_walk_the_same_loop(potentials):
 
 @fewer_examples
 @given(batches())
-def test_a_batch_equals_its_sentences(batch):
+def test_a_batch_equals_its_sentences_whatever_its_padding(batch):
     emissions, transitions, start, end, mask = batch
     log_alpha = recursions.forward(emissions, transitions, start, mask)
     log_beta = recursions.backward(emissions, transitions, end, mask)
@@ -106,16 +106,10 @@ def test_a_batch_equals_its_sentences(batch):
         )
         total = recursions.log_partition(alone, steps, start, end)
         assert totals[i].item() == pytest.approx(total.item(), abs=1e-9)
-
-
-@fewer_examples
-@given(batches(), st.sampled_from([0.0, 1e6, -INF]))
-def test_padding_changes_nothing(batch, padding):
-    emissions, transitions, start, end, mask = batch
-    padded = torch.where(mask[..., None], emissions, padding)
-    before = recursions.log_partition(emissions, transitions, start, end, mask)
-    after = recursions.log_partition(padded, transitions, start, end, mask)
-    assert torch.equal(before, after)
+    for padding in (0.0, 1e6, -INF):
+        padded = torch.where(mask[..., None], emissions, padding)
+        after = recursions.log_partition(padded, transitions, start, end, mask)
+        assert torch.equal(after, totals)
 
 
 @fewer_examples
@@ -128,19 +122,6 @@ def test_path_scores_of_many_paths_at_once(potentials, data):
     found = recursions.path_score(*scores, torch.tensor(paths))
     expected = oracle.paths(potentials)
     assert found.tolist() == pytest.approx([expected[path] for path in paths], abs=1e-9)
-
-
-@fewer_examples
-@given(chains())
-def test_no_gradient_is_nan(potentials):
-    leaves = [
-        getattr(potentials, name).clone().requires_grad_()
-        for name in ("emissions", "transitions", "start", "end")
-    ]
-    total = recursions.log_partition(*leaves)
-    total.backward()
-    assert not total.isnan()
-    assert not any(leaf.grad.isnan().any() for leaf in leaves if leaf.grad is not None)
 
 
 def test_gradients_are_the_slopes():
@@ -171,12 +152,6 @@ def test_products_multiply_matrices_in_order():
     weights = torch.tensor([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [0.25, 0.5]]])
     assert recursions.products(first, weights).tolist() == [[1, 0], [0, 1], [0.25, 0.5]]
     assert recursions.products(first, weights[:0]).tolist() == [[1, 0]]
-
-
-def test_numpy_arrays_come_back_as_numpy_arrays():
-    table = recursions.forward(np.zeros((3, 2)), np.zeros((2, 2)), np.zeros(2))
-    assert isinstance(table, np.ndarray)
-    assert table.shape == (3, 2)
 
 
 @given(chains(max_tokens=5, max_tags=4), st.data())

@@ -188,27 +188,17 @@ def test_mcnemar_agrees_with_scipy(b, c):
 def test_mcnemar_counts_words_against_viterbi(pos):
     rows = {row["decoder"]: row for row in tables_of(pos)["decoders"]}
     gold, best = flat(POS_SENTENCES), [t for s in viterbi_tags(POS, POS_SENTENCES) for t in s]
-    alone = [
-        POS.tags[row.index(max(row))]
-        for s in POS_SENTENCES
-        for row in POS.potentials(s.tokens).emissions.tolist()
-    ]
+    chains = [POS.potentials(s.tokens) for s in POS_SENTENCES]
+    paths = [tuple(row.index(max(row)) for row in c.emissions.tolist()) for c in chains]
+    alone = [POS.tags[k] for path in paths for k in path]
     triples = list(zip(gold, alone, best, strict=True))
     row = rows["word alone"]
     assert row["only_this"] == sum(g == a != v for g, a, v in triples)
     assert row["only_viterbi"] == sum(g == v != a for g, a, v in triples)
     assert rows["Viterbi"]["search_errors"] == rows["beam of 4"]["search_errors"] == 0
     worse = sum(
-        oracle.paths(POS.potentials(s.tokens))[tuple(path)]
-        < oracle.best_score(POS.potentials(s.tokens)) - 1e-9
-        for s, path in zip(
-            POS_SENTENCES,
-            [
-                [row.index(max(row)) for row in POS.potentials(s.tokens).emissions.tolist()]
-                for s in POS_SENTENCES
-            ],
-            strict=True,
-        )
+        oracle.paths(chain)[path] < oracle.best_score(chain) - 1e-9
+        for chain, path in zip(chains, paths, strict=True)
     )
     assert row["search_errors"] == worse > 0
 

@@ -172,29 +172,30 @@ def without_seconds(value):
     return value
 
 
-def test_tags_that_the_tagger_lacks_are_named():
-    with pytest.raises(UnknownTagError, match=r"fake knows \(X, Y, Z\), got B-PER, O"):
-        evaluate(LETTERS, PEOPLE_SENTENCES[1:])
+WALLS = FakeTagger(["X", "Y"], {"a": {"X": -math.inf, "Y": -math.inf}})
 
 
-def test_a_sentence_without_tags_is_named():
-    with pytest.raises(FormatError, match="none in sentence 2"):
-        evaluate(LETTERS, [LETTER_SENTENCES[0], Sentence(("a",))])
+@pytest.mark.parametrize(
+    ("tagger", "sentences", "error", "message"),
+    [
+        (LETTERS, PEOPLE_SENTENCES[1:], UnknownTagError, r"knows \(X, Y, Z\), got B-PER, O"),
+        (LETTERS, [LETTER_SENTENCES[0], Sentence(("a",))], FormatError, "none in sentence 2"),
+        (LETTERS, [], FormatError, "at least one tagged sentence, got none"),
+        (WALLS, [Sentence(("a",), ("X",))], NoPathError, "forbidden"),
+    ],
+    ids=["other tags", "no tags", "no sentences", "no path"],
+)
+def test_what_cannot_be_evaluated_is_refused(tagger, sentences, error, message):
+    with pytest.raises(error, match=message):
+        run(tagger, sentences)
 
 
-def test_nothing_to_evaluate_is_an_error():
-    with pytest.raises(FormatError, match="at least one tagged sentence, got none"):
-        evaluate(LETTERS, [])
-
-
-def test_a_wall_of_forbidden_tags_is_an_error():
-    walls = FakeTagger(["X", "Y"], {"a": {"X": -math.inf, "Y": -math.inf}})
-    with pytest.raises(NoPathError):
-        evaluate(walls, [Sentence(("a",), ("X",))])
+def figures(tagger, sentences, file="folder/file"):
+    return as_record(run(tagger, sentences), file)
 
 
 def test_the_record_has_the_agreed_keys_and_is_plain_json():
-    record = as_record(run(LETTERS, LETTER_SENTENCES), "folder/file.conllu")
+    record = figures(LETTERS, LETTER_SENTENCES, "folder/file.conllu")
     assert json.loads(json.dumps(record)) == record
     assert (record["model"], record["file"]) == ("fake", "folder/file.conllu")
     assert (record["sentences"], record["tokens"]) == (4, 9)
@@ -238,10 +239,6 @@ def test_the_printed_table_of_a_bio_tagger_counts_what_breaks_bio():
     assert "sentences that break BIO" in text
     assert "Viterbi F1 by type: PER 100.0." in text
     assert "scores as trained" in text
-
-
-def figures(tagger, sentences, file="folder/file"):
-    return as_record(run(tagger, sentences), file)
 
 
 def test_figures_go_between_the_markers_of_the_card(tmp_path):

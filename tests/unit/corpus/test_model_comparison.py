@@ -15,10 +15,11 @@ from crfviz.corpus.tables.two_models import (
     model_table,
 )
 from crfviz.exceptions import ShapeError
-from crfviz.taggers.registry import SHIPPED
-from crfviz.text.formats import SentenceFile
+from crfviz.taggers.registry import load_tagger
+from crfviz.text.formats import SentenceFile, read_sentences, render_sentences
 from crfviz.text.sentences import Sentence
 from tests.support.fake_tagger import FakeTagger
+from tests.support.paths import EXCERPT
 from tests.unit.corpus.test_error_analysis import (
     NER,
     NER_SENTENCES,
@@ -110,12 +111,11 @@ def test_other_sentences_are_refused():
 
 
 def test_the_command_line_gives_the_same_numbers(tmp_path, capsys):
-    path = SHIPPED / "excerpts" / "ewt-dev.conllu"
+    path = tmp_path / "few.conllu"
+    path.write_text(render_sentences(read_sentences(EXCERPT)[:20], "conllu"), encoding="utf-8")
     out, report = tmp_path / "out.json", tmp_path / "out.html"
     arguments = ["evaluate", str(path), "--model", "upos-en-hmm", "--against", "upos-en-perceptron"]
     assert main([*arguments, "--json", str(out), "--report", str(report)]) == 0
-    from crfviz import load_tagger
-
     sentences = SentenceFile(path)
     runs = [run(load_tagger(name), sentences) for name in ("upos-en-hmm", "upos-en-perceptron")]
     tables = comparison_tables(*runs, sentences)

@@ -14,8 +14,8 @@ from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.corpus.tables.two_models import compared, merge_comparisons
 from tests.unit.corpus.test_error_analysis import NER, NER_SENTENCES, POS, POS_SENTENCES
 
-CORPORA = {"pos": (POS, POS_SENTENCES * 4), "ner": (NER, NER_SENTENCES * 4)}
-MOST = 7  # of every list, so that they are cut
+CORPORA = {"pos": (POS, POS_SENTENCES * 2), "ner": (NER, NER_SENTENCES * 2)}
+MOST = 3  # of every list, so that they are cut
 
 
 def timeless(tally):
@@ -45,9 +45,9 @@ def whole(one_at_a_time):  # noqa: ARG001
     }
 
 
-@settings(max_examples=min(40, settings.default.max_examples), deadline=None)
+@settings(max_examples=min(20, settings.default.max_examples), deadline=None)
 @given(
-    cuts=st.lists(st.integers(1, 20), max_size=6),
+    cuts=st.lists(st.integers(1, 10), max_size=4),
     name=st.sampled_from(sorted(CORPORA)),
     most=st.sampled_from([MOST, 1000]),
 )
@@ -63,7 +63,7 @@ def test_the_merge_of_any_parts_is_the_whole(whole, cuts, name, most):
 @pytest.mark.parametrize("name", CORPORA)
 def test_the_tables_of_a_merge_are_those_of_one_run(whole, name):
     tagger, sentences = CORPORA[name]
-    both = merge(tally_of(run(tagger, part)) for part in parts_of(sentences, [3, 11]))
+    both = merge(tally_of(run(tagger, part)) for part in parts_of(sentences, [3, 7]))
     found = Counted(tagger, replace(both, most=1000))
     tables = tables_of(found)
     one = tables_of(Counted(tagger, whole[name, 1000]))
@@ -78,15 +78,15 @@ def test_the_tables_of_a_merge_are_those_of_one_run(whole, name):
 
 def test_parts_of_a_comparison_are_the_whole():
     lazy = type(POS)(POS.tags, {"run": {"VERB": 1.0}})
-    sentences = POS_SENTENCES * 4
+    sentences = POS_SENTENCES * 2
 
     def comparison(part):
-        return compared(run(POS, part), run(lazy, part), part, most=6)
+        return compared(run(POS, part), run(lazy, part), part, most=3)
 
     whole = comparison(sentences)
     for cut in range(1, len(sentences)):
         halves = comparison(sentences[:cut]), comparison(sentences[cut:])
-        assert merge_comparisons(*halves, sentences=cut, most=6) == whole
+        assert merge_comparisons(*halves, sentences=cut, most=3) == whole
 
 
 @given(st.lists(st.floats(-1000, 1000), min_size=2, max_size=30), st.integers(1, 29))

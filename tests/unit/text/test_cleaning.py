@@ -10,24 +10,18 @@ def sentence(rows, text=None):
     return Sentence(tokens, tags, text)
 
 
-def test_a_handle_and_its_at_become_one_word_outside():
-    folded = fold_handles(sentence("RT/O @/B-ORG SportsCenter/B-ORG :/O Iverson/B-PER"))
-    assert folded == sentence("RT/O @user/O :/O Iverson/B-PER")
-
-
-def test_an_entity_that_a_fold_beheads_begins_anew():
-    folded = fold_handles(sentence("@/B-PER bob/I-PER Smith/I-PER jr/I-PER"))
-    assert folded == sentence("@user/O Smith/B-PER jr/I-PER")
-
-
-def test_handles_in_a_row_are_all_folded():
-    assert fold_handles(sentence("@/B-PER a/B-PER @/B-PER b/I-PER hi/O")) == sentence(
-        "@user/O @user/O hi/O"
-    )
-
-
-def test_an_at_without_a_next_word_stays():
-    assert fold_handles(sentence("look/O @/O")) == sentence("look/O @/O")
+@pytest.mark.parametrize(
+    ("rows", "folded"),
+    [
+        ("RT/O @/B-ORG SportsCenter/B-ORG Iverson/B-PER", "RT/O @user/O Iverson/B-PER"),
+        ("@/B-PER bob/I-PER Smith/I-PER jr/I-PER", "@user/O Smith/B-PER jr/I-PER"),
+        ("@/B-PER a/B-PER @/B-PER b/I-PER hi/O", "@user/O @user/O hi/O"),
+        ("look/O @/O", "look/O @/O"),
+    ],
+    ids=["a handle", "an entity without its first word", "handles in a row", "an at alone"],
+)
+def test_a_handle_and_its_at_become_one_word_outside(rows, folded):
+    assert fold_handles(sentence(rows)) == sentence(folded)
 
 
 def test_a_handle_in_one_token_stays_with_its_tags():

@@ -1,7 +1,6 @@
 """The forward table at a temperature: the sum over paths at 1, the best path at 0."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.recursions import forward, maximum
 from tests.support import oracle
 from tests.support.close import assert_close
-from tests.support.strategies import chains, fewer_examples
+from tests.support.strategies import chains
 
 INF = math.inf
 TEMPERATURES = st.sampled_from([0.01, 0.3, 1.0, 2.5])
@@ -46,14 +45,6 @@ def test_one_is_the_sum_and_zero_exactly_the_maximum(chain):
     best = forward(chain.emissions, chain.transitions, chain.start, reduce=maximum)
     assert torch.equal(cold.table, best)
     assert cold.value == (best[-1] + chain.end).max().item()
-
-
-@fewer_examples
-@given(chains(max_tokens=4, max_tags=3))
-def test_it_never_falls_as_the_temperature_rises(chain):
-    tables = [soft_forward(chain, t).table for t in (0, 1e-300, 1e-9, 0.01, 0.1, 0.5, 1, 3)]
-    for colder, warmer in pairwise(tables):
-        assert (colder <= warmer + 1e-9).all()
 
 
 @pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-12])

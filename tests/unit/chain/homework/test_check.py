@@ -130,15 +130,6 @@ def test_no_alarm_where_rounded_numbers_were_carried_on():
         assert check_table(chain, "alpha", table) is None
 
 
-def test_the_library_s_own_tables_are_right():
-    for chain in (ice_cream(), random_chain(0), random_chain(1, wall=True)):
-        sums, best = forward_backward(chain), viterbi(chain)
-        assert check_table(chain, "alpha", sums.log_alpha) is None
-        assert check_table(chain, "beta", sums.log_beta) is None
-        assert check_table(chain, "viterbi", best.best) is None
-        assert check_table(chain, "backpointers", best.backpointers) is None
-
-
 def test_transitions_per_step():
     random = np.random.default_rng(0)
     steps = random.normal(size=(4, 3, 3))

@@ -17,7 +17,7 @@ from crfviz.chain.questions.conditioning import (
 )
 from crfviz.exceptions import NoPathError
 from tests.support import oracle
-from tests.support.strategies import chains, fewer_examples
+from tests.support.strategies import chains
 
 INF = math.inf
 COIN = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]], tags=["A", "B"])
@@ -61,21 +61,6 @@ def test_cost_and_loss_equal_enumeration(case):
     assert found.score_loss == pytest.approx(oracle.best_score(chain) - top, abs=1e-9)
     assert min(found.cost, found.score_loss) >= 0.0
     assert dict(oracle.allowed(found.potentials)) == pytest.approx(left)
-
-
-@fewer_examples
-@given(pinned_chains())
-def test_the_marginals_are_the_conditional_ones(case):
-    chain, pins, _, _ = case
-    probability = pin_probability(chain, pins)
-    assume(probability > 1e-6)
-    conditional = forward_backward(condition(chain, pins).potentials).marginals
-    for t in range(chain.num_tokens):
-        for k in range(chain.num_tags):
-            joint = 0.0
-            if pins.get(t, k) == k:
-                joint = pin_probability(chain, {**pins, t: k})
-            assert conditional[t, k].item() == pytest.approx(joint / probability, abs=1e-8)
 
 
 def test_no_pin_costs_nothing():

@@ -64,14 +64,9 @@ def test_all_flips_equal_enumeration(chain):
         found[flip.weight, way] = abs(flip.change)
     assert found == pytest.approx(expected, abs=1e-9)
     assert list(found.values()) == sorted(found.values())
-
-
-@fewer_examples
-@given(one_matrix(max_tokens=4, max_tags=3), st.sampled_from([1, 3, 10]))
-def test_a_limit_leaves_the_smallest(chain, limit):
-    expected = sorted(size for size, _, _ in sizes_of_all_flips(chain))[:limit]
-    found = [abs(flip.change) for flip in smallest_flips(chain, limit)]
-    assert found == pytest.approx(expected, abs=1e-9)
+    for limit in (1, 3, 10):
+        fewer = [abs(flip.change) for flip in smallest_flips(chain, limit)]
+        assert fewer == pytest.approx(sorted(expected.values())[:limit], abs=1e-9)
 
 
 @fewer_examples

@@ -9,7 +9,6 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.strength import strength_intervals
@@ -79,8 +78,3 @@ def test_edited_scores_and_pins_do_not_scale(chain, data):
 def test_no_strength_is_one_point():
     chain = Potentials([[0.0, 1.0]], torch.zeros(2, 2))
     assert strength_intervals(chain, highest=0) == [(0.0, 0.0, [1])]
-
-
-def test_what_is_forbidden_stays_forbidden_at_strength_zero():
-    chain = Potentials([[1.0, 0.0], [0.0, 1.0]], [[0.0, -INF], [0.0, 0.0]])
-    assert strength_intervals(chain)[0].path == viterbi(chain.scale_transitions(0.0)).path == [0, 0]

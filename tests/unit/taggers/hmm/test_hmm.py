@@ -127,15 +127,6 @@ def test_no_word_is_an_error(folder):
         HmmTagger(folder).potentials([])
 
 
-def test_the_command_writes_a_tagger(tmp_path):
-    file = tmp_path / "train.conll"
-    file.write_text("The\tD\ndog\tN\nruns\tV\n\nA\tD\ncat\tN\nruns\tV\n", encoding="utf-8")
-    out = tmp_path / "mine"
-    command = ["train", "--family", "hmm", "--train", str(file), "--dev", str(file)]
-    assert main([*command, "--out", str(out)]) == 0
-    assert json.loads((out / "training.json").read_text())["dev"] == 1.0
-
-
 def test_figures_of_another_model_do_not_stay_in_its_folder(tmp_path, capsys):
     out, small, large = tmp_path / "mine", tmp_path / "small.conll", tmp_path / "large.conll"
     small.write_text("The\tD\ndog\tN\n", encoding="utf-8")
@@ -147,6 +138,7 @@ def test_figures_of_another_model_do_not_stay_in_its_folder(tmp_path, capsys):
         return capsys.readouterr().err
 
     train(small)
+    assert json.loads((out / "training.json").read_text())["dev"] == 1.0
     (out / "README.md").write_text("# Mine\n\nA text.\n", encoding="utf-8")
     assert main(["evaluate", str(small), "--model", str(out), "--card", "--label", "few"]) == 0
     capsys.readouterr()
