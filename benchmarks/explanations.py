@@ -13,20 +13,21 @@ from report import Figure, figure
 
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.decoding.viterbi import best_path, viterbi
-from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
-from crfviz.chain.demonstrations.temperature import soft_forward
-from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
-from crfviz.chain.entities.probability import entity_probability, entity_rivals, entity_shortcuts
+from crfviz.chain.demonstrations.forward_variants import soft_forward
+from crfviz.chain.distribution import cumulated_mass, position_entropies, sample_counts
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.conditioning import condition, pin_probability
+from crfviz.chain.questions.conditioning import condition, pin_probability, why_not
+from crfviz.chain.questions.entities import (
+    constraint_effect,
+    entity_probability,
+    entity_rivals,
+    entity_shortcuts,
+    illegal_mass,
+)
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
-from crfviz.chain.questions.gradient import expected_counts, gradient_step
-from crfviz.chain.questions.influence import influence
-from crfviz.chain.questions.strength import strength_intervals
-from crfviz.chain.questions.tipping import tipping_points
-from crfviz.chain.questions.why_not import why_not
-from crfviz.chain.sampling import pile
+from crfviz.chain.questions.sensitivity import expected_counts, gradient_step, influence
+from crfviz.chain.questions.tipping import strength_intervals, tipping_points
 from crfviz.taggers.occlusion import occlude
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.tokenizer import tokenize
@@ -85,7 +86,7 @@ def questions() -> dict[str, Callable[[], object]]:
         "gradient_step": lambda: gradient_step(chain, loser, 1.0),
         "influence": lambda: influence(chain, WORD),
         "position_entropies": lambda: position_entropies(forward_backward(chain)),
-        "pile, thousand samples": lambda: pile(chain, 1000, 0),
+        "pile, thousand samples": lambda: sample_counts(chain, 1000, 0),
         "k_best, fifty, and their mass": lambda: cumulated_mass(k_best(chain, 50)),
         "occlude, and decode": hidden_words(),
         "entity_probability": lambda: entity_probability(entities, "PER", 5, 6),

@@ -26,7 +26,7 @@ from typing import Any
 
 import torch
 
-from crfviz.chain.engine.best_alone import first_best_path
+from crfviz.chain.engine.viterbi import first_best_path
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.training.labelled import Sources
 from crfviz.corpus.training.perceptron import (

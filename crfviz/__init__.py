@@ -1,27 +1,32 @@
 """Linear-chain CRFs you can see: exact inference, pretrained taggers and figures."""
 
 from crfviz.chain.crf import CRF
-from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.decoders import greedy, max_marginal
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.max_marginal import max_marginal
 from crfviz.chain.decoding.viterbi import Viterbi, viterbi
-from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
-from crfviz.chain.demonstrations.temperature import soft_forward
+from crfviz.chain.demonstrations.forward_variants import soft_forward
+from crfviz.chain.distribution import cumulated_mass, position_entropies, sample
 from crfviz.chain.edits import Edits
-from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
-from crfviz.chain.entities.probability import entity_probability, entity_rivals, entity_shortcuts
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.homework.check import WrongCell, check_table
 from crfviz.chain.paths import Path
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.conditioning import condition, pin_probability
+from crfviz.chain.questions.conditioning import condition, pin_probability, why_not
+from crfviz.chain.questions.entities import (
+    constraint_effect,
+    entity_probability,
+    entity_rivals,
+    entity_shortcuts,
+    illegal_mass,
+)
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
-from crfviz.chain.questions.gradient import expected_counts, gradient_step, observed_counts
-from crfviz.chain.questions.influence import influence
-from crfviz.chain.questions.strength import strength_intervals
-from crfviz.chain.questions.tipping import tipping_points
-from crfviz.chain.questions.why_not import why_not
-from crfviz.chain.sampling import sample
+from crfviz.chain.questions.sensitivity import (
+    expected_counts,
+    gradient_step,
+    influence,
+    observed_counts,
+)
+from crfviz.chain.questions.tipping import strength_intervals, tipping_points
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,

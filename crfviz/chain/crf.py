@@ -6,10 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from crfviz.chain import recursions
-from crfviz.chain.engine.batch import sums
-from crfviz.chain.engine.best import best_paths
-from crfviz.chain.engine.likelihood import Scores, gold_score, gradient, recorded
-from crfviz.chain.engine.padded import Padded, Rows, numbers, padded
+from crfviz.chain.engine.packing import Padded, Rows, numbers, pack_mask
+from crfviz.chain.engine.sums import Scores, gold_score, gradient, sums, with_gradient
+from crfviz.chain.engine.viterbi import best_paths
 from crfviz.chain.forward_backward import normalise
 from crfviz.exceptions import (
     CrfvizError,
@@ -83,7 +82,7 @@ class CRF(nn.Module):
             return Scores(batch.table(slopes.emissions, emissions.dtype), *tensors)
 
         value = batch.sentences(score).to(dtype)
-        return recorded(value, first, in_log_space, emissions, *self._moves())
+        return with_gradient(value, first, in_log_space, emissions, *self._moves())
 
     @torch.no_grad()
     def decode(self, emissions: Tensor, mask: Tensor | None = None) -> list[list[int]]:
@@ -112,7 +111,7 @@ class CRF(nn.Module):
         value = batch.table(
             found.marginals(found.ahead()), torch.result_type(emissions, self.transitions)
         )
-        return recorded(value, None, in_log_space, emissions, *self._moves())
+        return with_gradient(value, None, in_log_space, emissions, *self._moves())
 
     def _moves(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.transitions, self.start_transitions, self.end_transitions
@@ -133,7 +132,7 @@ class CRF(nn.Module):
             raise ShapeError(
                 f"mask must be {tuple(shape)} to match the emissions, got {tuple(mask.shape)}"
             )
-        batch = padded(mask.bool())
+        batch = pack_mask(mask.bool())
         rows = batch.rows(emissions)
         if not rows.max() < torch.inf:
             raise ScoreError("emissions must be finite or -inf (forbidden), got NaN or +inf")

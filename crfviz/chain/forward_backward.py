@@ -18,16 +18,14 @@ from torch import Tensor
 
 from crfviz.chain import recursions
 from crfviz.chain.engine import compiled
-from crfviz.chain.engine.batch import Sums, sums
-from crfviz.chain.engine.chains import Many, together
-from crfviz.chain.engine.packed import alone
-from crfviz.chain.engine.tables import edges, log_tables
+from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch, pack_one
+from crfviz.chain.engine.sums import Sums, edges, log_tables, sums
+from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.rich import Rich
 
 
 @dataclass(frozen=True, eq=False)
-class ForwardBackward(Rich):
+class ForwardBackward(NotebookRepr):
     """What the two sweeps give. A chain without an allowed path has zeros for all probabilities."""
 
     log_alpha: Tensor  # (T, K) log-sum of prefixes that end in tag k at t; start and e_t included
@@ -72,9 +70,9 @@ class Posterior(NamedTuple):
     marginals: Tensor
 
 
-def posteriors(chains: Many) -> list[Posterior]:
+def posteriors(chains: ChainsOrBatch) -> list[Posterior]:
     """Those of one chain or more with the same tags, all of them at once."""
-    batch = together(chains)
+    batch = chain_batch(chains)
     found = None
     if batch.steps.ndim == 2:
         found = sums(batch.emissions, batch.steps, batch.start, batch.end, batch.packed)
@@ -123,7 +121,7 @@ def _by_arrays(potentials: Potentials) -> ForwardBackward:
 
 def _sums(potentials: Potentials) -> Sums | None:
     """Both sweeps by products, or None where these are not exact."""
-    return sums(*potentials.scores(), alone(potentials.num_tokens))
+    return sums(*potentials.scores(), pack_one(potentials.num_tokens))
 
 
 def _by_products(potentials: Potentials, found: Sums) -> ForwardBackward:

@@ -9,13 +9,13 @@ from operator import neg
 import torch
 from torch import Tensor
 
+from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.rich import Rich
 from crfviz.exceptions import NoPathError
 
 
 @dataclass(frozen=True)
-class Path(Rich):
+class Path(NotebookRepr):
     """One tag sequence of a sentence."""
 
     tags: list[int]  # T tag ids

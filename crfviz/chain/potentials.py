@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.rich import Rich
+from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -34,7 +34,7 @@ Tag = int | str  # by id or by name
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Potentials(Rich):
+class Potentials(NotebookRepr):
     """All scores of one sentence. Methods that change something return a new object.
 
     Whatever takes a chain takes its tags by id or by name and its positions from 0, and raises an

@@ -16,8 +16,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from crfviz.chain.decoding.greedy import greedy
-from crfviz.chain.decoding.max_marginal import likeliest
+from crfviz.chain.decoding.decoders import greedy, likeliest
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.commands.names import require_folder

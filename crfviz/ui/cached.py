@@ -17,11 +17,9 @@ import torch
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.viterbi import best_path
-from crfviz.chain.edits import Edits
+from crfviz.chain.edits import Edits, Move
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.strength import intervals_between
-from crfviz.chain.questions.tipping import Interval
-from crfviz.chain.weights import Move
+from crfviz.chain.questions.tipping import Interval, intervals_between
 from crfviz.exceptions import CrfvizError, ModelError, NoPathError
 from crfviz.taggers.brought.draft import MOST_TAGS
 from crfviz.taggers.examples import Example

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import compare
-from crfviz.chain.questions.gradient import GradientStep
-from crfviz.chain.weights import END, START, weight_matrix
+from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.numbers import (
     minus,
     probability,

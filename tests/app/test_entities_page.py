@@ -6,8 +6,7 @@ import re
 import pytest
 
 from crfviz import load_tagger
-from crfviz.chain.entities.illegal_mass import illegal_mass
-from crfviz.chain.entities.probability import entity_probability
+from crfviz.chain.questions.entities import entity_probability, illegal_mass
 from tests.support.app_pages import open_at
 
 SENTENCE = "The University of Oxford is in England ."

@@ -9,7 +9,7 @@ import torch
 from crfviz import viterbi
 from crfviz.chain import recursions
 from crfviz.chain.edits import Edits
-from crfviz.chain.questions.gradient import gradient_step
+from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.panels.learning_step import step_size

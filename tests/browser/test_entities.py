@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
-from crfviz.chain.entities.illegal_mass import constraint_effect
-from crfviz.chain.entities.probability import entity_probability, entity_shortcuts
+from crfviz.chain.questions.entities import constraint_effect, entity_probability, entity_shortcuts
 from tests.browser.test_look import FAINT, LEAST_CONTRAST
 from tests.browser.test_steps import BELOW
 from tests.support.screen import chain, named

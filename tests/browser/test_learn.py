@@ -2,9 +2,8 @@
 
 import pytest
 
-from crfviz.chain.edits import Edits
-from crfviz.chain.questions.gradient import gradient_step
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.questions.sensitivity import gradient_step
 from tests.support.screen import MODEL, assert_matrix, chain, named
 
 SENTENCE = "Old dogs see the boat ."

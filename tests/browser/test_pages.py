@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.distribution import sample
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import normalise
-from crfviz.chain.sampling import sample
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.views.strips.grids import SWEEP_DISPLAYS
 from tests.support.screen import (

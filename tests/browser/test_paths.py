@@ -3,8 +3,8 @@
 import pytest
 
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.questions.influence import influence
-from crfviz.chain.sampling import largest_gap, pile
+from crfviz.chain.distribution import largest_gap, sample_counts
+from crfviz.chain.questions.sensitivity import influence
 from tests.support.screen import MODEL, chain, named
 
 SENTENCE = "Old dogs see the boat ."
@@ -43,7 +43,7 @@ def shown_pile(screen):
 
 def assert_pile(screen, n, seed):
     expected = chain(MODEL, SENTENCE)
-    samples = pile(expected.analysis.potentials, n, seed)
+    samples = sample_counts(expected.analysis.potentials, n, seed)
     counts = {
         tuple(move): int(samples.moves[tuple(move)]) for move in samples.moves.nonzero().tolist()
     }

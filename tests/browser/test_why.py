@@ -8,11 +8,9 @@ from playwright.sync_api import expect
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.edits import Edits
-from crfviz.chain.questions.conditioning import condition
+from crfviz.chain.questions.conditioning import condition, why_not
 from crfviz.chain.questions.flips import smallest_flips
-from crfviz.chain.questions.strength import strength_intervals
-from crfviz.chain.questions.tipping import tipping_points
-from crfviz.chain.questions.why_not import why_not
+from crfviz.chain.questions.tipping import strength_intervals, tipping_points
 from tests.support.screen import assert_lattice, assert_rows, chain, named
 
 TERMS = """() => crfviz.all(".terms .term[data-term]").map((row) => [

@@ -317,7 +317,7 @@ def is_switched_off(loops):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv(compiled.VARIABLE, setting)
             compiled.kernels.cache_clear()
-            assert compiled.kernels() is wanted
+            assert compiled.kernels() == wanted
 
 
 def is_compiled_in_memory_where_nothing_can_be_written(loops):

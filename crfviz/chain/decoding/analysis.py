@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from crfviz.chain.decoding.greedy import greedy_paths
-from crfviz.chain.decoding.max_marginal import likeliest
+from crfviz.chain.decoding.decoders import greedy_paths, likeliest
 from crfviz.chain.decoding.viterbi import Viterbi, best_prefixes, viterbi
-from crfviz.chain.engine.chains import together
+from crfviz.chain.engine.packing import chain_batch
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
@@ -71,7 +70,7 @@ def analyse(potentials: Potentials) -> Analysis:
     except NoPathError:
         decoded = None
         best, backpointers = best_prefixes(potentials)
-    alone = together([potentials])
+    alone = chain_batch([potentials])
     return Analysis(
         potentials=potentials,
         forward_backward=tables,

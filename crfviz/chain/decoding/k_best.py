@@ -19,14 +19,14 @@ from itertools import count, islice
 import numpy as np
 import torch
 
-from crfviz.chain.arguments import require_count
 from crfviz.chain.decoding.viterbi import allowed_prefixes
 from crfviz.chain.engine import compiled
-from crfviz.chain.engine.best_alone import Prefixes
+from crfviz.chain.engine.viterbi import Prefixes
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.paths import Path, probability
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.recursions import follow
+from crfviz.chain.validation import require_count
 from crfviz.exceptions import NoPathError
 
 

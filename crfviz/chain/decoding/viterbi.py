@@ -10,20 +10,19 @@ import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
-from crfviz.chain.engine import best as engine_of_batches
-from crfviz.chain.engine import best_alone as engine
 from crfviz.chain.engine import compiled
-from crfviz.chain.engine.chains import Many, together
+from crfviz.chain.engine import viterbi as engine
 from crfviz.chain.engine.compiled import Best, Scores
+from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch
 from crfviz.chain.forward_backward import log_partition
+from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.paths import probability, require_path
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.recursions import maximum
-from crfviz.chain.rich import Rich
 
 
 @dataclass(frozen=True, eq=False)
-class Viterbi(Rich):
+class Viterbi(NotebookRepr):
     """The best path and the tables it was read from."""
 
     best: Tensor  # (T, K) score of the best prefix that ends in tag k at t, nats
@@ -85,17 +84,17 @@ def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array)
     return path
 
 
-def best_paths(chains: Many) -> list[list[int]]:
+def best_paths(chains: ChainsOrBatch) -> list[list[int]]:
     """`best_path` of one chain or more with the same tags, word by word for all of them at once.
 
     Raises:
         NoPathError: every path of a chain is forbidden; the first such chain is told.
     """
-    batch = together(chains)
+    batch = chain_batch(chains)
     if batch.steps.ndim == 3:
         return [best_path(chain) for chain in batch.given]
     scores = batch.emissions, batch.steps, batch.start, batch.end
-    tags, allowed = engine_of_batches.best_paths(*scores, batch.packed)
+    tags, allowed = engine.best_paths(*scores, batch.packed)
     if not allowed.all():
         blocked = batch.packed.order[~allowed].min()
         best_path(batch.given[blocked])  # says where the last prefix breaks off

@@ -1,6 +1,7 @@
 """The few functions that NumPy and torch do not share by name, or that one of them does faster."""
 
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from crfviz.chain.recursions import TOLERANCE
 
 Array = Any  # float64: an array of NumPy, or a tensor
 Ids = Any  # whole numbers in the same library
-MANY = 100  # rows: from here on torch finds the largest of each faster than NumPy
+TORCH_MIN_ROWS = 100  # rows: from here on torch finds the largest of each faster than NumPy
 
 
 def library(array: object) -> Any:  # noqa: ANN401 - a module
@@ -27,12 +28,12 @@ def empty(shape: tuple[int, ...], like: Array) -> Array:
     return np.empty(shape)
 
 
-def copied(table: Array) -> Array:
+def copy_of(table: Array) -> Array:
     """The same numbers side by side, in memory of their own."""
     return table.clone() if isinstance(table, Tensor) else table.copy()
 
 
-def chosen(table: Array, ids: Ids) -> Array:
+def pick_per_row(table: Array, ids: Ids) -> Array:
     """One number of each row: (N, K) and ids (N,) to (N,)."""
     if isinstance(table, Tensor):
         return table.gather(1, ids[:, None])[:, 0]
@@ -40,7 +41,7 @@ def chosen(table: Array, ids: Ids) -> Array:
 
 
 def add_to(table: Array, ids: Ids, numbers: Array) -> None:
-    """Add numbers (N,) to the cells that `chosen` names, in place."""
+    """Add numbers (N,) to the cells that `pick_per_row` names, in place."""
     if isinstance(table, Tensor):
         table.scatter_add_(1, ids[:, None], numbers[:, None])
     else:
@@ -53,7 +54,7 @@ def _cells(table: Array, ids: Ids) -> Ids:
     return np.arange(0, table.size, table.shape[1]) + ids
 
 
-def added_up(numbers: Array, ids: Ids, size: int) -> Array:
+def sum_by_id(numbers: Array, ids: Ids, size: int) -> Array:
     """The sums of the numbers (N,) of each id, (size,)."""
     if isinstance(numbers, Tensor):
         return numbers.new_zeros(size).index_add_(0, ids, numbers)
@@ -67,7 +68,7 @@ def views(table: Array, rows: Sequence[slice]) -> Sequence[Array]:
     return [table[part] for part in rows]
 
 
-def take(table: Array, rows: Ids) -> Array:
+def take_rows(table: Array, rows: Ids) -> Array:
     """Rows of a table, (n, ...)."""
     if isinstance(table, Tensor):
         return table.index_select(0, rows)
@@ -78,7 +79,7 @@ def largest(table: Array) -> Array:
     """The largest number of each row: (N, K) to (N,)."""
     if isinstance(table, Tensor):
         return table.amax(1)
-    if len(table) < MANY:
+    if len(table) < TORCH_MIN_ROWS:
         return table.max(1)
     return torch.from_numpy(table).amax(1).numpy()
 
@@ -109,3 +110,25 @@ def lowest_finite(scores: Array) -> tuple[float, bool]:
         return lowest, False
     finite = scores[scores > -math.inf]
     return (float(finite.min()) if len(finite) else 0.0), True
+
+
+MAX_BUFFER = 1 << 20  # numbers that a thread keeps room for under one name, 8 MB
+_BUFFERS = threading.local()
+
+
+def scratch(name: str, shape: tuple[int, ...], like: Array) -> Array:
+    """Room for float64 numbers, where `like` is, until this thread asks for the name again."""
+    if isinstance(like, Tensor) and like.is_cuda:
+        return like.new_empty(shape)
+    found = _buffer(name, math.prod(shape)).reshape(shape)
+    return torch.from_numpy(found) if isinstance(like, Tensor) else found
+
+
+def _buffer(name: str, size: int) -> Array:
+    if size > MAX_BUFFER:
+        return np.empty(size)
+    kept: Array = getattr(_BUFFERS, name, None)
+    if kept is None or len(kept) < size:
+        kept = np.empty(size)
+        setattr(_BUFFERS, name, kept)
+    return kept[:size]

@@ -16,39 +16,44 @@ import logging
 import math
 import os
 from functools import cache
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.engine.exponentials import HALF, WIDEST, Exponentials
-from crfviz.chain.engine.packed import Packed
-from crfviz.chain.engine.sweeps import Sweeps
+from crfviz.chain.engine.packing import Packed
+from crfviz.chain.engine.sweeps import MAX_DECAY, MAX_SPREAD, Exponentials, Sweeps
 from crfviz.chain.recursions import TOLERANCE
 
 VARIABLE = "CRFVIZ_COMPILED"
-OFF = ("off", "0", "false", "no")
-FEW_PATHS = 300  # more of them are searched for faster with a heap
+OFF_VALUES = ("off", "0", "false", "no")
+MAX_HEAPLESS_PATHS = 300  # more of them are searched for faster with a heap
 Table = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Scores = tuple[Table, Table, Table, Table]  # emissions, transitions, start and end
 
 
 @cache
-def kernels() -> ModuleType | None:
-    """`crfviz.chain.engine.kernels`, if they are to be used and can be."""
-    if os.environ.get(VARIABLE, "").strip().lower() in OFF:
+def kernels() -> SimpleNamespace | None:
+    """Return the functions of `crfviz.chain.engine.kernels`, or None if Numba is off or missing."""
+    if os.environ.get(VARIABLE, "").strip().lower() in OFF_VALUES:
         return None
     try:
-        from crfviz.chain.engine import kernels as found
+        from crfviz.chain.engine.kernels import paths, sums
     except ModuleNotFoundError:
         return None
-    except Exception as error:  # noqa: BLE001 - of whatever kind: without it all is as right
+    except Exception as error:  # noqa: BLE001 - of any kind: the results are the same without Numba
         logging.getLogger(__name__).warning("Going on without Numba: %s", error)
         return None
-    return found
+    return SimpleNamespace(
+        best_path=paths.best_path,
+        best_paths=paths.best_paths,
+        k_best=paths.k_best,
+        sweeps=sums.sweeps,
+        tables=sums.tables,
+    )
 
 
 class Tables(NamedTuple):
@@ -73,18 +78,18 @@ class Best(NamedTuple):
 
 def tables(scores: Scores) -> Tables | None:
     """Those of one chain, or None where this is not for loops, or products are not exact."""
-    if (loops := _loops(scores)) is None:
+    if (loops := _kernels_for(scores)) is None:
         return None
-    exact, *found = loops.tables(*_rows(scores), WIDEST, HALF)
+    exact, *found = loops.tables(*_contiguous(scores), MAX_SPREAD, MAX_DECAY)
     return Tables(*found) if exact else None
 
 
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps | None:
     """Those of packed sentences, or None as above, or where they are not on the CPU."""
     scores = (e.emissions, e.transitions, e.start, e.end)
-    if isinstance(e.emissions, Tensor) or (loops := _loops(scores)) is None:
+    if isinstance(e.emissions, Tensor) or (loops := _kernels_for(scores)) is None:
         return None
-    rows = _rows((*scores[:2], np.atleast_2d(e.start), np.atleast_2d(e.end)))
+    rows = _contiguous((*scores[:2], np.atleast_2d(e.start), np.atleast_2d(e.end)))
     columns = np.append(packed.starts, len(e.emissions))
     prefixes, arriving, suffixes, logs = loops.sweeps(*rows, columns, packed.lengths, e.stride)
     some = len(packed.columns) >= e.stride
@@ -94,17 +99,17 @@ def sweeps(e: Exponentials, packed: Packed) -> Sweeps | None:
 
 def best_path(scores: Scores) -> Best | None:
     """That of one chain with its tables, or None where this is not for loops."""
-    if (loops := _loops(scores)) is None:
+    if (loops := _kernels_for(scores)) is None:
         return None
-    return Best(*loops.best_path(*_rows(scores), TOLERANCE))
+    return Best(*loops.best_path(*_contiguous(scores), TOLERANCE))
 
 
 def best_paths(scores: Scores, packed: Packed) -> tuple[Ids, NDArray[np.bool_]] | None:
     """(N,) tag of each row, (B,) whether a path of each place is allowed; or None, as above."""
-    if (loops := _loops(scores)) is None:
+    if (loops := _kernels_for(scores)) is None:
         return None
     emissions, transitions, start, end = scores
-    rows = _rows((emissions, transitions.T, np.atleast_2d(start), np.atleast_2d(end)))
+    rows = _contiguous((emissions, transitions.T, np.atleast_2d(start), np.atleast_2d(end)))
     tags, allowed = loops.best_paths(*rows, packed.starts, packed.lengths, TOLERANCE)
     return tags, allowed
 
@@ -114,19 +119,19 @@ def k_best(scores: Scores, k: int) -> tuple[float, list[float], list[list[int]]]
 
     None where this is not for loops, or every path is forbidden.
     """
-    if k > FEW_PATHS or (loops := _loops(scores)) is None:
+    if k > MAX_HEAPLESS_PATHS or (loops := _kernels_for(scores)) is None:
         return None
-    best, losses, backwards = loops.k_best(*_rows(scores), TOLERANCE, k)
+    best, losses, backwards = loops.k_best(*_contiguous(scores), TOLERANCE, k)
     if not best > -math.inf:
         return None
     return best, losses.tolist(), backwards[:, ::-1].tolist()
 
 
-def _loops(scores: Scores) -> ModuleType | None:
+def _kernels_for(scores: Scores) -> SimpleNamespace | None:
     """The kernels for a chain, which has to have one matrix of transitions."""
     return kernels() if scores[1].ndim == 2 else None
 
 
-def _rows(scores: Scores) -> list[Any]:
+def _contiguous(scores: Scores) -> list[Any]:
     """The same numbers, row after row in memory."""
     return [np.ascontiguousarray(table) for table in scores]

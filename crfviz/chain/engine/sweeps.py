@@ -1,28 +1,100 @@
-"""Forward and backward as products, both in one loop over rows of packed sentences.
+"""Scores as numbers from 0 to 1, and whether products of them are exact: the one decision.
 
-With x, E, s and f the exponentials of emissions, transitions, start and end:
+Sums over paths are fastest as sums of products, without a logarithm at every step (Rabiner, 1989,
+section V.A, who divides every row by its sum so that nothing underflows). Where scores differ by
+too much that goes wrong without a word: a tag that looks hopeless up to here may lie on the best
+path, and is lost once its share is below the smallest float. `exponentials` and `exact` decide
+whether the products may be used; if not, the answer comes from `crfviz.chain.recursions`.
 
-    prefixes   a_1 = s ∘ x_1        a_t = (a_{t-1} E) ∘ x_t
-    suffixes   b_T = f ∘ x_T        b_t = (b_{t+1} Eᵀ) ∘ x_t
+Of the scores that are not forbidden, let emissions lie at most r_e nats below the best one of their
+word, and transitions, starts and ends at most r_w below the best of them all. What is best becomes
+1. A row of a sweep is divided by its sum after every n steps, n = HALF / max(r_w, log K).
 
-A suffix is a prefix of the sentence read from its end, so that one product serves both. What
-arrives at a word, before x_t is multiplied, is kept, too: for the suffixes it is β_t, and a_t ∘ β_t
-adds up to Z at every word, but for what the rows were divided by.
+Before: r_e + r_w is at most WIDEST, so that n is at least 1. Without forbidden scores, every step
+comes from all tags. So the sum of a row shrinks by exp(-r_w) at most and grows by K at most in a
+step, and no tag is below exp(-r_e - r_w) of the sum before. Hence all rows are normal floats, from
+exp(-WIDEST - HALF) to exp(HALF), and the products of both sweeps at a word add up to
+exp(-2 HALF) / K or more: normal floats go from exp(-708) to exp(709).
 
-Source: Rabiner, "A tutorial on hidden Markov models" (1989), sections III.A and V.A.
+After: with forbidden scores, a tag may be reached from a hopeless one alone. Then the smallest
+positive number in both sweeps must be at least exp(r_e + r_w - HALF). By induction: as far as that
+holds, what the next step reaches is at least exp(-HALF), and exp(-2 HALF) after a division. So it
+is not lost, and the check sees it; and the product of two such numbers is a normal float. What is 0
+then is forbidden. In any case the sums of the products of both sweeps must be positive at all words
+of a sentence or at none.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import isqrt
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import Array, copied, empty, library, log, take, views
-from crfviz.chain.engine.exponentials import Exponentials
-from crfviz.chain.engine.memory import scratch
-from crfviz.chain.engine.packed import Packed
+from crfviz.chain.engine.arrays import (
+    Array,
+    Ids,
+    copy_of,
+    empty,
+    largest,
+    library,
+    log,
+    lowest_finite,
+    scratch,
+    take_rows,
+    views,
+)
+from crfviz.chain.engine.packing import Packed, pack
+
+MAX_SPREAD = 280.0  # nats
+MAX_DECAY = 340.0  # nats
+
+
+@dataclass(frozen=True, eq=False)
+class Exponentials:
+    """exp(score - best), the best being that of a word, or that of all moves."""
+
+    emissions: Array  # (N, K)
+    transitions: Array  # (K, K), or (T-1, K, K) for one sentence
+    start: Array  # (K,), or (B, K) for the places of a batch
+    end: Array  # (K,), or (B, K)
+    best_emissions: Array  # (N,) nats; 0 where every tag is forbidden
+    best_move: float  # nats, of transitions, starts and ends
+    stride: int  # n: a row is to be divided by its sum after so many steps
+    smallest: float  # a positive number in a sweep must be at least this; 0 if nothing is forbidden
+
+
+def exponentials(
+    emissions: Array, transitions: Array, start: Array, end: Array
+) -> Exponentials | None:
+    """The scores of N words and of all moves, float64, or None if they differ by too much."""
+    xp, num_tags = library(emissions), emissions.shape[1]
+    best = largest(emissions)
+    best[best == -math.inf] = 0.0
+    words = emissions - best[:, None]
+    parts = [scores.reshape(-1, num_tags) for scores in (transitions, start, end)]
+    moves = xp.concatenate(parts)
+    best_move = max(float(moves.max()), -1e300)
+    moves -= best_move
+    lowest_word, forbidden_word = lowest_finite(words)
+    lowest_move, forbidden_move = lowest_finite(moves)
+    spread = -lowest_word - lowest_move
+    if not spread <= MAX_SPREAD:
+        return None
+    xp.exp(moves, out=moves)
+    return Exponentials(
+        emissions=xp.exp(words, out=words),
+        transitions=moves[: len(parts[0])].reshape(transitions.shape),
+        start=moves[len(parts[0]) : -len(parts[2])].reshape(start.shape),
+        end=moves[-len(parts[2]) :].reshape(end.shape),
+        best_emissions=best,
+        best_move=best_move,
+        stride=int(MAX_DECAY / max(-lowest_move, math.log(num_tags), 1e-6)),
+        smallest=math.exp(spread - MAX_DECAY) if forbidden_word or forbidden_move else 0.0,
+    )
+
 
 FEW_TAGS = 24  # up to here one product of 2K x 2K with zeros is faster than two of K x K
 
@@ -42,50 +114,50 @@ class Sweeps:
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps:
     """Prefixes and suffixes of all words; on a GPU a step costs the same for all sizes."""
     few = packed.first.stop == 1 or e.emissions.shape[1] <= FEW_TAGS
-    return (_together if few or isinstance(e.emissions, Tensor) else _in_turn)(e, packed)
+    return (_both_at_once if few or isinstance(e.emissions, Tensor) else _one_by_one)(e, packed)
 
 
-def _together(e: Exponentials, packed: Packed) -> Sweeps:
+def _both_at_once(e: Exponentials, packed: Packed) -> Sweeps:
     """Both directions in one row, (N, 2, K), with one product: zeros keep them apart."""
     num_rows, num_tags = e.emissions.shape
-    words, arriving, reached = _rooms(e, num_rows, 2, num_tags)
-    words[:, 0], words[:, 1] = e.emissions, take(e.emissions, packed.mirrored)
+    words, arriving, reached = _buffers(e, num_rows, 2, num_tags)
+    words[:, 0], words[:, 1] = e.emissions, take_rows(e.emissions, packed.mirrored)
     arriving[packed.first, 0], arriving[packed.first, 1] = e.start, e.end
-    steps = _apart(e.transitions, _turned(e.transitions))
-    divided = _run(words, arriving, reached, steps, packed, e.stride)
+    steps = _block_diagonal(e.transitions, _reversed_steps(e.transitions))
+    divided = _fill(words, arriving, reached, steps, packed, e.stride)
     from_end = 2 * packed.mirrored + 1
     return Sweeps(
-        prefixes=copied(reached[:, 0]),
-        arriving=take(arriving.reshape(-1, num_tags), from_end),
-        suffixes=take(reached.reshape(-1, num_tags), from_end),
+        prefixes=copy_of(reached[:, 0]),
+        arriving=take_rows(arriving.reshape(-1, num_tags), from_end),
+        suffixes=take_rows(reached.reshape(-1, num_tags), from_end),
         divided=None if divided is None else (divided[:, 0], divided[:, 1]),
     )
 
 
-def _in_turn(e: Exponentials, packed: Packed) -> Sweeps:
+def _one_by_one(e: Exponentials, packed: Packed) -> Sweeps:
     """One direction after the other, (N, 1, K)."""
     num_rows, num_tags = e.emissions.shape
-    words, arriving, reached = _rooms(e, num_rows, 1, num_tags)
+    words, arriving, reached = _buffers(e, num_rows, 1, num_tags)
     prefixes = empty(reached.shape, reached)
     arriving[packed.first, 0] = e.start
-    divided = _run(e.emissions[:, None], arriving, prefixes, e.transitions, packed, e.stride)
-    words[:, 0] = take(e.emissions, packed.mirrored)
+    divided = _fill(e.emissions[:, None], arriving, prefixes, e.transitions, packed, e.stride)
+    words[:, 0] = take_rows(e.emissions, packed.mirrored)
     arriving[packed.first, 0] = e.end
-    back = _run(words, arriving, reached, _turned(e.transitions), packed, e.stride)
+    back = _fill(words, arriving, reached, _reversed_steps(e.transitions), packed, e.stride)
     return Sweeps(
         prefixes=prefixes[:, 0],
-        arriving=take(arriving[:, 0], packed.mirrored),
-        suffixes=take(reached[:, 0], packed.mirrored),
+        arriving=take_rows(arriving[:, 0], packed.mirrored),
+        suffixes=take_rows(reached[:, 0], packed.mirrored),
         divided=None if divided is None or back is None else (divided[:, 0], back[:, 0]),
     )
 
 
-def _rooms(e: Exponentials, *shape: int) -> Array:
+def _buffers(e: Exponentials, *shape: int) -> Array:
     """Room for the words, for what arrives at them, and for what is reached with them."""
     return scratch("sweeps", (3, *shape), e.emissions)
 
 
-def _run(
+def _fill(
     words: Array,
     arriving: Array,
     reached: Array,
@@ -133,19 +205,19 @@ def _divide(reached: Array, divided: Array, packed: Packed, stride: range) -> No
         divided[here] += log(sums)
 
 
-def _least(table: Array) -> float:
+def _smallest_positive(table: Array) -> float:
     """The smallest positive number."""
     return float(library(table).where(table > 0.0, table, math.inf).min())
 
 
-def _turned(transitions: Array) -> Array:
+def _reversed_steps(transitions: Array) -> Array:
     """The steps of a sentence that is read from its end."""
     if transitions.ndim == 3:
         transitions = library(transitions).flip(transitions, (0,))
     return transitions.swapaxes(-1, -2)
 
 
-def _apart(ahead: Array, back: Array) -> Array:
+def _block_diagonal(ahead: Array, back: Array) -> Array:
     """Steps that multiply both directions of a row, each by its own: (..., 2K, 2K)."""
     num_tags = ahead.shape[-1]
     both = empty((*ahead.shape[:-2], 2 * num_tags, 2 * num_tags), ahead)
@@ -154,8 +226,8 @@ def _apart(ahead: Array, back: Array) -> Array:
     return both
 
 
-def exact(e: Exponentials, found: Sweeps, totals: Array, packed: Packed) -> bool:
-    """Whether nothing was lost: the check after, of `crfviz.chain.engine.exponentials`.
+def is_exact(e: Exponentials, found: Sweeps, totals: Array, packed: Packed) -> bool:
+    """Whether nothing was lost: the check after, of `crfviz.chain.engine.sweeps`.
 
     Args:
         e: what the sweeps are of.
@@ -168,4 +240,101 @@ def exact(e: Exponentials, found: Sweeps, totals: Array, packed: Packed) -> bool
     alive = totals > 0.0
     if not (alive == alive[packed.first][packed.places]).all():
         return False
-    return min(_least(found.prefixes), _least(found.suffixes)) >= e.smallest
+    return min(_smallest_positive(found.prefixes), _smallest_positive(found.suffixes)) >= e.smallest
+
+
+MIN_LONG_WORDS = 500  # words
+MIN_CHUNK_WORDS = 8  # words of a piece
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """How T words are cut into n pieces."""
+
+    length: int  # L words of each but the last one, which may have fewer
+    packed: Packed  # the pieces as sentences, from first to last
+    words: Ids  # (T,) the row of each word
+    places: Ids  # (T,) the piece of each word
+    first: Ids  # (n-1,) the first words of all pieces but the first
+
+
+@lru_cache(maxsize=16)
+def chunks(num_words: int, length: int) -> Chunks:
+    """The pieces of a sentence."""
+    lengths = np.full(-(-num_words // length), length)
+    lengths[-1] -= lengths.sum() - num_words
+    packed = pack(lengths, length)  # the longest first, which leaves the last one where it is
+    words = np.arange(num_words)
+    return Chunks(length, packed, packed.cells.argsort(), words // length, words[length::length])
+
+
+def chunks_for(e: Exponentials, packed: Packed) -> Chunks | None:
+    """How a batch is best cut: not at all, but for one long sentence of few tags on the CPU."""
+    num_words, num_tags = e.emissions.shape
+    alone = packed.first.stop == 1 and isinstance(e.emissions, np.ndarray)
+    if not alone or num_words < MIN_LONG_WORDS or num_tags > FEW_TAGS:
+        return None
+    if e.transitions.ndim == 3 or e.smallest > 0.0:
+        return None
+    length = min(isqrt(num_words), e.stride - 2)
+    return chunks(num_words, length) if length >= MIN_CHUNK_WORDS else None
+
+
+def chunked_sweeps(e: Exponentials, cut: Chunks) -> Sweeps:
+    """`sweeps` of one sentence, by its pieces."""
+    start, end, factors = _sweep_between(e, _chunk_products(e, cut))
+    words = e.emissions.take(cut.packed.cells, 0)
+    found = sweeps(replace(e, emissions=words, start=start, end=end), cut.packed)
+    prefixes, arriving, suffixes = (
+        table.take(cut.words, 0) for table in (found.prefixes, found.arriving, found.suffixes)
+    )
+    arriving[cut.first - 1] = suffixes[cut.first] @ e.transitions.T  # by the factor of the suffix
+    logs = np.log(factors).cumsum(1)
+    divided = logs[0].take(cut.places), logs[1].take(cut.places[-1] - cut.places[::-1])
+    return Sweeps(prefixes, arriving, suffixes, divided)
+
+
+def _chunk_products(e: Exponentials, cut: Chunks) -> Array:
+    """(K, n, K) what each piece does to each tag before it; the first one to the start alone."""
+    num_words, num_tags = e.emissions.shape
+    last = num_words % cut.length or cut.length
+    num_pieces = cut.packed.first.stop
+    words = np.ones((num_pieces, cut.length, num_tags))
+    words.reshape(-1, num_tags)[:num_words] = e.emissions
+    found, room = scratch("products of pieces", (2, num_tags, num_pieces, num_tags), words)
+    found[:] = e.transitions[:, None]
+    found[:, 0] = e.start
+    complete = found[:, -1]
+    for position, column in enumerate(words.swapaxes(0, 1).copy()):
+        if position > 0:
+            np.dot(found.reshape(-1, num_tags), e.transitions, out=room.reshape(-1, num_tags))
+            found, room = room, found
+        found *= column
+        if position == last - 1:
+            complete = found[:, -1].copy()
+    found[:, -1] = complete
+    return found
+
+
+def _sweep_between(e: Exponentials, products: Array) -> tuple[Array, Array, Array]:
+    """What arrives at the pieces, as starts and ends (n, K), and what each was divided by, (2, n).
+
+    The ends and their divisors are found from the last piece to the first, in whose order the
+    divisors stand.
+    """
+    num_tags, num_pieces, _ = products.shape
+    steps = np.empty((num_pieces, 2, num_tags, num_tags))  # one direction each, which meet
+    steps[:, 0] = products.swapaxes(0, 1)
+    steps[1:, 1] = steps[:0:-1, 0].swapaxes(1, 2)
+    reached, factors = np.empty((num_pieces, 2, 1, num_tags)), np.ones((num_pieces, 2, 1, 1))
+    reached[0, 0, 0], reached[0, 1, 0] = steps[0, 0, 0], e.end
+    for before, step, here, factor in zip(
+        reached, steps[1:], reached[1:], factors[1:], strict=False
+    ):
+        np.matmul(before, step, out=here)
+        here /= np.maximum.reduce(here, -1, keepdims=True, out=factor)
+    start = np.empty((num_pieces, num_tags))
+    start[0], start[1:] = e.start, reached[:-1, 0, 0] @ e.transitions
+    divided = np.ones((2, num_pieces))
+    divided[0, 1:], divided[1] = factors[:-1, 0, 0, 0], factors[:, 1, 0, 0]
+    return start, reached[::-1, 1, 0], divided

@@ -18,17 +18,20 @@ from numpy.typing import NDArray
 
 from crfviz.chain.homework.arithmetic import arithmetic
 from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
-from crfviz.chain.homework.order import assigned, in_order, pointer_columns, pointer_order
 from crfviz.chain.homework.programs import BACKPOINTERS, BETA, KINDS, Program, right_program
 from crfviz.chain.homework.readings import (
     LOG,
     Layout,
     Rounding,
+    assign_columns,
     coarsest,
     fits,
+    in_order,
     misplaced,
     names_a_best,
+    pointer_columns,
     pointer_fits,
+    pointer_order,
     readings,
     rounding_of,
     tolerance,
@@ -264,7 +267,7 @@ class Trial:
             ).tolist()
             for column in self.given.T
         ]
-        return assigned(columns)
+        return assign_columns(columns)
 
     def pointer_order(self) -> tuple[tuple[int, ...], bool]:
         """The same for backpointers, and whether their cells name tags in that order, too."""

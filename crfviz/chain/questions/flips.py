@@ -33,14 +33,14 @@ from typing import Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.chain.arguments import require_count
 from crfviz.chain.decoding.viterbi import best_path, best_through
+from crfviz.chain.edits import Kind, WeightId, uses, value_of
 from crfviz.chain.paths import lead, terms
 from crfviz.chain.potentials import Array, Potentials, Tag
 from crfviz.chain.questions.conditioning import restrict
 from crfviz.chain.questions.tipping import best_by_value
 from crfviz.chain.recursions import TOLERANCE, Changed, Ids, best_with_change
-from crfviz.chain.weights import Kind, WeightId, uses, value_of
+from crfviz.chain.validation import require_count
 from crfviz.exceptions import CrfvizError, NoPathError
 
 SLACK = 1e-9  # nats; sizes that are this close to each other count as ties

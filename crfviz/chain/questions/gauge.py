@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from crfviz.chain.edits import Edits
+from crfviz.chain.edits import END, START, Edits
 from crfviz.chain.forward_backward import ForwardBackward
 from crfviz.chain.potentials import Potentials, Tag
-from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError
 
 SAME = 1e-12  # by which a marginal may differ from rounding alone

@@ -44,7 +44,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from crfviz.chain.engine.favoured import Favoured
+from crfviz.chain.engine.viterbi import LossAugmentedViterbi
 from crfviz.chain.paths import Lead, lead, terms
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import TOLERANCE
@@ -220,7 +220,7 @@ def _rivals(
     for group in groups.values():
         emissions = [cases[i].potentials.scores()[0] for i in group]
         _, *others = cases[group[0]].potentials.scores()
-        batch = Favoured(emissions, [cases[i].target for i in group], *others)
+        batch = LossAugmentedViterbi(emissions, [cases[i].target for i in group], *others)
         raised = np.array([2 * sizes[i] for i in group])
         both = (raised, 0 * raised) if part == "emission" else (0 * raised, raised)
         yield from zip(group, batch.best_paths(*both), strict=True)

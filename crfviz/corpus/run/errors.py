@@ -10,7 +10,7 @@ has as far as it is not:
     doubt = p(entity | words) of a predicted entity, 1 - p(entity | words) of a gold one
 
 with the exact probability of the whole entity, type and both boundaries
-(`crfviz.chain.entities.probability`).
+(`crfviz.chain.questions.entities`).
 """
 
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crfviz.chain.entities.probability import entity_probability
+from crfviz.chain.edits import Move, path_moves
 from crfviz.chain.forward_backward import Posterior
 from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import run_probability
+from crfviz.chain.questions.entities import entity_probability
 from crfviz.chain.questions.triage import Triage, put_right, triages, wrong_runs
-from crfviz.chain.weights import Move, path_moves
 from crfviz.text.schemes import Span, spans
 
 

@@ -21,7 +21,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.chain.weights import Move
+from crfviz.chain.edits import Move
 from crfviz.corpus.run.errors import EntitySuspect, Error
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence

@@ -26,12 +26,10 @@ from itertools import islice
 
 import numpy as np
 
-from crfviz.chain.decoding.beam import beams
-from crfviz.chain.decoding.greedy import greedy_paths
+from crfviz.chain.decoding.decoders import beams, greedy_paths, likeliest
 from crfviz.chain.decoding.k_best import best_first
-from crfviz.chain.decoding.max_marginal import likeliest
 from crfviz.chain.decoding.viterbi import best_paths
-from crfviz.chain.engine.chains import Many, together
+from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch
 from crfviz.chain.forward_backward import Posterior, posteriors
 from crfviz.chain.paths import probability, terms
 from crfviz.chain.potentials import Potentials
@@ -53,7 +51,7 @@ from crfviz.text.schemes import is_bio
 from crfviz.text.sentences import Sentence
 
 AS_TRAINED = ("independent", "left_to_right")
-Decode = Callable[[Many], list[list[int]]]
+Decode = Callable[[ChainsOrBatch], list[list[int]]]
 DECODE: Mapping[str, Decode] = {  # what needs no marginals
     "independent": partial(greedy_paths, how="independent"),
     "left_to_right": partial(greedy_paths, how="left_to_right"),
@@ -151,8 +149,8 @@ class _Collected:
         ids = {name: number for number, name in enumerate(self.tagger.tags)}
         gold = [[ids[tag] for tag in sentence.tags or ()] for sentence in sentences]
         self.seconds["scoring"].append(batch.seconds)
-        packed = together(chains)
-        trained = together(batch.trained) if self.tagger.scheme else packed
+        packed = chain_batch(chains)
+        trained = chain_batch(batch.trained) if self.tagger.scheme else packed
         paths: dict[str, list[list[int]]] = {}
         for name, decode in DECODE.items():
             with self._clock(name):

@@ -21,7 +21,7 @@ from typing import Protocol
 import torch
 
 from crfviz.chain.decoding.viterbi import best_paths
-from crfviz.chain.engine.chains import together
+from crfviz.chain.engine.packing import chain_batch
 from crfviz.chain.forward_backward import posteriors
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.shards.crew import Share
@@ -98,7 +98,7 @@ class Tagging:
         return _rows(lines, first, LAYOUTS[self.file_format], self.file)
 
     def _tag(self, tagger: Tagger, group: Sequence[_Place], lines: list[str]) -> None:
-        chains = together(self._scored(tagger, group))
+        chains = chain_batch(self._scored(tagger, group))
         marginals: Iterable[Marginals | None] = [None] * len(group)
         if self.marginals:
             marginals = (_named(found.marginals, tagger.tags) for found in posteriors(chains))

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from crfviz.chain.edits import Move
 from crfviz.chain.questions.triage import KINDS
-from crfviz.chain.weights import Move
 from crfviz.corpus.counts.exact import UNIT
 from crfviz.corpus.counts.tally import Tally
 from crfviz.corpus.run.errors import Error

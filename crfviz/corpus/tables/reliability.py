@@ -2,7 +2,7 @@
 
 A calibration table has a row for each of the 15 bins of equal width that is not empty. Words are
 judged by their largest marginal, sentences by the probability of the Viterbi path, and entities of
-the Viterbi path by their exact probability (`crfviz.chain.entities.probability`).
+the Viterbi path by their exact probability (`crfviz.chain.questions.entities`).
 
 Risk against coverage: the words of the largest marginals first, how many of the first c % are
 right? Words whose doubt, 1 less the largest marginal, is the same to 1 part in 256 go together:

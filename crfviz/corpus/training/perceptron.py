@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from crfviz.chain.engine.best_alone import first_best_path
+from crfviz.chain.engine.viterbi import first_best_path
 from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
 from crfviz.exceptions import FormatError
 from crfviz.taggers.perceptron.features import Keys, Rows, feature_keys, rows_of, word_keys

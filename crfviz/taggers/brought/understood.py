@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.brought.arrays import shared_steps, with_arrays
 from crfviz.taggers.brought.draft import (

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.edits import END, START
 from crfviz.chain.paths import probability as share_of
-from crfviz.chain.weights import END, START
 from crfviz.exceptions import FormatError, UnknownObservationError
 from crfviz.ui.words import quote
 from crfviz.views.numbers import probability, score

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.claims import expressions, parsed
 from crfviz.ui.state.covers import PARTS, with_covered

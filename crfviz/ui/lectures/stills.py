@@ -7,7 +7,7 @@ import streamlit as st
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.questions.gradient import gradient_step
+from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import Cue
 from crfviz.ui.lectures.tables import why_asked

@@ -11,8 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import Edits
-from crfviz.chain.entities.illegal_mass import ConstraintEffect
-from crfviz.chain.entities.probability import entity_types
+from crfviz.chain.questions.entities import ConstraintEffect, entity_types
 from crfviz.text.schemes import begin, inside, is_bio, is_inside
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from crfviz.chain.questions.gradient import GradientStep, gradient_step, loss
+from crfviz.chain.questions.sensitivity import GradientStep, gradient_step, loss
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.scene import Scene, scene_of
 from crfviz.ui.session.bound import bound_text

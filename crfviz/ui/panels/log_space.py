@@ -5,13 +5,13 @@ from typing import Any
 
 import streamlit as st
 
+from crfviz.chain.demonstrations.forward_variants import padded_batch
 from crfviz.chain.demonstrations.log_space import (
     cell_inputs,
     log_sum_exp,
     telling_position,
     underflow,
 )
-from crfviz.chain.demonstrations.padded_batch import padded_batch
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from crfviz.chain.demonstrations.distribution import position_entropies
+from crfviz.chain.distribution import position_entropies
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.chain.demonstrations.distribution import pair_marginals
+from crfviz.chain.distribution import pair_marginals
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_place
 from crfviz.ui.words import plain

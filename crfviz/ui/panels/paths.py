@@ -6,8 +6,8 @@ from typing import Any
 import streamlit as st
 
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.questions.influence import influence
-from crfviz.chain.sampling import pile
+from crfviz.chain.distribution import sample_counts
+from crfviz.chain.questions.sensitivity import influence
 from crfviz.ui.panels.occlusion import least_certain
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_number
@@ -63,7 +63,7 @@ def _samples(scene: Scene) -> Drawn:
         st.text("Seed")
         fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 120}
         seed = bound_number(st.number_input, "Seed", "seed", 0, 0, MOST_SEED, **fixed)
-    drawn = pile(scene.now.potentials, _number_drawn(), seed)
+    drawn = sample_counts(scene.now.potentials, _number_drawn(), seed)
     rows = [
         *decoder_rows(scene.now, which=["viterbi"]),
         sample_row(drawn),

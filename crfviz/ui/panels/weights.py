@@ -1,6 +1,6 @@
 """The weights of the matrix: which one is asked about, where tags flip, how they are written."""
 
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene

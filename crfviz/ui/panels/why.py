@@ -6,9 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.conditioning import condition
+from crfviz.chain.questions.conditioning import WhyNot, condition, why_not
 from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_flips
-from crfviz.chain.questions.why_not import WhyNot, why_not
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene

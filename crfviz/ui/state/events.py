@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import is_option

@@ -11,7 +11,7 @@ from functools import lru_cache
 from urllib.parse import quote as percent_encode
 from urllib.parse import unquote
 
-from crfviz.chain.weights import END, START, Move
+from crfviz.chain.edits import END, START, Move
 from crfviz.ui.state.scenario import MAX_SCORE, MAX_WORDS
 
 Place = tuple[int, str]  # position of a word from 0, and a tag

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from crfviz.chain.weights import END, START, Move
+from crfviz.chain.edits import END, START, Move
 from crfviz.ui.state.link_items import tag_text
 
 FEW = 30  # edits are written one by one, to be read and changed by hand

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from crfviz.chain.edits import Edits
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START, Edits
 from crfviz.text.tokenizer import GAP, given_words
 from crfviz.ui.words import clean
 

@@ -10,12 +10,12 @@ from html import escape
 from torch import Tensor
 
 from crfviz.chain.decoding.viterbi import Viterbi
+from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.chain.forward_backward import ForwardBackward
+from crfviz.chain.notebook_repr import HTML_VIEWS
 from crfviz.chain.paths import Path
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.why_not import WhyNot
-from crfviz.chain.rich import HTML
-from crfviz.chain.weights import END, START, weight_matrix
+from crfviz.chain.questions.conditioning import WhyNot
 from crfviz.views.numbers import probability, score
 from crfviz.views.phrases import columns
 from crfviz.views.theme import NEGATIVE, POSITIVE
@@ -29,7 +29,7 @@ _NAME = "padding:1px 7px;text-align:right;font-weight:600;"
 
 def register() -> None:
     """Have notebooks draw the library's results."""
-    HTML.update(
+    HTML_VIEWS.update(
         {
             Potentials: _potentials,
             Viterbi: _viterbi,

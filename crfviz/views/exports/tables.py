@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
-from crfviz.chain.weights import END, START, weight_matrix
+from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
 from crfviz.text.lines import shown_value
 from crfviz.views.exports.files import write

@@ -9,7 +9,7 @@ from html import escape
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.weights import END, START, weight_matrix
+from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.views.exports.live import Live
 from crfviz.views.numbers import probability, score
 from crfviz.views.phrases import columns

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import leaving
-from crfviz.chain.weights import END, START, weight_matrix
 from crfviz.exceptions import ShapeError
 from crfviz.taggers.brought.understood import Understood
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON

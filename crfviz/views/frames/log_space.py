@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from crfviz.chain.demonstrations.forward_variants import PaddedBatch
 from crfviz.chain.demonstrations.log_space import LogSumExp, Underflow
-from crfviz.chain.demonstrations.padded_batch import PaddedBatch
 from crfviz.views.frames.naive import named_level
 from crfviz.views.numbers import added, count, rounding, score
 from crfviz.views.phrases import columns

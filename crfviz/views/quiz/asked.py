@@ -9,7 +9,7 @@ from itertools import islice, pairwise, zip_longest
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START
 from crfviz.exceptions import CrfvizError, UnknownObservationError
 from crfviz.views.quiz.numbers import marginal_question, number_question
 from crfviz.views.quiz.paths import flips_question, likeliest_question, sum_question

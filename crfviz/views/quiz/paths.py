@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.k_best import k_best, margin
+from crfviz.chain.edits import Weight, resolve, uses, value_of, weight_of, with_weight
 from crfviz.chain.paths import probability as share_of
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.weights import Weight, resolve, uses, value_of, weight_of, with_weight
 from crfviz.views.numbers import probability, score, signed
 from crfviz.views.phrases import differing
 from crfviz.views.quiz.question import Ask, Choice, Question

@@ -4,14 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crfviz.chain.entities.probability import (
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.entities import (
     Rival,
     entity_probability,
     entity_rivals,
     entity_shortcuts,
     entity_types,
 )
-from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import spans
 from crfviz.views.numbers import probability

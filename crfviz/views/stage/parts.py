@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.distribution import SampleCounts
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.gradient import GradientStep
-from crfviz.chain.sampling import Pile
+from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
 from crfviz.views.stage.steps import ONE_PICTURE, Walk
 
@@ -125,7 +125,7 @@ class Picture:
     # the row whose differing steps are drawn dashed in the lattice; empty for none
     contrast: str = "left_to_right"
     heading: Sequence[str] = ()  # over the columns of rows that have some; such rows scroll
-    pile: Pile | None = None  # samples to draw in the lattice
+    pile: SampleCounts | None = None  # samples to draw in the lattice
     title: str | None = None  # instead of score, log Z and p of the best path
     note: str = ""  # what happened, in a sentence
     legend: str = ""

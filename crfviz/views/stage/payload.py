@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.distribution import SampleCounts
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.gradient import GradientStep
-from crfviz.chain.sampling import Pile
+from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
 from crfviz.views.stage.parts import (
     Bars,
@@ -252,7 +252,7 @@ def _ruler(ruler: Ruler) -> Mapping[str, object]:
     }
 
 
-def _pile(pile: Pile) -> Mapping[str, object]:
+def _pile(pile: SampleCounts) -> Mapping[str, object]:
     """Moves that no sample makes are left out."""
     used = pile.moves.nonzero()
     counts = pile.moves[tuple(used.T)]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.edits import Weight, resolve, value_of, weight_of
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.tipping import Interval, tipping_points
-from crfviz.chain.weights import Weight, resolve, value_of, weight_of
 from crfviz.views.phrases import moved
 from crfviz.views.stage.parts import Mark, Ruler
 

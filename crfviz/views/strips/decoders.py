@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from crfviz.chain.constraints import illegal_positions
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.entities.illegal_mass import ConstraintEffect, constraint_effect
+from crfviz.chain.questions.entities import ConstraintEffect, constraint_effect
 from crfviz.exceptions import NoPathError
 from crfviz.views.numbers import per_cent
 from crfviz.views.phrases import moved

@@ -8,10 +8,15 @@ import torch
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.demonstrations.distribution import cumulated_mass, position_entropies
+from crfviz.chain.distribution import (
+    SampleCounts,
+    cumulated_mass,
+    largest_gap,
+    position_entropies,
+    sample,
+)
 from crfviz.chain.paths import Path
-from crfviz.chain.questions.influence import NOTICEABLE, Influence
-from crfviz.chain.sampling import Pile, largest_gap, sample
+from crfviz.chain.questions.sensitivity import NOTICEABLE, Influence
 from crfviz.views.numbers import count, minus, probability, score, share
 from crfviz.views.phrases import numbered
 from crfviz.views.stage.parts import Grid, Row
@@ -109,13 +114,13 @@ def entropy_row(analysis: Analysis) -> Row:
     return _bars("entropy", "entropy (nats)", entropies, most, " nats")
 
 
-def sample_row(pile: Pile) -> Row | None:
+def sample_row(pile: SampleCounts) -> Row | None:
     """The newest sample; None where there is none yet."""
     drawn = len(pile.paths)
     return Row("sample", f"sample {drawn}", pile.paths[-1].tolist()) if drawn else None
 
 
-def gap_row(pile: Pile, analysis: Analysis) -> Row:
+def gap_row(pile: SampleCounts, analysis: Analysis) -> Row:
     """For each word, how far the share of samples with a tag is from its marginal, at most."""
     if not len(pile.paths):
         return Row("gap", "largest gap", None, texts=["–"] * pile.uses.shape[0])
@@ -123,7 +128,7 @@ def gap_row(pile: Pile, analysis: Analysis) -> Row:
     return _bars("gap", "largest gap", gaps, 1.0)
 
 
-def pile_note(pile: Pile, analysis: Analysis) -> str:
+def pile_note(pile: SampleCounts, analysis: Analysis) -> str:
     """How far the samples are from the marginals, and where."""
     drawn = len(pile.paths)
     if not drawn:
@@ -137,7 +142,7 @@ def pile_note(pile: Pile, analysis: Analysis) -> str:
     )
 
 
-def frequency_grid(pile: Pile) -> Grid:
+def frequency_grid(pile: SampleCounts) -> Grid:
     """The share of samples with each tag at each word; zeros where there is no sample."""
     values = torch.nan_to_num(pile.frequencies)
     return Grid("frequencies", "share of the samples with each tag", values, 1.0, 3, "probability")

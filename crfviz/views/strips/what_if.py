@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.questions.aligned import (
+from crfviz.chain.questions.aligned_chains import (
     Moved,
     emission_changes,
     flips,

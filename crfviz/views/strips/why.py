@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.questions.why_not import WhyNot
+from crfviz.chain.questions.conditioning import WhyNot
 from crfviz.views.numbers import probability, score, signed
 from crfviz.views.stage.parts import Gap, Row
 

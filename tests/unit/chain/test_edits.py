@@ -5,9 +5,8 @@ import math
 import pytest
 import torch
 
-from crfviz.chain.edits import Edits
+from crfviz.chain.edits import END, START, Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.weights import END, START
 from crfviz.exceptions import ScoreError, ShapeError, UnknownTagError
 from tests.support.close import assert_close
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from crfviz.chain import weights
+from crfviz.chain import edits
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, ScoreError
 from tests.support.weights import all_weights, changed, uses
@@ -25,15 +25,15 @@ VALUES = {
 
 @pytest.mark.parametrize("weight", VALUES)
 def test_the_value_is_that_of_the_cell(weight):
-    assert weights.value_of(CHAIN, weight) == VALUES[weight]
+    assert edits.value_of(CHAIN, weight) == VALUES[weight]
 
 
 @pytest.mark.parametrize("weight", list(all_weights(CHAIN)))
 def test_a_new_value_goes_into_the_cell_alone(weight):
-    found, expected = weights.with_weight(CHAIN, weight, -7.0), changed(CHAIN, weight, -7.0)
+    found, expected = edits.with_weight(CHAIN, weight, -7.0), changed(CHAIN, weight, -7.0)
     for name in ("emissions", "transitions", "start", "end"):
         assert torch.equal(getattr(found, name), getattr(expected, name))
-    assert weights.value_of(found, weight) == -7.0
+    assert edits.value_of(found, weight) == -7.0
 
 
 @pytest.mark.parametrize("wanted", [False, True])
@@ -41,7 +41,7 @@ def test_many_new_values_leave_the_chain_as_it_was_and_gradients_connected(wante
     transitions = torch.zeros(2, 2, requires_grad=wanted)
     chain = Potentials(torch.zeros(3, 2), transitions, tags="AB")
     values = {("transition", "A", "B"): 1.0, ("transition", "B", "B"): -2.0, ("start", "A"): 3.0}
-    found = weights.with_weights(chain, values)
+    found = edits.with_weights(chain, values)
     assert found.transitions.tolist() == [[0.0, 1.0], [0.0, -2.0]]
     assert found.start.tolist() == [3.0, 0.0]
     assert not chain.transitions.any()
@@ -56,20 +56,20 @@ def test_many_new_values_leave_the_chain_as_it_was_and_gradients_connected(wante
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e101])
 def test_a_new_value_that_is_no_score_is_refused(value):
     with pytest.raises(ScoreError, match=r"transitions\[0, 1\] must be"):
-        weights.with_weights(CHAIN, {("transition", 0, 1): value})
+        edits.with_weights(CHAIN, {("transition", 0, 1): value})
 
 
 @pytest.mark.parametrize("path", [[0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 1]])
 def test_uses_are_counted(path):
     for weight in all_weights(CHAIN):
-        assert weights.uses(weight, path) == uses(weight, path)
+        assert edits.uses(weight, path) == uses(weight, path)
 
 
 def test_names_become_ids():
-    assert weights.resolve(CHAIN, ("transition", "A", "B")) == ("transition", 0, 1)
-    assert weights.resolve(CHAIN, ("start", "B")) == ("start", 1)
-    assert weights.resolve(CHAIN, ["end", 1]) == ("end", 1)
-    assert weights.resolve(CHAIN, ("emission", 2, "A")) == ("emission", 2, 0)
+    assert edits.resolve(CHAIN, ("transition", "A", "B")) == ("transition", 0, 1)
+    assert edits.resolve(CHAIN, ("start", "B")) == ("start", 1)
+    assert edits.resolve(CHAIN, ["end", 1]) == ("end", 1)
+    assert edits.resolve(CHAIN, ("emission", 2, "A")) == ("emission", 2, 0)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_names_become_ids():
 )
 def test_anything_else_is_no_weight(weight):
     with pytest.raises(CrfvizError, match="weight must be"):
-        weights.resolve(CHAIN, weight)
+        edits.resolve(CHAIN, weight)
 
 
 def test_a_transition_of_many_values_has_none():
     steps = torch.zeros(2, 2, 2)
     steps[1, 0, 1] = 1.0
     chain = Potentials(torch.zeros(3, 2), steps)
-    assert weights.value_of(chain, ("transition", 1, 0)) == 0.0
+    assert edits.value_of(chain, ("transition", 1, 0)) == 0.0
     with pytest.raises(CrfvizError, match=r"expected one value for the transition \(0, 1\), got 2"):
-        weights.value_of(chain, ("transition", 0, 1))
+        edits.value_of(chain, ("transition", 0, 1))

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from crfviz.chain.edits import Edits
-from crfviz.chain.questions.strength import strength_intervals
-from crfviz.chain.weights import START
+from crfviz.chain.edits import START, Edits
+from crfviz.chain.questions.tipping import strength_intervals
 from crfviz.exceptions import ModelError, UnknownTagError
 from crfviz.ui import cached
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario

@@ -3,7 +3,7 @@
 import math
 
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.gradient import gradient_step
+from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.views.explanation import step_note
 from tests.support import oracle
 

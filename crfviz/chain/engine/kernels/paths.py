@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from crfviz.chain.engine.kernels.compiling import (
+from crfviz.chain.engine.kernels import (
     CHAIN,
     IDS,
     TABLE,
@@ -123,7 +123,7 @@ def best_paths(  # noqa: PLR0913 - a batch is four tables, and where they have w
     lengths: Ids,
     tolerance: float,
 ) -> tuple[Ids, NDArray[np.bool_]]:
-    """Those of packed sentences: see `crfviz.chain.engine.packed`.
+    """Those of packed sentences: see `crfviz.chain.engine.packing`.
 
     Args:
         emissions: (N, K) in rows.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import types
 
-from crfviz.chain.engine.kernels.compiling import (
+from crfviz.chain.engine.kernels import (
     CHAIN,
     IDS,
     TABLE,

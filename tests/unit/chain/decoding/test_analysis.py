@@ -8,8 +8,7 @@ import torch
 from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.decoding.greedy import greedy
-from crfviz.chain.decoding.max_marginal import max_marginal
+from crfviz.chain.decoding.decoders import greedy, max_marginal
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.decoding.beam import beam, beams
-from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.decoders import beam, beams, greedy
 from crfviz.chain.decoding.viterbi import best_path, best_paths, viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, NoPathError

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.decoding.greedy import greedy
+from crfviz.chain.decoding.decoders import greedy
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from tests.support.strategies import chains

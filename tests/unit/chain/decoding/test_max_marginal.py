@@ -5,7 +5,7 @@ import math
 import torch
 from hypothesis import assume, given
 
-from crfviz.chain.decoding.max_marginal import likeliest, max_marginal
+from crfviz.chain.decoding.decoders import likeliest, max_marginal
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from tests.support import oracle

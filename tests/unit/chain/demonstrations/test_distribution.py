@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.demonstrations.distribution import (
-    cumulated_mass,
-    pair_marginals,
-    position_entropies,
-)
+from crfviz.chain.distribution import cumulated_mass, pair_marginals, position_entropies
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from tests.support import oracle

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.demonstrations.padded_batch import padded_batch
+from crfviz.chain.demonstrations.forward_variants import padded_batch
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from tests.support import oracle

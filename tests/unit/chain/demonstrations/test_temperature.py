@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.demonstrations.temperature import smooth_maximum, soft_forward
+from crfviz.chain.demonstrations.forward_variants import smooth_maximum, soft_forward
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.recursions import forward, maximum
 from tests.support import oracle

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from crfviz.chain import recursions
 from crfviz.chain.crf import CRF
-from crfviz.chain.engine.batch import sums
-from crfviz.chain.engine.exponentials import exponentials
-from crfviz.chain.engine.likelihood import Scores, gold_score, gradient
-from crfviz.chain.engine.packed import alone, pack
-from crfviz.chain.engine.pieces import cut
+from crfviz.chain.engine.packing import pack, pack_one
+from crfviz.chain.engine.sums import Scores, gold_score, gradient, sums
+from crfviz.chain.engine.sweeps import chunks_for, exponentials
 from crfviz.chain.forward_backward import forward_backward, normalise
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
@@ -310,10 +308,10 @@ def test_alone_and_in_a_batch_are_one():
         tags = torch.zeros(mask.shape, dtype=torch.long)
         together, table = crf.log_likelihood(emissions, tags, mask), crf.marginals(emissions, mask)
         for i, n in enumerate(mask.sum(1).tolist()):
-            alone = emissions[i : i + 1, :n]
-            found = crf.log_likelihood(alone, tags[:1, :n])
+            pack_one = emissions[i : i + 1, :n]
+            found = crf.log_likelihood(pack_one, tags[:1, :n])
             assert_close(found, together[i : i + 1], rtol=1e-12, atol=2e-11)
-            assert_close(crf.marginals(alone)[0], table[i, :n], **CLOSE)
+            assert_close(crf.marginals(pack_one)[0], table[i, :n], **CLOSE)
 
 
 def in_80_bits(emissions, transitions, start, end):
@@ -353,7 +351,7 @@ def test_a_long_sentence_is_summed_up_by_pieces(T, K, scale):
     parts = [scale * rng.standard_normal(shape) for shape in [(T, K), (K, K), (K,), (K,)]]
     chain = Potentials(*parts)
     scores = exponentials(*chain.scores())
-    assert cut(scores, alone(T)).length >= 8
+    assert chunks_for(scores, pack_one(T)).length >= 8
     tables = forward_backward(chain)
     close = {"rtol": 1e-12, "atol": 1e-10}
     steps = chain.arrays()[1]
@@ -376,7 +374,7 @@ def test_a_long_sentence_is_summed_up_by_pieces(T, K, scale):
 def test_a_long_sentence_stays_in_one_piece_for(scores, why):
     emissions = torch.randn(1, 600, 2, generator=torch.Generator().manual_seed(0)).double()
     chain = Potentials(emissions[0], scores)
-    assert cut(exponentials(*chain.scores()), alone(600)) is None, why
+    assert chunks_for(exponentials(*chain.scores()), pack_one(600)) is None, why
     assert is_fast(layer(scores), emissions)
     check(layer(scores), emissions, rtol=1e-12, atol=1e-10)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz import Potentials, ShapeError
-from crfviz.chain.questions.aligned import (
+from crfviz.chain.questions.aligned_chains import (
     emission_changes,
     flips,
     largest_changes,

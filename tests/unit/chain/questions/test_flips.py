@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.edits import value_of
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
 from crfviz.chain.questions.tipping import tipping_points
-from crfviz.chain.weights import value_of
 from crfviz.exceptions import CrfvizError, NoPathError
 from tests.support import oracle
 from tests.support.icecream import ice_cream

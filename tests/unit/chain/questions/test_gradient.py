@@ -13,7 +13,7 @@ from crfviz.chain import recursions
 from crfviz.chain.crf import CRF
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.gradient import expected_counts, gradient_step, observed_counts
+from crfviz.chain.questions.sensitivity import expected_counts, gradient_step, observed_counts
 from crfviz.exceptions import CrfvizError, ScoreError
 from tests.support import oracle
 from tests.support.close import assert_close

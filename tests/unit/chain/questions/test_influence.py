@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.influence import influence
+from crfviz.chain.questions.sensitivity import influence
 from tests.support import oracle
 from tests.support.icecream import COLD, HOT, ice_cream
 from tests.support.strategies import chains

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.strength import strength_intervals
+from crfviz.chain.questions.tipping import strength_intervals
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.why_not import Term, why_not
+from crfviz.chain.questions.conditioning import Term, why_not
 from crfviz.exceptions import NoPathError
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.weights import END, START
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
 from crfviz.ui.lectures.lecture import MOST_CUES, read_lecture

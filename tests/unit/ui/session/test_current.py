@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from crfviz.chain.edits import Edits
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START, Edits
 from crfviz.exceptions import ModelError
 from crfviz.text.tokenizer import given_words
 from crfviz.ui import cached

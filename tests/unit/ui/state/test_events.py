@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.edits import Edits
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START, Edits
 from crfviz.ui.state.events import RefusedError, apply_event, new_events
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START
 from crfviz.ui.state.link_matrix import FEW, pack, unpack
 from tests.support.strategies import fewer_examples
 

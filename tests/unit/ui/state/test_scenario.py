@@ -4,8 +4,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from crfviz.chain.edits import Edits
-from crfviz.chain.weights import END, START
+from crfviz.chain.edits import END, START, Edits
 from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
     MAX_HISTORY,

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 
-from crfviz.chain.demonstrations.distribution import pair_marginals
+from crfviz.chain.distribution import pair_marginals
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.views.figures.pair import MOST_NUMBERED, pair_frame, pair_heatmap

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.decoding.viterbi import best_path
-from crfviz.chain.entities.probability import entity_types
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.entities import entity_types
 from crfviz.views.stage.entity import MOST_RIVALS, entity_panel, path_entities
 from tests.support import oracle
 from tests.support.bio import bio_chains, entities

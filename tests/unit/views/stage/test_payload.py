@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.distribution import sample_counts
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.gradient import gradient_step
-from crfviz.chain.sampling import pile
+from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.views.stage.entity import entity_panel
 from crfviz.views.stage.parts import Cell, Gradient, Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
@@ -278,7 +278,7 @@ def test_rows_and_tables_keep_what_they_say():
 
 
 def test_a_pile_of_samples_arrives_without_the_moves_that_nobody_makes():
-    samples = pile(CHAIN, 5, seed=1)
+    samples = sample_counts(CHAIN, 5, seed=1)
     data = received(stage_of(CHAIN, pile=samples, heading=("a", "b")))
     assert data["heading"] == ["a", "b"]
     assert data["pile"]["drawn"] == 5
@@ -288,7 +288,7 @@ def test_a_pile_of_samples_arrives_without_the_moves_that_nobody_makes():
     found = {moves[i : i + 3]: moves[i + 3] for i in range(0, len(moves), 4)}
     made = [(0, j, k) for j, k in samples.paths.tolist()]
     assert found == {move: made.count(move) for move in made}
-    none = received(stage_of(CHAIN, pile=pile(CHAIN, 0, seed=1)))["pile"]
+    none = received(stage_of(CHAIN, pile=sample_counts(CHAIN, 0, seed=1)))["pile"]
     assert (none["drawn"], none["newest"], none["moves"]) == (0, None, "")
     assert received(stage_of(CHAIN))["pile"] is None
 

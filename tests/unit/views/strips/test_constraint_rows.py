@@ -5,8 +5,8 @@ import math
 import torch
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.entities.illegal_mass import ConstraintEffect, constraint_effect
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.entities import ConstraintEffect, constraint_effect
 from crfviz.views.strips.decoders import FREE, LABELS, LEGAL, constraint_note, constraint_rows
 
 TAGS = ["O", "B-PER", "I-PER"]

@@ -10,9 +10,9 @@ from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.distribution import sample_counts
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.influence import NOTICEABLE, influence
-from crfviz.chain.sampling import pile
+from crfviz.chain.questions.sensitivity import NOTICEABLE, influence
 from crfviz.views.strips.paths import (
     change_grid,
     entropy_row,
@@ -77,7 +77,7 @@ def test_entropies_of_words_are_those_of_enumeration(potentials):
 @fewer_examples
 @given(allowed_chains)
 def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
-    analysis, samples = analyse(potentials), pile(potentials, 4, seed=7)
+    analysis, samples = analyse(potentials), sample_counts(potentials, 4, seed=7)
     paths = samples.paths.tolist()
     marginals = oracle.marginals(potentials)
     gaps = {
@@ -107,7 +107,7 @@ def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
 
 
 def test_before_the_first_sample_there_is_nothing_to_compare():
-    samples, analysis = pile(STAY, 0, seed=0), analyse(STAY)
+    samples, analysis = sample_counts(STAY, 0, seed=0), analyse(STAY)
     assert sample_row(samples) is None
     assert gap_row(samples, analysis).texts == ["–"] * 9
     assert pile_note(samples, analysis).startswith("No sample yet")

@@ -8,8 +8,8 @@ import torch
 from hypothesis import assume, given
 
 from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.distribution import sample
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.sampling import sample
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples

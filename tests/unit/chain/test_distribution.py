@@ -8,8 +8,8 @@ import pytest
 import torch
 from hypothesis import given
 
+from crfviz.chain.distribution import largest_gap, sample, sample_counts
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.sampling import largest_gap, pile, sample
 from crfviz.exceptions import CrfvizError
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
@@ -27,7 +27,7 @@ def paths_of_samples(potentials, n):
 
 
 def paths_of_a_pile(potentials, n):
-    return pile(potentials, n, seed=4).paths.tolist()
+    return sample_counts(potentials, n, seed=4).paths.tolist()
 
 
 @fewer_examples
@@ -44,7 +44,7 @@ def test_samples_are_allowed_paths_with_their_scores(potentials):
 @given(chains(max_tokens=5, max_tags=4).filter(oracle.allowed))
 def test_a_pile_is_allowed_and_counted(potentials):
     scores = oracle.paths(potentials)
-    found = pile(potentials, 7, seed=2)
+    found = sample_counts(potentials, 7, seed=2)
     paths = found.paths.tolist()
     T, tags = potentials.num_tokens, range(potentials.num_tags)
     assert all(scores[tuple(path)] > -INF for path in paths)
@@ -72,7 +72,7 @@ def test_frequencies_are_the_probabilities(draw, per_step):
 
 
 def test_frequencies_of_a_pile_are_its_shares():
-    found = pile(FREE, 40, seed=1)
+    found = sample_counts(FREE, 40, seed=1)
     shares = (found.uses.double() / 40).flatten().tolist()
     assert found.frequencies.flatten().tolist() == pytest.approx(shares)
 
@@ -86,9 +86,9 @@ def test_the_generator_decides():
 
 @pytest.mark.parametrize("more", [1, 10, 17, 400])
 def test_the_first_samples_stay_the_same(more):
-    first = pile(FREE, 9, seed=5).paths
-    assert torch.equal(pile(FREE, 9 + more, seed=5).paths[:9], first)
-    assert not torch.equal(pile(FREE, 9, seed=6).paths, first)
+    first = sample_counts(FREE, 9, seed=5).paths
+    assert torch.equal(sample_counts(FREE, 9 + more, seed=5).paths[:9], first)
+    assert not torch.equal(sample_counts(FREE, 9, seed=6).paths, first)
 
 
 def test_the_largest_gap_has_a_place():
@@ -100,13 +100,13 @@ def test_the_largest_gap_has_a_place():
 
 def test_no_samples_and_one_word():
     assert sample(FREE, 0, seeded()) == []
-    none = pile(FREE, 0, seed=0)
+    none = sample_counts(FREE, 0, seed=0)
     assert none.paths.shape == (0, 20)
     assert none.uses.sum() == none.moves.sum() == 0
     word = Potentials([[0.0, -INF]], torch.zeros(2, 2))
     assert sample(word, 2, seeded())[1].tags == [0]
-    single = pile(word, 3, seed=0)
+    single = sample_counts(word, 3, seed=0)
     assert single.uses.tolist() == [[3, 0]]
     assert single.moves.shape == (0, 2, 2)
     with pytest.raises(CrfvizError, match="0 or more, got -1 and 0"):
-        pile(FREE, -1, seed=0)
+        sample_counts(FREE, -1, seed=0)

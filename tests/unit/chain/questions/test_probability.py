@@ -8,15 +8,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.entities.probability import (
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.entities import (
     entity_probability,
     entity_rivals,
     entity_shortcuts,
     entity_types,
     lift,
 )
-from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import ShapeError, UnknownTagError
 from tests.support import oracle
 from tests.support.bio import bio_chains, entities

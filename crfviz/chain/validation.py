@@ -8,7 +8,7 @@ from operator import index
 from crfviz.exceptions import CrfvizError
 from crfviz.text.lines import shown_value
 
-MOST = 2**31 - 1  # of whatever is asked for a number of times
+MAX_COUNT = 2**31 - 1  # of whatever is asked for a number of times
 
 
 def require_number(name: str, value: object, at_least: float = -math.inf) -> float:
@@ -30,12 +30,12 @@ def require_count(name: str, value: object, at_least: int = 1) -> int:
     """A whole number as a plain integer.
 
     Raises:
-        CrfvizError: it is no whole number, less than `at_least`, or more than `MOST`.
+        CrfvizError: it is no whole number, less than `at_least`, or more than `MAX_COUNT`.
     """
     with suppress(TypeError):
         number = index(value)  # type: ignore[arg-type]  # what is no number fails here
-        if at_least <= number <= MOST:
+        if at_least <= number <= MAX_COUNT:
             return number
-        if number > MOST:
-            raise CrfvizError(f"{name} must be at most {MOST:,}, got {shown_value(value)}")
+        if number > MAX_COUNT:
+            raise CrfvizError(f"{name} must be at most {MAX_COUNT:,}, got {shown_value(value)}")
     raise CrfvizError(f"{name} must be at least {at_least}, got {shown_value(value)}")

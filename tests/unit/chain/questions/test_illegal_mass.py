@@ -8,8 +8,8 @@ from hypothesis import given
 
 from crfviz.chain.constraints import constrain
 from crfviz.chain.decoding.viterbi import viterbi
-from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.entities import constraint_effect, illegal_mass
 from tests.support import oracle
 from tests.support.bio import bio_chains, is_legal
 from tests.support.strategies import chains, fewer_examples

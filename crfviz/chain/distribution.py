@@ -8,23 +8,25 @@ Source: Scott, "Bayesian Methods for Hidden Markov Models" (2002), for drawing b
 Devroye, "Non-Uniform Random Variate Generation" (1986), chapter II.2, for inversion.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 
 import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
-from crfviz.chain.arguments import require_count
-from crfviz.chain.forward_backward import log_partition
+from crfviz.chain.forward_backward import ForwardBackward, log_partition
 from crfviz.chain.paths import Path, probability, require_path
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.recursions import products
+from crfviz.chain.validation import require_count
 from crfviz.exceptions import CrfvizError
 
 
 @dataclass(frozen=True, eq=False)
-class Pile:
+class SampleCounts:
     """Samples, and how often they use what."""
 
     paths: Tensor  # (n, T) long, in the order they were drawn
@@ -56,7 +58,7 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
     def draw(chances: Tensor) -> Tensor:
         return torch.multinomial(chances.expand(n, -1), 1, generator=generator).squeeze(-1)
 
-    tags = _walked(potentials, partial(torch.softmax, dim=-1), draw)
+    tags = _draw_paths(potentials, partial(torch.softmax, dim=-1), draw)
     total = log_partition(potentials)
     with torch.no_grad():
         scores = (potentials.emissions, potentials.transitions, potentials.start, potentials.end)
@@ -67,7 +69,7 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
     ]
 
 
-def pile(potentials: Potentials, n: int, seed: int) -> Pile:
+def sample_counts(potentials: Potentials, n: int, seed: int) -> SampleCounts:
     """The first n samples of a seed, in O(n T K + T K^2).
 
     Raises:
@@ -84,12 +86,12 @@ def pile(potentials: Potentials, n: int, seed: int) -> Pile:
     generator = torch.Generator().manual_seed(seed)
     numbers = torch.rand(n, T, generator=generator, dtype=torch.float64)
     columns = iter(numbers.flip(-1).unbind(-1))  # one number decides a tag, the last one first
-    paths = _walked(potentials, _cumulated, lambda chances: _tag(chances, next(columns)))
+    paths = _draw_paths(potentials, _cumulative, lambda chances: _tag_for(chances, next(columns)))
     words = torch.arange(T)
     uses = torch.bincount((words * K + paths).flatten(), minlength=T * K)
     steps = (words[:-1] * K + paths[:, :-1]) * K + paths[:, 1:]
     moves = torch.bincount(steps.flatten(), minlength=(T - 1) * K * K)
-    return Pile(paths, uses.view(T, K), moves.view(T - 1, K, K))
+    return SampleCounts(paths, uses.view(T, K), moves.view(T - 1, K, K))
 
 
 def largest_gap(frequencies: Tensor, marginals: Tensor) -> tuple[float, int, int]:
@@ -100,7 +102,7 @@ def largest_gap(frequencies: Tensor, marginals: Tensor) -> tuple[float, int, int
     return gaps[position, tag].item(), position, tag
 
 
-def _walked(
+def _draw_paths(
     potentials: Potentials, chances: Callable[[Tensor], Tensor], choose: Callable[[Tensor], Tensor]
 ) -> Tensor:
     """(n, T) tags, chosen from the last one on by what `chances` makes of log-weights."""
@@ -113,12 +115,46 @@ def _walked(
         return torch.stack(recursions.walk_back(chances(final), before, choose), -1)
 
 
-def _cumulated(log_weights: Tensor) -> Tensor:
+def _cumulative(log_weights: Tensor) -> Tensor:
     """Distribution functions along the last dimension, the last value exactly 1."""
     sums = torch.softmax(log_weights, -1).cumsum(-1)
     return sums / sums[..., -1:]
 
 
-def _tag(cumulated: Tensor, numbers: Tensor) -> Tensor:
+def _tag_for(cumulated: Tensor, numbers: Tensor) -> Tensor:
     """The first tag whose cumulated probability exceeds the number: never one of probability 0."""
     return (cumulated <= numbers[:, None]).sum(-1)
+
+
+def position_entropies(tables: ForwardBackward) -> Tensor:
+    """The entropy of each word's tag, from 0 (certain) to log K (all tags alike).
+
+    It is (T,) nats, zeros if no path is allowed.
+    """
+    entropies: Tensor = torch.special.entr(tables.marginals).sum(-1)
+    return entropies
+
+
+def cumulated_mass(paths: Iterable[Path]) -> list[float]:
+    """The probability of the first one, two, ... paths together: rising, in [0, 1]."""
+    return [min(1.0, mass) for mass in accumulate(path.probability for path in paths)]
+
+
+def pair_marginals(tables: ForwardBackward, first: int, second: int) -> Tensor:
+    """p(y_first = j, y_second = k | x), in O((second - first) K^3).
+
+    The (K, K) probabilities sum to 1, to 0 where no path is allowed. Given the sentence the tags
+    form a Markov chain, so its own conditionals are multiplied:
+    p(y_{t+1} | y_t, x) = p(y_t, y_{t+1} | x) / p(y_t | x).
+
+    Raises:
+        IndexError: not 0 <= first < second < T.
+    """
+    num_tokens = tables.marginals.shape[0]
+    if not 0 <= first < second < num_tokens:
+        raise IndexError(
+            f"expected 0 <= first < second < {num_tokens}, got first {first} and second {second}"
+        )
+    given = tables.marginals[first + 1 : second, :, None]
+    conditionals = torch.where(given > 0, tables.edge_marginals[first + 1 : second] / given, 0.0)
+    return products(tables.edge_marginals[first], conditionals)[-1]

@@ -6,23 +6,30 @@ import numpy as np
 import pytest
 import torch
 
-from crfviz.chain import weights
-from crfviz.chain.arguments import require_number
+from crfviz.chain import edits
+from crfviz.chain.decoding.decoders import max_marginal
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.max_marginal import max_marginal
 from crfviz.chain.decoding.viterbi import best_path, best_paths, viterbi
-from crfviz.chain.demonstrations.temperature import soft_forward
-from crfviz.chain.entities.illegal_mass import constraint_effect, illegal_mass
-from crfviz.chain.entities.probability import entity_probability, entity_rivals, entity_shortcuts
+from crfviz.chain.demonstrations.forward_variants import soft_forward
+from crfviz.chain.distribution import sample, sample_counts
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.conditioning import condition, pin_probability
+from crfviz.chain.questions.conditioning import condition, pin_probability, why_not
+from crfviz.chain.questions.entities import (
+    constraint_effect,
+    entity_probability,
+    entity_rivals,
+    entity_shortcuts,
+    illegal_mass,
+)
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
-from crfviz.chain.questions.gradient import expected_counts, gradient_step, observed_counts
-from crfviz.chain.questions.influence import influence
-from crfviz.chain.questions.strength import strength_intervals
-from crfviz.chain.questions.tipping import tipping_points
-from crfviz.chain.questions.why_not import why_not
-from crfviz.chain.sampling import pile, sample
+from crfviz.chain.questions.sensitivity import (
+    expected_counts,
+    gradient_step,
+    influence,
+    observed_counts,
+)
+from crfviz.chain.questions.tipping import strength_intervals, tipping_points
+from crfviz.chain.validation import require_number
 from crfviz.exceptions import CrfvizError, NoPathError, ShapeError, UnknownTagError
 
 INF = math.inf
@@ -54,7 +61,7 @@ WITH_A_CELL = {  # questions about a position and a tag
 }
 CELLS_WITHOUT_PATHS = {
     "shortcuts of an entity": entity(entity_shortcuts),
-    "weight by name": lambda chain, position, tag: weights.resolve(
+    "weight by name": lambda chain, position, tag: edits.resolve(
         chain, ("emission", position, tag)
     ),
     "emission": lambda chain, position, tag: chain.with_emission(position, tag, 1.0),
@@ -67,7 +74,7 @@ OTHERS = {
     "max-marginal": max_marginal,
     "k best": lambda chain: k_best(chain, 3),
     "samples": lambda chain: sample(chain, 1, torch.Generator()),
-    "pile of samples": lambda chain: pile(chain, 1, seed=0),
+    "pile of samples": lambda chain: sample_counts(chain, 1, seed=0),
     "illegal mass": illegal_mass,
     "effect of constraints": constraint_effect,
     "flips": lambda chain: smallest_flips(chain, 3),

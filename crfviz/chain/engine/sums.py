@@ -1,0 +1,231 @@
+"""What the paths of each sentence of a batch add up to, by products; log space where they fail."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from crfviz.chain.engine import compiled
+from crfviz.chain.engine.arrays import (
+    Array,
+    Ids,
+    add_to,
+    library,
+    log,
+    pick_per_row,
+    sum_by_id,
+    take_rows,
+)
+from crfviz.chain.engine.packing import Packed
+from crfviz.chain.engine.sweeps import (
+    Exponentials,
+    Sweeps,
+    chunked_sweeps,
+    chunks_for,
+    exponentials,
+    is_exact,
+    sweeps,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Both sweeps and their products; a sentence without an allowed path has zeros."""
+
+    scores: Exponentials
+    packed: Packed
+    swept: Sweeps
+    totals: Array  # (N,) Σ_k a(k) β(k), which is Z up to a factor of the row
+
+    def log_partition(self) -> Array:
+        """(B,) log Z of each place, nats; -inf if no path is allowed."""
+        p, scores = self.packed, self.scores
+        best = scores.best_emissions + scores.best_move  # of each word with the move to it
+        words = sum_by_id(best, p.places, len(p.order))
+        found = words + scores.best_move + log(self.totals[p.last])
+        if self.swept.divided is not None:
+            found += self.swept.divided[0][p.last]
+        return found
+
+    def ahead(self, weights: Array | None = None) -> Array:
+        """(N, K) prefixes divided by Z, each place times its weight; 0 where no path is allowed."""
+        xp = library(self.totals)
+        alive = self.totals > 0.0
+        shares = xp.where(alive, 1.0, 0.0) / xp.where(alive, self.totals, 1.0)
+        if weights is not None:
+            shares *= weights[self.packed.places]
+        return self.swept.prefixes * shares[:, None]
+
+    def marginals(self, ahead: Array) -> Array:
+        """(N, K) the probability of each tag, by `ahead` without weights."""
+        return self.uses(ahead).clip(max=1.0)  # no rounding above
+
+    def uses(self, ahead: Array) -> Array:
+        """(N, K) the expected number of uses of each tag, a β / Z, times the place's weight."""
+        return ahead * self.swept.arriving
+
+    def moves(self, ahead: Array) -> Array:
+        """(K, K) the expected number of uses of each transition, each place times its weight.
+
+        p(y_{t-1} = j, y_t = k) is a_{t-1}(j) E(j, k) b_t(k), divided by Z at t-1.
+        """
+        p = self.packed
+        used = take_rows(ahead, p.before).T @ self.swept.suffixes[p.later]
+        return used * self.scores.transitions
+
+
+def sums(
+    emissions: Array, transitions: Array, start: Array, end: Array, packed: Packed
+) -> Sums | None:
+    """Both sweeps over N rows of emissions, float64, or None where products are not exact."""
+    scores = exponentials(emissions, transitions, start, end)
+    if scores is None:
+        return None
+    swept = compiled.sweeps(scores, packed)
+    if swept is None:
+        pieces = chunks_for(scores, packed)
+        swept = chunked_sweeps(scores, pieces) if pieces else sweeps(scores, packed)
+    totals = library(emissions).einsum("nk,nk->n", swept.prefixes, swept.arriving)
+    return Sums(scores, packed, swept, totals) if is_exact(scores, swept, totals, packed) else None
+
+
+Table = NDArray[np.float64]
+
+
+def log_tables(sums: Sums) -> tuple[Table, Table]:
+    """Log α and log β of all rows, (N, K) nats each; α with the emission, β without."""
+    p = sums.packed
+    best = sums.scores.best_emissions + sums.scores.best_move  # of a word and the move to it
+    next_from_end = p.mirrored[p.later]
+    ahead_of, behind_of = _carried(best, p), np.zeros(len(best))
+    behind_of[p.before] = _carried(best[p.mirrored], p)[next_from_end]
+    behind_of += sums.scores.best_move
+    if sums.swept.divided is not None:
+        prefixes, suffixes = sums.swept.divided
+        ahead_of += prefixes
+        behind_of[p.before] += suffixes[next_from_end]  # what arrives was divided up to that word
+    alpha = log(sums.swept.prefixes)
+    beta = log(sums.swept.arriving)
+    alpha += ahead_of[:, None]
+    beta += behind_of[:, None]
+    return alpha, beta
+
+
+def _carried(numbers: Table, packed: Packed) -> Table:
+    """(N,) of each row the sum of all up to it in its sentence."""
+    if packed.first.stop == 1:
+        return numbers.cumsum()
+    found = numbers.copy()
+    for before, here in zip(packed.previous, packed.columns[1:], strict=True):
+        found[here] += found[before]
+    return found
+
+
+def edges(sums: Sums, ahead: Table) -> Table:
+    """p(y_t = j, y_{t+1} = k) of one sentence, (T-1, K, K); zeros if no path is allowed."""
+    found: Table = ahead[:-1, :, None] * sums.scores.transitions
+    found *= sums.swept.suffixes[1:, None, :]
+    np.minimum(found, 1.0, out=found)  # no rounding above
+    return found
+
+
+class Scores(NamedTuple):
+    """What a likelihood is a function of, or its gradient: four tensors, or four arrays."""
+
+    emissions: Any  # (B, T, K), or (N, K) packed
+    transitions: Any  # (K, K)
+    start: Any  # (K,)
+    end: Any  # (K,)
+
+
+def gold_score(scores: Scores, sums: Sums, tags: Ids) -> Array:
+    """(B,) score of the tagging of each place in nats, from packed scores and tags (N,)."""
+    p = sums.packed
+    terms = pick_per_row(scores.emissions, tags)
+    terms[p.later] += scores.transitions[tags[p.before], tags[p.later]]
+    found = sum_by_id(terms, p.places, len(p.order))
+    return found + scores.start[tags[p.first]] + scores.end[tags[p.last]]
+
+
+def gradient(sums: Sums, tags: Ids, weights: Array, expected: Array) -> Scores:
+    """That of the likelihoods of all places, summed up with weights.
+
+    Args:
+        sums: of a batch of B sentences.
+        tags: (N,) the tagging, packed.
+        weights: (B,) of each place, for its tagging.
+        expected: (B,) the same, for what the chain expects: 0 where the likelihood is -inf.
+    """
+    p = sums.packed
+    num_tags = len(sums.scores.transitions)
+    ahead = sums.ahead(-expected)
+    emissions = sums.uses(ahead)
+    add_to(emissions, tags, weights[p.places])
+    used = tags[p.before] * num_tags + tags[p.later]
+    uses = sum_by_id(weights[p.places[p.later]], used, num_tags**2)
+    return Scores(
+        emissions=emissions,
+        transitions=uses.reshape(num_tags, num_tags) + sums.moves(ahead),
+        start=emissions[p.first].sum(0),
+        end=emissions[p.last].sum(0),
+    )
+
+
+def with_gradient(
+    value: Tensor,
+    first: Callable[[Tensor], Scores] | None,
+    again: Callable[..., Tensor],
+    *scores: Tensor,
+) -> Tensor:
+    """A value that is known already, with its gradient.
+
+    Args:
+        value: without a gradient.
+        first: from the gradient of the value to those of the scores, in their shapes and types;
+            None: through `again`, as the second derivative in any case.
+        again: the value as a function of the scores that torch can differentiate.
+        scores: four tensors.
+    """
+    if not torch.is_grad_enabled():
+        return value
+    found: Tensor = _WithGradient.apply(value, first, again, *scores)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _WithGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401 - torch's
+        value: Tensor,
+        first: Callable[[Tensor], Scores] | None,
+        again: Callable[..., Tensor],
+        *scores: Tensor,
+    ) -> Tensor:
+        ctx.first, ctx.again = first, again
+        ctx.save_for_backward(*scores)
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, weights: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401 - torch's
+        twice = torch.is_grad_enabled()
+        if ctx.first and not twice:
+            return None, None, None, *ctx.first(weights)
+        scores = ctx.saved_tensors
+        wanted = [score for score in scores if score.requires_grad]
+        with torch.enable_grad():
+            value = ctx.again(*scores)
+        slopes = iter(
+            torch.autograd.grad(
+                value,
+                wanted,
+                weights,
+                create_graph=twice,
+                allow_unused=True,
+                materialize_grads=True,
+            )
+        )
+        return None, None, None, *(next(slopes) if s.requires_grad else None for s in scores)

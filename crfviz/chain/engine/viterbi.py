@@ -1,0 +1,244 @@
+"""The best paths of one sentence: loops of NumPy over vectors, and all choices in one go."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from crfviz.chain.engine import compiled
+from crfviz.chain.engine.arrays import (
+    Array,
+    Ids,
+    lowest_best,
+    pick_per_row,
+    scratch,
+    take_rows,
+    tie_bound,
+)
+from crfviz.chain.engine.packing import Packed
+
+Scores = NDArray[np.float64]
+Choices = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Prefixes:
+    """The best prefixes of a sentence, and the ways on from them, in nats."""
+
+    best: Scores  # (T, K) of the best prefix that ends in each tag
+    leading: Scores  # (T-1, K to, K from) of the best prefix with the way to each tag after it
+    arriving: Scores  # (T-1, K) the best of these ways; with the emission it is `best`
+    last: Scores  # (K,) of the best path that ends in each tag
+
+    @cached_property
+    def near(self) -> Choices:
+        """(T-1, K to, K from) where a way ties with the best one to its tag."""
+        found: Choices = self.leading >= tie_bound(self.arriving)[:, :, None]
+        return found
+
+    @cached_property
+    def near_last(self) -> Choices:
+        """(K,) where a path ties with the best one."""
+        found: Choices = self.last >= tie_bound(self.last.max())
+        return found
+
+
+def best_prefixes(emissions: Scores, transitions: Scores, start: Scores, end: Scores) -> Prefixes:
+    """Those of one sentence; its transitions are (K, K), or (T-1, K, K)."""
+    num_tokens, num_tags = emissions.shape
+    leading = np.empty((num_tokens - 1, num_tags, num_tags))
+    arriving = np.empty((num_tokens, num_tags))
+    into = np.ascontiguousarray(transitions.swapaxes(-1, -2))
+    np.add(into, emissions[:-1, None], out=leading)  # for all steps at once, not one by one
+    add, largest = np.add, np.maximum.reduce
+    before = arriving[0] = start
+    for ways, found in zip(leading, arriving[1:], strict=True):
+        add(ways, before, out=ways)
+        before = largest(ways, 1, out=found)
+    best = arriving + emissions
+    return Prefixes(best, leading, arriving[1:], best[-1] + end)
+
+
+def first_best_path(
+    emissions: NDArray[Any], steps: NDArray[Any], start: NDArray[Any], end: NDArray[Any]
+) -> list[int]:
+    """The best path alone, in the precision of the scores; the lowest tag among exact equals.
+
+    Emissions are (T, K), steps (T-1, K from, K to), start and end (K,).
+    """
+    best, ways = np.empty_like(emissions), np.empty_like(steps)
+    add, largest = np.add, np.maximum.reduce
+    add(start, emissions[0], out=best[0])
+    for step, way, before, found, emission in zip(
+        steps, ways, best[:, :, None], best[1:], emissions[1:], strict=False
+    ):
+        add(step, before, out=way)
+        largest(way, 0, out=found)
+        add(found, emission, out=found)
+    path = [int((best[-1] + end).argmax())]
+    for way in ways[::-1]:
+        path.append(int(way[:, path[-1]].argmax()))
+    return path[::-1]
+
+
+def best_paths(
+    emissions: Array, transitions: Array, start: Array, end: Array, packed: Packed
+) -> tuple[Ids, Ids]:
+    """The best paths of N rows of emissions, float64 arrays or tensors.
+
+    Returns:
+        (N,) tag of each row, and (B,) whether a path of each place is allowed.
+    """
+    scores = emissions, transitions, start, end
+    if isinstance(emissions, np.ndarray) and (found := compiled.best_paths(scores, packed)):
+        return found
+    rows, steps, first, last = map(torch.as_tensor, scores)
+    best = batch_prefixes(rows, steps, first, packed)
+    return backtrace(best, steps.cpu().numpy(), last.cpu().numpy(), packed)
+
+
+@torch.inference_mode()
+def batch_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed: Packed) -> Scores:
+    """(N, K) score of the best prefix that ends in each tag at each row, nats.
+
+    The table is to be read before this thread asks for the next one, which has the same memory.
+    """
+    num_rows, num_tags = emissions.shape
+    best = scratch("best prefixes", (num_rows, num_tags), emissions)
+    room = scratch("ways to a tag", (num_tags, packed.first.stop, num_tags), emissions)
+    sizes = [here.stop - here.start for here in packed.columns]
+    words, tables = torch.split(emissions, sizes), torch.split(best, sizes)
+    leaving, moves = torch.split(best.t().unsqueeze(2), sizes, 1), transitions.unsqueeze(1)
+    torch.add(words[0], start, out=tables[0])
+    for size, before, word, reached in zip(
+        sizes[1:], leaving[:-1], words[1:], tables[1:], strict=True
+    ):
+        if size < before.shape[1]:
+            before, room = before.narrow(1, 0, size), room.narrow(1, 0, size)
+        torch.add(before, moves, out=room)  # (K from, n, K to)
+        torch.amax(room, 0, out=reached).add_(word)
+    found: Scores = best.cpu().numpy()
+    return found
+
+
+def backtrace(best: Scores, transitions: Scores, end: Scores, packed: Packed) -> tuple[Ids, Ids]:
+    """The best paths by the table of `batch_prefixes`.
+
+    Returns:
+        (N,) tag of each row, and (B,) whether a path of each place is allowed.
+    """
+    ways, tags = _backtrace(best, transitions, end, packed, _first_max)
+    taken = pick_per_row(ways, tags)
+    with np.errstate(invalid="ignore"):  # where nothing is allowed
+        close = np.count_nonzero(ways >= tie_bound(taken)[:, None])
+    if close > len(ways):
+        _, tags = _backtrace(best, transitions, end, packed, lowest_best)
+    return tags[packed.mirrored], taken[packed.first] > -np.inf
+
+
+def _backtrace(
+    best: Scores, transitions: Scores, end: Scores, packed: Packed, choose: Callable[[Scores], Ids]
+) -> tuple[Scores, Ids]:
+    """From the last words to the first: (N, K) scores of the ways back, and (N,) tags chosen."""
+    ways: Scores = take_rows(best, packed.mirrored)
+    tags = np.empty(len(best), np.int64)
+    ways[packed.first] += end
+    tags[packed.first] = choose(ways[packed.first])
+    into = np.ascontiguousarray(transitions.T)
+    for before, here in zip(packed.previous, packed.columns[1:], strict=True):
+        column = ways[here]
+        column += into.take(tags[before], 0)
+        tags[here] = choose(column)
+    return ways, tags
+
+
+def _first_max(scores: Scores) -> Ids:
+    return scores.argmax(1)
+
+
+class LossAugmentedViterbi:
+    """N chains with their targets, longest first.
+
+    Args:
+        emissions: of each chain, (T, K).
+        targets: of each chain, T tag ids.
+        transitions: (K, K), or (T-1, K, K) for one chain.
+        start: (K,).
+        end: (K,).
+    """
+
+    def __init__(
+        self,
+        emissions: Sequence[Scores],
+        targets: Sequence[Sequence[int]],
+        transitions: Scores,
+        start: Scores,
+        end: Scores,
+    ) -> None:
+        self._order = sorted(range(len(targets)), key=lambda i: -len(targets[i]))
+        self._lengths = np.array([len(targets[i]) for i in self._order])
+        self._rows = np.arange(len(targets))
+        alive = np.bincount(self._lengths)[::-1].cumsum()[::-1]  # at least so long, by length
+        self._alive = alive[1:].tolist()  # how many chains have a word at t
+        self._steps, self._start, self._end = transitions, start, end
+        size = (self._lengths[0], len(targets))
+        self._words = np.zeros((*size, emissions[0].shape[1]))
+        self._targets = np.zeros(size, np.int64)
+        for place, i in enumerate(self._order):
+            self._words[: len(targets[i]), place] = emissions[i]
+            self._targets[: len(targets[i]), place] = targets[i]
+
+    def best_paths(self, on_words: Scores, on_steps: Scores) -> list[list[int]]:
+        """The best path of each chain, with so much more for each word and step of its target.
+
+        Args:
+            on_words: (N,) nats.
+            on_steps: (N,) nats; start and end are steps, too.
+        """
+        bonus = on_steps[self._order]
+        best = self._best_prefixes(on_words[self._order], bonus)
+        tags = self._walked_back(best, bonus)
+        paths: list[list[int]] = [[]] * len(self._order)
+        for place, i in enumerate(self._order):
+            paths[i] = tags[: self._lengths[place], place].tolist()
+        return paths
+
+    def _best_prefixes(self, on_words: Scores, bonus: Scores) -> Scores:
+        """(T, N, K) nats; behind the end of a chain it is nothing."""
+        best = self._words.copy()
+        words = np.arange(len(best))[:, None]
+        best[words, self._rows, self._targets] += on_words
+        best[0] += self._start
+        best[0, self._rows, self._targets[0]] += bonus
+        for t in range(1, len(best)):
+            n, step = self._alive[t], self._step(t)
+            rows, before, tag = self._rows[:n], self._targets[t - 1, :n], self._targets[t, :n]
+            ways = (best[t - 1, :n].T[:, :, None] + step[:, None]).max(0)  # from, chain, to
+            favoured = best[t - 1, rows, before] + step[before, tag] + bonus[:n]
+            ways[rows, tag] = np.maximum(ways[rows, tag], favoured)
+            best[t, :n] += ways
+        return best
+
+    def _walked_back(self, best: Scores, bonus: Scores) -> Ids:
+        """(T, N) tags of the best paths; behind the end of a chain they are nothing."""
+        tags: Ids = np.zeros(self._targets.shape, np.int64)
+        last = self._lengths - 1
+        ways = best[last, self._rows] + self._end
+        ways[self._rows, self._targets[last, self._rows]] += bonus
+        tags[last, self._rows] = ways.argmax(1)
+        for t in range(len(best) - 1, 0, -1):
+            n, step = self._alive[t], self._step(t)
+            ways = best[t - 1, :n] + step[:, tags[t, :n]].T
+            on_target = tags[t, :n] == self._targets[t, :n]
+            ways[self._rows[:n], self._targets[t - 1, :n]] += np.where(on_target, bonus[:n], 0.0)
+            tags[t - 1, :n] = ways.argmax(1)
+        return tags
+
+    def _step(self, t: int) -> Scores:
+        """(K, K) transitions to the word at t."""
+        return self._steps if self._steps.ndim == 2 else self._steps[t - 1]

@@ -1,1 +1,0 @@
-"""Entities of BIO tags: their probability and the mass of illegal paths."""
