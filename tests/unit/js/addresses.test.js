@@ -17,6 +17,7 @@ describe("the step of a walk", () => {
     const tell = (detail) => listeners["crfviz-steps"]({ detail });
     return {
       places,
+      listeners,
       step: (...steps) => steps.forEach(tell),
       heard: () => tell(null),
       turn: (url) => history.pushState({}, "", url),
@@ -58,6 +59,14 @@ describe("the step of a walk", () => {
     assert.equal(heard.places.at(-1), "/?model=a&step=1");
   });
 
+  test("after the browser's Back any address is written", (t) => {
+    const { places, listeners, step, python } = walk(t, "/?model=a");
+    step(1, 2);
+    listeners.popstate();
+    python("?model=a&step=1");
+    assert.equal(places.at(-1), "/?model=a&step=1");
+  });
+
   test("the next page gets its query before Python has heard of the steps of the last", (t) => {
     const { places, step, turn, python } = walk(t, "/?model=opening");
     step(1);
@@ -71,6 +80,8 @@ describe("the step of a walk", () => {
       ["?model=a&step=3&v.chosen=1+DET&v.nodes=best", 4, "?model=a&step=4&v.nodes=best"],
       ["", 4, "?model=opening&step=4"],
       ["", 0, ""],
+      ["?model=a&step=3", 0, "?model=a"],
+      ["?v.nodes=best", 4, "?step=4&v.nodes=best"],
       ["?lecture=greedy&cue=3&step=2&v.theme=dark", 0, "?lecture=greedy&cue=3&step=0&v.theme=dark"],
     ]) {
       assert.equal(withStep(search, step, "opening"), expected);

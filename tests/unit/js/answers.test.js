@@ -6,7 +6,7 @@ import { Answers } from "../../../crfviz/ui/following/web/answers.js";
 import { Clock } from "./support/clock.js";
 
 const TAKEN = { ok: true };
-const AWAY = { ok: false, status: 503 };
+const AWAY = { ok: false, status: 500, json: async () => ({ message: "failed" }) };
 const REFUSED = { ok: false, status: 409, json: async () => ({ message: "over" }) };
 const ON_ITS_WAY = "The answer is on its way …";
 

@@ -12,8 +12,8 @@ const GLANCE = 100;
 const LEAVING = "crfviz-leaving"; // asks the picture for its newest step
 const NEXT = [LEAVING, "turn 2,next"];
 
-// A wall that has shown the first of three cues for longer than a glance.
-function open(test) {
+// A wall that has shown a cue for longer than a glance.
+function open(test, first = 1, cues = 3) {
   const clock = new Clock(test);
   const [messages, listeners] = [[], {}];
   const element = () => ({ dataset: {}, classList: { toggle() {} }, append() {}, setAttribute() {} });
@@ -35,9 +35,9 @@ function open(test) {
   const root = element();
   const wall = bar(root);
   behind().receive({ there: null }); // of the test before
-  const press = (key, then = listeners.keydown) => {
+  const press = (key, { then = listeners.keydown, ...fields } = {}) => {
     let stopped = false;
-    const event = { key, timeStamp: clock.now, composedPath: () => [root], preventDefault() {} };
+    const event = { key, timeStamp: clock.now, composedPath: () => [root], preventDefault() {}, ...fields };
     listeners.first({
       ...event,
       stopImmediatePropagation: () => {
@@ -50,27 +50,34 @@ function open(test) {
     clock,
     press,
     // The key that leads beyond the steps of the picture.
-    leave: (way) => press("PageDown", () => listeners["crfviz-turns"]({ detail: way, preventDefault() {} })),
-    say: (cue) => wall.receive({ cue, cues: 3 }, (...message) => messages.push(message.join(" "))),
+    leave: (way) => {
+      const then = () => listeners["crfviz-turns"]({ detail: way, preventDefault() {} });
+      press("PageDown", { then });
+    },
+    say: (cue) => wall.receive({ cue, cues }, (...message) => messages.push(message.join(" "))),
     show: (cue) => behind().receive({ there: cue }),
     sent: () => messages.splice(0),
   };
-  lecture.say(1);
-  lecture.show(1);
+  lecture.say(first);
+  lecture.show(first);
   clock.pass(GLANCE);
   return lecture;
 }
 
 test("a cue that does not come is asked for once more", (t) => {
-  const { press, clock, sent } = open(t);
+  const { press, say, clock, sent } = open(t);
   press("PageDown");
   assert.deepEqual(sent(), NEXT);
   clock.pass(PATIENCE - 1);
+  say(1); // the same cue drawn again
+  press("PageDown");
   assert.deepEqual(sent(), []);
   clock.pass(1);
   assert.deepEqual(sent(), ["turn 2,next"]);
   clock.pass(10 * PATIENCE);
   assert.deepEqual(sent(), []);
+  press("PageDown");
+  assert.deepEqual(sent(), NEXT);
 });
 
 test("a cue that came is not asked for again", (t) => {
@@ -108,11 +115,42 @@ for (const [name, turn] of [
   });
 }
 
-test("a picture is left for the cue before at its end", (t) => {
-  const { say, show, leave, clock, sent } = open(t);
-  say(2);
-  show(2);
-  clock.pass(GLANCE);
+test("keys of a clicker and arrows turn by one cue, at either end by none", (t) => {
+  for (const [key, first, expected] of [
+    ["PageDown", 5, "turn 6,next"],
+    ["ArrowRight", 5, "turn 6,next"],
+    [" ", 5, "turn 6,next"],
+    ["PageUp", 5, "turn 4,previous"],
+    ["ArrowLeft", 5, "turn 4,previous"],
+    ["PageDown", 9, undefined],
+    ["PageUp", 1, undefined],
+    ["x", 5, undefined],
+  ]) {
+    const { press, sent } = open(t, first, 9);
+    press(key);
+    assert.equal(sent()[1], expected, `${key} at ${first}`);
+  }
+});
+
+test("keys with a modifier, repeated, or used by others turn nothing", (t) => {
+  const { press, sent } = open(t);
+  for (const field of ["altKey", "ctrlKey", "metaKey", "repeat", "defaultPrevented"])
+    press("PageDown", { [field]: true });
+  assert.deepEqual(sent(), []);
+});
+
+test("a picture is left for the cue before at its start", (t) => {
+  const { leave, sent } = open(t, 5, 9);
   leave("previous");
-  assert.deepEqual(sent(), [LEAVING, "turn 1,previous"]);
+  assert.deepEqual(sent(), [LEAVING, "turn 4,previous"]);
+});
+
+test("of two messages only the later is sent once more", (t) => {
+  const { press, clock, sent } = open(t);
+  press("PageDown");
+  clock.pass(1000);
+  press("Escape");
+  sent();
+  clock.pass(10 * PATIENCE);
+  assert.deepEqual(sent(), ["go 0"]);
 });

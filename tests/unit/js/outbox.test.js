@@ -80,6 +80,7 @@ describe("an event without an answer", () => {
     outbox.post({});
     outbox.repeat();
     assert.deepEqual(sent(), [[1], [1]]);
+    assert.equal(clock.waiting, 0);
     outbox.repeat();
     clock.pass(AN_HOUR);
     assert.deepEqual(sent(), []);

@@ -33,6 +33,7 @@ function watch(test) {
 for (const [name, events, used] of [
   ["a click uses a switch", CLICK, true],
   ["a key that changes it does", [...TAB, ...SPACE], true],
+  ["a focus that no pointer gave passes it by", [["focusin", TOGGLE]], false],
   ["the tabulator passes it by", [["pointerdown", LIST], ...TAB], false],
 ]) {
   test(name, (t) => {

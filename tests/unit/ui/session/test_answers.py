@@ -146,31 +146,3 @@ def test_the_browser_has_the_same_of_changes_as_of_the_whole(tmp_path, edits):
     for one, other in zip(by_changes.pop("results"), by_whole.pop("results"), strict=True):
         assert one == (other if other is None else pytest.approx(other, abs=1e-12))
     assert by_changes == by_whole
-
-
-def test_changes_may_get_lost(tmp_path):
-    whole, once, twice = {**of(), NAME: "first"}, of(EDITS, 1), of(Edits(strength=0.5), 2)
-    given = [{**changes(each, whole), SINCE: "first"} for each in (once, twice)]
-    *_, both = here(tmp_path, whole, *given)["drawn"]
-    assert here(tmp_path, whole, given[1])["drawn"][-1] == both
-    assert both["edits"] == []
-
-
-def test_changes_of_what_is_not_there_have_the_whole_asked_for_once(tmp_path):
-    whole = {**of(), NAME: "first"}
-    told = {**changes(of(EDITS, 3), whole), SINCE: "first"}
-    result = here(tmp_path, told, told, {**of(EDITS, 4), NAME: "second"})
-    assert result["asked"] == [["whole", 4]]
-    assert [each["ack"] for each in result["drawn"]] == [4]
-    result = here(tmp_path, {**whole, NAME: "another"}, told)
-    assert result["asked"] == [["whole", 4]]
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"log_partition": 1.0}, {"path": [1, 1, 1]}, {"path": None}], ids=str
-)
-def test_the_whole_is_asked_for_where_python_has_something_else(tmp_path, wrong):
-    whole = {**of(), NAME: "first"}
-    told = {**changes(of(EDITS, 1), whole), SINCE: "first"}
-    told["results"] = told["results"] | wrong
-    assert here(tmp_path, whole, told)["asked"] == [["whole", 2]]
