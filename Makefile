@@ -1,4 +1,4 @@
-.PHONY: run test suite nightly check fix fast js fuzz install bench locked tools lock sbom audit
+.PHONY: run test suite nightly check fix fast js fuzz mutate install bench locked tools lock sbom audit
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -44,6 +44,9 @@ js:  # these need Node alone
 
 fuzz: $(VENV)/installed-dev
 	CRFVIZ_FUZZ=$(FUZZ) $(BIN)/pytest -q -s --timeout 0 tests/matrix/test_fuzz.py tests/matrix/test_brought_fuzz.py
+
+mutate: $(VENV)/installed-dev
+	$(BIN)/python -m tests.support.mutate $(OPTIONS)
 
 install: $(VENV)/installed-dev
 	$(BIN)/pre-commit install

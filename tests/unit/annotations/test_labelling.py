@@ -252,11 +252,12 @@ def test_every_step_can_be_undone(steps):
     assert undo(desk, states[0]) == states[0]
 
 
-def test_only_so_many_steps_are_kept():
-    desk, annotation = parts(), begin(parts())
+def test_only_the_newest_steps_are_kept():
+    desk, states = parts(), [begin(parts())]
     for number in range(MOST_STEPS + 5):
-        annotation = correct(desk, annotation, 0, 0, ("NOUN", "VERB")[number % 2])
-    assert len(annotation.past) == MOST_STEPS
+        states.append(correct(desk, states[-1], 0, 0, ("NOUN", "VERB")[number % 2]))
+    newest = [state.pins for state in states[-1 - MOST_STEPS : -1]]
+    assert [step.pins for step in states[-1].past] == newest
 
 
 def test_done_can_be_undone_and_keeps_the_steps():

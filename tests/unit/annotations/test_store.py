@@ -280,3 +280,23 @@ def test_counts_are_those_of_the_lists(store):
 def test_a_number_that_no_database_has_is_no_sentence(store, number):
     with pytest.raises(StoreError, match="is not in the store"):
         store.item(number)
+
+
+@pytest.mark.parametrize(
+    ("stored", "came", "after"),
+    [
+        ("open", "open", "open"),
+        ("open", "done", "done"),
+        ("done", "open", "done"),
+        ("done", "done", "done"),
+    ],
+)
+def test_merging_the_same_tags_changes_the_state_from_open_to_done_only(store, stored, came, after):
+    name = store.add("a.txt", [sentence()])
+    (item,) = store.item_ids(name)
+    saved = store.save(annotation(item, state=stored))
+    merged = store.merge(name, [annotation(item, state=came)])
+    changed = stored != after
+    assert (len(merged.new), merged.same, merged.conflicts) == (changed, 1 - changed, ())
+    there = store.annotation(item, "anna")
+    assert (there.state, there.revision) == (after, saved.revision + changed)

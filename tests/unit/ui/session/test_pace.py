@@ -41,6 +41,12 @@ def test_what_comes_faster_goes_on_at_the_pace_and_all_of_it(pace, clock):
     assert waits[int(BURST * RATE) :] == pytest.approx([1 / RATE] * (1000 - int(BURST * RATE)))
 
 
+def test_after_an_hour_of_silence_five_seconds_of_messages_go_on_at_once(pace, clock):
+    clock.now += 3600
+    waits = flood(pace, clock, 60)
+    assert waits == pytest.approx([0.0] * 5 * RATE + [1 / RATE] * 10)
+
+
 def test_a_reader_who_stays_below_it_never_waits(pace, clock):
     for _ in range(1000):
         clock.now += 1 / RATE

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.edits import END, START, Edits
-from crfviz.ui.state.events import RefusedError, apply_event, new_events
+from crfviz.ui.state.events import RefusedError, apply_event, is_of_another, new_events
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 
 TAGS = ("DET", "NOUN")
@@ -161,3 +161,19 @@ def test_what_is_no_list_of_numbered_events_is_nothing(events):
 
 def test_a_number_beyond_what_browsers_count_does_not_block_later_events():
     assert new_events([{"seq": 2**60}, {"seq": 1.5}], after=0) == []
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ({"kind": "step", "value": 1, "sentence": "Old"}, True),
+        ({"kind": "emission", "position": 0, "sentence": "Old"}, True),
+        ({"kind": "view", "name": "chosen", "sentence": "Old"}, True),
+        ({"kind": "view", "name": "rows", "sentence": "Old"}, False),
+        ({"kind": "strength", "value": 1, "sentence": "Old"}, False),
+        ({"kind": "step", "value": 1, "sentence": "New"}, False),
+        ({"kind": "step", "value": 1}, False),
+    ],
+)
+def test_events_about_places_of_another_sentence_are_told_apart(event, expected):
+    assert is_of_another(event, "New") is expected
