@@ -84,20 +84,23 @@ MATCHED = {  # patterns that are only ever tried from the beginning of a text
 }
 
 
-def patterns():
+PACKAGES = sorted(path.parent.name for path in Path(crfviz.__path__[0]).glob("*/__init__.py"))
+
+
+def patterns(package):
+    """Every compiled pattern of the modules in a part of crfviz, by the name of its constant."""
     found = {}
     root = Path(crfviz.__path__[0])
     for file in sorted(root.rglob("*.py")):
-        name = ".".join(file.relative_to(root.parent).with_suffix("").parts)
-        apart = file.stem in ("__init__", "__main__") or "engine.kernels" in name
-        if "migrations" not in name and not apart:  # the kernels need Numba, and have no text
-            for constant, value in vars(importlib.import_module(name)).items():
-                if isinstance(value, re.Pattern):
-                    found.setdefault(value, f"{name}.{constant}")
+        names = file.relative_to(root.parent).with_suffix("").parts
+        apart = file.stem in ("__init__", "__main__") or "kernels" in names  # which need Numba
+        if (names[1] if names[1] in PACKAGES else "") != package or "migrations" in names or apart:
+            continue
+        module = importlib.import_module(".".join(names))
+        for constant, value in vars(module).items():
+            if isinstance(value, re.Pattern):
+                found.setdefault(value, f"{module.__name__}.{constant}")
     return {name: pattern for pattern, name in found.items()}
-
-
-PATTERNS = patterns()
 
 
 def seconds(work, text):
@@ -134,14 +137,12 @@ def check(work):
             pytest.fail(f"twice as many {name} take {grown:.1f} times as long")
 
 
-@pytest.mark.parametrize("name", PATTERNS)
-def test_patterns(name):
-    pattern = PATTERNS[name]
-    how = MATCHED.get(name, "sub")
-    if how == "sub":
-        check(lambda text: pattern.sub("", text))
-    else:
-        check(getattr(pattern, how))
+@pytest.mark.parametrize("package", ["", *PACKAGES])
+def test_patterns(package, subtests):
+    for name, pattern in patterns(package).items():
+        how = MATCHED.get(name)
+        with subtests.test(name):
+            check(getattr(pattern, how) if how else lambda text, p=pattern: p.sub("", text))
 
 
 def test_every_pattern_is_compiled_where_it_is_found():

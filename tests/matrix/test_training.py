@@ -13,7 +13,6 @@ from safetensors.torch import load_file
 
 from crfviz.chain.crf import CRF
 from crfviz.commands import train as training
-from crfviz.corpus.metrics import calibration_error, entity_f1
 from crfviz.corpus.training import neural
 from crfviz.corpus.training.labelled import (
     NO_TAG,
@@ -290,12 +289,6 @@ def test_noise_drops_whole_columns_and_keeps_the_mean():
     assert noise.words(torch.tensor([[0, 2, 1]])).tolist() == [[0, UNKNOWN, 1]]
 
 
-def test_calibration_error_is_the_gap_between_promise_and_truth():
-    promised = torch.tensor([0.9] * 10 + [0.6] * 10)
-    kept = torch.tensor([True] * 9 + [False] + [True] * 3 + [False] * 7)
-    assert calibration_error(promised, kept) == pytest.approx(0.5 * 0.3, abs=1e-6)
-
-
 def test_an_overconfident_crf_gets_a_temperature_that_calms_it():
     crf = CRF(2)
     generator = torch.Generator().manual_seed(0)
@@ -316,13 +309,6 @@ def test_constraints_reach_the_crf_of_a_bio_tagger_only():
     assert torch.isneginf(other.transitions).nonzero().tolist() == [[0, 2]]
     assert torch.isneginf(other.start_transitions).tolist() == [False, False, True]
     assert torch.isfinite(crf.transitions).all()
-
-
-def test_entity_f1_counts_exact_entities():
-    gold = [["B-X", "I-X", "O", "B-Y"]]
-    assert entity_f1(gold, gold) == 1.0
-    assert entity_f1(gold, [["B-X", "O", "O", "B-Y"]]) == pytest.approx(0.5, abs=1e-12)
-    assert entity_f1([["O"]], [["O"]]) == 0.0
 
 
 def test_steps_are_those_of_torch_to_the_last_bit():
@@ -369,15 +355,6 @@ def test_a_broken_checkpoint_is_named(tmp_path):
     path.write_bytes(b"nonsense")
     with pytest.raises(ModelError, match="is no training checkpoint"):
         read_checkpoint(path)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_a_run_on_the_gpu_learns_as_well(files, tmp_path, monkeypatch):
-    monkeypatch.setenv("CRFVIZ_DEVICE", "cuda")
-    training.main(options(files, tmp_path, "--epochs", "4", "--aux-xpos"))
-    record = json.loads((tmp_path / "model" / "training.json").read_text())
-    assert record["epochs"][-1]["loss"] < record["epochs"][0]["loss"]
 
 
 def test_sizes_of_a_token_add_up():

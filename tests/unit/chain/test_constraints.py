@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.constraints import bio_rules, constrain, illegal_positions
-from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
@@ -58,11 +57,3 @@ def test_illegal_positions():
     assert illegal_positions([]) == []
     assert illegal_positions(["B-PER", "I-PER", "I-PER", "O", "B-LOC", "B-LOC"]) == []
     assert illegal_positions(["I-PER", "I-PER", "I-LOC", "O", "I-LOC"]) == [0, 2, 4]
-
-
-def test_the_best_path_obeys():
-    emissions = torch.zeros(3, 5)
-    emissions[0, 2] = emissions[1, 4] = 5.0
-    free = Potentials(emissions, torch.zeros(5, 5), tags=TAGS)
-    assert illegal_positions([TAGS[tag] for tag in viterbi(free).path]) == [0, 1]
-    assert illegal_positions([TAGS[tag] for tag in viterbi(constrain(free)).path]) == []

@@ -221,16 +221,3 @@ def test_at_least_one_tag():
 
 def test_repr_tells_the_number_of_tags():
     assert repr(CRF(3)) == "CRF(num_tags=3)"
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_gpu_equals_cpu():
-    emissions, tags, mask = batch(dtype=torch.float32)
-    crf = layer(dtype=torch.float32)
-    likelihoods, paths = crf.log_likelihood(emissions, tags, mask), crf.decode(emissions, mask)
-    marginals = crf.marginals(emissions, mask)
-    crf, emissions, tags, mask = (x.cuda() for x in (crf, emissions, tags, mask))
-    assert_close(crf.log_likelihood(emissions, tags, mask).cpu(), likelihoods, rtol=0, atol=1e-4)
-    assert_close(crf.marginals(emissions, mask).cpu(), marginals, rtol=0, atol=1e-4)
-    assert crf.decode(emissions, mask) == paths

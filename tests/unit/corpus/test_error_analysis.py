@@ -327,13 +327,10 @@ def test_the_record_is_plain_json_and_keeps_its_old_keys(ner):
     assert sum(record["errors"]["by_kind"].values()) == record["errors"]["total"]
 
 
-def test_all_right_is_an_empty_list_of_errors():
+def test_all_right_and_all_wrong_have_their_tables():
     tables = tables_of(run(POS, [Sentence(("Dogs",), ("NOUN",))]))
     assert tables["errors"] == tables["transitions"] == tables["tag_pairs"] == []
     assert [row["errors"] for row in tables["kinds"]] == [0] * 5
-
-
-def test_all_wrong_is_no_error_of_ours():
     tables = tables_of(run(POS, [Sentence(("to",), ("VERB",))]))
     assert [row["words_right"] for row in tables["slices"]] == [0.0] * 4
 

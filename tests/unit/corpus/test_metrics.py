@@ -9,7 +9,7 @@ from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.scheme import IOB2
 from sklearn.metrics import accuracy_score
 
-from crfviz.corpus.metrics import accuracy, calibration_error, entity_scores, wilson
+from crfviz.corpus.metrics import accuracy, calibration_error, entity_f1, entity_scores, wilson
 from tests.support.strategies import fewer_examples
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
@@ -56,6 +56,7 @@ def test_accuracy_is_that_of_scikit_learn(pair):
 def test_entity_scores_are_those_of_seqeval_in_strict_mode(pair):
     gold, guess = pair
     found = entity_scores(gold, guess, generator())
+    assert entity_f1(gold, guess) == pytest.approx(found.f1.value, abs=1e-12)
     strict = {"mode": "strict", "scheme": IOB2, "zero_division": 0}
     for rate, metric in (
         (found.precision, precision_score),

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from crfviz.exceptions import CrfvizError, EmptySentenceError, UnknownTagError
+from crfviz.exceptions import CrfvizError, UnknownTagError
 from crfviz.taggers.features import SHAPES, shape
 from crfviz.taggers.neural.tagger import NeuralTagger, load_model
 from crfviz.taggers.neural.vocabulary import BEGIN, END, UNKNOWN
@@ -82,14 +82,3 @@ def test_rounding_is_no_change():
 def test_what_stays_forbidden_does_not_move():
     tagger = FakeTagger(["A"], {"a": {"A": -math.inf}, HIDDEN: {"A": -math.inf}})
     assert occlude(tagger, ["a"]).change(0, 0).tolist() == [0.0]
-
-
-def test_one_word_can_be_hidden():
-    tagger = FakeTagger(["A"], {"a": {"A": 1.0}})
-    assert occlude(tagger, ["a"]).change(0, 0).tolist() == [-1.0]
-
-
-def test_a_sentence_without_words_is_refused(tmp_path):
-    tagger = NeuralTagger(save_tiny(tmp_path / "tiny"))
-    with pytest.raises(EmptySentenceError):
-        occlude(tagger, [])

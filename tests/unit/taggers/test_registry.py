@@ -3,7 +3,7 @@ import os
 import pytest
 import torch
 
-from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.exceptions import CrfvizError, EmptySentenceError, ModelError
 from crfviz.taggers.neural.tagger import choose_device
 from crfviz.taggers.registry import SHIPPED, list_taggers, load_tagger
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
@@ -120,6 +120,8 @@ def test_every_tagger_says_what_its_scores_are(name):
     assert tagger.probabilistic == (tagger.family != PERCEPTRON)
     assert (tagger.observations is not None) == name.startswith("textbook/")
     assert tagger.card().startswith("# ")
+    with pytest.raises(EmptySentenceError, match="at least one"):
+        tagger.potentials([])
 
 
 @pytest.mark.parametrize(

@@ -46,17 +46,6 @@ def test_left_to_right_commits_to_each_tag_in_turn(potentials):
         assert potentials.score(path) > -INF
 
 
-def test_start_and_end_count_left_to_right_only():
-    potentials = Potentials([[1.0, 0.0], [1.0, 0.0]], torch.zeros(2, 2), [0.0, 2.0], [0.0, 3.0])
-    assert greedy(potentials) == [0, 0]
-    assert greedy(potentials, "left_to_right") == [1, 1]
-
-
-def test_a_wall_is_walked_through_by_the_best_emission():
-    potentials = Potentials([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0]], [[0.0, 0.0], [-INF, -INF]])
-    assert greedy(potentials, "left_to_right") == [1, 1, 0]
-
-
 @pytest.mark.parametrize("how", ["independent", "left_to_right"])
 @pytest.mark.parametrize("score", [0.0, -INF])
 def test_tied_and_forbidden_scores_go_to_the_lowest_tag(how, score):

@@ -432,20 +432,3 @@ def test_tensors_take_the_same_steps_as_arrays(K):
         np.testing.assert_allclose(slope.numpy(), array, **close)
     score = gold_score(Scores(*tensors), other, torch.from_numpy(tags))
     np.testing.assert_allclose(score.numpy(), gold_score(Scores(*arrays), found, tags), **close)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_a_gpu_finds_the_same():
-    rng = np.random.default_rng(3)
-    for _ in range(10):
-        crf, emissions, mask = random_batch(rng, 20)
-        tags = torch.zeros(mask.shape, dtype=torch.long)
-        expected = crf.log_likelihood(emissions, tags, mask), crf.marginals(emissions, mask)
-        inputs = emissions.cuda().requires_grad_(), tags.cuda(), mask.cuda()
-        crf.cuda()
-        found = crf.log_likelihood(*inputs)
-        assert_close(found.cpu(), expected[0], rtol=1e-12, atol=2e-11)
-        assert_close(crf.marginals(inputs[0], inputs[2]).cpu(), expected[1], **CLOSE)
-        found[torch.isfinite(found)].sum().backward()
-        assert torch.isfinite(inputs[0].grad).all()

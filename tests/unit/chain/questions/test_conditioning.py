@@ -63,11 +63,6 @@ def test_cost_and_loss_equal_enumeration(case):
     assert dict(oracle.allowed(found.potentials)) == pytest.approx(left)
 
 
-def test_no_pin_costs_nothing():
-    found = condition(COIN, {})
-    assert (found.cost, found.probability, found.score_loss) == (0.0, 1.0, 0.0)
-
-
 def test_a_pin_on_a_long_sentence_keeps_its_digits():
     """The cost is found although its probability is too small for a float."""
     chain = Potentials(torch.tensor([[0.0, -1.0]] * 1000), torch.zeros(2, 2))

@@ -79,12 +79,6 @@ def test_the_value_it_has_now_does_not_matter(chain_and_weight):
     assert tipping_points(changed(chain, weight, -INF), weight) == found
 
 
-def test_names_do_as_well_as_ids():
-    assert tipping_points(COIN, ("transition", "A", "B")) == tipping_points(
-        COIN, ("transition", 0, 1)
-    )
-
-
 def test_one_line_for_each_number_of_uses():
     """A tag that costs more at each word, and what staying on it may earn at each of the steps."""
     emissions = torch.tensor([[0.0, -cost] for cost in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)])
@@ -110,22 +104,6 @@ def test_a_weight_that_every_path_uses_changes_nothing():
 def test_one_word_uses_no_transition():
     potentials = Potentials([[1.0, 3.0]], torch.zeros(0, 2, 2))
     assert tipping_points(potentials, ("transition", 0, 1)) == [(-INF, INF, [1])]
-
-
-def test_a_forbidden_weight_can_be_allowed_but_others_stay_forbidden():
-    potentials = Potentials(torch.zeros(2, 2), [[-INF, -INF], [-INF, 0.0]])
-    assert tipping_points(potentials, ("transition", 0, 1)) == [
-        (-INF, 0.0, [1, 1]),
-        (0.0, INF, [0, 1]),
-    ]
-
-
-def test_the_value_of_a_transition_goes_into_every_step():
-    steps = torch.tensor([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 2.0], [0.0, 5.0]]])
-    potentials = Potentials(torch.zeros(3, 2), steps)
-    for low, high, path in tipping_points(potentials, ("transition", 1, 1)):
-        value = max(low, -100.0) / 2 + min(high, 100.0) / 2
-        assert viterbi(potentials.with_transition(1, 1, value)).path == path
 
 
 def test_nothing_allowed_whatever_the_value():

@@ -70,13 +70,6 @@ def test_the_deciding_term_is_the_largest():
     assert why_not(ends, 1, 1).deciding == Term("end", 1, 5.0)
 
 
-def test_one_word_has_three_terms():
-    answer = why_not(Potentials([[1.0, 3.0]], [[0, 0], [0, 0]], [0.5, 0.0], [0.0, 0.25]), 0, 0)
-    assert answer.emission_terms.tolist() == [2.0]
-    assert answer.transition_terms.tolist() == [-0.5, 0.25]
-    assert answer.gap == 1.75
-
-
 def test_a_rival_that_ties_has_no_gap_even_if_the_last_bit_says_less():
     """0.1 + 0.2 is more than 0.3 in floats, but it is the same score: the lower tag wins."""
     potentials = Potentials([[0.3, 0.1], [0.0, 0.2]], [[0.0, -math.inf], [-math.inf, 0.0]])

@@ -53,16 +53,12 @@ def test_one_sentence_may_stand_alone_and_say_what_is_forbidden():
     assert "The tags are not named: they are called by their ids." in found.notes
 
 
-def test_steps_may_have_their_own_matrix_each():
-    steps = np.arange(18.0).reshape(2, 3, 3).tolist()
-    found = understand(as_json(sentences=[{**DOG, "transitions": steps}, FALLS]))
-    assert found.sentences[0].transitions.tolist() == steps
-    assert found.sentences[1].transitions.tolist() == TRANSITIONS
-
-
-def test_matrices_may_be_turned():
+def test_steps_may_have_a_matrix_each_and_matrices_may_be_turned():
     steps = np.arange(18.0).reshape(2, 3, 3)
     file = as_json(sentences=[{**DOG, "transitions": steps.tolist()}, FALLS])
+    first, second = understand(file).sentences
+    assert first.transitions.tolist() == steps.tolist()
+    assert second.transitions.tolist() == TRANSITIONS
     first, second = understand(file, to_from=True).sentences
     assert second.transitions.tolist() == np.transpose(TRANSITIONS).tolist()
     assert first.transitions[1].tolist() == steps[1].T.tolist()
@@ -235,6 +231,7 @@ def bomb():
 SENTENCE = {"emissions": [[1.0, 2.0]], "transitions": [[0.0, 0.0], [0.0, 0.0]]}
 BAD = {
     "empty": (("a.json", b"  \n"), "a.json is empty"),
+    "many bytes": (("a.json", b" " * 20_000_001), "20,000,001 bytes, at most 20,000,000"),
     "no JSON": (("a.json", b'{"tags": '), "looks like JSON but is none"),
     "deep JSON": (("a.json", b'{"tags": ' + b"[" * 100_000), "looks like JSON but is none"),
     "no object": (("a.json", b"[1, 2]"), "none of the files that can be read"),
@@ -343,11 +340,6 @@ BAD = {
 def test_what_is_wrong_is_said(file, message):
     with pytest.raises(FormatError, match=message):
         understand(file)
-
-
-def test_many_bytes_are_refused():
-    with pytest.raises(FormatError, match=r"20,000,001 bytes, at most 20,000,000"):
-        understand(("a.json", b" " * 20_000_001))
 
 
 def test_what_does_not_belong_together_is_said():

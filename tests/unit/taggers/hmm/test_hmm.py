@@ -12,7 +12,7 @@ from crfviz.__main__ import main
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.corpus.training.hmm import HmmRecipe, count
-from crfviz.exceptions import EmptySentenceError, ModelError
+from crfviz.exceptions import ModelError
 from crfviz.taggers.hmm.estimate import ANY, Events, Smoothing, class_names, estimate, parent
 from crfviz.taggers.hmm.tagger import HmmTagger, load_hmm, save_hmm
 from crfviz.taggers.storage import read_arrays, write_arrays
@@ -120,11 +120,6 @@ def test_the_folder_gives_back_what_was_counted(folder):
     assert stored.smoothing == counted.smoothing
     for name, table in vars(counted.counts).items():
         np.testing.assert_array_equal(getattr(stored.counts, name), table)
-
-
-def test_no_word_is_an_error(folder):
-    with pytest.raises(EmptySentenceError, match="at least one word"):
-        HmmTagger(folder).potentials([])
 
 
 def test_figures_of_another_model_do_not_stay_in_its_folder(tmp_path, capsys):

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from crfviz.chain.crf import CRF
-from crfviz.exceptions import EmptySentenceError
 from crfviz.taggers.neural.tagger import NeuralTagger, load_model
 from crfviz.text.tokenizer import Token
 from tests.support.close import assert_close
@@ -49,36 +48,23 @@ def test_potentials_are_the_scores_of_the_network_over_the_temperature(folder):
         assert_close(got, trained.detach().double() / 1.5, atol=1e-9, rtol=0)
 
 
-def test_potentials_carry_tags_and_words(folder):
-    chain = NeuralTagger(folder, CPU).potentials(["Hello", "@eve"])
-    assert chain.tags == ("NOUN", "VERB", "X")
-    assert chain.tokens == ("Hello", "@eve")
-
-
 def test_tokens_do_as_well_as_strings(folder):
     tagger = NeuralTagger(folder, CPU)
     tokens = [Token("He", 0, 2), Token("runs", 3, 7)]
     one, other = tagger.potentials(tokens), tagger.potentials(["He", "runs"])
     assert torch.equal(one.emissions, other.emissions)
-    assert one.tokens == other.tokens
+    assert one.tokens == other.tokens == ("He", "runs")
+    assert one.tags == ("NOUN", "VERB", "X")
 
 
 def test_a_batch_keeps_the_order_of_the_sentences(folder):
     tagger = NeuralTagger(folder, CPU)
-    sentences = [["word"] * length for length in (5, 1, 90, 3, 2)] * 40
+    sentences = [["word"] * length for length in (5, 1, 90, 3, 2)] * 12
     for words, chain in zip(sentences, tagger.potentials_batch(sentences), strict=True):
         assert chain.tokens == tuple(words)
         alone = tagger.potentials(words)
         assert_close(chain.emissions, alone.emissions, atol=1e-5, rtol=0)
-
-
-def test_no_sentences_are_an_empty_batch(folder):
-    assert NeuralTagger(folder, CPU).potentials_batch([]) == []
-
-
-def test_an_empty_sentence_is_refused(folder):
-    with pytest.raises(EmptySentenceError, match="at least one word"):
-        NeuralTagger(folder, CPU).potentials([])
+    assert tagger.potentials_batch([]) == []
 
 
 @pytest.mark.parametrize(
@@ -124,14 +110,3 @@ def test_threads_share_a_tagger(folder):
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(score, range(4)):
             assert all(torch.equal(emissions, expected) for emissions in found)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_gpu_potentials_equal_those_of_the_cpu(folder):
-    here, there = NeuralTagger(folder, CPU), NeuralTagger(folder, torch.device("cuda"))
-    assert there.device == "cuda"
-    for words in SENTENCES:
-        one, other = here.potentials(words), there.potentials(words)
-        assert other.emissions.device == CPU
-        assert_close(one.emissions, other.emissions, atol=1e-4, rtol=0)

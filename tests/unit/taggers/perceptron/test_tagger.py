@@ -7,7 +7,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from crfviz.exceptions import EmptySentenceError, ModelError
+from crfviz.exceptions import ModelError
 from crfviz.taggers.perceptron.features import NUM_FEATURES, feature_keys, rows_of, word_keys
 from crfviz.taggers.perceptron.tagger import (
     Perceptron,
@@ -89,21 +89,7 @@ def test_potentials_are_sums_of_the_weights(folder):
         expected = model.transitions + steps[key]
         assert chain.transitions[t].numpy() == pytest.approx(expected, abs=1e-5)
     assert chain.start.tolist() == pytest.approx(model.start.tolist(), abs=1e-6)
-
-
-def test_one_word_has_no_step(folder):
     assert PerceptronTagger(folder).potentials(["ran"]).transitions.shape == (0, 2, 2)
-
-
-def test_no_word_is_an_error(folder):
-    with pytest.raises(EmptySentenceError, match="at least one word"):
-        PerceptronTagger(folder).potentials([])
-
-
-def test_it_says_that_its_scores_are_no_probabilities(folder):
-    tagger = PerceptronTagger(folder)
-    assert (tagger.family, tagger.probabilistic) == ("perceptron", False)
-    assert tagger.split("He's here.") == ["He", "'s", "here", "."]
 
 
 def test_an_unknown_word_has_the_shared_transitions(folder):
