@@ -24,7 +24,7 @@ from crfviz.views.frames.log_space import (
 from tests.app.test_app import assert_sound
 from tests.support import oracle
 from tests.support.app_pages import open_at
-from tests.unit.chain.demonstrations.test_log_space import long_chain
+from tests.support.strategies import random_chain
 
 PAGE = "pages/log-space.py"
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
@@ -65,7 +65,7 @@ def test_the_sum_is_written_in_one_line():
 
 
 def test_underflow_is_told_and_drawn():
-    chain = long_chain(60)
+    chain = random_chain(0, 60, 17)
     found = underflow(chain, forward_backward(chain))
     dead = int(np.flatnonzero(found.products == 0)[0])
     assert f"From word {dead + 1} on all 17 products are 0" in underflow_note(found, 17)

@@ -66,7 +66,6 @@ def save_until_refused(store, item):
     raise AssertionError("nothing was refused")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("forks")
 def test_killed_twenty_times_nothing_confirmed_is_lost(url):
     context = get_context("forkserver")  # a process starts in milliseconds
@@ -301,7 +300,6 @@ def wait_for_more(annotators):
             time.sleep(0.01)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["fast", "immediate"])  # asked to stop, and killed
 def test_a_server_that_restarts_in_mid_work_loses_nothing(cluster, how):
     url = cluster.create("restarted")

@@ -8,7 +8,6 @@ NOTEBOOKS = sorted(ROOT.glob("docs/notebooks/*.ipynb"))
 DRAWN = ("text/html", "application/vnd.jupyter.widget-view+json")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_a_notebook_runs_and_draws(path):

@@ -300,7 +300,6 @@ def test_a_key_that_is_stored_after_it_was_looked_for_is_known(benchmark, tmp_pa
         assert list(benchmark.differences(store, [person])) == []
 
 
-@pytest.mark.slow
 def test_several_processes_are_as_one(topology, benchmark):
     """One test, as each worker of pytest-xdist would start processes of its own."""
     check_headers(topology)

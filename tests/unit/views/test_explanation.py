@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.explanation import explain, explain_edits
+from crfviz.chain.questions.sensitivity import gradient_step
+from crfviz.views.explanation import explain, explain_edits, step_note
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
 
@@ -478,3 +479,44 @@ def test_edits_tell_the_probabilities_before_and_after(potentials):
     changed = sum(a != b for a, b in zip(path, alone, strict=True))
     stays = ("The best path stays", "This edit changes nothing")
     assert text.startswith(stays if changed == 0 else "The best path changes at")
+
+
+COIN = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
+
+
+def test_the_note_says_before_after_and_what_was_predicted():
+    """Three coins: a loss of log 8; gradient 1/2 in the four transitions and in start and end."""
+    step = gradient_step(COIN, [0, 0, 1], 0.5)
+    moved = step.potentials
+    after = oracle.log_partition(moved) - oracle.paths(moved)[0, 0, 1]
+    change = f"−{math.log(8) - after:.4f}"
+    assert step_note(step, COIN, math.log(8)).startswith(
+        f"−log p(right tags): 2.0794 → {after:.4f} nats after this step (2.0794 as trained): "
+        f"{change}, where the gradient predicts −1.0000 at first order. Most change "
+    )
+    assert "(∞ as trained)" in step_note(step, COIN, math.inf)
+
+
+def test_the_note_names_the_weights_that_change_most_before_and_after():
+    right = [0, 1, 0]
+    step = gradient_step(COIN, right, 1.0)
+    before, after = oracle_weights(COIN), oracle_weights(step.potentials)
+    largest = max(before, key=lambda weight: abs(after[weight] - before[weight]))
+    told = step_note(step, COIN, 0.0).partition("Most change ")[2]
+    source, target = largest
+    size = f"{abs(after[largest] - before[largest]):.2f}"
+    assert told.count("→") == 2 * 3
+    assert size in told.split(",")[0]
+    assert {source, target} <= {"START", "END", *COIN.tag_names}
+
+
+def oracle_weights(chain):
+    """Each weight of the layer by the names of its tags."""
+    names = chain.tag_names
+    moves = {
+        (a, b): chain.transitions[i][j].item()
+        for i, a in enumerate(names)
+        for j, b in enumerate(names)
+    }
+    starts = {("START", tag): chain.start[k].item() for k, tag in enumerate(names)}
+    return moves | starts | {(tag, "END"): chain.end[k].item() for k, tag in enumerate(names)}

@@ -15,7 +15,7 @@ from crfviz.views.quiz.asked import PAGES, next_question, question
 from crfviz.views.quiz.question import FORMS, Ask, read_ask
 from tests.support import oracle
 
-CHAINS = 2000
+CHAINS = 500
 TAGS = ("A", "B", "C")
 
 
@@ -144,7 +144,7 @@ def test_every_question_has_one_right_answer_and_it_is_that_of_enumeration():
             assert len(set(texts)) == len(texts) >= 2
             assert all(choice.why for choice in one.choices)
             asked[one.ask.kind] += 1
-    assert min(asked.values()) >= 25, asked
+    assert min(asked.values()) >= 6, asked
 
 
 def test_what_ties_is_not_asked():

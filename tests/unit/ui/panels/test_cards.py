@@ -1,4 +1,4 @@
-"""What the app knows of a model folder."""
+"""What the app knows of a model folder: its card as text, its figures, what is wrong with it."""
 
 import pytest
 
@@ -6,6 +6,21 @@ from crfviz.exceptions import ModelError
 from crfviz.taggers.folder import FolderTagger
 from crfviz.ui import cached
 from crfviz.ui.panels import cards
+from crfviz.ui.panels.cards import card_body, card_summary
+
+CARD = """# upos-en
+
+Tags words with parts of speech. Trained on EWT.
+One line more.
+
+<!-- figures: written by a program -->
+
+On a file:
+
+| decoder | words |
+
+<!-- end of figures -->
+"""
 
 
 @pytest.fixture
@@ -63,3 +78,36 @@ def test_figures_that_cannot_be_read_are_in_the_log_once(tmp_path, monkeypatch, 
     assert [record.getMessage().rsplit("/", 1)[-1] for record in caplog.records] == [
         "comparison.json cannot be read"
     ]
+
+
+def test_a_card_is_shown_without_its_title_and_without_comments():
+    body = card_body(CARD)
+    assert body.startswith("Tags words with parts of speech.")
+    assert "<!--" not in body
+    assert "| decoder | words |" in body
+
+
+@pytest.mark.parametrize(
+    ("card", "summary"),
+    [
+        (CARD, "Tags words with parts of speech."),
+        ("# bare", ""),
+        ("", ""),
+        ("# t\n\n## Section\n\nText.", ""),
+        ("# t\n\n<!-- figures -->\n\nOn a file: 7 sentences.", ""),
+        ("no title. Second.", "no title."),
+        ("# t\n\nbroken over\ntwo lines! Next.", "broken over two lines!"),
+    ],
+    ids=["card", "bare", "empty", "section", "figures only", "no title", "two lines"],
+)
+def test_the_summary_is_the_first_sentence_that_somebody_wrote(card, summary):
+    assert card_summary(card) == summary
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"rows": []}', '{"rows": [{}]}'])
+def test_a_report_of_no_use_leaves_the_section_out(tmp_path, monkeypatch, content):
+    path = tmp_path / cards.COMPARISON_FILE
+    path.parent.mkdir()
+    path.write_text(content)
+    monkeypatch.setattr(cards, "SHIPPED", tmp_path)
+    assert cards.comparison() is None

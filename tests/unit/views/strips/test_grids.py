@@ -1,13 +1,16 @@
-"""Tables over the words: what stands in each cell, by enumeration and in plain Python."""
+"""Tables over the words: what stands in each cell, and Z read at every word."""
 
 import math
+import re
 
 import pytest
 import torch
 from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.demonstrations.log_space import forward_messages, underflow
 from crfviz.chain.potentials import Potentials
+from crfviz.views.frames.log_space import underflow_frame
 from crfviz.views.strips.grids import (
     CONVENTIONS,
     EMISSION_DISPLAYS,
@@ -15,6 +18,8 @@ from crfviz.views.strips.grids import (
     alpha_grid,
     best_grid,
     beta_grid,
+    consistency_note,
+    consistency_rows,
     emission_grid,
     marginal_grid,
 )
@@ -33,11 +38,6 @@ def every_table(analysis):
         tables += [alpha_grid(analysis, display, convention) for convention in CONVENTIONS]
         tables.append(beta_grid(analysis, display))
     return [*tables, marginal_grid(analysis, None), best_grid(analysis)]
-
-
-def cells(potentials):
-    T, K = potentials.emissions.shape
-    return [(t, k) for t in range(T) for k in range(K)]
 
 
 @fewer_examples
@@ -108,31 +108,22 @@ def test_ranks_of_many_equal_scores_are_in_order():
 
 @fewer_examples
 @given(small_chains)
-def test_alpha_is_the_sum_over_prefixes_with_the_emission_in(potentials):
-    values = alpha_grid(analyse(potentials), "log", "included").values
-    for t, k in cells(potentials):
-        expected = oracle.log_alpha(potentials, t, k)
-        assert values[t, k].item() == pytest.approx(expected, abs=1e-9)
-
-
-@fewer_examples
-@given(small_chains)
-def test_alpha_as_a_message_lacks_the_next_emission_and_the_last_word_has_none(potentials):
-    values = alpha_grid(analyse(potentials), "log", "message").values.tolist()
-    assert all(map(math.isnan, values[-1]))
-    for t, k in cells(potentials)[: -potentials.num_tags]:
-        free = potentials.with_emission(t + 1, k, 0.0)
-        expected = oracle.log_alpha(free, t + 1, k)
-        assert values[t][k] == pytest.approx(expected, abs=1e-9)
-
-
-@fewer_examples
-@given(small_chains)
-def test_beta_is_the_sum_over_suffixes(potentials):
-    values = beta_grid(analyse(potentials), "log").values
-    for t, k in cells(potentials):
-        expected = oracle.log_beta(potentials, t, k)
-        assert values[t, k].item() == pytest.approx(expected, abs=1e-9)
+def test_tables_of_the_recursions_are_those_of_the_chain(potentials):
+    analysis = analyse(potentials)
+    sums, guess = analysis.forward_backward, [0] * potentials.num_tokens
+    marginals, best = marginal_grid(analysis, guess), best_grid(analysis)
+    message = alpha_grid(analysis, "log", "message").values
+    for found, expected in (
+        (alpha_grid(analysis, "log", "included").values, sums.log_alpha),
+        (message[:-1], forward_messages(potentials, sums)),
+        (beta_grid(analysis, "log").values, sums.log_beta),
+        (marginals.values, sums.marginals),
+        (best.values, analysis.best),
+    ):
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
+    assert message[-1].isnan().all()  # no word comes after the last
+    assert marginals.outlined == guess
+    assert best.outlined == (analysis.viterbi.path if analysis.viterbi else None)
 
 
 def sweeps(analysis, display):
@@ -177,27 +168,6 @@ def test_probabilities_are_the_exponentials_of_the_logs(potentials):
                 assert math.isnan(value)
 
 
-@fewer_examples
-@given(small_chains)
-def test_marginals_are_those_of_enumeration(potentials):
-    table = marginal_grid(analyse(potentials), [0] * potentials.num_tokens)
-    marginals = oracle.marginals(potentials)
-    for t, k in cells(potentials):
-        assert table.values[t, k].item() == pytest.approx(marginals[t, k], abs=1e-9)
-    assert table.outlined == [0] * potentials.num_tokens
-
-
-@fewer_examples
-@given(small_chains)
-def test_the_best_table_holds_the_best_prefixes_and_frames_the_path(potentials):
-    analysis = analyse(potentials)
-    table = best_grid(analysis)
-    for t, k in cells(potentials):
-        expected = oracle.best_prefix(potentials, t, k)
-        assert table.values[t, k].item() == pytest.approx(expected, abs=1e-9)
-    assert table.outlined == (analysis.viterbi.path if analysis.viterbi else None)
-
-
 def test_colour_is_full_at_the_largest_score():
     potentials = Potentials([[2.0, -9.0], [4.0, -INF]], torch.zeros(2, 2))
     analysis = analyse(potentials)
@@ -220,3 +190,76 @@ def test_one_word_has_its_tables(display, convention):
 def test_a_wall_of_forbidden_cells_has_tables_too():
     analysis = analyse(Potentials(torch.full((3, 2), -INF), torch.full((2, 2), -INF)))
     assert all(table.scale > 0 for table in every_table(analysis))
+
+
+NOTHING = Potentials(torch.zeros(3, 2), torch.full((2, 2), -INF))
+
+
+def number(text):
+    return -INF if text == "−∞" else float(text.replace("−", "-"))
+
+
+def products_of(potentials):
+    """The table of Log space, where the products are."""
+    tables = analyse(potentials).forward_backward
+    return underflow_frame(underflow(potentials, tables), ["a"] * potentials.num_tokens)
+
+
+@fewer_examples
+@given(small_chains)
+def test_log_z_is_that_of_enumeration_at_every_word_and_in_both_directions(potentials):
+    analysis, expected = analyse(potentials), oracle.log_partition(potentials)
+    (log_z,) = consistency_rows(analysis)
+    assert (log_z.id, log_z.tags, len(log_z.texts)) == ("log_z", None, potentials.num_tokens)
+    for text in log_z.texts:
+        assert number(text) == pytest.approx(expected, abs=0.5e-4 + 1e-9)
+    if expected == -INF:
+        return
+    *directions, tokens, deviation = re.fullmatch(
+        r"log Z from α (\S+), from β (\S+), and at each of the (\d+) words: "
+        r"largest deviation (\S+)\.",
+        consistency_note(analysis),
+    ).groups()
+    for text in directions:
+        assert number(text) == pytest.approx(expected, abs=0.5e-9 + 1e-9)
+    assert int(tokens) == potentials.num_tokens
+    assert 0.0 <= number(deviation) <= 1e-9
+
+
+def test_without_a_path_z_is_zero_everywhere():
+    (log_z,) = consistency_rows(analyse(NOTHING))
+    products = products_of(NOTHING)
+    assert log_z.texts == ["−∞"] * 3
+    assert products["Σ α, float32"].tolist()[1:] == [0, 0]
+    assert products["cells lost"].tolist() == [0, 0, 0]  # forbidden is not lost
+    assert consistency_note(analyse(NOTHING)) == (
+        "No tag sequence is allowed: Z is 0 however it is read, and log Z is −∞."
+    )
+
+
+def test_products_shrink_by_the_same_factor_and_are_lost_in_the_end():
+    """Of K^2 equal moves K lead to each tag: the sums fall as 2^-t, to nothing below 2^-149.
+
+    From 2^-126 on float32 has fewer digits, and how the last of them go is left to the processor.
+    """
+    uniform = Potentials(torch.zeros(200, 2), torch.zeros(2, 2))
+    products = products_of(uniform)
+    sums, lost = products["Σ α, float32"].tolist(), products["cells lost"].tolist()
+    assert sums[:125] == [2.0**-t for t in range(125)]
+    assert lost[:125] == [0] * 125
+    assert sums[150:] == [0] * 50
+    assert lost[150:] == [2] * 50
+
+
+def test_a_negative_log_z_has_a_real_minus():
+    (log_z,) = consistency_rows(analyse(Potentials([[-1.5]], [[0.0]])))
+    assert log_z.texts == ["−1.5000"]
+
+
+def test_under_the_other_convention_the_row_and_the_note_say_what_is_left_out():
+    analysis = analyse(Potentials([[1.0, 0.5], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
+    (included,), (message,) = (consistency_rows(analysis, name) for name in CONVENTIONS)
+    assert (included.label, message.label) == ("log Σ α·β", "log Σ α·e·β")
+    assert included.texts == message.texts
+    assert "leaves the emission" in consistency_note(analysis, "message")
+    assert "leaves the emission" not in consistency_note(analysis, "included")

@@ -1,4 +1,4 @@
-"""Strips and words about the distribution: every number of them from enumeration."""
+"""Whole paths as strips and in words: every number of them from enumeration."""
 
 import math
 import re
@@ -10,11 +10,13 @@ from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.distribution import sample_counts
+from crfviz.chain.distribution import sample, sample_counts
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import NOTICEABLE, influence
 from crfviz.views.strips.paths import (
+    best_rows,
     change_grid,
+    entropy_note,
     entropy_row,
     frequency_grid,
     gap_row,
@@ -24,14 +26,94 @@ from crfviz.views.strips.paths import (
     reach_note,
     reach_row,
     sample_row,
+    sample_rows,
 )
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
-from tests.unit.views.strips.test_path_rows import assert_says
 
+NOTHING = Potentials(torch.zeros(2, 2), torch.full((2, 2), -math.inf))
 allowed_chains = chains(max_tokens=4, max_tags=3).filter(oracle.allowed)
 WORDS, TAGS = [f"w{t}" for t in range(9)], ["A", "B"]
 STAY = Potentials([[0.0, 0.0]] * 9, [[1.0, 0.0], [0.0, 1.0]], tags=TAGS, tokens=WORDS)
+
+
+def assert_says(text, value):
+    """Three decimals, or one figure where those would be 0.000."""
+    within = 0.0005 if value >= 0.0005 else 0.5 * 10 ** math.floor(math.log10(value))
+    assert abs(float(text.replace("−", "-")) - value) <= within + 1e-9
+
+
+@fewer_examples
+@given(allowed_chains)
+def test_samples_are_allowed_paths_with_their_number_and_probability(potentials):
+    rows = sample_rows(analyse(potentials), 4, seed=0)
+    assert [row.id for row in rows] == [f"sample_{i + 1}" for i in range(len(rows))]
+    for row in rows:
+        assert oracle.paths(potentials)[tuple(row.tags)] > -math.inf
+        assert_says(row.value, oracle.probability(potentials, row.tags))
+    drawn = sample(potentials, 4, torch.Generator().manual_seed(0))
+    paths = [tuple(path.tags) for path in drawn]
+    told = {tuple(row.tags): row.label for row in rows}
+    assert told == {path: f"{paths.count(path)} of 4" for path in paths}
+    times = [int(row.label.removesuffix(" of 4")) for row in rows]
+    assert times == sorted(times, reverse=True)
+
+
+def test_a_seed_draws_the_same_samples_again_and_another_seed_others():
+    analysis = analyse(Potentials(torch.zeros(20, 5), torch.zeros(5, 5)))
+    first = sample_rows(analysis, 10, seed=3)
+    torch.manual_seed(99)
+    assert sample_rows(analysis, 10, seed=3) == first
+    assert sample_rows(analysis, 10, seed=4) != first
+    assert len({tuple(row.tags) for row in first}) == 10
+
+
+def test_probabilities_too_small_for_three_decimals_are_no_zeros():
+    analysis = analyse(Potentials(torch.zeros(20, 5), torch.zeros(5, 5)))
+    assert best_rows(analysis, 1)[0].value == "p = 1e−14"
+
+
+@fewer_examples
+@given(allowed_chains)
+def test_the_note_tells_the_entropy_of_enumeration(potentials):
+    text = entropy_note(analyse(potentials))
+    entropy, largest, paths, tags, tokens = re.fullmatch(
+        r"Entropy of the path ([\d.]+) nats of at most ([\d.]+): "
+        r"as uncertain as ([\d.]+) equally likely paths, out of (\d+)\^(\d+)\.",
+        text,
+    ).groups()
+    expected = oracle.entropy(potentials)
+    assert float(entropy) == pytest.approx(expected, abs=0.005 + 1e-6)
+    assert float(paths) == pytest.approx(math.exp(expected), abs=0.05 + 1e-3)
+    assert float(largest) == pytest.approx(math.log(int(tags) ** int(tokens)), abs=0.05 + 1e-9)
+    assert (int(tokens), int(tags)) == potentials.emissions.shape
+
+
+def test_without_a_path_there_are_no_rows_and_no_entropy():
+    assert best_rows(analyse(NOTHING), 5) == []
+    assert sample_rows(analyse(NOTHING), 5, seed=0) == []
+    assert entropy_note(analyse(NOTHING)) == (
+        "No tag sequence is allowed, so there is no distribution to show."
+    )
+
+
+@pytest.mark.parametrize(
+    ("tokens", "tags", "paths"),
+    [
+        (1, 1, "1.0"),
+        (1, 10, "10.0"),
+        (6, 9, "531441.0"),
+        (8, 10, "1.0e8"),
+        (7, 9, "4.8e6"),
+        (120, 17, "4.5e147"),
+        (400, 17, "1.5e492"),
+    ],
+    ids=str,
+)
+def test_the_number_of_paths_stays_readable(tokens, tags, paths):
+    """120 words once gave a number of 148 digits, and 400 an OverflowError."""
+    uniform = Potentials(torch.zeros(tokens, tags), torch.zeros(tags, tags))
+    assert f"as uncertain as {paths} equally likely" in entropy_note(analyse(uniform))
 
 
 def read(text):
@@ -40,18 +122,29 @@ def read(text):
 
 @fewer_examples
 @given(allowed_chains)
-def test_ranked_paths_add_up_as_in_enumeration(potentials):
-    rows = ranked_rows(k_best(potentials, 6))
+def test_the_best_paths_have_the_scores_and_probabilities_of_enumeration(potentials):
+    analysis, allowed = analyse(potentials), oracle.allowed(potentials)
+    rows, ranked = best_rows(analysis, 6), ranked_rows(k_best(potentials, 6))
+    assert (
+        len(rows) == len(ranked) == len({tuple(row.tags) for row in rows}) == min(6, len(allowed))
+    )
+    assert rows[0].tags == analysis.viterbi.path
     mass = 0.0
-    for rank, row in enumerate(rows, start=1):
-        number, probability, cumulated, score = row.columns
-        assert (number, row.id) == (f"{rank}.", f"best_{rank}")
-        expected = oracle.probability(potentials, row.tags)
-        mass += expected
-        if expected > 1e-300:
-            assert_says(probability, expected)
+    for rank, (row, long, (_, expected)) in enumerate(
+        zip(rows, ranked, allowed, strict=False), start=1
+    ):
+        number, probability, cumulated, score = long.columns
+        assert (row.id, row.label) == (long.id, number) == (f"best_{rank}", f"{rank}.")
+        assert row.tags == long.tags
+        found = oracle.paths(potentials)[tuple(row.tags)]
+        assert found == pytest.approx(expected, abs=1e-9)
+        assert read(score) == pytest.approx(found, abs=0.0051)
+        share = oracle.probability(potentials, row.tags)
+        mass += share
+        if share > 1e-300:
+            assert_says(row.value.removeprefix("p = "), share)
+            assert_says(probability, share)
         assert_says(cumulated, mass)
-        assert read(score) == pytest.approx(oracle.paths(potentials)[tuple(row.tags)], abs=0.0051)
 
 
 @fewer_examples
