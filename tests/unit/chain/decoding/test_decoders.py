@@ -1,15 +1,89 @@
+"""Greedy, max-marginal and beam decoding against programs in plain Python."""
+
 import math
 
 import pytest
-from hypothesis import given
+import torch
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crfviz.chain.decoding.decoders import beam, beams, greedy
+from crfviz.chain.decoding.decoders import beam, beams, greedy, likeliest, max_marginal
 from crfviz.chain.decoding.viterbi import best_path, best_paths, viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, NoPathError
 from tests.support import oracle
 from tests.support.strategies import chains, random_chain
+
+INF = math.inf
+
+
+def in_turn(potentials):
+    """Left to right as one would do it by hand: (path, True if it never ran into a wall)."""
+    T, K = potentials.num_tokens, potentials.num_tags
+    emissions = potentials.emissions.tolist()
+    steps = potentials.transitions.expand(T - 1, K, K).tolist()
+    path, free = [], True
+    for t in range(T):
+        arriving = steps[t - 1][path[-1]] if path else potentials.start.tolist()
+        scores = [arriving[k] + emissions[t][k] for k in range(K)]
+        if t == T - 1:
+            scores = [scores[k] + potentials.end[k].item() for k in range(K)]
+        if max(scores) == -INF:
+            scores, free = emissions[t], False
+        path.append(min(k for k in range(K) if scores[k] >= max(scores) - 1e-9))
+    return path, free
+
+
+@given(chains())
+def test_independent_takes_the_best_emission_of_each_word(potentials):
+    for scores, tag in zip(potentials.emissions.tolist(), greedy(potentials), strict=True):
+        assert scores[tag] == max(scores)
+        assert all(score < max(scores) for score in scores[:tag])
+
+
+@given(chains())
+def test_left_to_right_commits_to_each_tag_in_turn(potentials):
+    path, free = in_turn(potentials)
+    assert greedy(potentials, how="left_to_right") == path
+    if free:
+        assert potentials.score(path) > -INF
+
+
+@pytest.mark.parametrize("how", ["independent", "left_to_right"])
+@pytest.mark.parametrize("score", [0.0, -INF])
+def test_tied_and_forbidden_scores_go_to_the_lowest_tag(how, score):
+    assert greedy(Potentials(torch.full((3, 2), score), torch.zeros(2, 2)), how) == [0, 0, 0]
+
+
+def test_unknown_kinds_are_named():
+    with pytest.raises(CrfvizError, match=r"independent.*left_to_right.*got 'best'"):
+        greedy(Potentials([[0.0]], [[0.0]]), "best")
+
+
+@given(chains(max_tokens=4, max_tags=3))
+def test_each_tag_has_the_largest_marginal(potentials):
+    assume(oracle.allowed(potentials))
+    path = max_marginal(potentials)
+    assert len(path) == potentials.num_tokens
+    marginals = oracle.marginals(potentials)
+    for t, tag in enumerate(path):
+        largest = max(marginals[t, k] for k in range(potentials.num_tags))
+        assert marginals[t, tag] >= largest - 1e-9
+
+
+def test_it_may_be_a_forbidden_path():
+    """Tag 0 has half of the probability at each word, but never at both."""
+    joint = torch.tensor([[0.0, 0.25, 0.25], [0.26, 0.0, 0.0], [0.24, 0.0, 0.0]])
+    potentials = Potentials(torch.zeros(2, 3), joint.log())
+    assert viterbi(potentials).path == [1, 0]
+    assert max_marginal(potentials) == [0, 0]
+    assert potentials.score([0, 0]) == -INF
+
+
+def test_a_tie_goes_to_the_lowest_tag_even_if_the_last_bit_says_no():
+    marginals = torch.tensor([[0.1, 0.45, 0.45 + 1e-16], [0.5, 0.5, 0.0]], dtype=torch.float64)
+    assert likeliest(marginals) == [1, 0]
+    assert max_marginal(Potentials(torch.zeros(5, 3), torch.zeros(3, 3))) == [0] * 5
 
 
 def searched(chain, width):
