@@ -17,7 +17,7 @@ def test_unit_tests_of_javascript_pass():
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
+        timeout=300,
     )
     if done.returncode != 0:
         report = done.stdout + done.stderr

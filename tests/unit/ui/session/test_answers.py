@@ -60,11 +60,6 @@ def of(edits=None, ack=0, chain=CHAIN):
     return json.loads(json.dumps(told))
 
 
-def here(tmp_path, *messages):
-    """What a browser draws of these messages, and what it asks for."""
-    return node.run(tmp_path, MODULES, BODY, messages)
-
-
 @pytest.mark.usefixtures("of_part")
 def test_who_has_a_picture_is_told_what_changed():
     whole = answer("one", of())
@@ -140,7 +135,7 @@ def test_where_no_scores_are_sent_all_tables_are():
 def test_the_browser_has_the_same_of_changes_as_of_the_whole(tmp_path, edits):
     whole, changed = {**of(), NAME: "first"}, of(edits, 1)
     given = [whole, {**changes(changed, whole), SINCE: "first"}, {**changed, NAME: "second"}]
-    result = here(tmp_path, *given)
+    result = node.run(tmp_path, MODULES, BODY, given)
     assert result["asked"] == []
     _, by_changes, by_whole = result["drawn"]
     for one, other in zip(by_changes.pop("results"), by_whole.pop("results"), strict=True):
