@@ -20,7 +20,7 @@ if __name__ == "__main__":
     pages = frame.pages()
     page = st.navigation(pages, position="hidden")
     with followed(page.title):
-        if not play(pages):
+        if not play(pages, page.url_path):
             current.begin(page.url_path)
             frame.configure()
             frame.turn(pages, page, current.turned())
@@ -28,7 +28,7 @@ if __name__ == "__main__":
             link = current.publish()
             sidebar(pages, link.elsewhere, page.url_path, add_button)
             tour.guide(page.url_path)
-            body.run(page, link)
+            body.run(page)
 else:
     from crfviz.ui.following.routes import routes
     from crfviz.ui.shell import server

@@ -13,6 +13,7 @@ from crfviz.chain.edits import Edits
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import ask_about
 from crfviz.ui.following.wall import show_picture
+from crfviz.ui.fragments import redraw
 from crfviz.ui.scene import Scene, tell_point
 from crfviz.ui.session.answers import answer, hear
 from crfviz.ui.session.bound import bound_flag
@@ -113,6 +114,7 @@ def draw(subject: Subject, picture: Picture, *, key: str) -> None:
 def _take(name: str, events: list[dict[str, object]]) -> None:
     hear(name, events)
     handle_events(name, events)
+    redraw()
 
 
 def table_twin(

@@ -11,7 +11,6 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui import cached, scene
 from crfviz.ui.session.kept import KEPT
-from crfviz.ui.shell.parts import OF_STAGE
 from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.views.contents import ENTRIES
 from tests.support.app_pages import open_at
@@ -51,12 +50,6 @@ def test_every_page_runs_from_a_cold_start(app, script):
     open_at(app, script)
     assert_sound(app)
     assert app.title[0].value == {entry.script: entry.title for entry in ENTRIES}[script]
-
-
-def test_the_stage_s_events_are_known_by_the_id_that_streamlit_gives_them(app):
-    app.run()
-    stages = [each.proto.id for each in app.get("bidi_component") if "stage" in each.proto.id]
-    assert [bool(OF_STAGE.search(f"{stage}__events")) for stage in stages] == [True]
 
 
 def test_the_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(app):

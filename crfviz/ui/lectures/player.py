@@ -4,7 +4,6 @@ The address names lecture and cue, and the step where that is not the one the cu
 nothing else: whatever somebody changes at a cue is dropped by going on, and by a reload.
 """
 
-import runpy
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -56,7 +55,6 @@ _WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys go o
 _PICTURE_ALONE = (  # where there is more of it than buttons for steps
     '[class*="st-key-stage"]:not([class*="st-key-stage-steps"]) ~ * { display: none; }'
 )
-_ROOT = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True)
@@ -77,9 +75,14 @@ class Place:
         return replace(self, number=max(1, min(number, len(self.lecture.cues))))
 
 
-def play(pages: Sequence[st.Page]) -> bool:
-    """Show the cue that the address names; False, and nothing is drawn, where it names none."""
-    place = _named() or _between()
+def play(pages: Sequence[st.Page], path: str) -> bool:
+    """Show the cue that the address names; False, and nothing is drawn, where it names none.
+
+    Args:
+        pages: all of the app.
+        path: of the page on which the address is.
+    """
+    place = _named() or _between(path)
     if place is None:
         keep(_AT, None)
         return False
@@ -107,7 +110,7 @@ def said(cue: Cue) -> str:
         return ""
 
 
-def _between() -> Place | None:
+def _between(path: str) -> Place | None:
     """The cue that was left, where the browser's Back comes to the address between it and its page.
 
     Streamlit writes the query of another page before its path, each as a place to come back to.
@@ -117,8 +120,7 @@ def _between() -> Place | None:
         return None
     place: Place
     place, of_page, params = left
-    elsewhere = context.page_script_hash != of_page
-    return place if elsewhere and st.query_params.to_dict() == params else None
+    return place if path != of_page and st.query_params.to_dict() == params else None
 
 
 def _named() -> Place | None:
@@ -242,7 +244,7 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
     page = next(page for page in pages if page.url_path == place.cue.page)
     params = address().params
     keep(_AT, None)
-    keep(_LEFT, (place, page._script_hash, params))
+    keep(_LEFT, (place, page.url_path, params))
     stay_on(page.url_path)
     st.switch_page(page, query_params=params)
 
@@ -255,7 +257,7 @@ def _show(place: Place) -> None:
     st.html(f"<style>{_WITHOUT_PICTURE if flag_option(BELOW) else _PICTURE_ALONE}</style>")
     try:
         with guarded("This cue"):
-            runpy.run_path(str(_ROOT / at_path(cue.page).script), run_name="__main__")
+            frame.run_script(at_path(cue.page))
     finally:  # until then no key leads on
         component("player", *OF_UI)(key="there", data={"there": place.number})
 

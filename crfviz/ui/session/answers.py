@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-
 from crfviz.ui.session.kept import of_session
+from crfviz.ui.streamlit_compat import is_fragment_run
 from crfviz.views.stage.payload import changes
 
 NAME, SINCE, HAS = "whole", "since", "has"  # of a payload, of changes, of an event
+WHOLE = "whole"  # the kind of an event that asks for the whole picture
 MOST = 2  # pictures of a page, kept with each session
 
 _HEARD = "stages heard"  # by stage the picture that its browser has, in a run that it asked for
@@ -30,9 +30,13 @@ class _Whole:
 
 
 def hear(stage: str, events: Sequence[Mapping[str, object]]) -> None:
-    """Note which picture the browser has that sent these events, oldest first."""
+    """Note which picture the browser has that sent these events, oldest first.
+
+    It may ask for the whole one again.
+    """
     if events:
-        of_session(_HEARD, dict[str, object])[stage] = events[-1].get(HAS)
+        again = any(event.get("kind") == WHOLE for event in events)
+        of_session(_HEARD, dict[str, object])[stage] = None if again else events[-1].get(HAS)
 
 
 def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
@@ -40,16 +44,10 @@ def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
     heard = of_session(_HEARD, dict[str, object]).pop(stage, None)
     wholes = of_session("stages", OrderedDict[str, _Whole])
     known = wholes.get(stage)
-    if known is not None and known.name == heard and _of_part():
+    if known is not None and known.name == heard and is_fragment_run():
         return {**changes(data, known.data), SINCE: known.name}
     wholes[stage] = _Whole(token_hex(8), data)
     wholes.move_to_end(stage)
     if len(wholes) > MOST:
         wholes.popitem(last=False)
     return {**data, NAME: wholes[stage].name}
-
-
-def _of_part() -> bool:
-    """Whether this run draws a part of the page: then what is not drawn stays in the browser."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and bool(context.fragment_ids_this_run)

@@ -150,6 +150,16 @@ def reset() -> None:
     change(edits=Edits(), pins={})
 
 
+def path() -> str:
+    """Return the path of the page that is on the screen."""
+    return of_session(_PATH, str)
+
+
+def is_turning() -> bool:
+    """Return whether the reader asked for another page."""
+    return found(_TURN) is not None
+
+
 def turned() -> str | None:
     """Which page the reader asked for: "next", "previous", its path, or none; said once."""
     way: str | None = found(_TURN)

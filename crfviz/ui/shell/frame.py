@@ -1,8 +1,10 @@
 """What surrounds every page: its links, its look, and its title."""
 
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
+from types import CodeType
 from typing import Literal
 
 import streamlit as st
@@ -13,13 +15,14 @@ from crfviz.ui.errors.walk import list_bar
 from crfviz.ui.session.current import arrive, view_option
 from crfviz.ui.session.kept import say
 from crfviz.ui.shell.glossary import button
-from crfviz.views.contents import ENTRIES, beside, group_of, titled
+from crfviz.views.contents import ENTRIES, Entry, beside, group_of, titled
 
 Columns = list[DeltaGenerator]
 
 SIDEBAR_WIDTH = 300  # pixels
 SIDEBAR, SHOWN, HIDDEN = "sidebar", "open", "closed"  # page option, and its values
 
+_ROOT = Path(__file__).resolve().parents[3]
 _STYLE_SHEET = Path(__file__).with_name("frame.css")
 
 
@@ -41,6 +44,16 @@ def pages() -> list[st.Page]:
         st.Page(each.script, title=each.title, url_path=each.path or None, default=not each.path)
         for each in ENTRIES
     ]
+
+
+def run_script(page: Entry) -> None:
+    """Run the script of a page; unlike `st.Page.run` as often as it is drawn."""
+    exec(_code(page.script), {"__name__": "__main__"})
+
+
+@cache
+def _code(script: str) -> CodeType:
+    return compile((_ROOT / script).read_text(encoding="utf-8"), script, "exec")
 
 
 def header(title: str, *widths: float, align: Literal["top", "center"] = "center") -> Columns:

@@ -37,7 +37,6 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
 
 from crfviz.ui.session.floor import FLOOR
 from crfviz.ui.session.kept import KEPT
-from crfviz.ui.shell import parts
 from crfviz.ui.watching.meters import RUN_SECONDS, WAIT_SECONDS
 
 RUNS = 200  # scripts between two collections, at the least
@@ -82,10 +81,6 @@ class OneAtATime(ScriptRequests):
     _brought: RerunData | None = None  # what the browser told a session that was new to it
     _has_brought = False
 
-    def request_rerun(self, new_data: RerunData) -> bool:
-        """Somebody did something; whether this script still takes requests."""
-        return super().request_rerun(parts.asked(new_data))
-
     @property
     def is_new(self) -> bool:
         """Whether the run is the first of a session, into which a browser brought widgets."""
@@ -110,7 +105,7 @@ class OneAtATime(ScriptRequests):
         context = get_script_run_ctx(suppress_warning=True)
         if context is None:
             return request
-        wanted = parts.widened(request.rerun_data, context.fragment_storage)
+        wanted = request.rerun_data
         if not self._has_brought and _holds(wanted) and KEPT not in context.session_state:
             self._brought, self._has_brought = wanted, True
             wanted = _without_presses(wanted)

@@ -1,12 +1,13 @@
 """The left side of every page: its links, the model, the sentence and its edits, or who labels."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 import streamlit as st
 
 from crfviz.ui import cached
 from crfviz.ui.following import wall
+from crfviz.ui.fragments import EDITS, drawn_edits, redraw
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.scene import keep_point
 from crfviz.ui.session.annotator import NOBODY
@@ -14,7 +15,6 @@ from crfviz.ui.session.bound import bound, bound_flag, bound_tabs, bound_text, b
 from crfviz.ui.session.current import (
     ask_for_page,
     change,
-    history,
     redo,
     reset,
     scenario,
@@ -27,7 +27,6 @@ from crfviz.ui.session.kept import DRAFT, TOLD, choice, forget, found, keep, mes
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.follow_panel import follow_panel
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
-from crfviz.ui.shell.parts import EDITS, part
 from crfviz.ui.shell.snapshot_panel import snapshot_panel
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
 from crfviz.ui.state.link import NOT_ELSEWHERE, Link
@@ -47,7 +46,6 @@ NOTES = {
 THEMES = ("system", "light", "dark")
 _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
-_OF_EDITS = "edits.drawn"
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
@@ -74,11 +72,6 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
         with st.container(key="status"):
             _status(link, path)
     show_messages()
-
-
-def is_behind(drawn: Collection[str]) -> bool:
-    """Whether the edits told are those before, but for the parts that are drawn now."""
-    return EDITS not in drawn and found(_OF_EDITS) != _told_of_edits()
 
 
 def show_messages() -> None:
@@ -168,24 +161,31 @@ def _gallery(model: str) -> dict[str, Scenario]:
     return gallery
 
 
-def _told_of_edits() -> tuple[int, float, bool, bool, bool]:
-    """How many edits there are, the strength, and what Undo, Redo and Reset could change."""
-    now, way = scenario(), history()
-    changed = bool(now.edits or now.pins)
-    return len(now.edits), now.edits.strength, bool(way.past), bool(way.future), changed
-
-
-@part(EDITS)
+@st.fragment(key=EDITS)
 def _edits() -> None:
-    told = number, strength, past, future, changed = _told_of_edits()
-    keep(_OF_EDITS, told)
+    number, strength, past, future, changed = drawn_edits()
     with st.container(key="edits", horizontal=True, vertical_alignment="center"):
         st.caption(f"**{count(number, 'edit')}**", width="content")
-        st.button("Undo", on_click=undo, disabled=not past, key="undo", type="tertiary")
-        st.button("Redo", on_click=redo, disabled=not future, key="redo", type="tertiary")
-        st.button("Reset", on_click=reset, disabled=not changed, key="reset", type="tertiary")
+        for label, change_them, able in (
+            ("Undo", undo, past),
+            ("Redo", redo, future),
+            ("Reset", reset, changed),
+        ):
+            st.button(
+                label,
+                on_click=_change_edits,
+                args=(change_them,),
+                disabled=not able,
+                key=label.lower(),
+                type="tertiary",
+            )
     if strength != 1.0:
         st.caption(f"CRF strength {strength:g}")
+
+
+def _change_edits(change_them: Callable[[], None]) -> None:
+    change_them()
+    redraw(edits=True)
 
 
 def _rows() -> None:

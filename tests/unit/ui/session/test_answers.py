@@ -48,7 +48,7 @@ BODY = """
 @pytest.fixture
 def of_part(monkeypatch):
     """This run draws a part of the page."""
-    monkeypatch.setattr(answers, "_of_part", lambda: True)
+    monkeypatch.setattr(answers, "is_fragment_run", lambda: True)
 
 
 def of(edits=None, ack=0, chain=CHAIN):

@@ -1,0 +1,85 @@
+"""The two fragments that an event of a stage redraws: the page in its frame, and the edits.
+
+Streamlit redraws the fragment in which somebody did something. The callbacks there end with
+`redraw`, which asks for both fragments where the sidebar says something else of edits afterwards,
+and for everything where the frame around the page does.
+"""
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from crfviz.ui.following import wall
+from crfviz.ui.session.current import address, history, is_turning, scenario, view_option
+from crfviz.ui.session.kept import found, keep, messages, shelf
+from crfviz.ui.state.link import TOUR
+from crfviz.ui.streamlit_compat import is_fragment_run
+
+PAGE, EDITS = "page", "edits"  # keys of the fragments
+
+# Page options that stages choose; nothing around a page tells of them.
+IN_PAGE = ("at", "cell", "chosen", "entity", "folded", "nodes", "nudge", "panel", "weight")
+_FRAME, _EDITS = "frame.drawn", "edits.drawn"  # what was drawn last
+
+
+class EditsSummary(NamedTuple):
+    """What the sidebar says of edits, and which of its buttons do something."""
+
+    number: int
+    strength: float
+    can_undo: bool
+    can_redo: bool
+    can_reset: bool
+
+
+def edits_summary() -> EditsSummary:
+    """Return what the sidebar has to say of the edits of this session."""
+    now, way = scenario(), history()
+    changed = bool(now.edits or now.pins)
+    return EditsSummary(
+        len(now.edits), now.edits.strength, bool(way.past), bool(way.future), changed
+    )
+
+
+def drawn_edits() -> EditsSummary:
+    """Return what the sidebar has to say of edits, and note that it says so from now on."""
+    summary = edits_summary()
+    keep(_EDITS, summary)
+    return summary
+
+
+def edits_are_drawn() -> bool:
+    """Return whether the sidebar says of edits what it has to say."""
+    return bool(found(_EDITS) == edits_summary())
+
+
+def note_frame() -> None:
+    """Note that the frame around the page tells of the present state."""
+    keep(_FRAME, _frame())
+
+
+def frame_stands() -> bool:
+    """Return whether the frame would look as it does, but for links and edits."""
+    touring = view_option(TOUR)  # the tour looks at what was done
+    return not (touring or is_turning() or messages()) and bool(found(_FRAME) == _frame())
+
+
+def redraw(*, edits: bool = False) -> None:
+    """Redraw what a callback in a fragment has changed; its last statement.
+
+    Args:
+        edits: whether the page and the edits are redrawn in any case.
+    """
+    if not is_fragment_run():
+        return
+    if not frame_stands():
+        st.rerun()
+    if edits or not edits_are_drawn():
+        drawn_edits()
+        st.rerun([PAGE, EDITS])
+
+
+def _frame() -> object:
+    now, room = scenario(), wall.room()
+    view = {name: value for name, value in now.view.items() if name not in IN_PAGE}
+    return now.model, now.sentence, view, address().complete, shelf(), room and room.code
