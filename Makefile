@@ -1,4 +1,4 @@
-.PHONY: run test suite nightly check fix fast js fuzz mutate install bench locked tools lock sbom audit
+.PHONY: run test suite test-latest nightly check fix fast js fuzz mutate install bench locked tools lock sbom audit
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -23,6 +23,13 @@ test: $(VENV)/installed-dev
 
 suite: $(VENV)/installed-dev
 	$(PYTEST) -n $(JOBS) --durations 10
+
+test-latest: $(VENV)/installed-dev  # the app and browser tests with the newest Streamlit, in a venv of its own
+	$(PYTHON) -m venv --clear $(VENV)/latest
+	$(VENV)/latest/bin/pip install --disable-pip-version-check -q --no-compile $(addprefix -c ,requirements-dev.txt) -e ".[dev]"
+	$(VENV)/latest/bin/pip install --disable-pip-version-check -q --no-compile --upgrade "streamlit[auth]<2"
+	$(VENV)/latest/bin/pip list --disable-pip-version-check | grep -i '^streamlit '
+	$(VENV)/latest/bin/pytest --maxprocesses 3 --dist worksteal -n $(JOBS) tests/app tests/browser tests/unit/ui
 
 nightly: check  # all of tests/matrix, of which `make test` runs the tenth that the commit chooses
 	$(PYTEST) -n $(JOBS) --durations 10 --matrix all

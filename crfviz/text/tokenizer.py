@@ -106,7 +106,6 @@ def _rules() -> "Tokenizer":
     from spacy.lang.en import English
     from spacy.symbols import ORTH
     from spacy.tokenizer import Tokenizer
-    from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 
     defaults = English.Defaults
     rules = {
@@ -117,14 +116,28 @@ def _rules() -> "Tokenizer":
     for clitic in CLITICS:
         for form in (clitic, clitic.upper(), clitic.replace("'", "\u2019")):
             rules[form] = [{ORTH: form}]
+    prefix, suffix, infix = _affixes()
     return Tokenizer(
         English().vocab,
         rules=rules,
-        prefix_search=compile_prefix_regex([*RUNS, *(defaults.prefixes or ())]).search,
-        suffix_search=compile_suffix_regex([*RUNS, *(defaults.suffixes or ())]).search,
-        infix_finditer=compile_infix_regex(defaults.infixes or ()).finditer,
+        prefix_search=prefix.search,
+        suffix_search=suffix.search,
+        infix_finditer=infix.finditer,
         token_match=HYPHENED.match,
         url_match=defaults.url_match,
+    )
+
+
+def _affixes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What is cut off at the front, at the end, and out of the rest."""
+    from spacy.lang.en import English
+    from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
+
+    defaults = English.Defaults
+    return (
+        compile_prefix_regex([*RUNS, *(defaults.prefixes or ())]),
+        compile_suffix_regex([*RUNS, *(defaults.suffixes or ())]),
+        compile_infix_regex(defaults.infixes or ()),
     )
 
 
@@ -142,19 +155,18 @@ class AffixRules:
 
 def affix_rules() -> AffixRules:
     """The rules that `tokenize` works by."""
+    from spacy.lang.tokenizer_exceptions import URL_PATTERN
     from spacy.symbols import ORTH
 
-    rules = _rules()
-    words = [tuple(part[ORTH] for part in parts) for parts in rules.rules.values()]
-    patterns = (rules.prefix_search, rules.suffix_search, rules.infix_finditer, rules.url_match)
-    prefix, suffix, infix, url = (bound.__self__.pattern for bound in patterns)
+    words = [tuple(part[ORTH] for part in parts) for parts in _rules().rules.values()]
+    prefix, suffix, infix = (pattern.pattern for pattern in _affixes())
     return AffixRules(
         exceptions=tuple(parts for parts in words if not any(map(_GAPS.search, parts))),
         prefix=prefix,
         suffix=suffix,
         infix=infix,
         whole=HYPHENED.pattern,
-        url=url.removeprefix("(?u)"),
+        url=URL_PATTERN,
     )
 
 

@@ -12,6 +12,7 @@ from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import ask_about
+from crfviz.ui.components import mount
 from crfviz.ui.following.wall import show_picture
 from crfviz.ui.fragments import redraw
 from crfviz.ui.scene import Scene, tell_point
@@ -31,7 +32,6 @@ from crfviz.views.exports.live import PAGES, Live
 from crfviz.views.exports.page import live_page
 from crfviz.views.exports.script import script
 from crfviz.views.exports.subject import origin_of
-from crfviz.views.stage.component import mount
 from crfviz.views.stage.parts import Grid, Matrix, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.steps import Walk

@@ -8,12 +8,11 @@ from uuid import uuid4
 
 import pandas as pd
 import streamlit as st
-from streamlit.elements.lib.column_types import ColumnConfig
-from streamlit.errors import FragmentHandledException
 
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.once import warn_once
 from crfviz.ui.session.permission import no_uploads, uploads_allowed
+from crfviz.ui.streamlit_compat import ColumnConfig, FragmentHandledException
 from crfviz.ui.words import plain
 
 LONGEST_NAME = 24  # characters of a name that a table shows whole

@@ -119,7 +119,15 @@ def test_every_answer_tells_the_browser_to_load_nothing_from_elsewhere():
 
 @pytest.mark.parametrize(
     "path",
-    ["metrics", "metrics/", "script-health-check", "agent/openapi.json", "agent/mcp", "agent"],
+    [
+        "metrics",
+        "metrics/",
+        "/metrics",
+        "script-health-check",
+        "agent/openapi.json",
+        "agent//mcp",
+        "agent",
+    ],
 )
 def test_routes_that_are_nobodys_business_are_closed(option, path):
     assert answer(f"/_stcore/{path}")[0] == 404
@@ -196,6 +204,25 @@ def test_messages_of_pages_arrive(kind):
 
 def test_what_is_no_message_is_left_to_streamlit():
     assert connect([b"\xff\xff"]) == [b"\xff\xff"]
+
+
+def widget(number, **value):
+    back = BackMsg()
+    back.rerun_script.widget_states.widgets.add(id=f"widget {number}", **value)
+    return back.SerializeToString()
+
+
+@pytest.mark.parametrize("broken", ["[" * 100_000, "{", "nonsense", '{"a": NaN'])
+def test_values_that_are_no_json_are_dropped_and_said_once(caplog, broken):
+    fine = widget(0, json_value="{}")
+    forged = [widget(number, json_value=broken) for number in range(3)]
+    trigger = widget(3, json_trigger_value=broken)
+    empty = BackMsg()
+    empty.rerun_script.widget_states.SetInParent()
+    arrived = connect([fine, *forged, trigger])
+    assert arrived == [fine, *[empty.SerializeToString()] * 4]
+    assert caplog.text.count("no JSON") == 1
+    assert broken not in caplog.text
 
 
 def test_no_file_is_taken_where_uploads_are_off(monkeypatch):

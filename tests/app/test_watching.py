@@ -6,6 +6,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
@@ -109,7 +110,7 @@ def test_what_others_know_is_told_and_may_be_told_anew():
 def log(monkeypatch, capsys):
     """Begins the log in a form; gives what was written so far."""
     root, ours = logging.getLogger(), logging.getLogger("crfviz")
-    before = root.handlers[:], ours.level, streamlit_logger.setup_formatter
+    before = root.handlers[:], ours.level, logging.getLogRecordFactory()
 
     def begin(form):
         monkeypatch.setenv(logs.FORM, form)
@@ -119,8 +120,10 @@ def log(monkeypatch, capsys):
     yield begin
     root.handlers[:] = before[0]
     ours.setLevel(before[1])
-    streamlit_logger.setup_formatter = before[2]
+    logging.setLogRecordFactory(before[2])
     streamlit_logger.update_formatter()
+    for name in logs.WITH_ADDRESSES:
+        logging.getLogger(name).filters.clear()
 
 
 def fail():
@@ -160,13 +163,13 @@ def test_what_is_wrong_with_the_server_is_said(log):
 
 
 def test_lines_of_json_name_their_request_and_session(log, monkeypatch):
-    async def begin_session(_):
-        requests.begins("session 1")
-        return PlainTextResponse("begun")
+    async def begin_session(request):
+        return PlainTextResponse(request.headers[requests.HEADER])
 
     written = log("json")
     name = "abcdefgh-1"
-    ask("/begin", {"X-Request-ID": name}, more=[Route("/begin", begin_session)])
+    begun = [Route("/begin", begin_session)]
+    assert ask("/begin", {"X-Request-ID": name}, more=begun)[2] == name
     (line,) = map(json.loads, written().splitlines())
     facts = {"route": "page", "method": "GET", "status": 200}
     assert line == line | facts | {"request": name, "level": "info", "message": "answered"}
@@ -174,9 +177,11 @@ def test_lines_of_json_name_their_request_and_session(log, monkeypatch):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line["time"])
     ask("/metrics")
     assert written() == ""
-    context = SimpleNamespace(session_id="session 1")
-    monkeypatch.setattr(logs, "get_script_run_ctx", lambda **_: context)
+    for module in (logs, requests):
+        monkeypatch.setattr(module, "session_id", lambda: "session 1")
+    monkeypatch.setattr(st, "context", SimpleNamespace(headers={requests.HEADER: name}))
     go_wrong()
-    for line in map(json.loads, written().splitlines()):
+    lines = [json.loads(line) for line in written().splitlines() if line.startswith("{")]
+    for line in lines:
         assert (line["request"], line["session"]) == (name, "session 1")
     assert line["error"] == "FormatError"

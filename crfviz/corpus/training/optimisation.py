@@ -187,9 +187,9 @@ class Run:
         self.optimiser.step(self.recipe.learning_rate * _rate(done, self.recipe.warm_up))
         decay = min(self.recipe.average, (1 + count) / (AVERAGE_LAG + count))
         with torch.no_grad():
-            torch._foreach_lerp_(
-                list(self.average.parameters()), list(self.network.parameters()), 1.0 - decay
-            )
+            pairs = zip(self.average.parameters(), self.network.parameters(), strict=True)
+            for average, now in pairs:
+                average.lerp_(now, 1.0 - decay)
         return loss.item()
 
     def _loss(self, batch: LabelledBatch, noise: TrainingNoise) -> Tensor:

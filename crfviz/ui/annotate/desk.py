@@ -23,6 +23,7 @@ from crfviz.taggers.folder import version_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
+from crfviz.ui.components import mount
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import (
     NO_LETTERS,
@@ -43,7 +44,6 @@ from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote
 from crfviz.views.numbers import count
-from crfviz.views.stage.component import mount
 from crfviz.views.stage.labeller import Sheet, labeller_payload
 
 KEY = "labeller"

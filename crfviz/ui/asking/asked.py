@@ -11,6 +11,7 @@ import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
+from crfviz.ui.components import OF_UI, component
 from crfviz.ui.following.wall import show_question
 from crfviz.ui.session.current import (
     NO_LETTERS,
@@ -25,7 +26,6 @@ from crfviz.ui.state.scenario import ASK, ASKED, SAID, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.quiz.asked import PAGES, next_question, question, withheld
 from crfviz.views.quiz.question import Question, read_ask
-from crfviz.views.stage.component import OF_UI, component
 
 ON, OF_CUE = "1", "cue"  # values of the switch
 SKIPPED = "?"  # in place of an answer

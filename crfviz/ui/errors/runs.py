@@ -11,7 +11,6 @@ from hashlib import sha256
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import Progress
@@ -27,6 +26,7 @@ from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
 from crfviz.ui.session.turns import BusyError, pause, turn
 from crfviz.ui.state.scenario import MAX_WORDS
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.views.numbers import count
 
 MOST_WORDS_HERE = 50_000  # six seconds of work, about: as long as the process may take to begin

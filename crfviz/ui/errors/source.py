@@ -14,7 +14,6 @@ from hashlib import sha256
 from typing import Generic, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.corpus.run.tagging import unknown_tags
@@ -31,6 +30,7 @@ from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
 from crfviz.ui.session.turns import pause
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 

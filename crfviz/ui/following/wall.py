@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from streamlit.runtime.scriptrunner import StopException
-
 from crfviz.exceptions import StoreError
 from crfviz.ui.following.homes import rooms
 from crfviz.ui.following.rooms import Question, Room, question_id
 from crfviz.ui.session.kept import found, keep, of_session
+from crfviz.ui.streamlit_compat import StopException
 
 _ROOM, _SCREEN = "room", "followed screen"
 _LEFT = ""  # in place of a key: this browser leads no room any longer

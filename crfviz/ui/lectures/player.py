@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import waiting, with_question
+from crfviz.ui.components import OF_UI, component
 from crfviz.ui.following.wall import show_nothing, show_words
 from crfviz.ui.lectures.claims import Chain, Facts, filled
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
@@ -36,12 +36,12 @@ from crfviz.ui.shell import frame
 from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
 from crfviz.ui.state.link import read_step, step_text
 from crfviz.ui.state.scenario import MAX_STEP, Scenario
+from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
 from crfviz.views.contents import at_path
 from crfviz.views.quiz.asked import question
 from crfviz.views.quiz.question import Question, read_ask
-from crfviz.views.stage.component import OF_UI, component
 
 LECTURE, CUE, STEP, SPEAKER = "lecture", "cue", "step", "speaker"  # in the address
 THEME = "v.theme"
@@ -115,8 +115,8 @@ def _between(path: str) -> Place | None:
 
     Streamlit writes the query of another page before its path, each as a place to come back to.
     """
-    context, left = get_script_run_ctx(), found(_LEFT)
-    if left is None or context is None or not context.is_history_navigation:
+    left = found(_LEFT)
+    if left is None or not is_history_navigation():
         return None
     place: Place
     place, of_page, params = left
@@ -145,8 +145,7 @@ def _named() -> Place | None:
 
 def _gone_on(place: Place, pages: Sequence[st.Page]) -> Place:
     """The cue after what was asked for meanwhile; its screen is there then."""
-    context = get_script_run_ctx()
-    back = context is not None and context.is_history_navigation
+    back = is_history_navigation()
     there, arriving = _asked_for(place, pages, back=back)
     if found(_AT) is None:
         for problem in there.lecture.problems:

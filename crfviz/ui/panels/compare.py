@@ -8,7 +8,6 @@ single words of another sentence is left out, and a note says so.
 from dataclasses import dataclass, replace
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
@@ -16,6 +15,7 @@ from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import shelf
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
 from crfviz.views.numbers import count
 from crfviz.views.strips.side_by_side import difference_line, figures, figures_line

@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import Edits
@@ -17,6 +16,7 @@ from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.current import change, scenario, view_option
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain, quote
 from crfviz.views.numbers import probability
 from crfviz.views.stage.entity import Span, path_entities

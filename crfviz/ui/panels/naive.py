@@ -1,7 +1,6 @@
 """The enumeration of the first words, counted once and kept."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.demonstrations.naive import (
@@ -14,6 +13,7 @@ from crfviz.ui.asking.asked import Asked, ask_about
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_place
 from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
 from crfviz.views.frames.naive import refusal
 

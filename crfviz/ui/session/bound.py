@@ -5,7 +5,6 @@ from contextlib import nullcontext
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.ui.session.current import (
     Number,
@@ -17,8 +16,9 @@ from crfviz.ui.session.current import (
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.kept import brought, choice, draft, is_drawn, is_untold, set_draft
+from crfviz.ui.session.kept import choice, draft, is_untold, set_draft
 from crfviz.ui.state.link import LONGEST_OPTION
+from crfviz.ui.streamlit_compat import DeltaGenerator
 
 Widget = Callable[..., object]  # st.text_input and its like
 Options = Any  # of any widget
@@ -134,16 +134,12 @@ def bound_to(
 
     It stands `at` a column, or where the page is; every function here takes that. The widget's own
     state is set only when it differs, or the browser may have heard nothing of it: setting it anew
-    would disturb who is typing. What a browser brought into a new session was chosen there: the
-    session takes it up.
+    would disturb who is typing.
     """
-    theirs = None if key in st.session_state else brought(key)
-    if theirs is None and (is_untold(key) or st.session_state[key] != value):
+    if is_untold(key) or st.session_state[key] != value:
         st.session_state[key] = value
     with at or nullcontext():
         widget(label, key=key, on_change=lambda: store(choice(key)), **options)
-    if theirs is not None and is_drawn(key, theirs) and choice(key) != value:
-        store(choice(key))
 
 
 def _one_of(

@@ -12,7 +12,6 @@ from time import monotonic
 from typing import Any, TypeVar
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
@@ -42,6 +41,7 @@ from crfviz.ui.state.scenario import (
     with_sentence,
 )
 from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_snapshots
+from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.watching.meters import EDITS
 from crfviz.ui.words import quote
 from crfviz.views.contents import ENTRIES
@@ -70,14 +70,13 @@ def begin(path: str) -> None:
 
     Another page, by its path in the address, has steps of its own.
     """
-    context = get_script_run_ctx()
     before, arriving = found(_PATH), found(_ARRIVING) or 0
     keep(_PATH, path)
     keep(_ARRIVING, 0)
     keep(_MODELS, cached.models())
     if found(_SCENARIO) is None:
         _keep(_from_address())
-    elif context is not None and context.is_history_navigation:
+    elif is_history_navigation():
         _go_to(_from_address())
     elif before is not None and before != path:
         view = {name: kept for name, kept in scenario().view.items() if name not in OF_PAGE}

@@ -12,13 +12,12 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.state import SafeSessionState, SessionState
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.session.pace import asks_too_often
 from crfviz.ui.state.events import Event, new_events
 from crfviz.ui.state.snapshots import Shelf
+from crfviz.ui.streamlit_compat import browser_says, state_of_run
 
 Kept = TypeVar("Kept")
 
@@ -59,22 +58,6 @@ def choice(key: str) -> Any:  # noqa: ANN401 - whatever the widget gives
     return st.session_state.to_dict()[key]
 
 
-def brought(key: str) -> str | None:
-    """The id of a widget that a browser brought into a new session, None for an empty one."""
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None or not getattr(context.script_requests, "is_new", False):
-        return None
-    held = (each for each in context.session_state.get_widget_states() if each.WhichOneof("value"))
-    return next((each.id for each in held if each.id.endswith(f"-{key}")), None)
-
-
-def is_drawn(key: str, widget: str) -> bool:
-    """Whether the widget with this key is the one with that id."""
-    context = get_script_run_ctx(suppress_warning=True)
-    state = context.session_state._state if context is not None else None
-    return state is not None and state.get_widget_id_from_key(key) == widget
-
-
 def is_untold(key: str) -> bool:
     """Whether the browser may have heard nothing of the widget with this key, and shows it empty.
 
@@ -82,13 +65,10 @@ def is_untold(key: str) -> bool:
     browser says with every request what the widgets hold of which it has heard.
     """
     untold = of_session("untold", set[str])
-    context = get_script_run_ctx(suppress_warning=True)
     if key not in st.session_state:
         untold.add(key)
-    elif key in untold and context is not None:
-        state = context.session_state._state
-        if state.get_widget_id_from_key(key) in state._new_widget_state.states:
-            untold.discard(key)
+    elif key in untold and browser_says(key):
+        untold.discard(key)
     return key in untold
 
 
@@ -171,16 +151,15 @@ def _handled() -> dict[str, int]:
 
 
 def _kept() -> dict[str, Any]:
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None:
+    run, state = state_of_run()
+    if state is None:
         return _made_in(st.session_state.to_dict())
-    run = context.session_state
     if run not in _of_runs:
-        _of_runs[run] = _made_in(run._state)
+        _of_runs[run] = _made_in(state)
     return _of_runs[run]
 
 
-def _made_in(state: Mapping[str, Any] | SessionState) -> dict[str, Any]:
+def _made_in(state: Mapping[str, Any]) -> dict[str, Any]:
     try:
         kept: dict[str, Any] = state[KEPT]
     except KeyError:
@@ -189,4 +168,4 @@ def _made_in(state: Mapping[str, Any] | SessionState) -> dict[str, Any]:
 
 
 # A page asks for what is kept some thirty times.
-_of_runs: WeakKeyDictionary[SafeSessionState, dict[str, Any]] = WeakKeyDictionary()
+_of_runs: WeakKeyDictionary[object, dict[str, Any]] = WeakKeyDictionary()

@@ -5,13 +5,11 @@ answered at that pace, the newest state first, and its visitor is told.
 """
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from time import monotonic
-from weakref import WeakValueDictionary
-
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from weakref import WeakSet, WeakValueDictionary
 
 from crfviz.ui.session.limits import limits
+from crfviz.ui.watching.requests import request
 
 BURST = 5.0  # seconds at the full pace that may come at once
 SAID_AGAIN = 60.0  # seconds after which a session is told once more
@@ -29,6 +27,7 @@ class Pace:
         self._rate, self._clock = rate, clock
         self._left, self._since = BURST * rate, clock()
         self._waits = False
+        self.forged = False  # whether values came that no page of ours sends
         self._said = -SAID_AGAIN
 
     def wait(self) -> float:
@@ -36,7 +35,9 @@ class Pace:
         now = self._clock()
         refilled = self._left + (now - self._since) * self._rate
         self._left, self._since = min(BURST * self._rate, refilled) - 1, now
-        self._waits = self._waits or self._left < 0
+        if self._left < 0:
+            self._waits = True
+            _slowed.add(self)
         return max(0.0, -self._left / self._rate)
 
     def to_be_said(self) -> bool:
@@ -45,30 +46,23 @@ class Pace:
         due = self._waits and now - self._said >= SAID_AGAIN
         if due:
             self._waits, self._said = False, now
+            _slowed.discard(self)
         return due
 
 
-_here: ContextVar[Pace | None] = ContextVar("pace", default=None)
-_of_session: WeakValueDictionary[str, Pace] = WeakValueDictionary()
+_of_request: WeakValueDictionary[str, Pace] = WeakValueDictionary()
+_slowed: WeakSet[Pace] = WeakSet()  # those whose messages had to wait
 
 
 def begin_connection() -> Pace:
     """The pace of the connection that is answered here, from now on."""
-    pace = Pace(limits().requests)
-    _here.set(pace)
+    pace = _of_request[request()] = Pace(limits().requests)
     return pace
-
-
-def begin_session(session: str) -> None:
-    """The connection that is answered here begins a session, or goes on with it."""
-    if pace := _here.get():
-        _of_session[session] = pace
 
 
 def asks_too_often() -> str:
     """What to tell the reader of the session whose script runs here; empty for nothing."""
-    context = get_script_run_ctx(suppress_warning=True)
-    pace = _of_session.get(context.session_id) if context else None
+    pace = _of_request.get(request()) if _slowed else None
     if pace is None or not pace.to_be_said():
         return ""
     return (

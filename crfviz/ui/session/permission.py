@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
-from streamlit import config
-from streamlit.errors import StreamlitSecretNotFoundError
 
 from crfviz.exceptions import CrfvizError
+from crfviz.ui.streamlit_compat import StreamlitSecretNotFoundError
 
 UPLOADS = "CRFVIZ_UPLOADS"  # "off": nobody may bring, teach, add or remove anything
 LOGIN = "CRFVIZ_LOGIN"  # "required": nobody labels without one, whatever the secrets say
@@ -100,7 +99,7 @@ def _secrets() -> Mapping[str, Any]:
     try:
         return st.secrets.to_dict()
     except StreamlitSecretNotFoundError as error:
-        files = [path for path in config.get_option("secrets.files") if os.path.lexists(path)]
+        files = [path for path in st.get_option("secrets.files") if os.path.lexists(path)]
         if not files:
             return {}
         raise LoginError(f"The secrets cannot be read, so nobody can log in: {error}") from error

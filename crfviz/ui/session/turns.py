@@ -8,20 +8,20 @@ turn. Teaching has a process and a line of its own, see `crfviz.annotations.teac
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from secrets import token_hex
 from threading import Condition
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
-from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.session.floor import FLOOR
+from crfviz.ui.session.kept import of_session
 from crfviz.ui.session.limits import limits
+from crfviz.ui.streamlit_compat import StopException, visitor_has_left
 from crfviz.views.numbers import count
 
 LOOK = 0.5  # seconds between two looks at the line, and at whether the visitor has left
-COOKIE = "_streamlit_xsrf"  # the same in all tabs of a browser
+VISITOR = "crfviz_visitor"  # a cookie, the same in all tabs of a browser
 
 
 class BusyError(CrfvizError):
@@ -115,17 +115,13 @@ def pause() -> None:
         StopException: they have.
     """
     FLOOR.let_others()
-    context = get_script_run_ctx(suppress_warning=True)
-    requests = None if context is None else context.script_requests
-    if getattr(requests, "_state", None) is ScriptRequestType.STOP:
+    if visitor_has_left():
         raise StopException
 
 
 def visitor() -> str:
     """The browser that asks; a session of its own where it keeps no cookies."""
-    token, _ = decode_xsrf_token_string(st.context.cookies.get(COOKIE, ""))
-    context = get_script_run_ctx()
-    return token.hex() if token else context.session_id if context else ""
+    return st.context.cookies.get(VISITOR) or of_session("visitor", lambda: token_hex(16))
 
 
 def waiting_for(ahead: int) -> str:

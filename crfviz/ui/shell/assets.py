@@ -14,7 +14,8 @@ from pathlib import Path
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import file_util
+
+from crfviz.ui.streamlit_compat import static_folder
 
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 
@@ -81,4 +82,4 @@ def _names() -> frozenset[str]:
 
 
 def _folder() -> Path:
-    return Path(file_util.get_static_dir(), _PLACE)
+    return static_folder() / _PLACE

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 
 from crfviz.ui.following import wall
 from crfviz.ui.fragments import PAGE, edits_are_drawn, frame_stands, note_frame
@@ -11,7 +10,7 @@ from crfviz.ui.scene import keep_back_point, show_point, told_point
 from crfviz.ui.session.current import path, publish
 from crfviz.ui.session.kept import found, keep
 from crfviz.ui.shell.frame import run_script
-from crfviz.ui.streamlit_compat import is_fragment_run
+from crfviz.ui.streamlit_compat import StopException, is_fragment_run
 from crfviz.ui.widgets import guarded
 from crfviz.views.contents import Entry, at_path
 

@@ -1,14 +1,18 @@
 """What the head of the page that Streamlit serves has of ours.
 
-A script that runs before Streamlit's own, see `web/early.js`, and the names of those to come.
+A script that runs before Streamlit's own, see `web/early.js`, and the names of those to come. A
+browser gets a cookie with its first page, by which long work counts as one visitor's.
 """
 
+from http.cookies import SimpleCookie
 from pathlib import Path
+from secrets import token_hex
 
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import config
 
+from crfviz.ui.session.turns import VISITOR
 from crfviz.ui.shell.joined import named_early
 
 SCRIPT = Path(__file__).with_name("web").joinpath("early.js").read_text(encoding="utf-8")
@@ -30,9 +34,9 @@ class FirstPaint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] == "http" and _asks_for_page(scope):
-            await self._app(
-                _uncompressed(scope), receive, _with_head(send, named_early(_path(scope)))
-            )
+            cookie = None if VISITOR in _cookies(scope) else _visitor(scope)
+            sending = _with_head(send, named_early(_path(scope)), cookie)
+            await self._app(_uncompressed(scope), receive, sending)
         else:
             await self._app(scope, receive, send)
 
@@ -42,7 +46,7 @@ def _asks_for_page(scope: Scope) -> bool:
 
 
 def _path(scope: Scope) -> str:
-    base: str = config.get_option("server.baseUrlPath").strip("/")
+    base: str = st.get_option("server.baseUrlPath").strip("/")
     path: str = scope["path"].strip("/")
     return path.removeprefix(base).strip("/")
 
@@ -55,7 +59,17 @@ def _uncompressed(scope: Scope) -> Scope:
     }
 
 
-def _with_head(send: Send, named: str) -> Send:
+def _cookies(scope: Scope) -> SimpleCookie:
+    return SimpleCookie(Headers(scope=scope).get("cookie", ""))
+
+
+def _visitor(scope: Scope) -> str:
+    """A cookie that tells this browser from others, of one address perhaps, in all its tabs."""
+    secure = "; Secure" if scope.get("scheme") == "https" else ""
+    return f"{VISITOR}={token_hex(16)}; Path=/; HttpOnly; SameSite=Lax{secure}"
+
+
+def _with_head(send: Send, named: str, cookie: str | None = None) -> Send:
     """Hands on an answer; that of a page as a whole, with the script in it and what is `named`."""
     start: list[Message] = []
     body = bytearray()
@@ -70,7 +84,10 @@ def _with_head(send: Send, named: str) -> Send:
             if not message.get("more_body"):
                 page = bytes(body).replace(_HEAD, _HEAD + _TAG, 1)
                 page = page.replace(_END, named.encode() + _END, 1)
-                MutableHeaders(scope=start[0])["content-length"] = str(len(page))
+                headers = MutableHeaders(scope=start[0])
+                headers["content-length"] = str(len(page))
+                if cookie:
+                    headers.append("set-cookie", cookie)
                 await send(start[0])
                 await send({"type": "http.response.body", "body": page})
 

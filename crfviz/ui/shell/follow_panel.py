@@ -4,7 +4,6 @@ from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
-from streamlit import config
 
 from crfviz.ui.following import wall
 from crfviz.ui.following.rooms import Room
@@ -43,7 +42,7 @@ def _room(room: Room) -> None:
 def _link(code: str) -> str:
     """Where others follow, by the address that this browser reached the server by."""
     address = urlsplit(st.context.url or "http://localhost:8501")
-    base = config.get_option("server.baseUrlPath").strip("/")
+    base = st.get_option("server.baseUrlPath").strip("/")
     path = "/".join(filter(None, [base, "follow", code]))
     return f"{address.scheme}://{address.netloc}/{path}"
 

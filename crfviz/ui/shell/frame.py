@@ -8,13 +8,12 @@ from types import CodeType
 from typing import Literal
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.pages_manager import PagesManager
 
 from crfviz.ui.errors.walk import list_bar
 from crfviz.ui.session.current import arrive, view_option
 from crfviz.ui.session.kept import say
 from crfviz.ui.shell.glossary import button
+from crfviz.ui.streamlit_compat import DeltaGenerator, pages_folder_is_used
 from crfviz.views.contents import ENTRIES, Entry, beside, group_of, titled
 
 Columns = list[DeltaGenerator]
@@ -93,8 +92,8 @@ def _need_frame() -> None:
     first visitor of a new server who names a page in the address would get that page alone. As
     nothing of the frame has run by then, it is the page that has to notice.
     """
-    if PagesManager.uses_pages_directory is not False:
-        PagesManager.uses_pages_directory = False
+    if pages_folder_is_used():
+        st.navigation(pages(), position="hidden")
         st.rerun()
 
 

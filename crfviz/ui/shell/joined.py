@@ -14,9 +14,9 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from crfviz.ui.components import PACKAGE, WEB
 from crfviz.views.contents import ENTRIES
 from crfviz.views.exports.bundle import component
-from crfviz.views.stage.component import PACKAGE, WEB
 
 COMPONENTS: Mapping[str, str] = {"frame": "ui/shell/web", "labeller": WEB, "stage": WEB}
 OF_PICTURES = ("frame", "stage")  # those that each page with a sentence shows

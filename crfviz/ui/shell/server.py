@@ -18,16 +18,12 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
-from streamlit import config, file_util
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from crfviz.exceptions import CrfvizError
 from crfviz.text.lines import shown
@@ -39,11 +35,15 @@ from crfviz.ui.session.permission import login_asked, uploads_allowed
 from crfviz.ui.shell.assets import Assets, pack_first
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
 from crfviz.ui.shell.joined import Joined
-from crfviz.ui.shell.outgoing import hand_over_together, send_for_busy_sessions_only
-from crfviz.ui.shell.repeated import remember_repeated, tell_how_it_was_started
 from crfviz.ui.shell.replica import named
-from crfviz.ui.shell.scripts import hear_every_press, one_script_at_a_time
+from crfviz.ui.shell.scripts import take_turns
 from crfviz.ui.shell.watch import begin_watch
+from crfviz.ui.streamlit_compat import (
+    do_without_pages_folder,
+    host_is_listed,
+    read_message,
+    static_folder,
+)
 from crfviz.ui.watching import route
 from crfviz.ui.watching.requests import Watched
 
@@ -60,6 +60,7 @@ REFUSED = (  # messages: what takes from all others, tells of this machine, or w
 POLICY_VIOLATION = 1008  # of RFC 6455
 
 _ORIGIN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:\d{1,5})?", flags=re.IGNORECASE)
+_SLASHES = re.compile(r"/{2,}")
 _NAME_LEFT = re.compile(r"\$\{\w+")
 _INLINE = re.compile(r"<script>(.*?)</script>", flags=re.DOTALL)
 _log = logging.getLogger(__name__)
@@ -75,13 +76,8 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     import_all()
     cached.warm_up()
     pack_first()
-    PagesManager.uses_pages_directory = False  # or the first run is begun twice; see `frame.header`
-    one_script_at_a_time()
-    hear_every_press()
-    send_for_busy_sessions_only()
-    hand_over_together()
-    remember_repeated()
-    tell_how_it_was_started()
+    do_without_pages_folder()
+    take_turns()
     begin_watch()
     yield
 
@@ -113,11 +109,11 @@ def middleware() -> list[Middleware]:
     except CrfvizError as error:
         raise SystemExit(f"crfviz does not start: {error}") from error
     return [
-        Middleware(Watched, base=config.get_option("server.baseUrlPath")),
+        Middleware(Watched, base=st.get_option("server.baseUrlPath")),
         Middleware(Guard, policy=content_security_policy()),
         *named_here,
-        Middleware(Assets, base=config.get_option("server.baseUrlPath")),
-        Middleware(Joined, base=config.get_option("server.baseUrlPath")),
+        Middleware(Assets, base=st.get_option("server.baseUrlPath")),
+        Middleware(Joined, base=st.get_option("server.baseUrlPath")),
         Middleware(FirstPaint),
     ]
 
@@ -146,7 +142,7 @@ def content_security_policy() -> str:
     components write as they are drawn. `eval` stays: programs that drive a browser wait by it, and
     no page hands it what somebody typed.
     """
-    page = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
+    page = static_folder().joinpath("index.html").read_text(encoding="utf-8")
     inline = [*_INLINE.findall(page), SCRIPT]
     scripts = [b64encode(sha256(script.encode()).digest()) for script in inline]
     hashes = " ".join(f"'sha256-{script.decode()}'" for script in scripts)
@@ -189,10 +185,10 @@ def host_answered(host: str | None) -> bool:
     `server.allowedHosts` is empty, `localhost`, `browser.serverAddress` and bare addresses, which
     need no lookup of a name, are answered.
     """
-    if config.get_option("server.allowedHosts"):
-        return bool(is_host_allowed(host))
+    if st.get_option("server.allowedHosts"):
+        return host_is_listed(host)
     name = _hostname(f"//{host}") if host else None
-    known = {"localhost", _hostname(f"//{config.get_option('browser.serverAddress')}")}
+    known = {"localhost", _hostname(f"//{st.get_option('browser.serverAddress')}")}
     return name is not None and (name in known or _is_address(name))
 
 
@@ -204,10 +200,10 @@ def origin_answered(origin: str | None, host: str | None) -> bool:
     """
     if origin is None or origin.partition("://")[2] == host:
         return True
-    if not config.get_option("server.enableCORS"):
+    if not st.get_option("server.enableCORS"):
         return True
-    listed = [_hostname(each) for each in config.get_option("server.corsAllowedOrigins")]
-    served = _hostname(f"//{config.get_option('browser.serverAddress')}")
+    listed = [_hostname(each) for each in st.get_option("server.corsAllowedOrigins")]
+    served = _hostname(f"//{st.get_option('browser.serverAddress')}")
     return _hostname(origin) in {"localhost", "127.0.0.1", served, *listed}
 
 
@@ -263,8 +259,8 @@ def _refusal(scope: Scope) -> ASGIApp | None:
             "This server is known by another name; server.allowedHosts lists its names.",
             status_code=421,
         )
-    base = config.get_option("server.baseUrlPath").strip("/")
-    path = scope["path"].lstrip("/").removeprefix(base).lstrip("/")
+    base = st.get_option("server.baseUrlPath").strip("/")
+    path = _SLASHES.sub("/", scope["path"]).lstrip("/").removeprefix(base).lstrip("/")
     if f"{path}/".startswith(tuple(f"{closed.rstrip('/')}/" for closed in CLOSED)):
         return PlainTextResponse("Not found", status_code=404)
     if path.startswith(UPLOADS) and not uploads_allowed():
@@ -282,24 +278,18 @@ def _listening(receive: Receive, pace: Pace) -> Receive:
                 return message
             if wait := pace.wait():
                 await asyncio.sleep(wait)
-            if _kind(message) not in REFUSED:
+            kind, mended = read_message(message.get("bytes") or b"")
+            if kind in REFUSED:
+                _log.warning("refused the message %s", kind)
+            elif mended is None:
                 return message
-            _log.warning("refused the message %s", _kind(message))
+            else:
+                if not pace.forged:
+                    _log.warning("dropped values of widgets that are no JSON")
+                pace.forged = True
+                return {**message, "bytes": mended}
 
     return receiving
-
-
-def _kind(message: Message) -> str | None:
-    """The kind of a message of Streamlit's; None where it is none, which Streamlit will say."""
-    said = BackMsg()
-    try:
-        said.ParseFromString(message.get("bytes") or b"")
-    except DecodeError:
-        return None
-    kind: str | None = said.WhichOneof("type")
-    if kind == "backend_operation_request":
-        kind = said.backend_operation_request.WhichOneof("payload")
-    return kind
 
 
 def _hostname(address: str) -> str | None:

@@ -6,6 +6,7 @@ from itertools import islice
 import streamlit as st
 
 from crfviz.ui import cached
+from crfviz.ui.components import component
 from crfviz.ui.following import wall
 from crfviz.ui.fragments import EDITS, drawn_edits, redraw
 from crfviz.ui.panels.cards import summary
@@ -36,7 +37,6 @@ from crfviz.views.contents import GROUPS, Entry, at_path
 from crfviz.views.numbers import count
 from crfviz.views.phrases import claim_text
 from crfviz.views.quiz.asked import can_ask
-from crfviz.views.stage.component import component
 from crfviz.views.strips.decoders import LABELS
 
 ANNOTATE = "annotate"  # the page with sentences of its own

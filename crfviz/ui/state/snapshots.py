@@ -172,6 +172,6 @@ def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot
     return snapshots[:MOST_SNAPSHOTS]
 
 
-def _tidy(name: str) -> str:
-    """The name on one line, without spaces around it."""
-    return " ".join(clean(name[:MAX_CHARACTERS]).split())
+def _tidy(name: object) -> str:
+    """The name on one line, without spaces around it; empty for what is no text, from a browser."""
+    return " ".join(clean(name[:MAX_CHARACTERS]).split()) if isinstance(name, str) else ""

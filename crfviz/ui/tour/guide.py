@@ -10,13 +10,13 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
+from crfviz.ui.components import component
 from crfviz.ui.session.current import scenario, set_view_option, view_option
 from crfviz.ui.session.kept import choice, found, keep
 from crfviz.ui.state.link import TOUR
 from crfviz.ui.tour.stops import END, STOPS, Screen, target
 from crfviz.views.contents import at_path
 from crfviz.views.phrases import numbered
-from crfviz.views.stage.component import component
 
 _BEGAN = "tour.began"  # number of the stop, and the screen when it began
 _LEARNT = "tour.learnt"  # what the stop before showed

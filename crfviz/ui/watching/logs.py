@@ -11,11 +11,10 @@ import os
 import traceback
 from datetime import UTC, datetime
 from types import TracebackType
-
-from streamlit import logger as streamlit_logger
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from typing import Any
 
 from crfviz.exceptions import StoreError
+from crfviz.ui.streamlit_compat import session_id
 from crfviz.ui.watching.meters import RECORDS
 from crfviz.ui.watching.requests import request
 
@@ -35,12 +34,25 @@ def begin_log() -> None:
         root.removeHandler(old)
     root.addHandler(handler)
     logging.getLogger("crfviz").setLevel(logging.INFO if handler.in_json else logging.WARNING)
+    logging.setLogRecordFactory(discreet)  # for loggers, too, that Streamlit makes later
+    for logger in map(logging.getLogger, [*root.manager.loggerDict]):
+        if not logger.propagate:  # Streamlit's own
+            logger.handlers = [handler]
+    for name in WITH_ADDRESSES:
+        logging.getLogger(name).addFilter(_nothing)
 
-    def through_ours(logger: logging.Logger) -> None:
-        logger.handlers = [] if logger.name in WITH_ADDRESSES else [handler]
 
-    streamlit_logger.setup_formatter = through_ours
-    streamlit_logger.update_formatter()
+def discreet(*args: Any, **named: Any) -> logging.LogRecord:  # noqa: ANN401 - as `logging` has it
+    """Make a record without the words of errors that may be a visitor's."""
+    record = logging.LogRecord(*args, **named)
+    record.msg, record.args = _message(record), ()
+    if record.exc_info and record.exc_info[0] is not None:
+        record.exc_text = "\n".join(_trace(record.exc_info))
+    return record
+
+
+def _nothing(_: logging.LogRecord) -> bool:
+    return False
 
 
 class Lines(logging.StreamHandler):  # type: ignore[type-arg]
@@ -53,7 +65,7 @@ class Lines(logging.StreamHandler):  # type: ignore[type-arg]
     def __init__(self, *, in_json: bool) -> None:
         super().__init__()
         self.in_json = in_json
-        self.setFormatter(Json() if in_json else Discreet(PLAIN))
+        self.setFormatter(Json() if in_json else logging.Formatter(PLAIN))
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line."""
@@ -61,34 +73,18 @@ class Lines(logging.StreamHandler):  # type: ignore[type-arg]
         super().emit(record)
 
 
-class Discreet(logging.Formatter):
-    """Lines for people, without the words of errors that may be a visitor's."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """One line, with the trace of its error below it."""
-        copy = logging.makeLogRecord({**vars(record), "exc_text": None})
-        copy.msg, copy.args = _message(record), None
-        return super().format(copy)
-
-    def formatException(self, ei: object) -> str:  # noqa: N802 - as `logging` has it
-        """Where it happened, and what kind of error it was."""
-        return "\n".join(_trace(ei))  # type: ignore[arg-type]
-
-
 class Json(logging.Formatter):
     """One object a line: time, level, logger, message, request, session, error and its trace."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
-        context = get_script_run_ctx(suppress_warning=True)
-        session = "" if context is None else context.session_id
         told: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat("T", "milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": _message(record),
-            "request": request(session),
-            "session": session,
+            "message": record.getMessage(),
+            "request": request(),
+            "session": session_id(),
             **getattr(record, "facts", {}),
         }
         if record.exc_info and record.exc_info[0] is not None:

@@ -24,6 +24,7 @@ _BEGAN = "crfviz_began"  # what a connection knows: when its transaction began
 # Or each number has a second one with the time of its first use.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 REGISTRY = CollectorRegistry()
+_gauges: dict[str, Gauge] = {}
 for _collector in (ProcessCollector, PlatformCollector, GCCollector):
     _collector(registry=REGISTRY)
 
@@ -50,9 +51,9 @@ RECORDS = _counter("log_records", "Lines of the log, by level", "level")
 
 def watch(name: str, text: str, value: Callable[[], float]) -> None:
     """Tell a number that something else knows, whenever it is asked for."""
-    known = REGISTRY._names_to_collectors.get(f"crfviz_{name}")
-    gauge = known if isinstance(known, Gauge) else Gauge(f"crfviz_{name}", text, registry=REGISTRY)
-    gauge.set_function(value)
+    if name not in _gauges:
+        _gauges[name] = Gauge(f"crfviz_{name}", text, registry=REGISTRY)
+    _gauges[name].set_function(value)
 
 
 def watch_databases() -> None:

@@ -2,19 +2,18 @@
 
 import logging
 import re
-from collections import OrderedDict
 from contextvars import ContextVar
-from threading import Lock
 from time import perf_counter
 from uuid import uuid4
 
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from crfviz.ui.streamlit_compat import session_id
 from crfviz.ui.watching.meters import REQUEST_SECONDS, REQUESTS
 
 HEADER = "X-Request-ID"
-MOST_SESSIONS = 10_000  # whose requests are remembered
 KINDS = {  # how an address begins: what is counted
     "_stcore/stream": "session",
     "_stcore/health": "health",
@@ -30,22 +29,19 @@ QUIET = ("health", "metrics")  # asked all day by machines: not in the log
 _NAME = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _log = logging.getLogger(__name__)
 _request: ContextVar[str] = ContextVar("request", default="")
-_of_session: OrderedDict[str, str] = OrderedDict()
-_lock = Lock()
+_open: set[str] = set()  # requests that are connections of a session
 
 
-def request(session: str = "") -> str:
-    """The name of the request that is answered here, or that began a session; empty for none."""
-    return _request.get() or _of_session.get(session, "")
+def request() -> str:
+    """The name of the request that is answered here, or that began the session; empty for none."""
+    if _request.get() or not session_id():
+        return _request.get()
+    return str(st.context.headers.get(HEADER, ""))
 
 
-def begins(session: str) -> None:
-    """The request that is answered here begins a session, or goes on with it."""
-    with _lock:
-        _of_session[session] = _request.get()
-        _of_session.move_to_end(session)
-        while len(_of_session) > MOST_SESSIONS:
-            _of_session.popitem(last=False)
+def open_sessions() -> int:
+    """How many browsers show a session."""
+    return len(_open)
 
 
 def kind_of(path: str, base: str = "") -> str:
@@ -73,12 +69,24 @@ class Watched:
             await self._app(scope, receive, send)
             return
         given = Headers(scope=scope).get(HEADER, "")
-        _request.set(given if _NAME.fullmatch(given) else uuid4().hex)
+        name = given if _NAME.fullmatch(given) else uuid4().hex
+        _request.set(name)
         answer = _Answer(kind_of(scope["path"], self._base), scope.get("method", "CONNECT"))
+        connection = uuid4().hex if scope["type"] == "websocket" else ""
+        if connection:
+            _open.add(connection)
         try:
-            await self._app(scope, receive, answer.sending(send))
+            await self._app(_named(scope, name), receive, answer.sending(send))
         finally:
+            _open.discard(connection)
             answer.ended()
+
+
+def _named(scope: Scope, name: str) -> Scope:
+    """The same request with its name among its headers, where scripts of its session find it."""
+    key = HEADER.lower().encode()
+    others = [item for item in scope["headers"] if item[0] != key]
+    return {**scope, "headers": [*others, (key, name.encode())]}
 
 
 class _Answer:

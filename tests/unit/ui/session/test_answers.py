@@ -8,9 +8,9 @@ import pytest
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
+from crfviz.ui.components import PACKAGE, WEB
 from crfviz.ui.session import answers
 from crfviz.ui.session.answers import HAS, NAME, SINCE, answer, hear
-from crfviz.views.stage.component import PACKAGE, WEB
 from crfviz.views.stage.parts import Picture, Subject
 from crfviz.views.stage.payload import TABLES, changes, payload
 from crfviz.views.strips.decoders import LABELS, decoder_rows

@@ -79,8 +79,7 @@ def take_messages():
 
 
 def go_back(monkeypatch):
-    context = SimpleNamespace(is_history_navigation=True)
-    monkeypatch.setattr(session, "get_script_run_ctx", lambda: context)
+    monkeypatch.setattr(session, "is_history_navigation", lambda: True)
 
 
 def transition(number, score, source="DET", target="NOUN"):
@@ -330,10 +329,11 @@ def test_a_page_without_its_frame_begins_again(monkeypatch):
     titles = []
     monkeypatch.setattr(st, "rerun", rerun)
     monkeypatch.setattr(st, "title", titles.append)
-    monkeypatch.setattr(frame.PagesManager, "uses_pages_directory", True)
+    used = [True]
+    monkeypatch.setattr(frame, "pages_folder_is_used", lambda: used[0])
+    monkeypatch.setattr(st, "navigation", lambda *_, **__: used.__setitem__(0, False))
     with pytest.raises(Again):
         frame.header("Explore")
-    assert frame.PagesManager.uses_pages_directory is False
     frame.header("Explore")
     assert titles == ["Explore"]
 

@@ -3,7 +3,6 @@
 import gc
 import sys
 from threading import Thread
-from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
@@ -226,13 +225,8 @@ def test_a_run_over_many_sentences_lets_others_go_first_within_a_batch():
 
 
 def test_long_work_ends_where_its_visitor_has_left(monkeypatch):
-    asked = scripts.OneAtATime()
-    context = SimpleNamespace(script_requests=asked)
-    monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: context)
     turns.pause()
-    asked.request_rerun(RerunData())
-    turns.pause()  # of another run the page hears when it draws something
-    asked.request_stop()
+    monkeypatch.setattr(turns, "visitor_has_left", lambda: True)
     with pytest.raises(StopException):
         turns.pause()
 
@@ -268,7 +262,7 @@ def runners(streamlit_asks, tmp_path, monkeypatch):  # noqa: ARG001 - scripts ta
 
 
 def test_scripts_of_streamlit_run_one_at_a_time(runners):
-    assert scripts.one_script_at_a_time()
+    assert scripts.take_turns()
     for runner in [runners() for _ in range(5)]:
         runner.join()
     counted = sys.modules["counted"]
@@ -278,7 +272,7 @@ def test_scripts_of_streamlit_run_one_at_a_time(runners):
 @pytest.fixture
 def waits(runners):
     """A session whose script waits for the floor, which the test has."""
-    scripts.one_script_at_a_time()
+    scripts.take_turns()
     scripts.FLOOR.take()
     runner = runners()
     until(lambda: waiting(scripts.FLOOR) == 1)
@@ -304,7 +298,7 @@ def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(wait
 def test_a_script_lets_others_go_first_when_it_draws(runners, monkeypatch):
     asked = []
     monkeypatch.setattr(scripts.FLOOR, "let_others", lambda: asked.append(1))
-    scripts.one_script_at_a_time()
+    scripts.take_turns()
     runners().join()
     assert asked
 
@@ -314,7 +308,7 @@ def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch
     monkeypatch.setattr(gc, "collect", lambda *_: collected.append(1))
     monkeypatch.setattr(scripts, "RUNS", 4)
     monkeypatch.setattr(scripts, "GARBAGE", scripts.Garbage())
-    scripts.one_script_at_a_time()
+    scripts.take_turns()
     for _ in range(12):
         runners().join()
     assert len(collected) == 3
@@ -334,12 +328,3 @@ def test_collecting_garbage_is_a_small_part_of_the_work(monkeypatch):
         runs.append(each)
         garbage.after(1 / 128)
     assert collected == [scripts.RUNS, scripts.RUNS + 12_800, scripts.RUNS + 2 * 12_800]
-
-
-def test_another_streamlit_runs_as_it_likes(monkeypatch):
-    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
-    monkeypatch.setattr(script_runner, "ScriptRequests", object)
-    assert not scripts.one_script_at_a_time()
-    assert script_runner.ScriptRequests is object
-    monkeypatch.delattr(script_runner, "ScriptRequests")
-    assert not scripts.one_script_at_a_time()

@@ -90,12 +90,9 @@ def test_the_server_holds_back_what_comes_too_fast(monkeypatch):
 
 def test_the_session_of_a_connection_is_told(monkeypatch):
     monkeypatch.setenv(VARIABLE, "requests=1")
-    monkeypatch.setattr(
-        module, "get_script_run_ctx", lambda **_: SimpleNamespace(session_id="asks much")
-    )
+    monkeypatch.setattr(module, "request", lambda: "asks much")
     assert module.asks_too_often() == ""
     own = module.begin_connection()
-    module.begin_session("asks much")
     assert module.asks_too_often() == ""
     while not own.wait():
         pass

@@ -5,8 +5,8 @@ import re
 from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 from starlette.responses import HTMLResponse, PlainTextResponse
-from streamlit import config
 
 from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
 from crfviz.ui.shell.joined import COMPONENTS, Joined, named_early
@@ -94,9 +94,9 @@ def test_pages_with_a_picture_name_what_is_answered_for(client):
 
 @pytest.mark.parametrize("base", ["", "crf"])
 def test_the_head_of_such_a_page_has_our_script_first_and_them_last(monkeypatch, base):
-    own = config.get_option
+    own = st.get_option
     monkeypatch.setattr(
-        config, "get_option", lambda name: base if name == "server.baseUrlPath" else own(name)
+        st, "get_option", lambda name: base if name == "server.baseUrlPath" else own(name)
     )
     client = Client(FirstPaint(HTMLResponse(PAGE)))
     head = f"<html><head><script>{SCRIPT}</script><title>x</title>"

@@ -171,3 +171,11 @@ def test_a_snapshot_inside_a_snapshot_is_ignored():
     assert decode({"s.x": "model=ner&sentence=Hi&s.y=model%3Dner"}) == [
         Snapshot("x", Scenario("ner", "Hi"))
     ]
+
+
+@pytest.mark.parametrize("name", [7, 1.5, None, ["one"]])
+def test_name_that_is_no_text_is_refused(name):
+    shelf = shelf_of("one")
+    for change in (lambda: shelf.saved(name, STATE), lambda: shelf.renamed("one", name)):
+        with pytest.raises(RefusedError, match="needs a name"):
+            change()

@@ -7,8 +7,8 @@ import pytest
 import streamlit as st
 from streamlit.components.v2.component_manager import BidiComponentManager
 
-from crfviz.views.stage import component as module
-from crfviz.views.stage.component import NAMES, mount
+from crfviz.ui import streamlit_compat
+from crfviz.ui.components import NAMES, mount
 
 
 class Browser:
@@ -36,7 +36,7 @@ class Browser:
 def browser(monkeypatch, asked_again):
     fake = Browser()
     fake.state = asked_again
-    monkeypatch.setattr(module, "get_bidi_component_manager", lambda: fake.manager)
+    monkeypatch.setattr(streamlit_compat, "get_bidi_component_manager", lambda: fake.manager)
     monkeypatch.setattr(st.components.v2, "component", fake.component)
     return fake
 

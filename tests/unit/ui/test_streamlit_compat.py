@@ -1,0 +1,182 @@
+"""What crfviz needs of Streamlit beyond its documentation: a test for each, by its name."""
+
+import ast
+import inspect
+from dataclasses import fields
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+from streamlit.components.v2.component_manager import BidiComponentManager
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import RerunData, script_runner
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.state import SafeSessionState, SessionState
+
+from crfviz.ui import streamlit_compat as compat
+from crfviz.ui.session.floor import Floor
+from tests.support.paths import ROOT
+
+DOCUMENTED = ("streamlit", "streamlit.components.v2", "streamlit.testing")
+SOURCES = [
+    path
+    for path in [*ROOT.glob("crfviz/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py"]
+    if path != Path(compat.__file__)
+]
+
+
+def imports_of_streamlit(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names if each.name.startswith("streamlit"))
+        elif isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] == "streamlit":
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def test_no_other_module_imports_what_streamlit_does_not_document():
+    undocumented = {
+        (path.name, name)
+        for path in SOURCES
+        for name in imports_of_streamlit(path)
+        if name not in DOCUMENTED
+    }
+    assert undocumented == set()
+
+
+def test_no_other_module_reads_private_attributes_of_streamlit():
+    private = ("session_state._", "st._", "PagesManager", "context._", "page._")
+    found = {
+        (path.name, name) for path in SOURCES for name in private if name in path.read_text("utf-8")
+    }
+    assert found == set()
+
+
+@pytest.fixture
+def context(monkeypatch):
+    """The context of a run of a script."""
+    state = SafeSessionState(SessionState(), lambda: None)
+    made = SimpleNamespace(
+        session_id="one",
+        session_state=state,
+        script_requests=ScriptRequests(),
+        fragment_ids_this_run=None,
+        is_history_navigation=False,
+    )
+    monkeypatch.setattr(compat, "get_script_run_ctx", lambda **_: made)
+    return made
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "session_id",
+        "session_state",
+        "script_requests",
+        "fragment_ids_this_run",
+        "is_history_navigation",
+    ],
+)
+def test_script_run_context_has_the_attribute(name):
+    assert name in {field.name for field in fields(ScriptRunContext)}
+
+
+def test_script_runner_makes_script_requests_by_its_own_name(monkeypatch):
+    monkeypatch.setattr(script_runner, "ScriptRequests", ScriptRequests)
+    assert "self._requests = ScriptRequests()" in inspect.getsource(script_runner.ScriptRunner)
+    for name in ("on_scriptrunner_ready", "on_scriptrunner_yield"):
+        assert callable(getattr(ScriptRequests, name, None)), f"ScriptRequests.{name}"
+    assert compat.one_script_at_a_time(Floor())
+    assert script_runner.ScriptRequests is not ScriptRequests
+
+
+def test_scripts_run_side_by_side_without_script_requests(monkeypatch, caplog):
+    monkeypatch.setattr(script_runner, "ScriptRequests", object)
+    assert not compat.one_script_at_a_time(Floor())
+    assert script_runner.ScriptRequests is object
+    assert "script_runner has no ScriptRequests" in caplog.text
+
+
+@pytest.mark.usefixtures("context")
+def test_hooks_can_be_switched_off(monkeypatch):
+    monkeypatch.setattr(script_runner, "ScriptRequests", ScriptRequests)
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    monkeypatch.setenv(compat.VARIABLE, "off")
+    assert not compat.one_script_at_a_time(Floor())
+    assert script_runner.ScriptRequests is ScriptRequests
+    compat.do_without_pages_folder()
+    assert compat.pages_folder_is_used()
+    assert compat.state_of_run() == (None, None)
+
+
+def test_safe_session_state_has_the_state_of_the_session(context):
+    assert hasattr(context.session_state, "_state"), "SafeSessionState._state"
+    run, state = compat.state_of_run()
+    assert run is context.session_state
+    st_state = SessionState()
+    st_state["crfviz"] = {}
+    assert st_state["crfviz"] == {}
+    with pytest.raises(KeyError):
+        state["crfviz"]
+
+
+def test_pages_manager_can_do_without_the_pages_folder(monkeypatch):
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    assert compat.pages_folder_is_used()
+    compat.do_without_pages_folder()
+    assert not compat.pages_folder_is_used()
+
+
+def test_run_of_fragments_is_told_from_a_run_of_everything(context):
+    assert not compat.is_fragment_run()
+    context.fragment_ids_this_run = ["a"]
+    assert compat.is_fragment_run()
+
+
+def test_history_navigation_and_session_are_read(context):
+    assert not compat.is_history_navigation()
+    context.is_history_navigation = True
+    assert compat.is_history_navigation()
+    assert compat.session_id() == "one"
+
+
+def test_stop_is_the_sign_of_a_visitor_who_has_left(context):
+    assert hasattr(context.script_requests, "_state"), "ScriptRequests._state"
+    context.script_requests.request_rerun(RerunData())
+    assert not compat.visitor_has_left()
+    context.script_requests.request_stop()
+    assert compat.visitor_has_left()
+
+
+def test_session_state_knows_what_the_browser_says(context):
+    state = context.session_state._state
+    for name in ("get_widget_id_from_key", "_new_widget_state"):
+        assert hasattr(state, name), f"SessionState.{name}"
+    assert not compat.browser_says("box")
+    state._new_widget_state.set_from_value(state.get_widget_id_from_key("box"), 1)
+    assert compat.browser_says("box")
+
+
+def test_message_of_a_browser_is_read():
+    for name in ("rerun_script", "backend_operation_request"):
+        assert name in BackMsg.DESCRIPTOR.fields_by_name, f"BackMsg.{name}"
+    back = BackMsg()
+    back.rerun_script.query_string = "a=1"
+    assert compat.read_message(back.SerializeToString()) == ("rerun_script", None)
+    assert compat.read_message(b"\xff\xff") == (None, None)
+
+
+def test_component_manager_takes_a_manifest():
+    for name in ("register_from_manifest", "get_component_asset_root"):
+        assert hasattr(BidiComponentManager, name), f"BidiComponentManager.{name}"
+
+
+def test_static_folder_has_the_page():
+    assert compat.static_folder().joinpath("index.html").is_file()
+    assert compat.static_folder().parent == Path(st.__file__).parent
+
+
+def test_host_is_listed_by_the_servers_names():
+    assert compat.host_is_listed("localhost")
