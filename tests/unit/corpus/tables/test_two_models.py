@@ -20,7 +20,7 @@ from crfviz.text.formats import SentenceFile, read_sentences, render_sentences
 from crfviz.text.sentences import Sentence
 from tests.support.fake_tagger import FakeTagger
 from tests.support.paths import EXCERPT
-from tests.unit.corpus.test_error_analysis import (
+from tests.support.tagged import (
     NER,
     NER_SENTENCES,
     POS,

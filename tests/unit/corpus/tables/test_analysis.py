@@ -25,36 +25,7 @@ from crfviz.corpus.tables.slices import slice_table
 from crfviz.text.sentences import Sentence
 from tests.support import oracle
 from tests.support.fake_tagger import FakeTagger
-
-POS = FakeTagger(
-    ["NOUN", "VERB", "ADP"],
-    {"run": {"NOUN": 1.0, "VERB": 0.2}, "Dogs": {"NOUN": 0.7}, "to": {"ADP": 2.0, "VERB": 0.3}},
-    {("NOUN", "NOUN"): 0.6, ("NOUN", "VERB"): -0.3, ("ADP", "VERB"): 0.2, ("VERB", "ADP"): 1.1},
-)
-POS_SENTENCES = [
-    Sentence(("Dogs", "run"), ("NOUN", "VERB")),
-    Sentence(("Dogs", "run", "to", "Dogs"), ("NOUN", "VERB", "ADP", "NOUN")),
-    Sentence(("run", "to", "to", "run", "run"), ("VERB", "ADP", "ADP", "NOUN", "VERB")),
-    Sentence(("to",), ("VERB",)),
-    Sentence(("run", "run"), ("NOUN", "NOUN")),
-]
-NER = FakeTagger(
-    ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"],
-    {
-        "Ann": {"B-PER": 2.0, "B-LOC": 0.5},
-        "Lee": {"I-PER": 1.2, "B-LOC": 1.0, "B-PER": 0.85},
-        "Rome": {"B-LOC": 1.4, "I-PER": 0.9},
-        "runs": {"O": 2.0},
-    },
-    scheme="BIO",
-)
-NER_SENTENCES = [
-    Sentence(("Ann", "Lee", "runs"), ("B-PER", "I-PER", "O")),
-    Sentence(("Lee", "runs", "Rome"), ("B-PER", "O", "B-LOC")),
-    Sentence(("Ann", "Rome"), ("B-PER", "B-LOC")),
-    Sentence(("Rome", "runs", "Lee", "Lee"), ("B-LOC", "O", "O", "B-PER")),
-    Sentence(("Lee", "runs"), ("I-PER", "O")),  # no path may begin so
-]
+from tests.support.tagged import NER, NER_SENTENCES, POS, POS_SENTENCES, viterbi_tags
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +40,6 @@ def ner():
 
 def flat(sentences):
     return [tag for sentence in sentences for tag in sentence.tags]
-
-
-def viterbi_by_enumeration(tagger, sentence):
-    return [tagger.tags[k] for k in oracle.allowed(tagger.potentials(sentence.tokens))[0][0]]
-
-
-def viterbi_tags(tagger, sentences):
-    return [viterbi_by_enumeration(tagger, sentence) for sentence in sentences]
 
 
 @pytest.mark.parametrize("case", [(POS, POS_SENTENCES), (NER, NER_SENTENCES)], ids=["pos", "ner"])

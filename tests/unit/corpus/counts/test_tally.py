@@ -12,7 +12,7 @@ from crfviz.corpus.counts.tally import Counted, as_json, from_json, merge, tally
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.analysis import full_record, tables_of
 from crfviz.corpus.tables.two_models import compared, merge_comparisons
-from tests.unit.corpus.test_error_analysis import NER, NER_SENTENCES, POS, POS_SENTENCES
+from tests.support.tagged import NER, NER_SENTENCES, POS, POS_SENTENCES
 
 CORPORA = {"pos": (POS, POS_SENTENCES * 2), "ner": (NER, NER_SENTENCES * 2)}
 MOST = 3  # of every list, so that they are cut

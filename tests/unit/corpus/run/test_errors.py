@@ -12,7 +12,7 @@ from crfviz.corpus.tables.report import notes
 from crfviz.text.sentences import Sentence
 from crfviz.views.figures.error_report import html_report
 from tests.support import oracle
-from tests.unit.corpus.test_error_analysis import NER, NER_SENTENCES, POS, POS_SENTENCES
+from tests.support.tagged import NER, NER_SENTENCES, POS, POS_SENTENCES
 
 BOUNDED = 2
 
