@@ -300,3 +300,22 @@ def test_merging_the_same_tags_changes_the_state_from_open_to_done_only(store, s
     assert (len(merged.new), merged.same, merged.conflicts) == (changed, 1 - changed, ())
     there = store.annotation(item, "anna")
     assert (there.state, there.revision) == (after, saved.revision + changed)
+
+
+def test_merging_words_that_are_split_otherwise_is_a_conflict_and_changes_nothing(store):
+    name = store.add("a.txt", [sentence()])
+    (item,) = store.item_ids(name)
+    saved = store.save(annotation(item))
+    other = annotation(item, offsets=((0, 3), (4, 6), (8, 12)), state="done")
+    merged = store.merge(name, [other])
+    assert (merged.new, merged.same, merged.conflicts) == ((), 0, ((saved, other),))
+    assert store.annotation(item, "anna") == saved
+
+
+def test_the_last_sentence_done_is_the_one_accepted_last(store):
+    name = store.add("a.txt", [sentence(), sentence(), sentence()])
+    first, second, third = store.item_ids(name)
+    assert store.last_done(name, "anna") is None
+    for item, state in ((second, "done"), (first, "done"), (third, "open")):
+        store.save(annotation(item, state=state))
+    assert store.last_done(name, "anna") == first

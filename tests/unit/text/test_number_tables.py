@@ -169,10 +169,11 @@ def test_a_zip_bomb_is_not_unpacked():
         (saved(np.savez, a=np.zeros(2)), "one named “alpha”"),
         (saved(np.save, np.array([["x"]])), "table of numbers"),
         (saved(np.savez, np.zeros((2, 2)))[:-30], "damaged"),
+        (saved(np.save, np.zeros((2, 2)))[:-8], "is cut off"),
         (b"\xff\xfe1", "UTF-8"),
         (b"1" * 5_000_001, "at most 5,000,000"),
     ],
-    ids=["two", "a list", "texts", "cut", "no text", "long"],
+    ids=["two", "a list", "texts", "cut", "cut array", "no text", "long"],
 )
 def test_files_that_hold_no_table(data, message):
     with pytest.raises(FormatError, match=message):

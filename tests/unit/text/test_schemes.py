@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.scheme import IOB2, Entities
 
-from crfviz.text.schemes import Span, is_bio, repair, spans, split_tag, tags_of
+from crfviz.text.schemes import Span, is_bio, may_follow, repair, spans, split_tag, tags_of
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 taggings = st.lists(st.sampled_from(TAGS), min_size=1, max_size=12)
@@ -68,3 +68,14 @@ def test_is_bio(tags, expected):
 
 def test_a_type_may_have_a_hyphen():
     assert split_tag("B-creative-work") == ("B", "creative-work")
+
+
+def test_an_inside_tag_may_follow_the_begin_and_inside_tags_of_its_type_only():
+    before = {tag: {other for other in TAGS if may_follow(tag, other)} for tag in TAGS}
+    assert before == {
+        "O": set(TAGS),
+        "B-PER": set(TAGS),
+        "B-LOC": set(TAGS),
+        "I-PER": {"B-PER", "I-PER"},
+        "I-LOC": {"B-LOC", "I-LOC"},
+    }

@@ -92,3 +92,8 @@ def test_paths_that_tie_but_for_the_last_bit_go_to_the_lowest_tag(words):
     assert (viterbi(chain).path, viterbi(chain).ties) == (lowest, True)
     assert best_path(chain) == k_best(chain, 1)[0].tags == lowest
     assert best_paths([chain, chain]) == [lowest, lowest]
+
+
+def test_one_tie_in_the_last_bit_goes_to_the_lowest_tag_in_a_batch():
+    chain = Potentials([[1.0, math.nextafter(1.0, 2.0)]], [[0.0, 0.0], [0.0, 0.0]])
+    assert best_paths([chain, chain.with_emission(0, 1, 2.0)]) == [[0], [1]]

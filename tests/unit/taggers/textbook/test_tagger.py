@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -10,6 +11,7 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward, normalise
 from crfviz.exceptions import EmptySentenceError, ModelError, UnknownObservationError
 from crfviz.taggers.registry import SHIPPED, load_tagger
+from crfviz.taggers.textbook.markov import ConditionalMarkov
 from crfviz.taggers.textbook.tagger import TextbookTagger
 from tests.support.close import assert_close
 from tests.support.icecream import DIARY, ice_cream
@@ -169,3 +171,12 @@ def test_a_conditional_chain_checks_each_row(tmp_path):
     path.write_text(json.dumps({**GOOD, "family": "memm", "start": start, "transitions": rows}))
     with pytest.raises(ModelError, match=r"'transitions\.y', row 'B', must sum to 1, got 0\.4"):
         load_tagger(path)
+
+
+def test_a_step_of_a_conditional_chain_depends_on_the_word_that_it_comes_to():
+    start = np.array([[0.5, 0.5], [0.9, 0.1]])
+    transitions = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8], [0.3, 0.7]]])
+    chain = ConditionalMarkov(("A", "B"), ("x", "y"), start, transitions)
+    found = chain.potentials([1, 0, 1], ["y", "x", "y"])
+    assert_close(found.start, torch.tensor([0.9, 0.1]).double().log())
+    assert_close(found.transitions, torch.tensor(transitions).log())

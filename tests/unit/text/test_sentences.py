@@ -1,0 +1,21 @@
+"""Words and their places in a text."""
+
+import pytest
+
+from crfviz.text.sentences import located
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("a b", ((0, 1), (2, 3))),
+        (" a  b ", ((1, 2), (4, 5))),
+        ("ab", ((0, 1), (1, 2))),
+        ("x a b", None),
+        ("a x b", None),
+        ("a b x", None),
+        ("b a", None),
+    ],
+)
+def test_words_have_places_in_a_text_of_nothing_but_them_and_white_space(text, places):
+    assert located(["a", "b"], text) == places
