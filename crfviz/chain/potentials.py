@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from crfviz.chain.notebook_repr import NotebookRepr
@@ -31,6 +31,20 @@ LARGEST = 1e100  # of a finite score: sums over a sentence must not overflow to 
 Array = NDArray[np.float64]
 ArrayLike = Any  # nested lists, a NumPy array, a tensor: whatever holds numbers
 Tag = int | str  # by id or by name
+
+
+class Scores(Tensor):
+    """A tensor that NumPy 2 reads without a warning; what is computed from it is a plain tensor."""
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001 - as NumPy calls it
+        """Return the scores as a NumPy array."""
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Scores":
+        """Return a copy that shares nothing."""
+        return self.clone().as_subclass(Scores)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -86,11 +100,15 @@ class Potentials(NotebookRepr):
         if scores.dim() != 2 or scores.shape[1] == 0:
             raise ShapeError(f"emissions must be (T, K), got {tuple(scores.shape)}")
         num_tags = scores.shape[1]
+        zeros = scores.new_zeros(num_tags)
+        tables = {
+            "emissions": scores,
+            "transitions": as_numbers("transitions", transitions),
+            "start": zeros if start is None else as_numbers("start", start),
+            "end": zeros.clone() if end is None else as_numbers("end", end),
+        }
         vars(self).update(
-            emissions=scores,
-            transitions=as_numbers("transitions", transitions),
-            start=scores.new_zeros(num_tags) if start is None else as_numbers("start", start),
-            end=scores.new_zeros(num_tags) if end is None else as_numbers("end", end),
+            {name: table.as_subclass(Scores) for name, table in tables.items()},
             tags=None if tags is None else _names("tags", tags),
             tokens=None if tokens is None else _names("tokens", tokens),
         )
@@ -244,7 +262,9 @@ class Potentials(NotebookRepr):
             ScoreError: as for a new chain.
         """
         made = object.__new__(type(self))
-        vars(made).update({each.name: vars(self)[each.name] for each in fields(self)}, **tables)
+        same = {each.name: vars(self)[each.name] for each in fields(self)}
+        given = {name: table.as_subclass(Scores) for name, table in tables.items()}
+        vars(made).update(same | given)
         made._check_scores()
         return made
 

@@ -1,6 +1,9 @@
 """What goes through the door, and what comes out changed."""
 
+import copy
 import math
+import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -31,6 +34,27 @@ def small(**changes):
         "tokens": ("a", "dog", "dog"),
     }
     return Potentials(**(scores | changes))
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize(
+    "altered",
+    [
+        lambda chain: chain,
+        lambda chain: chain.with_transition(0, 1, 2.0),
+        copy.deepcopy,
+        lambda chain: pickle.loads(pickle.dumps(chain)),  # noqa: S301 - our own
+    ],
+    ids=["new", "changed", "copied", "pickled"],
+)
+def test_numpy_reads_scores_without_a_warning(name, altered):
+    scores = getattr(altered(small()), name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array(scores, float).tolist() == scores.tolist()
+        assert np.asarray(scores, dtype=np.float32).dtype == np.float32
+        assert np.asarray(scores).shape == tuple(scores.shape)
+    assert type(scores + 1) is torch.Tensor
 
 
 @pytest.mark.parametrize(
