@@ -55,8 +55,8 @@ def _reason(analysis: Analysis) -> str:
         if differences := differing(path, other):
             return reason(analysis, path, differences[0])
     return (
-        "All four decoders agree on this sentence: the transitions change nothing here, "
-        f"and the best path has probability {probability(analysis.viterbi.probability)}."
+        "All four decoders agree on this sentence: the transitions do not change these "
+        f"tags. The best path has probability {probability(analysis.viterbi.probability)}."
     )
 
 

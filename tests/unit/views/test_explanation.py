@@ -271,8 +271,8 @@ def test_max_marginal_may_tie_with_viterbi():
 def test_all_agree():
     potentials = Potentials([[2.0, 0.0]], torch.zeros(2, 2))
     assert sentence(potentials) == (
-        "All four decoders agree on this sentence: the transitions change nothing here, "
-        "and the best path has probability 0.88."
+        "All four decoders agree on this sentence: the transitions do not change these "
+        "tags. The best path has probability 0.88."
     )
 
 

@@ -29,8 +29,8 @@ export function explain(told) {
   }
   const { score: best, logPartition } = told.solved;
   return (
-    "All four decoders agree on this sentence: the transitions change nothing here, " +
-    `and the best path has probability ${probability(Math.exp(Math.min(0, best - logPartition)))}.${tie}`
+    "All four decoders agree on this sentence: the transitions do not change these tags. " +
+    `The best path has probability ${probability(Math.exp(Math.min(0, best - logPartition)))}.${tie}`
   );
 }
 
