@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import streamlit as st
+
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
@@ -9,9 +11,12 @@ from crfviz.views.explanation import explain_edits, explain_error
 from crfviz.views.strips.grids import marginal_grid
 from crfviz.views.strips.pictures import CIRCLES, explore_picture
 
+ABOUT = "A CRF tags a sentence jointly: change a score and watch."
 NOT_GOLD = "not the gold tag · green: gold"
 
-header("Explore")
+_, about = header("Explore", 1, 5)
+with about:
+    st.caption(ABOUT)
 current = scene()
 picture = explore_picture(current.now, current.gold)
 note = picture.note
