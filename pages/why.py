@@ -17,7 +17,7 @@ LEGEND = (
     "with that tag"
 )
 
-header("Why this tag")
+_, pins = header("Why this tag", 1, 3)
 current = scene()
 asked = question(current)
 rows = decoder_rows(current.now, which=["viterbi", "gold"], gold=current.gold)
@@ -43,7 +43,8 @@ picture = Picture(
     note=why_note(asked),
     legend=LEGEND,
 )
+with pins:  # where they are in sight
+    pin_panel(current, asked)
 show_stage(current, picture, key="why")
-pin_panel(current, asked)
 flips_panel(current, asked)
 table_twin(current, picture)

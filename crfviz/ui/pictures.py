@@ -42,6 +42,7 @@ from crfviz.views.strips import pictures
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
 TAKE = "Take it with you"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
+STEPPED = "stage.stepped"  # name of the picture whose steps were walked last
 _WITHHELD = "withheld"  # whether a question on this page waits for its answer
 
 
@@ -113,6 +114,8 @@ def draw(subject: Subject, picture: Picture, *, key: str) -> None:
 
 def _take(name: str, events: list[dict[str, object]]) -> None:
     hear(name, events)
+    if any(event.get("kind") == "step" for event in events):  # a fast walk may end where it began
+        keep(STEPPED, name.removeprefix("stage."))
     handle_events(name, events)
     redraw()
 

@@ -11,6 +11,7 @@ import streamlit as st
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.components import component
+from crfviz.ui.pictures import STEPPED
 from crfviz.ui.session.current import scenario, set_view_option, view_option
 from crfviz.ui.session.kept import choice, found, keep
 from crfviz.ui.state.link import TOUR
@@ -39,13 +40,18 @@ def follow(pages: Sequence[st.Page], path: str) -> None:
     if now is None:
         return
     if began is None or began[0] != number:
-        keep(_BEGAN, (number, now))
+        _begin(number, now)
     elif STOPS[number - 1].done(began[1], now):
         keep(_LEARNT, STOPS[number - 1].learnt)
         _go_to(number + 1)
-        keep(_BEGAN, (number + 1, now))
+        _begin(number + 1, now)
     elif _is_stale(began[1], now):
         keep(_BEGAN, (number, now))
+
+
+def _begin(number: int, now: Screen) -> None:
+    keep(_BEGAN, (number, now))
+    keep(STEPPED, "")
 
 
 def guide(path: str) -> None:
@@ -103,7 +109,8 @@ def _screen(path: str) -> Screen | None:
     try:
         if not cached.words(state.model, state.sentence):
             return None
-        return Screen(path, state, cached.trained(state), cached.edited(state))
+        trained, now = cached.trained(state), cached.edited(state)
+        return Screen(path, state, trained, now, found(STEPPED) or "")
     except CrfvizError:  # the page says it
         return None
 

@@ -21,6 +21,7 @@ class Screen:
     state: Scenario
     trained: Analysis
     now: Analysis
+    stepped: str = ""  # path of the page whose walk was stepped through since the stop began
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ def _walked(_: Screen, now: Screen) -> bool:
 
 
 def _read_z(before: Screen, now: Screen) -> bool:
-    """Its page opens with all steps done, which counts once somebody has walked there."""
+    """Return whether log Z was read by steps: its page opens with all of them done."""
     num_words, step = len(now.now.words), now.state.step
-    walked = before.path == now.path and before.state.step != 0
+    walked = now.stepped == now.path or (before.path == now.path and before.state.step != 0)
     at = forward_backward_walk().at(step, num_words)
     return now.path == "forward-backward" and at > num_words and (step != 0 or walked)
 
@@ -113,7 +114,7 @@ STOPS = (
     ),
     Stop(
         "viterbi",
-        "Walk to the last step with → or PageDown.",
+        "Walk to the last step with ▶, → or PageDown.",
         "Forward it kept the best way into each tag; back it read the path off.",
         _walked,
     ),
