@@ -2,11 +2,13 @@
 
 import streamlit as st
 
+from crfviz.ui import cached
 from crfviz.ui.panels.shifts import shift_panel
 from crfviz.ui.panels.weights import weight_display
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.session.current import change
 from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import verdict
@@ -21,10 +23,14 @@ STEPS = (
     "Z: its scores need no rows that sum to 1, and many tables say the same."
 )
 
+ICE_CREAM = "textbook/ice-cream"
 PICTURES = {"numbers": "numbers", "graphs": "graphs"}
 
-_, pictures, choice = header("HMM as CRF", 1, 1.2, 1.8)
+_, pictures, choice, hmm = header("HMM as CRF", 1, 1.1, 1.7, 1.6)
 current = scene()
+if not current.of_probabilities and ICE_CREAM in cached.models():
+    with hmm:
+        st.button("Open the ice-cream HMM", on_click=lambda: change(model=ICE_CREAM))
 shown = bound_tabs("Picture", "picture", PICTURES, "numbers", at=pictures)
 with choice:
     display = weight_display(current)
