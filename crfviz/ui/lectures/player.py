@@ -16,7 +16,7 @@ from crfviz.ui import cached
 from crfviz.ui.asking.asked import waiting, with_question
 from crfviz.ui.components import OF_UI, component
 from crfviz.ui.following.wall import show_nothing, show_words
-from crfviz.ui.lectures.claims import Chain, Facts, filled
+from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
 from crfviz.ui.lectures.stills import WITH_MATRIX
@@ -50,6 +50,7 @@ _AT = "lecture.at"  # lecture and number of the cue that is on the screen
 _LEFT = "lecture.left"  # the cue that was left last, its page, and the query of its address there
 _ASKED = "lecture.asked"  # the number of the cue asked for, and the step at which it begins
 LEAVE = 0  # in place of such a number
+BEFORE = "Before this change:"  # in front of a text that an edit on the screen contradicts
 _STYLE_SHEET = Path(__file__).with_name("player.css")
 _WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys go on
 _PICTURE_ALONE = (  # where there is more of it than buttons for steps
@@ -108,6 +109,28 @@ def said(cue: Cue) -> str:
     except CrfvizError as error:
         say(f"{cue.place}: {error}")
         return ""
+
+
+def said_now(cue: Cue) -> str:
+    """Return the text of a cue for the scores on the screen.
+
+    After an edit the numbers follow it while all that the cue rests on still holds. Where it does
+    not, or the sentence is another one, the text is that of the cue and says so.
+    """
+    now = scenario()
+    if _scores(now) == _scores(cue.scenario):
+        return said(cue)
+    if (now.model, now.sentence) == (cue.scenario.model, cue.scenario.sentence):
+        with suppress(CrfvizError):
+            chain = Chain(Facts(cached.edited(now)), Facts(cached.trained(now)))
+            if all(worked_out(each, chain) for each in cue.holds):
+                return filled(cue.say, chain)
+    return f"{BEFORE} {said(cue)}"
+
+
+def _scores(state: Scenario) -> object:
+    """What the numbers of a state depend on."""
+    return state.model, state.sentence, state.edits, state.pins
 
 
 def _between(path: str) -> Place | None:
@@ -250,7 +273,7 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
 
 def _show(place: Place) -> None:
     cue = place.cue
-    told = "" if waiting() else said(cue)  # it tells what is asked
+    told = "" if waiting() else said_now(cue)  # it tells what is asked
     _bar(place, told)
     show_words(place.lecture.title, told)
     st.html(f"<style>{_WITHOUT_PICTURE if flag_option(BELOW) else _PICTURE_ALONE}</style>")

@@ -16,6 +16,9 @@ const GLANCE = 100; // milliseconds in which nobody answers what came
 const PATIENCE = 3000; // milliseconds until what nothing came of is told once more: a busy Streamlit may lose it
 const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
+const LAST = "This is the last cue. Press Esc to leave, or G to go to another cue.";
+const LAST_WITHOUT_LETTERS = "This is the last cue. Press Esc to leave.";
+
 export function bar(root) {
   let data = null;
   let send = () => {};
@@ -25,6 +28,9 @@ export function bar(root) {
   line.setAttribute("role", "status");
   root.append(line);
   const over = overlay(root);
+  const end = element("p", "end");
+  end.setAttribute("role", "status");
+  root.append(end);
 
   let timer = null;
   const tell = (name, value) => {
@@ -42,6 +48,7 @@ export function bar(root) {
   const turn = (by) => {
     const to = Math.max(1, Math.min(data.cue + by, data.cues));
     if (to !== data.cue) go([to, by < 0 ? "previous" : "next"], "turn");
+    else if (by > 0) end.textContent = data.letters ? LAST : LAST_WITHOUT_LETTERS;
   };
   const press = (key) => {
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
@@ -78,6 +85,7 @@ export function bar(root) {
   const onFirst = (event) => {
     const { key, altKey, ctrlKey, metaKey, timeStamp } = event;
     if (altKey || ctrlKey || metaKey || !data) return;
+    end.textContent = ""; // until a key leads beyond the last cue again
     const dark = over.dark();
     const meant = !over.covered() && !event.composedPath()[0].matches?.(TYPING);
     const letter = meant && data.letters && keys[key.toLowerCase()];
