@@ -10,7 +10,10 @@ from crfviz.views.numbers import signed
 from crfviz.views.phrases import columns, differing, numbered
 from crfviz.views.stage.parts import Row
 
-LEGEND = "hidden: with an unknown letter in its place"
+LEGEND = (
+    "hidden: word replaced by an unknown character · tags changed: tags of the best path that "
+    "change when that word is hidden · dashed frame: the chosen cell"
+)
 
 
 @dataclass(frozen=True)

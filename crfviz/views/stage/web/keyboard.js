@@ -58,6 +58,11 @@ function act(event, answer) {
   answer();
 }
 
+// Whether this is a telephone or a tablet: a finger, and no keys to press.
+export function hasNoKeys() {
+  return matchMedia("(hover: none) and (pointer: coarse)").matches;
+}
+
 // The same for keys in one of the cells that `selector` picks: answer(event, cell) returns what to do, and that may
 // refuse the key with false.
 export function listenToCells(container, selector, answer) {

@@ -100,7 +100,7 @@ export function applyEdits({ trained, tags, K, pins }, edits) {
   return chain;
 }
 
-// Tag ids that are drawn; `kept` only grows while something is being dragged, so that no row vanishes under the hand.
+// Tag ids that are drawn; `kept` only grows until Python has answered, so that no row vanishes meanwhile.
 export function shownTags(model, kept = new Set()) {
   const { K, T } = model;
   if (K <= FEW_TAGS) return new Set(Array(K).keys());

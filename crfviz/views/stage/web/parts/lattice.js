@@ -13,6 +13,8 @@ const RADIUS = 14; // of a node with all of the probability, and in rows that ar
 const LEAST_RADIUS = 8;
 const ROOM = 0.39; // of a row's height
 const LETTER = 6; // its mean width in a note, in pixels at the least size of texts
+const NUMBER = 40; // width of a score beside its node
+const MOST_LEAD = 0.45; // of a column, that a step leaves to the scores
 const NOTED = 0.045; // marginals and changes from here on are written beside the node
 const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, as the columns are drawn
 const SUMMED = { alpha: true, beta: true };
@@ -38,14 +40,17 @@ export function buildLattice(model, onPoint) {
   const nodes = Array(T).fill(null); // a column each, null until it is built
   const blanks = { nodes: model.colours.map(blankNode), edge: svg("path.edge") };
   const parts = { labels, foldLabel, guides, lines, nodes, blanks, columns, ties, moves, sums, picture, places: 0 };
+  const element = html("div.lattice", html("div.label.lattice-labels", labels, foldLabel), picture);
   return {
-    element: html("div.lattice", html("div.label.lattice-labels", labels, foldLabel), picture),
+    element,
     focus: (t, k) => nodes[t]?.[k]?.group.focus(),
     update(next) {
-      const { column, row, rowOf } = next.sizes;
-      parts.xy = { x: (t) => (t + 0.5) * column, y: (k) => (rowOf[k] + 0.5) * row };
+      hide(element, next.covered.has("lattice"));
+      const { column, row, rowOf, unit } = next.sizes;
+      const lead = next.nodes === "marginals" ? 0 : Math.min(NUMBER * unit, MOST_LEAD * column);
+      parts.xy = { x: (t) => (t + 0.5) * column, y: (k) => (rowOf[k] + 0.5) * row, lead };
       parts.folded = (k) => !next.shown.has(k);
-      if (changed(picture, column, row, rowOf, [...next.shown])) place(next, parts);
+      if (changed(picture, column, row, rowOf, lead, [...next.shown])) place(next, parts);
       update(next, parts);
     },
   };
@@ -330,10 +335,13 @@ function radiusOf({ row, unit }) {
   return (marginal) => 2 + (largest - 2) * Math.sqrt(marginal);
 }
 
-// The step from a tag into another one at word t.
-function curve({ x, y }, t, from, to) {
-  const middle = (x(t - 1) + x(t)) / 2;
-  return `M${x(t - 1)} ${y(from)}C${middle} ${y(from)} ${middle} ${y(to)} ${x(t)} ${y(to)}`;
+// The step from a tag into another one at word t. Beside scores it begins under its own, and passes between the columns
+// of the others.
+function curve({ x, y, lead }, t, from, to) {
+  const begin = x(t - 1) + lead;
+  const middle = (begin + x(t)) / 2;
+  const straight = lead ? `H${begin}` : "";
+  return `M${x(t - 1)} ${y(from)}${straight}C${middle} ${y(from)} ${middle} ${y(to)} ${x(t)} ${y(to)}`;
 }
 
 // The steps of a path into the words that are `drawn`.

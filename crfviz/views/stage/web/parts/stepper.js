@@ -1,8 +1,10 @@
 // The walk's buttons and what its step says; and what can be switched off, with the keys that do it.
 
 import { button, changed, flag, hide, html, set, setText } from "../dom.js";
+import { hasNoKeys } from "../keyboard.js";
 import { partsOf } from "../stage/covers.js";
 
+const TAP = "Tap ▶ to begin.";
 const NODES = { best: "best(t, k)", marginals: "marginals" };
 
 // `act`: { go(by), show(nodes) }.
@@ -23,7 +25,7 @@ export function buildStepper({ go, show }) {
   return {
     element,
     update({ steps, nodes: shown }) {
-      setText(text, steps.text);
+      setText(text, steps.at === 0 && hasNoKeys() ? TAP : steps.text);
       setText(count, `${steps.at} / ${steps.of}`);
       set(element, "data-step", steps.at);
       for (const each of back) each.disabled = steps.at === 0;

@@ -23,11 +23,17 @@ export function compose(payload, { events, chosen, before }) {
   if (live) Object.assign(model, resultsOf(payload, model.chain));
   model.covered = allCovered(chosen.covered);
   model.unfolded = chosen.unfolded ?? !folds(payload, chosen.step);
-  model.shown = model.unfolded ? new Set(payload.tags.keys()) : shownTags(model, live ? before : undefined);
+  model.shown = model.unfolded ? new Set(payload.tags.keys()) : foldedTags(model, { live, chosen, before });
   model.order = [...model.shown].sort((a, b) => a - b);
   model.payloadRows = model.rows;
   model.rows = model.rows.filter(({ id }) => !model.covered.has(id));
   return model;
+}
+
+// Tag ids that are drawn: under the hand those from before, so that no row and no cell moves until it lets go.
+function foldedTags(model, { live, chosen, before }) {
+  if (chosen.preview && before) return before;
+  return shownTags(model, live ? before : undefined);
 }
 
 // What must be the same for a redraw to be enough; anything else builds the stage anew.

@@ -40,10 +40,12 @@ export function allCovered(covered) {
   return new Set(covered.flatMap((part) => [part, ...(WITH[part] ?? [])]));
 }
 
-// A legend without the marks that are switched off, by the words that it has for them.
+// A legend without the marks that are switched off, by the words that it has for them, and without the keys of steps
+// where there are none.
 const MARKS = { "thick line": "path" };
 
-export function legendOf({ legend, covered }) {
-  const parts = legend.split(" · ").filter((part) => !covered.has(MARKS[part.split(":")[0]]));
+export function legendOf({ legend, covered }, keys = true) {
+  const seen = (part) => !covered.has(MARKS[part.split(":")[0]]) && (keys || !part.includes("PageDown"));
+  const parts = legend.split(" · ").filter(seen);
   return parts.join(" · ");
 }

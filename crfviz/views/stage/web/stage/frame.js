@@ -1,7 +1,7 @@
 // The stage's parts and where they stand: built once per shape, then written and drawn over and over.
 
-import { button, changed, flag, hide, html, present, setText } from "../dom.js";
-import { readWithArrows } from "../keyboard.js";
+import { button, changed, flag, hide, html, present, setProperty, setText } from "../dom.js";
+import { hasNoKeys, readWithArrows } from "../keyboard.js";
 import { FEW_TAGS } from "../model.js";
 import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
@@ -77,7 +77,12 @@ export function buildFrame(stage) {
     { role: "group", tabindex: "0", "aria-label": "The words, a column each" },
     columns,
   );
-  const main = html("div.main", scroller);
+  const main = html("div.main", scroller, html("div.more.left"), html("div.more.right"));
+  const fade = () => {
+    const { scrollLeft, scrollWidth, clientWidth } = scroller;
+    flag(main, { moreLeft: scrollLeft > 1, moreRight: scrollLeft + clientWidth < scrollWidth - 1 });
+  };
+  scroller.addEventListener("scroll", fade);
   const below = panels.side === "gradient"; // so far down that the note would be out of sight
   const noteFirst = below || panels.side === "matrix";
   const beside = side.length
@@ -110,6 +115,8 @@ export function buildFrame(stage) {
       const folded = next.K - next.shown.size;
       const problem = panels.side === "matrix" ? null : next.message; // else it stands under the matrix
       setText(note, next.live ? "…" : next.note);
+      const kept = next.live ? `${stage.noteHeight - NOTE_MARGINS}px` : "auto"; // so that nothing moves under the hand
+      setProperty(note, "min-height", kept);
       present(note, Boolean(next.note) && next.sees("note"));
       setText(identity, next.title ?? identityLine(next));
       const impossible = next.results.logPartition === -Infinity; // is said before any step
@@ -117,7 +124,7 @@ export function buildFrame(stage) {
       if (next.heading.length) drawColumns(heading, next.heading);
       hide(fold, (folded === 0 && !(next.unfolded && next.K > FEW_TAGS)) || panels.main.length === 0);
       setText(fold, next.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
-      setText(legend, problem ?? legendOf(next));
+      setText(legend, problem ?? legendOf(next, !hasNoKeys()));
       flag(legend, { problem: Boolean(problem) });
       flag(body, { tall: next.heading.length > 0 });
     },
@@ -129,7 +136,10 @@ export function buildFrame(stage) {
       const asked = next.asked && !next.asks ? next.asked[0] : null; // a link came for this word
       heads.forEach((head, t) => flag(head, { asked: t === asked }));
       stage.tip.update();
+      const { column, lengths } = next.sizes;
+      if (changed(main, stage.width, column, lengths.label, lengths.beside)) fade();
     },
+    fade, // shows at which sides words continue
     // In pixels; it has one line or more. Where it is still to come its place is kept.
     noteHeight() {
       if (note.isConnected) return note.offsetHeight + NOTE_MARGINS;
@@ -157,12 +167,12 @@ export function buildFrame(stage) {
       const [left, room] = [t * column, scroller.clientWidth - lengths.label];
       const inSight = () => left >= scroller.scrollLeft && left + column <= scroller.scrollLeft + room;
       if (!inSight()) scroller.scrollTo({ left: left - room / 2 });
-      return inSight();
+      return inSight() && getComputedStyle(scroller).overflowX !== "visible"; // the style sheet has come
     },
     // The same where the rows scroll under the words: for the cell that is explained, the row of tag k in the
     // lattice, or the cell that a table frames at word t; and for the rows of tags that a step uncovered.
     bringRowIntoSight([t, k], { row, rowOf, flags }) {
-      const lattice = rows.lattice?.element;
+      const lattice = rows.lattice?.element.hidden ? undefined : rows.lattice?.element;
       const cells = scroller.querySelectorAll(`[data-chosen], [data-outlined][data-t="${t}"]`);
       const shown = [...cells].find((cell) => cell.offsetParent && (!lattice || cell.matches("[data-chosen]")));
       if (!flags.framed || !(shown ?? lattice)) return true;

@@ -37,7 +37,8 @@ const PANEL = 330; // a panel beside the words
 const LEAST_MATRIX = 270; // the controls under a small matrix need them
 const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
-const BELOW = { head: 62, row: 21, label: 70 }; // matrices under the words
+const BELOW = { head: 62, row: 17.5, label: 70 }; // matrices under the words
+const BETWEEN = 20; // them
 const BESIDE_HEIGHTS = {
   matrix: { around: 190, row: 25.2 },
   cell: { around: 155, row: 18.5 },
@@ -61,6 +62,7 @@ const MATRIX_SHARE_BELOW = 0.4; // of the room, where the words share it with ma
 const LEAST_COLUMN = 44;
 const LEAST_WORDS = 4; // columns in sight
 const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
+const COUNT_NUMBER = 4.5; // +0.28 in digits: a point is half as wide
 const NAME = 6; // letters of a tag that are to be seen whole, as of B-MISC
 const LONGEST = 10; // characters of a cell that are to be seen whole
 const STACKED = 640; // stages narrower than this have their panel under the words
@@ -274,10 +276,11 @@ function matrixCell({ chain, display, order, K }, { width, shown, below, unit, w
   const shownOf = (matrix) => order.flatMap((j) => order.map((k) => matrix[j * K + k]));
   const transitions = chain.transitions.length > K * K ? chain.transitions : shownOf(chain.transitions);
   const texts = extremes(transitions, from, to).map((value) => score(value));
-  const letters =
-    display === "probability" || below ? LONG_NUMBER : Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
-  const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + AIR);
-  if (below) return clamp(Math.floor((width / 2 - unit * BELOW.label) / (shown + 1)), least, 38 * unit);
+  const widest = Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
+  const letters = below ? COUNT_NUMBER : display === "probability" ? LONG_NUMBER : widest;
+  const air = below ? 1 : AIR;
+  const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + air);
+  if (below) return clamp(Math.floor(((width - BETWEEN) / 2 - unit * BELOW.label) / (shown + 1)), least, 38 * unit);
   const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
   return Math.floor(clamp(share / (shown + 1), least, 38 * unit));
 }

@@ -239,6 +239,7 @@ export class Stage {
     if (note || this.root.clientWidth !== width) this.draw();
     if (this.width !== width) this.frame.putIntoTheMiddle(middle, this.sizes);
     if (!this.placed) this.showPlace();
+    this.frame.fade();
   }
 }
 

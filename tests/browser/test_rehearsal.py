@@ -1,0 +1,208 @@
+"""Faults that a rehearsal of a lecture, a homework and a search for errors found."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.screen import MODEL, chain
+
+LECTURE = "45-minutes"
+BANK = "I can fish in the river near the old bank ."
+
+
+def open_cue(screen, cue, lecture=LECTURE):
+    screen.page.goto(screen.address("", lecture=lecture, cue=cue))
+    expect(screen.page.locator(f"[data-cue='{cue}']")).to_be_attached()
+    screen.wait({"name": 0, "rev": -1})
+    return screen
+
+
+def test_text_of_a_cue_says_when_an_edit_contradicts_it(new_screen):
+    screen = open_cue(new_screen, 4)
+    say = screen.page.locator(".say")
+    expect(say).to_contain_text("1.25 from a verb to a determiner")
+    with screen.redraw():
+        screen.type_score(screen.cell("VERB", "DET"), "1.5")
+    expect(say).to_contain_text("1.50 from a verb to a determiner")
+    with screen.redraw():
+        screen.type_score(screen.cell("VERB", "DET"), "-1.8")
+    expect(say).to_contain_text("Before this change: ")
+    expect(say).to_contain_text("1.25 from a verb to a determiner")
+    screen.press("PageUp")
+    expect(screen.page.locator("[data-cue='3']")).to_be_attached()
+    expect(say).not_to_contain_text("Before this change")
+
+
+@pytest.mark.parametrize("cue", [4, None], ids=["lecture", "page"])
+def test_dragged_cell_of_the_matrix_stays_in_its_place(new_screen, cue):
+    screen = new_screen
+    if cue:
+        open_cue(screen, cue)
+    else:
+        screen.open("transitions", model=MODEL, sentence="Please book a table for two .")
+    cell = screen.cell("VERB", "DET")
+    cell.hover()
+    before = cell.bounding_box()
+    x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+    screen.page.mouse.move(x, y)
+    screen.page.mouse.down()
+    for distance in (40, 110, 150):
+        screen.page.mouse.move(x, y + distance, steps=4)
+        screen.page.wait_for_function(
+            "(text) => crfviz.stage().querySelector('[data-dragging]')?.ariaValueText !== text",
+            arg="1.25",
+        )
+        assert cell.bounding_box() == before
+    with screen.redraw():
+        screen.page.mouse.up()
+
+
+def test_word_that_a_page_asks_about_is_in_sight(new_screen):
+    screen = new_screen.open("why", model=MODEL, sentence=BANK)
+    asked = screen.page.locator("[data-stage] .word[data-asked]").or_(
+        screen.page.locator("[data-stage] .word").filter(has_text="bank")
+    )
+    expect(asked.first).to_be_in_viewport(ratio=1)
+    screen.expect_measured(
+        """() => {
+          const scroller = crfviz.stage().querySelector(".scroller");
+          const words = [...crfviz.stage().querySelectorAll(".word")];
+          const word = words.find((each) => each.innerText === "bank");
+          return word.getBoundingClientRect().right <= scroller.getBoundingClientRect().right;
+        }""",
+        True,
+    )
+
+
+def test_fade_shows_where_words_continue(new_screen):
+    screen = new_screen.open(
+        "why", model=MODEL, sentence=f"{BANK[:-1]}and see it .", **{"v.at": "0 DET"}
+    )
+    fade = screen.page.locator("[data-stage] .more.right")
+    expect(fade).to_be_visible()
+    expect(screen.page.locator("[data-stage] .more.left")).to_be_hidden()
+    screen.page.locator("[data-stage] .scroller").evaluate(
+        "(each) => each.scrollTo({ left: 9999 })"
+    )
+    expect(fade).to_be_hidden()
+    expect(screen.page.locator("[data-stage] .more.left")).to_be_visible()
+
+
+def test_covered_lattice_leaves_no_empty_grid(new_screen):
+    screen = open_cue(new_screen, 2)
+    expect(screen.page.locator("[data-stage] .lattice")).to_be_hidden()
+
+
+def test_first_cue_shows_the_scores_it_speaks_of(new_screen):
+    screen = open_cue(new_screen, 1)
+    shown = screen.page.locator("[data-table=emissions][aria-valuetext]")
+    assert shown.count() >= 5 * 7
+
+
+def test_last_cue_of_a_lecture_says_that_it_is_the_last(new_screen):
+    screen = open_cue(new_screen, 34)
+    expect(screen.page.locator(".say")).to_contain_text("Questions?")
+    screen.press("PageDown")
+    end = screen.page.locator(".end")
+    expect(end).to_contain_text("This is the last cue.")
+    screen.press("PageUp")
+    expect(end).to_be_empty()
+    expect(screen.page.locator("[data-cue='33']")).to_be_attached()
+
+
+@pytest.mark.parametrize("pause", [50, 120])
+@pytest.mark.parametrize("key", ["PageDown", "End"])
+def test_tour_notices_a_fast_walk(new_screen, pause, key):
+    screen = new_screen.open("forward-backward", model=MODEL, sentence="I want to work .", tour="6")
+    expect(screen.page.locator("[data-tour='6']")).to_be_visible()
+    screen.page.keyboard.press("Home")
+    for _ in range(12):
+        screen.page.wait_for_timeout(pause)
+        screen.page.keyboard.press("ArrowRight" if key == "PageDown" else key)
+    expect(screen.page.locator("[data-tour='7']")).to_be_visible()
+
+
+def test_pin_buttons_of_why_are_above_the_fold(new_screen):
+    screen = new_screen.open("why", model=MODEL, sentence=BANK, tour="7")
+    pin = screen.page.get_by_role("button", name="Pin PROPN at word 10")
+    expect(pin).to_be_in_viewport(ratio=1)
+
+
+def test_path_of_viterbi_runs_through_no_number(new_screen):
+    sentence = "I want to work ."
+    screen = new_screen.open(
+        "viterbi", model=MODEL, sentence=sentence, step=2 * len(sentence.split())
+    )
+    crossed = """() => {
+      const path = crfviz.stage().querySelector(".line.best");
+      const matrix = path.getScreenCTM();
+      const points = [];
+      for (let at = 0; at < path.getTotalLength(); at += 1) {
+        points.push(path.getPointAtLength(at).matrixTransform(matrix));
+      }
+      return [...crfviz.stage().querySelectorAll("text.note-text")]
+        .filter((text) => text.textContent && text.checkVisibility())
+        .filter((text) => {
+          const { left, right, top, bottom } = text.getBoundingClientRect();
+          const inset = (bottom - top) / 4; // letters are lower than their line
+          const between = (y) => y > top + inset && y < bottom - inset;
+          return points.some(({ x, y }) => x > left && x < right && between(y));
+        })
+        .map((text) => text.textContent);
+    }"""
+    screen.expect_measured(crossed, [])
+
+
+def test_cursor_and_best_tag_of_emissions_have_different_frames(new_screen):
+    screen = new_screen.open("emissions", model=MODEL)
+    best = [int(each) for each in chain().analysis.greedy]
+    screen.emission(1, best[0]).click()
+    screen.page.keyboard.press("Escape")
+    style = "(cell) => [getComputedStyle(cell).outlineStyle, getComputedStyle(cell).outlineColor]"
+    cursor = screen.page.locator("[data-table=emissions][data-chosen]")
+    outlined = screen.page.locator("[data-table=emissions][data-outlined]:not([data-chosen])").first
+    assert cursor.evaluate(style) != outlined.evaluate(style)
+    expect(screen.page.locator("[data-stage] .legend")).to_contain_text("tags changed: ")
+
+
+def test_telephone_names_no_keys_for_steps(watch, fresh):
+    phone = fresh(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    screen = watch(phone).open("viterbi", model=MODEL, step="start")
+    expect(screen.page.locator("[data-stage] .step-text")).to_have_text("Tap ▶ to begin.")
+    expect(screen.page.locator("[data-stage] .legend")).not_to_contain_text("PageDown")
+
+
+def test_explore_says_what_a_crf_does(new_screen):
+    screen = new_screen.open(model=MODEL)
+    expect(screen.page.get_by_text("A CRF tags a sentence jointly")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
+def test_both_matrices_of_learn_are_whole_side_by_side(watch, fresh, width, height):
+    screen = watch(fresh(viewport={"width": width, "height": height}))
+    screen.open("learn", model=MODEL)
+    measured = """() => {
+      const [first, second] = crfviz.stage().querySelectorAll(".below > section");
+      const [a, b] = [first, second].map((each) => each.getBoundingClientRect());
+      const cells = [...crfviz.stage().querySelectorAll(".below :is(.cell, .matrix-head)")];
+      const shown = cells.filter((cell) => cell.checkVisibility());
+      const right = Math.max(...shown.map((cell) => cell.getBoundingClientRect().right));
+      const framed = crfviz.stage().hasAttribute("data-framed");
+      const beside = a.top === b.top && a.right <= b.left;
+      return [beside, right <= innerWidth, framed || b.bottom <= innerHeight];
+    }"""
+    screen.expect_measured(measured, [True, True, True])
+    cut = """() => [...crfviz.stage().querySelectorAll(".below .matrix-frame")].map((frame) => {
+      const end = frame.getBoundingClientRect().right + 1;
+      const cells = [...frame.querySelectorAll(".cell")].filter((cell) => cell.checkVisibility());
+      return cells.filter((cell) => cell.getBoundingClientRect().right > end).length;
+    })"""
+    screen.expect_measured(cut, [0, 0])
+
+
+def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(new_screen):
+    screen = new_screen.open("hmm-as-crf", model=MODEL)
+    offer = screen.page.get_by_role("button", name="Open the ice-cream HMM")
+    with screen.redraw():
+        offer.click()
+    expect(offer).to_have_count(0)
+    screen.expect_param("model", "textbook/ice-cream")
