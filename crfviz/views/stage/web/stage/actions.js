@@ -3,7 +3,7 @@
 import { clamp } from "../numbers.js";
 import { stepWithin } from "./compose.js";
 import { switched } from "./covers.js";
-import { asking, stepEvent, view } from "./events.js";
+import { asking, stepEvent, view, weightAsked } from "./events.js";
 import { KINDS } from "./inputs.js";
 import { tagAt } from "./selection.js";
 import { folds } from "./steps.js";
@@ -88,9 +88,11 @@ export function ask(stage, t, k, milliseconds = 0) {
 // Asks for the ruler of the cell that the focus rests on; null: it rests on none.
 export function askWeight(stage, cell) {
   forget(stage, "weight");
-  const weight = cell?.replace(",", " ");
-  if (stage.payload.panels.side !== "matrix" || !weight || weight === stage.payload.ruler?.weight.join(" ")) return;
-  later(stage, "weight", REST, () => stage.emit([view("weight", weight)]));
+  if (weightAsked(stage, cell).length === 0) return;
+  later(stage, "weight", REST, () => {
+    const events = weightAsked(stage, cell);
+    if (events.length) stage.emit(events);
+  });
 }
 
 // Asks for an entity.

@@ -18,6 +18,14 @@ export function asking({ asks, tags }, t, k) {
   return asks === "right" ? { kind: "right", position: t, tag: tags[k] } : view(asks, `${t} ${tags[k]}`);
 }
 
+// Asks for the ruler of a cell of the matrix; nothing where it is there, or asked for.
+export function weightAsked({ payload, outbox }, cell) {
+  const weight = cell?.replace(",", " ");
+  if (payload.panels.side !== "matrix" || !weight || weight === payload.ruler?.weight.join(" ")) return [];
+  const asked = outbox.unanswered.findLast(({ kind, name }) => kind === "view" && name === "weight");
+  return asked?.value === weight ? [] : [view("weight", weight)];
+}
+
 // What makeEditable wants to know of a cell; it may have a weight of the matrix ("from,to") or a score of a word.
 // `stage` takes events and what else the reader does; see lifecycle.js.
 export function cellHooks(stage) {
@@ -28,7 +36,11 @@ export function cellHooks(stage) {
     read: (cell, typed) => (isProbability(stage.model, cell) ? readProbability : readScore)(typed),
     preview: (cell, value) =>
       stage.schedule({ preview: value === undefined ? null : eventOf(stage.model, cell, value), message: null }),
-    commit: (cell, value) => stage.emit([eventOf(stage.model, cell, value)], { preview: null, message: null }),
+    // With the ruler of its cell in one message: the browser's Back takes both away at once.
+    commit: (cell, value) => {
+      const events = [eventOf(stage.model, cell, value), ...weightAsked(stage, cell.dataset.cell)];
+      stage.emit(events, { preview: null, message: null });
+    },
     complain: (message) => stage.refresh({ message }),
   };
 }
