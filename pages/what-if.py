@@ -21,6 +21,6 @@ changed = every[kind]
 if isinstance(changed, str):
     show_unchanged(current, changed)
     st.stop()
-show_changed(changed, kind)
+show_changed(current, changed, kind)
 ways_on(changed)
 show_numbers(changed)

@@ -83,7 +83,7 @@ def test_left_out_punctuation_keeps_words_and_tags_together(page):
 def test_another_draw_is_another_typo_and_is_in_the_address(page):
     app = page(**{"v.change": "typo"})
     first = shown(app)["words"]
-    next(button for button in app.button if button.label == "Draw another").click().run()
+    next(button for button in app.button if button.label == "Try another").click().run()
     assert shown(app)["words"] != first
     assert app.query_params["v.draw"] == "1"
 
@@ -91,14 +91,14 @@ def test_another_draw_is_another_typo_and_is_in_the_address(page):
 def test_the_changed_sentence_can_be_taken(page):
     app = page(**{"v.change": "upper case"})
     words = shown(app)["words"]
-    next(button for button in app.button if button.label == "Take this sentence").click().run()
+    next(button for button in app.button if button.label == "Use this sentence").click().run()
     assert app.text_input(key="sentence").value == " ".join(words)
 
 
 def test_a_change_chosen_before_the_page_has_answered_is_the_one_taken(page):
     app = page(**{"v.change": "upper case"})
     app.button_group(key="view.change").set_value("lower case")
-    next(button for button in app.button if button.label == "Take this sentence").click().run()
+    next(button for button in app.button if button.label == "Use this sentence").click().run()
     assert app.text_input(key="sentence").value == SENTENCE.lower()
 
 
@@ -116,10 +116,10 @@ def test_the_reader_writes_the_sentence_another_way(page):
     old = viterbi(load_tagger("upos-en").potentials(SENTENCE.split())).path
     assert rows["before"]["tags"] == [*old[:4], path[4], *old[4:7], old[-1]]
     assert rows["before"]["texts"][4] == "new"
-    next(button for button in app.button if button.label == "Take this sentence").click().run()
+    next(button for button in app.button if button.label == "Use this sentence").click().run()
     assert app.text_input(key="sentence").value == "Dr Smith went to sunny Paris in 2019 ."
     assert "v.own" not in app.query_params
-    assert "Write the sentence another way" in app.info[0].value
+    assert "Edit the sentence above" in app.info[0].value
 
 
 def test_observations_can_be_written_another_way(page):

@@ -1,5 +1,7 @@
 """Faults that a rehearsal of a lecture, a homework and a search for errors found."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -206,3 +208,52 @@ def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(new_screen):
         offer.click()
     expect(offer).to_have_count(0)
     screen.expect_param("model", "textbook/ice-cream")
+
+
+def test_list_of_errors_survives_a_sentence_taken_from_what_if(new_screen):
+    screen = new_screen
+    view = {"v.cell": "NOUN PROPN", "v.plain_errors": "1"}
+    screen.visit("model-errors", model="upos-en", **view)
+    page = screen.page
+    page.locator(".crfviz-plain a").first.click()
+    screen.expect_title("Explore")
+    bar = page.locator(".st-key-listed")
+    expect(bar).to_contain_text("gold NOUN, predicted PROPN")
+    screen.follow("What if")
+    note = page.locator("[data-stage] .note")
+    expect(note).to_contain_text(re.compile(r"is PROPN by the model and NOUN in gold\. After"))
+    box = page.get_by_label("Your own change")
+    original = box.input_value()
+    box.fill(f"Well , {original}")
+    box.press("Enter")
+    screen.wait_for_text("Your own")
+    page.get_by_role("button", name=re.compile("this sentence$")).click()
+    expect(page.locator(".st-key-original")).to_contain_text("Edited: Well/")
+    expect(page.locator(".st-key-original")).to_contain_text("Original: ")
+    expect(bar).to_contain_text("1 of ")
+    screen.wait({"name": 0, "rev": -1})
+    screen.press("j")
+    expect(bar).to_contain_text("2 of ")
+    expect(page.locator(".st-key-original")).to_have_count(0)
+    screen.press("k")
+    expect(bar).to_contain_text("1 of ")
+    screen.press("b")
+    screen.expect_title("Model errors")
+
+
+@pytest.mark.parametrize("way", ["dragged", "typed"])
+def test_back_undoes_an_edit_at_the_first_press(new_screen, way):
+    screen = new_screen.open("transitions", model=MODEL, sentence="They run .")
+    cell = screen.cell("PRON", "VERB")
+    before = cell.get_attribute("aria-valuetext")
+    with screen.redraw():
+        if way == "dragged":
+            screen.drag(cell, up=60)
+        else:
+            screen.type_score(cell, "-3")
+    expect(cell).not_to_have_attribute("aria-valuetext", before)
+    screen.expect_param("v.weight", "PRON VERB")
+    screen.rest()
+    with screen.redraw():
+        screen.page.go_back()
+    expect(cell).to_have_attribute("aria-valuetext", before)

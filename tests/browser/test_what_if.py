@@ -23,8 +23,8 @@ def test_a_click_changes_the_sentence_and_the_address(screen):
 def test_another_draw_and_the_sentence_taken(screen):
     screen.visit("what-if", model="upos-en", sentence=SENTENCE, **{"v.change": "other name"})
     expect(screen.page.get_by_text("Other name (").first).to_be_visible(timeout=PATIENCE)
-    screen.page.get_by_role("button", name="Draw another").click()
+    screen.page.get_by_role("button", name="Try another").click()
     screen.expect_param("v.draw", "1")
-    screen.page.get_by_role("button", name="Take this sentence").click()
+    screen.page.get_by_role("button", name="Use this sentence").click()
     box = screen.page.locator(".st-key-sentence input")
     expect(box).not_to_have_value(SENTENCE, timeout=PATIENCE)

@@ -5,13 +5,15 @@ session of its own. A link says the list, the place in it, and the options of th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 
 from crfviz.corpus.table import Table, TableRow
+from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
 from crfviz.ui.errors.source import Newest
 from crfviz.ui.session.current import (
     NO_LETTERS,
@@ -22,9 +24,9 @@ from crfviz.ui.session.current import (
     view_option,
 )
 from crfviz.ui.session.kept import found, keep, of_server
-from crfviz.ui.state.scenario import OF_POSITIONS
+from crfviz.ui.state.scenario import LIST, MAX_WORDS, OF_POSITIONS, PLACE, Scenario
+from crfviz.ui.words import plain
 
-LIST, PLACE = "list", "place"  # page options: the digest of a list, and the place in it from 0
 PAGE = "pages/model-errors.py"
 MOST_LISTS = 100
 _BACK = "list.asked_back"  # whether the reader asked for the list
@@ -100,6 +102,35 @@ def list_bar() -> None:
                 key=f"list.{label}",
             )
         st.text(f"{place + 1:,} of {last + 1:,}: {_told(listed.rows[place])}")
+    _show_original(listed.addresses[place])
+
+
+def _show_original(address: str) -> None:
+    """Draw the sentence of the list beside the edited one, each word with its best tag."""
+    now = scenario()
+    original = dict(parse_qsl(urlsplit(address).query)).get("sentence", now.sentence)
+    if original == now.sentence:
+        return
+    sides = {"Original": original, "Edited": now.sentence}
+    with st.container(key="original"):
+        for column, (name, sentence) in zip(st.columns(2), sides.items(), strict=True):
+            with column:
+                text = _tagged(Scenario(now.model, sentence, edits=now.edits))
+                st.caption(f"**{name}:** {plain(text)}")
+        st.button("Back to the original", on_click=_go, args=(0,), key="list.original")
+
+
+def _tagged(state: Scenario) -> str:
+    """Return the words with their best tags, as “I/PRON run/VERB”; the bare text without a path."""
+    try:
+        words = cached.words(state.model, state.sentence)[:MAX_WORDS]
+        analysis = cached.edited(replace(state, edits=replace(state.edits, emissions={})))
+    except CrfvizError:  # the page says it
+        return state.sentence
+    path = analysis.paths["viterbi"]
+    if path is None:
+        return state.sentence
+    return " ".join(f"{word}/{analysis.tags[tag]}" for word, tag in zip(words, path, strict=True))
 
 
 def _go(by: int) -> None:

@@ -26,9 +26,16 @@ from crfviz.ui.session.current import (
 )
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.state.link import encode, home_address
-from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_WORDS, Scenario, as_typed
+from crfviz.ui.state.scenario import (
+    LIST,
+    MAX_CHARACTERS,
+    MAX_WORDS,
+    PLACE,
+    Scenario,
+    as_typed,
+)
 from crfviz.ui.words import plain, quote
-from crfviz.views.explanation import explain
+from crfviz.views.explanation import explain, explain_error
 from crfviz.views.exports.live import Live
 from crfviz.views.exports.subject import live_of, origin_of
 from crfviz.views.numbers import count
@@ -36,6 +43,7 @@ from crfviz.views.stage.parts import Picture, Subject
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.what_if import (
     WhatIf,
+    error_note,
     flip_frame,
     moved_frame,
     moved_grid,
@@ -79,7 +87,7 @@ def _tried(now: Scenario, seed: int, own: str) -> Tried:
         why = f"{tagger.name} knows only {known}, and these have neither case nor spelling."
         changed = dict.fromkeys(KINDS, why)
     way = rewritten(words, cached.words(now.model, own)[:MAX_WORDS]) if own else None
-    changed[OWN] = "Write the sentence another way, in the box above."
+    changed[OWN] = "Edit the sentence above."
     if way is not None and way.words:
         changed[OWN] = _after(now, before, way)
     return changed
@@ -120,7 +128,7 @@ def choose_change(every: Tried) -> str:
             label_visibility="collapsed",
         )
         st.button(
-            "Draw another",
+            "Try another",
             on_click=count_up,
             args=("draw", MOST_DRAWS),
             disabled=kind not in DRAWN or isinstance(every[kind], str),
@@ -149,8 +157,11 @@ def show_unchanged(scene: Scene, why: str) -> None:
             key="open_words",
         )
     rows = decoder_rows(scene.now, which=["viterbi", "gold"], gold=scene.gold)
-    note = explain(scene.now)
-    show_stage(scene, Picture(["strips"], rows, compact=True, note=note), key="what-if")
+    note, asked = explain(scene.now), _error_place(scene)
+    if asked is not None and scene.gold and scene.now.viterbi is not None:
+        note = f"{explain_error(scene.now, scene.gold, asked)} {note}"
+    picture = Picture(["strips"], rows, compact=True, note=note, asked=scene.place("at"))
+    show_stage(scene, picture, key="what-if")
     take_scene(scene)
 
 
@@ -164,16 +175,30 @@ def _model_of_words(scene: Scene) -> str | None:
     return next(same, next(iter(free), None))
 
 
-def show_changed(changed: WhatIf, kind: str) -> None:
-    """Draw the changed sentence with its tags before and now, and how far every emission moved."""
-    grid = moved_grid(changed)
+def _error_place(scene: Scene) -> int | None:
+    """Return the position of the word that a link from a list of errors asks about."""
+    asked = scene.place("at")
+    return asked[0] if asked is not None and scene.scenario.right else None
+
+
+def show_changed(scene: Scene, changed: WhatIf, kind: str) -> None:
+    """Draw the changed sentence with its tags before and now, and how far every emission moved.
+
+    Where a list of errors led here, the note begins with the error.
+    """
+    grid, position = moved_grid(changed), _error_place(scene)
+    note, asked = what_if_note(changed, kind), None
+    if position is not None and scene.gold:
+        note = f"{error_note(changed, scene.gold, position)} {note}"
+        asked = changed.place_of(position)
     picture = Picture(
         ["strips", grid.name],
         what_if_rows(changed),
         [grid],
         compact=True,
         title="",
-        note=what_if_note(changed, kind),
+        note=note,
+        asked=asked,
         legend="red dashes: the tag is not what it was",
         changeable=False,
     )
@@ -193,8 +218,8 @@ def show_numbers(changed: WhatIf) -> None:
         frame = moved_frame(changed)
         _show(frame)
         st.caption(
-            "An emission's change is without the mean change of its word: what is added to all "
-            "tags of a word moves no path. "
+            "An emission's change is without the mean change of its word: a constant added to "
+            "all its tags changes no path. "
             + (
                 "Transitions do not depend on the words."
                 if changed.after.potentials.homogeneous
@@ -214,7 +239,7 @@ def ways_on(changed: WhatIf) -> None:
     link = encode(state)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Take this sentence",
+            "Use this sentence",
             on_click=_take,
             help="For all pages, so that Compare can put two models side by side on it",
         )
@@ -243,7 +268,10 @@ def _take() -> None:
     with refusals_said():
         every = tried(scenario())
         changed = every[one_of("change", every, _first(every))]
+        place = {name: view_option(name) for name in (LIST, PLACE)}
         change(sentence=None if isinstance(changed, str) else _text(changed))
+        for name, value in place.items():  # the list of errors is still the one it came from
+            set_view_option(name, value)
 
 
 def _text(changed: WhatIf) -> str | None:

@@ -1,5 +1,6 @@
 """A sentence and the same sentence with one thing changed: strips, a table of scores, and words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -14,6 +15,7 @@ from crfviz.chain.questions.aligned_chains import (
 )
 from crfviz.taggers.occlusion import ROUNDING
 from crfviz.taggers.perturbations import Perturbed
+from crfviz.views.explanation import explain_error
 from crfviz.views.phrases import columns, listed
 from crfviz.views.stage.parts import Grid, Row
 from crfviz.views.strips.grids import scale_of
@@ -44,6 +46,31 @@ class WhatIf:
         before, after = self.paths
         origins = self.perturbed.origins
         return {t: (before[origins[t] or 0], after[t]) for t in flips(before, after, origins)}
+
+    def place_of(self, position: int) -> tuple[int, int] | None:
+        """Return where a word of before stands now, and its best tag; None where it is gone."""
+        if self.paths is None or position not in self.perturbed.origins:
+            return None
+        now = list(self.perturbed.origins).index(position)
+        return now, self.paths[1][now]
+
+
+def error_note(changed: WhatIf, gold: Sequence[int], position: int) -> str:
+    """Return the error at a word, and what the change makes of it.
+
+    Args:
+        changed: both sentences.
+        gold: T tag ids of the sentence before.
+        position: of the word before, from 0.
+    """
+    if changed.before.viterbi is None or position >= len(gold):
+        return ""
+    error, place = explain_error(changed.before, gold, position), changed.place_of(position)
+    if place is None:
+        return f"{error} The change takes this word away."
+    tag = changed.before.tags[place[1]]
+    right = ", as gold says" if place[1] == gold[position] else ""
+    return f"{error} After the change it is {tag}{right}."
 
 
 def what_if_rows(changed: WhatIf) -> list[Row]:
