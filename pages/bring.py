@@ -15,7 +15,7 @@ from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 
 header("Bring your own")
-st.caption("A model that is brought is kept by this server: whoever can open it sees and uses it.")
+st.caption("A model that is brought is kept by this server: anyone with access can use it.")
 if uploads_allowed():
     files = uploaded_files()
     if files:

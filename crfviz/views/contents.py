@@ -46,7 +46,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "Emissions",
             "emissions",
-            "What does each word say about its own tag?",
+            "Which tags does each word alone support?",
             ("emission", "nats", "softmax", "−inf", "word alone", "Z", "p", "folded"),
         ),
         Entry(
@@ -135,7 +135,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "HMM as CRF",
             "hmm-as-crf",
-            "What does a CRF let go of that an HMM has to keep?",
+            "Which HMM constraints does a CRF drop?",
             ("HMM", "transition", "Z", "p", "nats", "max-marginal", "folded"),
         ),
         Entry(

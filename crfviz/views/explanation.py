@@ -129,8 +129,8 @@ def step_note(step: GradientStep, now: Potentials, trained: float) -> str:
     change = step.loss_after - step.loss_before
     loss = (
         f"−log p(right tags): {score(step.loss_before, 4)} → {score(step.loss_after, 4)} nats "
-        f"after this step ({score(trained, 4)} as trained): {signed(change, 4)}, where the "
-        f"gradient predicts {signed(step.predicted, 4)} at first order."
+        f"after this step ({score(trained, 4)} as trained): {signed(change, 4)}, "
+        f"first-order prediction: {signed(step.predicted, 4)}."
     )
     largest = _largest_changes(now, step.potentials)
     return f"{loss} Most change {', '.join(largest)}." if largest else loss

@@ -45,6 +45,11 @@ def numbered(words: Sequence[str], t: int) -> str:
     return f"{t + 1} “{words[t]}”"
 
 
+def named(words: Sequence[str], t: int) -> str:
+    """Return a word with its number behind it: “the” (word 1)."""
+    return f"“{words[t]}” (word {t + 1})"
+
+
 def columns(words: Sequence[str]) -> list[str]:
     """The words as names of columns, told apart by their number: "1 the"."""
     return [f"{t} {word}" for t, word in enumerate(words, start=1)]

@@ -57,7 +57,7 @@ def test_cells_are_marked_by_the_sign_of_their_change(screen, path, table, digit
         shown = marks(screen, table)
         assert shown == {(t, k): direction(now[t][k], before[t][k], digits) for t, k in shown}
         assert set(shown.values()) > {None}
-        assert "dotted: against trained" in screen.text()
+        assert "dots: compared with trained" in screen.text()
 
     screen.eventually(check)
 
@@ -69,7 +69,7 @@ def test_nothing_is_marked_without_edits(screen, path):
 
     def check():
         assert screen.page.evaluate("(s) => crfviz.all(s).length", selector) == 0
-        assert "dotted: against trained" not in screen.text()
+        assert "dots: compared with trained" not in screen.text()
 
     screen.eventually(check)
 

@@ -146,7 +146,7 @@ def test_a_long_list_is_shown_whole_when_asked(screen):
     screen.visit("model-errors", model="upos-en", **view)
     upload(screen, "the\tNOUN\n\n" * 150)
     says(screen, "Errors (150 of 150)")
-    says(screen, "The first 100; sorting is among these")
+    says(screen, "Only these 100 are sorted")
     screen.page.get_by_text("all 150 rows").click()
     expect(screen.page.get_by_text("The first 100;")).to_have_count(0, timeout=PATIENCE)
     screen.expect_param("v.all_errors", "1")

@@ -38,7 +38,7 @@ def test_the_tour_waits_at_each_stop_and_is_never_offered_again(watch, fresh):
     words = chain(sentence=SENTENCE)
     t, k = target(words.analysis)
     expect(page.locator("[data-tour]")).to_contain_text(
-        f"{words.tags[k]} under {t + 1} “{words.words[t]}”"
+        f"“{words.words[t]}”’s {words.tags[k]} cell"
     )
     open_page("Emissions")
     screen.type_score(screen.emission(t, k), "20")

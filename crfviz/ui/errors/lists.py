@@ -105,7 +105,7 @@ def _all_of(name: str, rows: int) -> bool:
         return True
     wanted = bound_flag(st.toggle, f"all {rows:,} rows", f"all_{name}")
     if not wanted:
-        st.caption(f"The first {MOST_ROWS}; sorting is among these, the CSV has all.")
+        st.caption(f"Only these {MOST_ROWS} are sorted; the CSV has all.")
     return wanted
 
 
@@ -185,7 +185,7 @@ def is_it_the_gold(analysis: Analysed) -> None:
     """Errors in the order in which gold should be looked at."""
     st.caption(
         "Where the model is sure of something else, either it or the annotator is wrong: the least "
-        "probable gold comes first. The list is where to look, not what to change."
+        "probable gold comes first. Review these; do not correct them blindly."
     )
     for name in ("entity_suspects", "suspects"):
         if name in analysis.tables:

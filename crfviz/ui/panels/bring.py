@@ -116,7 +116,7 @@ def own_panel() -> None:
     names = own_models()
     if not names:
         return
-    st.subheader("Brought so far")
+    st.subheader("Uploaded models")
     with st.container(key="bring-own", horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Model", names, key="bring.own", label_visibility="collapsed")
         if st.button("Open", key="bring.open"):

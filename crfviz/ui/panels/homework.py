@@ -51,7 +51,7 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
         "Your table: a row per word and a column per tag, or the other way round",
         _BOX,
         height=_BOX_HEIGHT,
-        placeholder="Paste CSV, columns from a spreadsheet, JSON, or what NumPy prints",
+        placeholder="Paste CSV, columns from a spreadsheet, JSON, or NumPy output",
         at=box,
     )
     if problem:

@@ -38,7 +38,9 @@ Drawn = tuple[Picture, Sequence[Grid]]  # what a view puts on the stage, and mor
 
 
 def _best(scene: Scene) -> Drawn:
-    fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 320, "format": "%d paths"}
+    one = number_option("k", FIRST_PATHS, 1, MOST_PATHS) == 1
+    written = "%d path" if one else "%d paths"
+    fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 320, "format": written}
     k = bound_number(st.slider, "Paths", "k", FIRST_PATHS, 1, MOST_PATHS, **fixed)
     paths = k_best(scene.now.potentials, k)
     picture = Picture(

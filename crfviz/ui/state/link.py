@@ -236,7 +236,11 @@ class _Reader:
         text = self.left.pop("m", "")
         edits = unpack(text) if text else {}
         if edits is None:
-            self.ignore("m", f"the packed edits {quote(text)}", "what a link of this app had there")
+            where = self.place("m")
+            self.ignored.append(
+                f"Ignored the packed edits {quote(text)} in {where}: the link is damaged; "
+                "copy it again."
+            )
         return edits or {}
 
     def strength(self) -> float:

@@ -17,7 +17,6 @@ from crfviz.ui.session.kept import choice, found, keep
 from crfviz.ui.state.link import TOUR
 from crfviz.ui.tour.stops import END, STOPS, Screen, target
 from crfviz.views.contents import at_path
-from crfviz.views.phrases import numbered
 
 _BEGAN = "tour.began"  # number of the stop, and the screen when it began
 _LEARNT = "tour.learnt"  # what the stop before showed
@@ -74,7 +73,7 @@ def _told(number: int, path: str) -> Mapping[str, object]:
     words = {"word": "a word", "tag": "another tag"}
     if now is not None:
         position, tag = target(now.trained)
-        words = {"word": numbered(now.now.words, position), "tag": now.now.tags[tag]}
+        words = {"word": f"“{now.now.words[position]}”", "tag": now.now.tags[tag]}
     return {
         "stop": number,
         "stops": len(STOPS),

@@ -96,14 +96,14 @@ STOPS = (
     ),
     Stop(
         "emissions",
-        "Drag the cell of {tag} under {word} up until {tag} wins there; typing works, too.",
+        "Drag {word}’s {tag} cell up until {tag} wins, or type a value.",
         "That is an emission: what a word says by itself.",
         _wins,
     ),
     Stop(
         "transitions",
-        "Change a score of the matrix until the best path is another one.",
-        "One step between two tags can move words far away.",
+        "Change a matrix score until the best path changes.",
+        "One transition score can retag distant words.",
         _path_changed,
     ),
     Stop(
@@ -115,7 +115,7 @@ STOPS = (
     Stop(
         "viterbi",
         "Walk to the last step with ▶, → or PageDown.",
-        "Forward it kept the best way into each tag; back it read the path off.",
+        "Forward kept the best way into each tag; backward read off the path.",
         _walked,
     ),
     Stop(
@@ -127,12 +127,12 @@ STOPS = (
     Stop(
         "why",
         "Click a tag of a word, and pin it.",
-        "A pin says what is true; everything else follows it.",
+        "A pin fixes one tag; the rest adapts.",
         _pinned,
     ),
     Stop(
         "",
-        "Switch on “Ask me” on the left, and answer. A wrong answer says what it mixed up.",
+        "Switch on “Ask me” on the left, and answer. Wrong answers are explained.",
         "That was the tour. The page Lectures goes on from here.",
         _answered,
     ),

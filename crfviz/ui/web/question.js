@@ -11,6 +11,18 @@ const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea
 const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // are typed into
 const PATIENCE = 3000; // milliseconds until an answer that Python has not taken up is told once more
 
+const MISTAKES = {
+  "end score forgotten": "Forgetting the end score",
+  "start forgotten": "Forgetting the start score",
+  "transposed matrix": "Transposing the matrix",
+  "max for sum": "Taking the maximum instead of the sum",
+  "sum for max": "Taking the sum instead of the maximum",
+  "emission added twice": "Adding the emission twice",
+  "emission left out": "Leaving out the emission",
+  "transitions forgotten": "Leaving out the transitions",
+  "emission of another word": "Using the emission of another word",
+};
+
 export default mounted((parent) => new Question(parent));
 
 function element(name, attributes, ...inside) {
@@ -124,7 +136,7 @@ class Question {
     const wrong = choices.find(({ text, mistake }) => mistake && text === said);
     const lead = said === choices[right].text ? "Right" : "The answer";
     const told = [`${lead}: ${choices[right].text}. ${choices[right].why}`];
-    if (wrong) told.push(`${wrong.text} is what “${wrong.mistake}” gives. ${wrong.why}`);
+    if (wrong) told.push(`${MISTAKES[wrong.mistake] ?? `“${wrong.mistake}”`} gives ${wrong.text}. ${wrong.why}`);
     this.tell(told);
   }
 

@@ -37,8 +37,8 @@ def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[st
     )
     yours, expected = _cell(wrong.found, kind, tags), _cell(wrong.expected, kind, tags)
     return (
-        f"The first wrong cell is {wrong.tag_name} at {where}: yours is {yours}, right is "
-        f"{expected}."
+        f"The first wrong cell is {wrong.tag_name} at {where}: you have {yours}; "
+        f"correct is {expected}."
     )
 
 

@@ -74,7 +74,7 @@ def direct_line(summed: LogSumExp, precision: str) -> str:
         happened = f"{lost}log = {score(direct.result, 6)}, {off}"
     return (
         f"{precision} without the trick (exp leaves its range above {LIMITS[precision]}): "
-        f"{happened}. With it: {score(summed.shifted[precision], 6)}."
+        f"{happened}. With the trick: {score(summed.shifted[precision], 6)}."
     )
 
 

@@ -80,8 +80,12 @@ def sum_note(enumeration: Enumeration) -> str:
         f"Summed one by one: log Z = {score(enumeration.log_sum, 9)}; by the recursion: "
         f"{score(enumeration.log_partition, 9)}. Largest deviation, of log Z and of all marginals: "
         f"{rounding(enumeration.largest_deviation)}. "
-        f"The best {enough:,} or fewer paths hold 99 % of Z.{blocked}"
+        f"{_enough(enough)} for 99 % of Z.{blocked}"
     )
+
+
+def _enough(number: int) -> str:
+    return "The best path suffices" if number == 1 else f"The {number:,} best paths suffice"
 
 
 def listing_note(enumeration: Enumeration) -> str:

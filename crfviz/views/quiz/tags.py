@@ -12,7 +12,7 @@ from crfviz.chain.homework.bugs import MISPLACED
 from crfviz.chain.homework.programs import ALPHA, BACKPOINTERS, BETA, VITERBI
 from crfviz.chain.potentials import Array
 from crfviz.views.numbers import probability, score
-from crfviz.views.phrases import numbered
+from crfviz.views.phrases import named, numbered
 from crfviz.views.quiz.mistakes import forgotten_end, path_of, slips, through
 from crfviz.views.quiz.question import Ask, Choice, Question, distinct
 from crfviz.views.strips.decoders import LABELS
@@ -25,8 +25,8 @@ Wrong = Iterator[tuple[str, str, int]]  # a mistake, what it does, and the tag i
 
 TEXTS = {
     "greedy": "Which tag wins at {word} alone, by its emission?",
-    "viterbi": "Which tag has {word} on the best path?",
-    "max_marginal": "Which tag of {word} do most paths pass, weighed by their probability?",
+    "viterbi": "Which tag does {named} get on the best path?",
+    "max_marginal": "Which tag of {named} has the largest marginal?",
 }
 HINTS = {
     "greedy": "No neighbour counts: only the column of this word.",
@@ -53,7 +53,7 @@ def tag_question(analysis: Analysis, ask: Ask, t: int) -> Question | None:
         )
         for mistake, what, k in WRONG[ask.kind](analysis, t)
     )
-    text = TEXTS[ask.kind].format(word=numbered(analysis.words, t))
+    text = TEXTS[ask.kind].format(word=numbered(analysis.words, t), named=named(analysis.words, t))
     return _question(analysis, ask, text, HINTS[ask.kind], right, wrong)
 
 

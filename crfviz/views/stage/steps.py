@@ -133,7 +133,7 @@ def marginal_walk(best: Sequence[str], samples: Sequence[str]) -> Walk:
                 sweep=1,
             ),
             Phase("Whole paths: the most probable ones.", best),
-            Phase("Samples: each path as often as its probability says.", samples),
+            Phase("Samples: paths appear in proportion to probability.", samples),
         ]
     )
 

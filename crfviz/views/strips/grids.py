@@ -58,7 +58,7 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
         label = "rank of the tag at its word, 1 is the best"
         grid = Grid("rank", label, ranks.double(), 4.0 * emissions.shape[1], 0)
     else:
-        label = "emission scores (nats), framed: the best tag of each word alone"
+        label = "Emission scores (nats); frames mark each word’s best"
         winners = emissions.amax(dim=1)
         grid = Grid("emissions", label, emissions, scale_of(winners), editable=True)
     return replace(grid, outlined=analysis.greedy, frames="greedy")
@@ -73,7 +73,7 @@ def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
         label = "α(t, k): message that word t passes on to tag k at t+1; the last word has none"
     else:
         values = analysis.forward_backward.log_alpha
-        label = "α(t, k): all prefixes that end in tag k at t, emission at t included"
+        label = "α(t, k): sum over prefixes ending in k at t, including its emission"
     return _sweep("alpha", label, values, display)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from crfviz.views.numbers import signed
-from crfviz.views.phrases import columns, differing, numbered
+from crfviz.views.numbers import score, signed
+from crfviz.views.phrases import columns, differing, named, numbered
 from crfviz.views.stage.parts import Row
 
 LEGEND = (
@@ -69,20 +69,25 @@ def occlusion_rows(watched: Watched) -> list[Row]:
 
 def occlusion_note(watched: Watched) -> str:
     """Which hidden word moves the emission most, and what becomes of the tags without it."""
-    change = watched.change
-    own = (
-        f"{watched.tags[watched.tag]} at {numbered(watched.words, watched.position)} moves by "
-        f"{signed(change[watched.position])} with the word itself hidden"
-    )
+    change, tag = watched.change, watched.tags[watched.tag]
+    own = f"Hiding {named(watched.words, watched.position)} {_moved(change, watched, tag)}"
     others = [s for s, value in enumerate(change) if s != watched.position and value != 0.0]
     if not others:
-        return f"{own}; no other word moves it."
+        return f"{own}; hiding others changes nothing."
     most = max(others, key=lambda s: abs(change[s]))
-    word = numbered(watched.words, most)
+    word = named(watched.words, most)
     return (
-        f"{own}, and of the others most by {signed(change[most])} without {word}: "
-        f"then {', '.join(watched.changes(most)) or 'no decoded tag changes'}."
+        f"{own}. Of the others {word} matters most ({signed(change[most])}): without it "
+        f"{', '.join(watched.changes(most)) or 'no decoded tag changes'}."
     )
+
+
+def _moved(change: Sequence[float], watched: Watched, tag: str) -> str:
+    """Return what hiding the word does to its own score."""
+    value = change[watched.position]
+    if value == 0.0:
+        return f"does not change its {tag} score"
+    return f"{'lowers' if value < 0 else 'raises'} its {tag} score by {score(abs(value))}"
 
 
 def occlusion_frame(watched: Watched) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from crfviz.chain.distribution import (
 )
 from crfviz.chain.paths import Path
 from crfviz.chain.questions.sensitivity import NOTICEABLE, Influence
-from crfviz.views.numbers import count, minus, probability, score, share
+from crfviz.views.numbers import count, minus, per_cent, probability, score, share
 from crfviz.views.phrases import numbered
 from crfviz.views.stage.parts import Grid, Row
 
@@ -102,9 +102,13 @@ def ranked_note(analysis: Analysis, paths: Sequence[Path]) -> str:
     held = cumulated_mass(paths)[-1]
     words = position_entropies(analysis.forward_backward).sum().item()
     return (
-        f"The {len(paths)} best hold {probability(held, 3)} of the probability. "
+        f"{_best(len(paths))} {per_cent(held, 1)} of the probability. "
         f"{entropy_note(analysis)} The words’ own entropies add up to {score(words)}."
     )
+
+
+def _best(number: int) -> str:
+    return "The best path holds" if number == 1 else f"The {number} best paths hold"
 
 
 def entropy_row(analysis: Analysis) -> Row:

@@ -26,7 +26,7 @@ BY_HAND = (
     "Type into a cell or drag it; Alt+arrows nudge, Delete restores, -\u2060inf forbids the {what}"
 )
 CIRCLES = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
-GHOSTS = "▲ ▼ dotted: against trained"  # what the marks mean while edits are active
+GHOSTS = "▲ ▼, dots: compared with trained"  # what the marks mean while edits are active
 LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
 _WALKED = "→ ← or PageDown PageUp: step"
 
@@ -93,8 +93,8 @@ def sweep_picture(
         grids,
         side=Cell(message=convention == MESSAGE),
         note=consistency_note(now, convention),
-        legend=f"{_WALKED} · circle: the number against the largest of its word · lines: "
-        "the terms of its sum, as wide as their share",
+        legend=f"{_WALKED} · circle: value relative to the word’s largest · "
+        "line width: share of the sum",
         walk=forward_backward_walk(),
     )
 
@@ -106,8 +106,8 @@ def viterbi_picture(now: Analysis, gold: Sequence[int] | None) -> Picture:
         decoder_rows(now, which=["viterbi", "gold"], gold=gold),
         side=Cell(),
         walk=viterbi_walk(possible=now.viterbi is not None),
-        legend=f"{_WALKED} · ↑ ↓ or click: choose a cell · circle: best(t, k) against the "
-        "largest of its word · thick: best path · dashes: backpointers that tie",
+        legend=f"{_WALKED} · ↑ ↓ or click: choose a cell · circle: best(t, k) relative "
+        "to the word’s largest · thick: best path · dashes: tied backpointers",
     )
 
 

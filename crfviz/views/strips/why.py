@@ -50,7 +50,7 @@ def why_gap(asked: Question, trained: WhyNot | None = None) -> Gap:
         title=f"{asked.what} is chosen" if chosen else f"Why not {asked.what}?",
         emissions=answer.emission_terms.tolist(),
         transitions=answer.transition_terms.tolist(),
-        foot=f"They add up to {score(answer.gap, 4)} nats; positive bars speak for the best path.",
+        foot=f"They add up to {score(answer.gap, 4)} nats; positive bars favour the best path.",
         trained=None
         if trained is None
         else (trained.emission_terms.tolist(), trained.transition_terms.tolist()),
@@ -111,4 +111,4 @@ def _deciding(answer: WhyNot, chain: Analysis) -> str:
             f"{tags[ours[t - 1]]}→{tags[ours[t]]} over {tags[theirs[t - 1]]}→{tags[theirs[t]]} "
             f"at “{words[t]}”"
         )
-    return f"What weighs most is {what}: {score(term.value)}."
+    return f"The largest contribution is {what}: {score(term.value)}."

@@ -492,7 +492,7 @@ def test_the_note_says_before_after_and_what_was_predicted():
     change = f"−{math.log(8) - after:.4f}"
     assert step_note(step, COIN, math.log(8)).startswith(
         f"−log p(right tags): 2.0794 → {after:.4f} nats after this step (2.0794 as trained): "
-        f"{change}, where the gradient predicts −1.0000 at first order. Most change "
+        f"{change}, first-order prediction: −1.0000. Most change "
     )
     assert "(∞ as trained)" in step_note(step, COIN, math.inf)
 

@@ -48,17 +48,17 @@ def test_without_a_path_nothing_changes():
 
 def test_the_note_names_the_other_word_that_matters_most():
     assert occlusion_note(watched([-3.0, 2.0, -2.5], tag=0)) == (
-        "A at 1 “the” moves by −3.00 with the word itself hidden, and of the others most by −2.50 "
-        "without 3 “the”: then no decoded tag changes."
+        "Hiding “the” (word 1) lowers its A score by 3.00. Of the others “the” (word 3) matters "
+        "most (−2.50): without it no decoded tag changes."
     )
     assert occlusion_note(watched([-3.0, 2.0, 0.0])).endswith(
-        "most by +2.00 without 2 “old”: then 2 “old” B → A, 3 “the” A → B."
+        "“old” (word 2) matters most (+2.00): without it 2 “old” B → A, 3 “the” A → B."
     )
 
 
 def test_the_note_says_when_only_the_word_itself_matters():
     assert occlusion_note(watched([0.0, 2.0, 0.0], position=1)) == (
-        "B at 2 “old” moves by +2.00 with the word itself hidden; no other word moves it."
+        "Hiding “old” (word 2) raises its B score by 2.00; hiding others changes nothing."
     )
 
 

@@ -84,7 +84,7 @@ export function buildRuler() {
       const known = `${ruler.pieces.length} pieces, breakpoints ${list(breaks, 3) || "none"}`;
       set(picture, "aria-label", `${known}; now ${here.label}`);
       const beyond = far.length ? ` Also at ${list(far, 2)}.` : "";
-      const changes = `The best path changes where the numbers stand; the line is the trained value.${beyond}`;
+      const changes = `Numbers mark where the best path changes; the line marks the trained value.${beyond}`;
       setText(note, breaks.length ? changes : "No value of this weight changes the best path.");
     },
   };

@@ -203,7 +203,7 @@ function valuesText(model, sums) {
   const [t, k] = model.cell;
   if (sums.length === 0 && isMessage(model, kind)) return "The last word passes nothing on: here Z is read.";
   if (kind === "marginals") return marginalText(model, t, k);
-  if (kind === "best") return `best(${t + 1}) = ${score(model.results.best[t * model.K + k], 4)}`;
+  if (kind === "best") return `best(${t + 1}, ${model.tags[k]}) = ${score(model.results.best[t * model.K + k], 4)}`;
   const at = (warmth) => score(combine(sums, warmth), 4);
   const between = temperature > 0 && temperature < 1 ? `  ·  τ = ${temperature.toFixed(2)}: ${at(temperature)}` : "";
   return `log Σ exp = ${at(1)}  ·  max = ${at(0)}${between}`;
