@@ -101,9 +101,9 @@ def player(new_screen):
 def test_keys_lead_through_a_lecture(player):
     player.open()
     stage = player.page.locator("[data-stage]")
-    expect(stage).to_have_attribute("data-step", "0")
+    expect(stage).to_have_attribute("data-step", "5")
     player.press("PageDown")
-    expect(stage).to_have_attribute("data-step", "1")
+    expect(stage).to_have_attribute("data-step", "6")
     player.press("End", "PageDown")
     player.at(2)
     player.says("VERB: so far, so good.")
@@ -168,7 +168,7 @@ def test_a_question_that_comes_over_the_picture_leaves_all_of_it_in_sight(player
 
 
 def test_who_leaves_takes_the_newest_step_along(player):
-    player.open()
+    player.open(step="start")
     player.press("PageDown", "PageDown", "Escape")  # the link follows steps when the keys rest
     player.screen.expect_title("Emissions")
     player.screen.expect_param("step", "2")
