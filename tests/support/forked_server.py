@@ -5,6 +5,7 @@ servers is not about them. What runs is Streamlit's own command all the same, or
 `python -m` would run.
 """
 
+import fcntl
 import os
 import runpy
 import signal
@@ -139,7 +140,10 @@ def become(command, environment, streams):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
     os.environ.clear()
     os.environ.update(environment)
-    for number, stream in enumerate(streams):
+    above = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 10) for stream in streams]
+    for stream in streams:  # any of them may have the number of another one's place
+        os.close(stream)
+    for number, stream in enumerate(above):
         os.dup2(stream, number)
         os.close(stream)
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode) for n, mode in enumerate("rww"))
