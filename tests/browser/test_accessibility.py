@@ -1,9 +1,6 @@
 """What asks a page whether everybody can read it finds one faint text among many that are alike."""
 
-import pytest
-from axe_playwright_python.base import AXE_SCRIPT
-
-from tests.support.accessibility import COLOURS, FOUND
+from tests.support.accessibility import COLOURS, violations
 
 STAGE = """() => {
   const host = document.body.appendChild(document.createElement("div"));
@@ -19,20 +16,13 @@ FAINT = {
 }
 
 
-@pytest.fixture
-def page(shared):
-    page = shared.new_page()
+def test_one_faint_text_among_many_alike_is_found(fresh):
+    page = fresh().new_page()
     page.evaluate(STAGE)
-    page.evaluate(AXE_SCRIPT)
-    yield page
-    page.close()
-
-
-def test_one_faint_text_among_many_alike_is_found(page):
-    assert page.evaluate(FOUND, COLOURS) == []
+    assert violations(page, COLOURS) == []
     for what, make in FAINT.items():
         page.evaluate(f"(() => {{ const cell = crfviz.all('.cell')[7]; {make}; }})()")
-        (found,) = page.evaluate(FOUND, COLOURS)
+        (found,) = violations(page, COLOURS)
         assert ">7.0<" in found, what
         page.evaluate("crfviz.all('.cell, span').forEach((e) => e.removeAttribute('style'))")
-    assert page.evaluate(FOUND, COLOURS) == []
+    assert violations(page, COLOURS) == []

@@ -76,8 +76,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(new_screen):
-    return Desk(new_screen)
+def desk(screen):
+    return Desk(screen)
 
 
 def name(request):
@@ -145,37 +145,31 @@ def test_nobody_sees_a_sentence_before_its_style_sheet_and_keys_go_on(desk, who)
     assert "NOUN" in desk.tags()
 
 
-def test_what_is_on_the_screen_is_the_constrained_viterbi_path(desk, who):
+def test_every_step_shows_and_stores_the_constrained_viterbi_path(desk, who, app):
     text = "Book that flight and man the boats ."
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste(text)
-    words = text.split()
+    words, item = text.split(), int(desk.item)
     chain = tagger(MODEL).potentials(words)
     assert tuple(desk.tags()) == propose(chain, {}).tags
     pins = {}
-    for position, key, tag in ((0, "b", "VERB"), (4, "b", "VERB"), (1, "e", "DET")):
-        desk.chips.nth(position).click()
-        desk.key(key)
-        pins[position] = tag
-        found = propose(chain, pins)
-        assert tuple(desk.tags()) == found.tags
-        shown = desk.page.locator("[data-labeller] .chip .number").all_inner_texts()
-        assert shown == [
-            "✓" if t in pins else f"{p:.2f}" for t, p in enumerate(found.probabilities)
-        ]
-    for _ in pins:
-        desk.key("Backspace")
-    assert tuple(desk.tags()) == propose(chain, {}).tags
-
-
-def test_every_step_is_in_the_store_before_the_next(desk, who, app):
-    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
-    item = int(desk.item)
     with open_store(app.database) as store:
-        for count, key in enumerate(["n", "v", "Backspace"], start=1):
+        for position, key, tag in ((0, "b", "VERB"), (4, "b", "VERB"), (1, "e", "DET")):
+            desk.chips.nth(position).click()
             desk.key(key)
+            pins[position] = tag
+            found = propose(chain, pins)
+            assert tuple(desk.tags()) == found.tags
+            shown = desk.page.locator("[data-labeller] .chip .number").all_inner_texts()
+            assert shown == [
+                "✓" if t in pins else f"{p:.2f}" for t, p in enumerate(found.probabilities)
+            ]
             stored = store.annotation(item, who)
-            assert (stored.revision, list(stored.final)) == (count, desk.tags())
-            assert sorted(stored.pins) == desk.pinned()
+            assert (stored.revision, tuple(stored.final)) == (len(pins), found.tags)
+            assert dict(stored.pins) == pins
+        for _ in pins:
+            desk.key("Backspace")
+        assert tuple(desk.tags()) == propose(chain, {}).tags
+        assert store.annotation(item, who).pins == {}
 
 
 def test_keys_that_are_pressed_at_once_all_count(desk, who, app):
@@ -233,9 +227,9 @@ def test_words_are_cut_and_joined_by_keys_and_by_mouse(desk, who):
     assert desk.pinned() == [1]
 
 
-def test_two_tabs_never_overwrite_each_other(desk, who, watch, shared):
+def test_two_tabs_never_overwrite_each_other(desk, who, watch):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
-    other = Desk(watch(shared))
+    other = Desk(watch(desk.page.context))
     desk.screen.param("v.doc")
     desk.screen.rest()
     other.page.goto(desk.page.url)
@@ -310,14 +304,14 @@ def test_tab_goes_to_doubtful_words_and_then_on(desk, who):
     desk.page.wait_for_function("crfviz.labellerFocus().startsWith('BUTTON')")
 
 
-def test_agreement_opens_the_explorer(desk, who, watch, shared):
+def test_agreement_opens_the_explorer(desk, who, watch, fresh):
     text = "The old man the boats ."
     desk.open(model=MODEL, **{"v.by": f"{who}-1", "v.part": "add"}).paste(text)
     document = desk.screen.param("v.doc")
     desk.key("n")
     desk.page.keyboard.press("Enter")
     expect(desk.page.get_by_text("are done")).to_be_visible()
-    other = Desk(watch(shared)).open(model=MODEL, **{"v.by": f"{who}-2", "v.doc": document})
+    other = Desk(watch(fresh())).open(model=MODEL, **{"v.by": f"{who}-2", "v.doc": document})
     expect(other.chips.first).to_be_visible()
     other.key("v")
     other.page.keyboard.press("Enter")
@@ -376,52 +370,3 @@ def test_the_most_doubtful_sentence_comes_first_with_its_reason(desk, who):
         expect(reason).to_contain_text(f"entropy {entropies[number]:.2f} nats")
         desk.page.keyboard.press("Enter")
     expect(desk.page.get_by_text("are done")).to_be_visible()
-
-
-def test_a_large_file_is_shown_stored_with_a_bar_and_opened(desk, who, app):
-    sentences = [f"The old man saw boat number {n} in the harbour ." for n in range(17_500)]
-    content = "\n\n".join(map(conllu_block, sentences)).encode() + b"\n\n"
-    assert 4.5e6 < len(content) < 5e6
-    number = f"{len(sentences):,}"
-    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"})
-    desk.page.evaluate(
-        """() => {
-          window.bars = [];
-          const look = () => {
-            for (const bar of document.querySelectorAll("[data-testid=stProgress]")) {
-              if (bars.at(-1) !== bar.innerText) bars.push(bar.innerText);
-            }
-          };
-          const options = { subtree: true, childList: true, characterData: true };
-          new MutationObserver(look).observe(document.body, options);
-        }"""
-    )
-    file = {"name": "large.conllu", "mimeType": "text/plain", "buffer": content}
-    desk.page.locator("input[type=file]").set_input_files([file])
-    found = f"large.conllu is read as CoNLL-U: {number} sentences, {number} with gold tags."
-    expect(desk.page.get_by_text(found)).to_be_visible()
-    expect(desk.page.get_by_text("Not everything is as expected")).to_have_count(0)
-    desk.page.get_by_role("button", name=f"Keep the {number} sentences").click()
-    desk.expect_words(sentences[0].split())
-    expect(desk.page.get_by_text(f"0 of {number} done")).to_be_visible()
-    bars = desk.page.evaluate("bars")
-    assert f"Storing {number} sentences …" in bars or any(f"of {number} stored" in b for b in bars)
-    desk.key("n")
-    desk.page.keyboard.press("Enter")
-    desk.expect_words(sentences[1].split())
-    expect(desk.page.get_by_text(f"1 of {number} done")).to_be_visible()
-    with open_store(app.database) as store:
-        items = store.items("large.conllu")
-        assert [item.text for item in items] == sentences
-        assert {item.gold for item in items} == {GOLD}
-        store.remove("large.conllu")  # other tests list what is there
-
-
-GOLD = ("DET", "ADJ", "NOUN", "VERB", "NOUN", "NOUN", "NUM", "ADP", "DET", "NOUN", "PUNCT")
-
-
-def conllu_block(text):
-    rows = zip(text.split(), GOLD, strict=True)
-    return "\n".join(
-        f"{n}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_" for n, (word, tag) in enumerate(rows, start=1)
-    )

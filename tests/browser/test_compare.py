@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
+from tests.support.accessibility import assert_readable
 from tests.support.screen import MARGINAL, chain, grid, named, number
 
 SENTENCE = "The committee will present its report ."
@@ -49,6 +50,7 @@ def save(screen, name):
 def test_tags_of_both_sides_and_their_differences(screen):
     screen.open("compare", **EDITED)
     screen.eventually(lambda: assert_compared(screen))
+    assert_readable(screen)
 
 
 def assert_compared(screen):
@@ -84,6 +86,12 @@ def test_two_lattices_each_with_the_other_as_its_ghost(screen):
             assert shown["ghost"]
 
     screen.eventually(check)
+    k = sides()[0].tags.index("NOUN")
+    for which in (0, 1):  # arrows walk in the lattice that has the focus
+        stage = screen.page.locator("[data-stage]").nth(which)
+        stage.locator(f"[data-node='1,{k}']").focus()
+        screen.press("ArrowRight")
+        expect(stage.locator(f"[data-node='2,{k}']")).to_be_focused()
     screen.expect_measured(
         """() => { const main = document.querySelector("[data-testid=stMain]");
                    return Math.max(0, main.scrollHeight - main.clientHeight); }""",
@@ -106,17 +114,6 @@ def test_undo_by_key_happens_once_with_two_stages(screen):
         screen.page.wait_for_function(
             "(edits) => new URL(document.URL).searchParams.get('t') === edits", arg=edits
         )
-
-
-def test_arrows_walk_in_the_lattice_that_has_the_focus(screen):
-    screen.open("compare", **EDITED, **LATTICES)
-    expect(screen.page.locator("[data-stage]")).to_have_count(2)
-    k = sides()[0].tags.index("NOUN")
-    for which in (0, 1):
-        stage = screen.page.locator("[data-stage]").nth(which)
-        stage.locator(f"[data-node='1,{k}']").focus()
-        screen.press("ArrowRight")
-        expect(stage.locator(f"[data-node='2,{k}']")).to_be_focused()
 
 
 def test_a_snapshot_is_saved_compared_and_shared_by_its_link(screen, watch, fresh):

@@ -1,7 +1,5 @@
 """Changing numbers: by typing, dragging, keys and buttons, and taking it back."""
 
-import math
-
 import pytest
 from playwright.sync_api import expect
 
@@ -36,72 +34,53 @@ def assert_edited(screen, edits, *, sentence=SENTENCE, model=MODEL):
     screen.eventually(check)
 
 
-def test_typing_a_score_is_answered_by_the_library(screen):
-    screen.open("transitions")
-    with screen.redraw():
-        screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
-    assert_edited(screen, with_cell("DET", "NOUN", -3.25))
-    screen.expect_param("t", "DET.NOUN:-3.25")
-    expect(screen.cell("DET", "NOUN")).to_have_attribute("data-edited", "true")
-
-
-def test_typing_is_the_very_first_action_on_a_cold_page(watch, fresh):
-    screen = watch(fresh())
+def test_typing_is_the_very_first_action_on_a_cold_page(screen):
     screen.page.goto(screen.address("transitions"))
     cell = screen.cell("PRON", "VERB")
     cell.click()
     with screen.redraw():
         screen.press(*"-2.5", "Enter")
     assert_edited(screen, with_cell("PRON", "VERB", -2.5))
+    screen.expect_param("t", "PRON.VERB:-2.5")
+    expect(cell).to_have_attribute("data-edited", "true")
 
 
-def test_typing_without_a_click_replaces_the_number(screen):
-    screen.open("transitions")
-    screen.cell("DET", "NOUN").focus()
-    with screen.redraw():
-        screen.press(*"4,5", "Tab")
-    assert_edited(screen, with_cell("DET", "NOUN", 4.5))
-
-
-def test_forbidding_and_restoring_a_transition(screen):
-    screen.open("transitions")
-    cell = screen.cell("PRON", "VERB")
-    with screen.redraw():
-        screen.type_score(cell, "-inf")
-    expect(cell).to_have_text("−∞")
-    assert_edited(screen, with_cell("PRON", "VERB", -math.inf))
-    with screen.redraw():
-        cell.press("Delete")
-    assert_edited(screen, Edits())
-
-
-def test_typing_the_trained_score_is_no_edit(screen):
-    screen.open("transitions", t="DET.NOUN:-3.25")
-    trained = chain().analysis.potentials.transitions
-    tags = chain().tags
-    score = trained[tags.index("DET"), tags.index("NOUN")].item()
-    with screen.redraw():
-        screen.type_score(screen.cell("DET", "NOUN"), repr(score))
-    assert_edited(screen, Edits())
-
-
-def test_escape_leaves_everything_as_it_was(screen):
+def test_cells_take_numbers_by_click_and_by_focus(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")
+    tags = chain().tags
+    trained = chain().analysis.potentials.transitions[tags.index("DET"), tags.index("NOUN")].item()
     before = cell.inner_text()
     cell.click()
     screen.press(*"99", "Escape")
     expect(cell).to_have_text(before)
     screen.expect_edits(0)
-
-
-def test_start_and_end_weights_can_be_edited(screen):
-    screen.open("transitions")
+    cell.focus()  # without a click typing replaces the number
     with screen.redraw():
-        screen.type_score(screen.cell("START", "DET"), "6")
+        screen.press(*"4,5", "Tab")
+    assert_edited(screen, with_cell("DET", "NOUN", 4.5))
+    cell.focus()
+    for text in ("1.25", "1.5"):  # the focus stays
+        with screen.redraw():
+            screen.press(*text, "Enter")
+    edits = with_cell("DET", "NOUN", 1.5)
+    assert_edited(screen, edits)
+    for source, target, text in (
+        ("START", "DET", "6"),
+        ("PUNCT", "END", "-1"),
+        ("PRON", "VERB", "-inf"),
+    ):
+        with screen.redraw():
+            screen.type_score(screen.cell(source, target), text)
+        edits = edits.with_transition(source, target, float(text))
+    expect(screen.cell("PRON", "VERB")).to_have_text("−∞")
+    assert_edited(screen, edits)
     with screen.redraw():
-        screen.type_score(screen.cell("PUNCT", "END"), "-1")
-    assert_edited(screen, Edits(transitions={("START", "DET"): 6.0, ("PUNCT", "END"): -1.0}))
+        screen.cell("PRON", "VERB").press("Delete")
+    with screen.redraw():  # the trained score is no edit
+        screen.type_score(cell, repr(trained))
+    edits = edits.without(("PRON", "VERB")).without(("DET", "NOUN"))
+    assert_edited(screen, edits)
 
 
 def test_pictures_follow_the_hand_while_dragging_and_python_agrees(screen):
@@ -150,16 +129,6 @@ def test_a_drag_survives_the_answer_to_the_edit_before(screen):
     assert_edited(screen, edits)
 
 
-def test_focus_stays_in_the_matrix_after_an_edit(screen):
-    screen.open("transitions")
-    cell = screen.cell("DET", "NOUN")
-    cell.focus()
-    for text in ("1.25", "1.5", "1.75"):
-        with screen.redraw():
-            screen.press(*text, "Enter")
-    assert_edited(screen, with_cell("DET", "NOUN", 1.75))
-
-
 def test_nudging_by_keys(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")
@@ -198,36 +167,20 @@ def test_undo_and_redo_by_keys_and_in_the_sidebar(screen):
         assert_edited(screen, edits)
 
 
-def test_undo_inside_the_sentence_box_is_the_boxs_own(screen):
-    screen.open("transitions", t="DET.NOUN:1")
-    screen.sentence.click()
-    screen.press(*"abc", "Control+z")
-    screen.expect_edits(1)
-
-
-def test_reset_drops_every_edit_and_can_be_undone(screen):
+def test_strength_presets_reset_and_the_sentence_box_with_its_own_undo(screen):
     screen.open("transitions", t="DET.NOUN:1,PRON.VERB:-2", k="0.5")
     edits = Edits(transitions={("DET", "NOUN"): 1.0, ("PRON", "VERB"): -2.0}, strength=0.5)
     assert_edited(screen, edits)
+    screen.sentence.click()
+    screen.press(*"abc", "Control+z")
+    screen.expect_edits(len(edits))
+    screen.press("Escape")
     with screen.redraw():
         screen.page.locator(".st-key-reset button").click()
     assert_edited(screen, Edits())
     with screen.redraw():
         screen.page.locator(".st-key-undo button").click()
     assert_edited(screen, edits)
-
-
-def test_strength_scales_the_trained_scores(screen):
-    screen.open("transitions")
-    slider = screen.page.locator("[data-strength]")
-    for key, strength in (("Home", 0.0), ("End", 2.0), ("ArrowLeft", 1.95)):
-        with screen.redraw():
-            slider.press(key)
-        assert_edited(screen, Edits(strength=strength))
-
-
-def test_presets(screen):
-    screen.open("transitions", t="DET.NOUN:1")
     buttons = screen.page.locator("[data-stage] .controls")
     with screen.redraw():
         buttons.get_by_text("all zero").click()
@@ -237,9 +190,14 @@ def test_presets(screen):
     with screen.redraw():
         buttons.get_by_text("as trained").click()
     assert_edited(screen, Edits())
+    slider = screen.page.locator("[data-strength]")
+    for key, strength in (("Home", 0.0), ("End", 2.0), ("ArrowLeft", 1.95)):
+        with screen.redraw():
+            slider.press(key)
+        assert_edited(screen, Edits(strength=strength))
     with screen.redraw():
         buttons.get_by_text("undo").click()
-    assert_edited(screen, Edits(strength=0.0))
+    assert_edited(screen, Edits(strength=2.0))
 
 
 def test_bio_rules_can_be_lifted_and_put_back(screen):

@@ -6,12 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
-from crfviz.taggers.registry import load_tagger
-from tests.browser.test_sizes import PROJECTOR, TEXTBOOK, assert_large, assert_very_large, resize
+from tests.support.accessibility import PROJECTOR, resize
 from tests.support.icecream import DIARY
 from tests.support.screen import (
-    STAGES,
-    TITLES,
     assert_lattice,
     assert_matrix,
     assert_rows,
@@ -37,7 +34,7 @@ def test_one_cone_on_day_1_halves_the_odds_of_a_hot_day(screen):
     assert screen.read().marginals["0,1"] == pytest.approx(0.4909, abs=5e-5)
 
 
-def test_the_matrix_shows_one_step_at_a_time(screen):
+def test_the_matrix_shows_one_step_at_a_time_and_an_edit_holds_at_all(screen):
     expected = chain(PERCEPTRON, SENTENCE)
     screen.open("transitions", model=PERCEPTRON, sentence=SENTENCE)
     expect(screen.page.locator(".matrix-step-text")).to_have_text("step These → have")
@@ -47,14 +44,6 @@ def test_the_matrix_shows_one_step_at_a_time(screen):
     expect_matrix(screen, expected, into=2)
     screen.node(3, expected.tags.index("VERB")).click()
     expect_matrix(screen, expected, into=3)
-
-
-def expect_matrix(screen, expected, into):
-    screen.eventually(lambda: assert_matrix(screen.read(), expected, into=into))
-
-
-def test_an_edit_holds_at_every_step(screen):
-    screen.open("transitions", model=PERCEPTRON, sentence=SENTENCE)
     with screen.redraw():
         screen.type_score(screen.cell("AUX", "AUX"), "-3.25")
     expected = chain(PERCEPTRON, SENTENCE, with_cell("AUX", "AUX", -3.25))
@@ -63,18 +52,24 @@ def test_an_edit_holds_at_every_step(screen):
         shown = screen.read()
         assert_rows(shown, expected)
         assert_lattice(shown, expected)
-        assert_matrix(shown, expected, into=1)
+        assert_matrix(shown, expected, into=3)
 
     screen.eventually(check)
-    screen.page.get_by_title("one step on").click()
+    screen.page.get_by_title("one step back").click()
     expect_matrix(screen, expected, into=2)
 
 
+def expect_matrix(screen, expected, into):
+    screen.eventually(lambda: assert_matrix(screen.read(), expected, into=into))
+
+
 def test_scores_without_probabilities_say_so_once(screen):
-    for path in ("", "viterbi", "marginals"):
-        screen.open(path, model=PERCEPTRON, sentence=SENTENCE, step="100")
+    screen.open("", model=PERCEPTRON, sentence=SENTENCE, step="100")
+    screen.eventually(lambda: assert_says(screen, "scores, not probabilities", 1))
+    for path in ("viterbi", "marginals"):
+        screen.turn(path, model=PERCEPTRON, sentence=SENTENCE, step="100")
         screen.eventually(lambda: assert_says(screen, "scores, not probabilities", 1))
-    screen.open("", model=ICE_CREAM)
+    screen.turn("", model=ICE_CREAM)
     screen.eventually(lambda: assert_says(screen, "not probabilities", 0))
 
 
@@ -82,7 +77,7 @@ def assert_says(screen, text, times):
     assert screen.text().count(text) == times
 
 
-def test_a_probability_can_be_typed(screen):
+def test_probabilities_of_a_step_and_of_a_word_can_be_typed(screen):
     screen.open("transitions", model=ICE_CREAM, sentence="2 3 3 1")
     expect(screen.cell("C", "H")).to_have_text("0.1")
     with screen.redraw():
@@ -91,6 +86,19 @@ def test_a_probability_can_be_typed(screen):
     screen.expect_lattice(chain(ICE_CREAM, "2 3 3 1", edits))
     screen.type_score(screen.cell("C", "H"), "-1")
     screen.wait_for_text("is no probability")
+    with screen.redraw():
+        screen.follow("Emissions")
+    expect(screen.emission(0, 1)).to_have_text("0.20")
+    with screen.redraw():
+        screen.type_score(screen.emission(0, 1), "0.4")
+    edits = Edits({("C", "H"): math.log(0.5)}, {(0, "H"): math.log(0.4)})
+    expected = chain(ICE_CREAM, "2 3 3 1", edits)
+
+    def check():
+        assert_rows(screen.read(), expected)
+        assert screen.emission(0, 1).inner_text() == "0.40"
+
+    screen.eventually(check)
 
 
 def test_a_shift_is_said_to_change_nothing(screen):
@@ -115,44 +123,3 @@ def test_the_walk_brings_a_far_day_into_sight(screen):
     expect(screen.node(24, 0)).to_be_in_viewport()
     resize(screen, *PROJECTOR)
     expect(screen.node(24, 0)).to_be_in_viewport()
-
-
-def test_a_probability_of_a_word_can_be_typed(screen):
-    screen.open("emissions", model=ICE_CREAM, sentence="2 3 3 1")
-    expect(screen.emission(0, 1)).to_have_text("0.20")
-    with screen.redraw():
-        screen.type_score(screen.emission(0, 1), "0.4")
-    edits = Edits(emissions={(0, "H"): math.log(0.4)})
-    expected = chain(ICE_CREAM, "2 3 3 1", edits)
-
-    def check():
-        assert_rows(screen.read(), expected)
-        assert screen.emission(0, 1).inner_text() == "0.40"
-
-    screen.eventually(check)
-
-
-@pytest.mark.parametrize("model", [PERCEPTRON, "upos-en-hmm", ICE_CREAM, "ner-en"])
-def test_every_page_works_and_no_text_is_small(screen, model):
-    sentence = load_tagger(model).examples()[0].text
-    expected = chain(model, sentence)
-    screen.open("", model=model, sentence=sentence)
-
-    def check():
-        shown = screen.read()
-        assert shown.words == expected.words
-        if shown.edges:
-            assert_lattice(shown, expected)
-
-    for path in [*list(TITLES)[1:], ""]:
-        if path in STAGES:
-            with screen.redraw():
-                screen.follow(TITLES[path])
-            screen.eventually(check)
-            if model.startswith(TEXTBOOK):
-                assert_very_large(screen, path)
-        else:
-            screen.follow(TITLES[path])
-            screen.rest()
-        expect(screen.page.locator("[data-testid=stAlertContentError]")).to_have_text([])
-        assert_large(screen, path)

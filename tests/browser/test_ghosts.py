@@ -40,17 +40,7 @@ def tables(found):
     }
 
 
-@pytest.mark.parametrize(
-    ("path", "table", "digits"),
-    [
-        ("emissions", "emissions", 1),
-        ("forward-backward", "alpha", 1),
-        ("forward-backward", "beta", 1),
-        ("marginals", "marginals", 2),
-    ],
-)
-def test_cells_are_marked_by_the_sign_of_their_change(screen, path, table, digits):
-    screen.open(path, sentence=SENTENCE, **EDITED)
+def assert_marked(screen, table, digits):
     now, before = tables(NOW)[table].tolist(), tables(TRAINED)[table].tolist()
 
     def check():
@@ -62,9 +52,7 @@ def test_cells_are_marked_by_the_sign_of_their_change(screen, path, table, digit
     screen.eventually(check)
 
 
-@pytest.mark.parametrize("path", ["emissions", "forward-backward", "marginals", "transitions"])
-def test_nothing_is_marked_without_edits(screen, path):
-    screen.open(path, sentence=SENTENCE)
+def assert_unmarked(screen):
     selector = "[data-change], .bar-ghost, [data-was], .ring:not([hidden])"
 
     def check():
@@ -74,7 +62,7 @@ def test_nothing_is_marked_without_edits(screen, path):
     screen.eventually(check)
 
 
-def test_matrix_cells_path_and_strips_keep_the_trained_ones(screen):
+def test_matrix_cells_path_and_strips_keep_the_trained_ones_until_reset(screen):
     screen.open("transitions", sentence=SENTENCE, **EDITED)
     expect(screen.cell("DET", "NOUN")).to_have_attribute("data-change", "down")
     assert screen.cell("DET", "ADJ").get_attribute("data-change") is None
@@ -86,10 +74,17 @@ def test_matrix_cells_path_and_strips_keep_the_trained_ones(screen):
         expected,
     )
     assert any(expected)
+    with screen.redraw():
+        screen.page.locator(".st-key-reset button").click()
+    assert_unmarked(screen)
+    with screen.redraw():
+        screen.type_score(screen.cell("DET", "NOUN"), "-inf")
+    expect(screen.cell("DET", "NOUN")).to_have_attribute("data-change", "down")
 
 
 def test_bars_have_a_tick_where_they_ended(screen):
     screen.open("marginals", sentence=SENTENCE, **EDITED)
+    assert_marked(screen, "marginals", 2)
     screen.page.locator("[data-table=marginals][data-t='1']").first.hover()
     before = TRAINED.analysis.forward_backward.marginals[1].tolist()
 
@@ -107,18 +102,15 @@ def test_bars_have_a_tick_where_they_ended(screen):
     screen.eventually(check)
 
 
-def test_the_formula_panel_says_the_trained_value(screen):
+def test_cells_are_marked_by_the_sign_of_their_change_and_the_panel_says_the_trained_value(screen):
     screen.open("forward-backward", sentence=SENTENCE, **EDITED)
+    assert_marked(screen, "alpha", 1)
+    assert_marked(screen, "beta", 1)
     k = TRAINED.tags.index("NOUN")
     screen.page.locator(f"[data-table=alpha][data-t='2'][data-k='{k}']").click()
     value = TRAINED.analysis.forward_backward.log_alpha[2, k].item()
     text = f"trained {value:.4f}".replace("-", "−")
     expect(screen.page.locator(".values")).to_contain_text(text)
-
-
-def test_a_forbidden_cell_is_marked_as_lower(screen):
-    screen.open("transitions", sentence=SENTENCE, t="DET.NOUN:-inf")
-    expect(screen.cell("DET", "NOUN")).to_have_attribute("data-change", "down")
 
 
 def test_fifty_edits_are_undone_and_redone(screen):

@@ -20,7 +20,7 @@ def paste(screen, text):
     box.press("Control+Enter")
 
 
-def test_a_right_table_then_a_wrong_cell(homework):
+def test_a_right_table_a_wrong_cell_and_a_bug_that_is_named(homework):
     expected = chain(MODEL, DAYS)
     table = expected.analysis.forward_backward.log_alpha.clone()
     paste(homework, as_text(table, expected.tags))
@@ -29,9 +29,6 @@ def test_a_right_table_then_a_wrong_cell(homework):
     paste(homework, as_text(table, expected.tags))
     homework.wait_for_text("The first wrong cell is C at “3” (word 2)")
     expect(homework.page.locator("[data-testid=stDataFrame]")).to_have_count(2)
-
-
-def test_a_bug_is_named_from_the_keyboard(homework):
     homework.choose("view-homework", "max for sum")
     homework.expect_param("v.homework", "max for sum")
     homework.rest()  # a button knows what was chosen when drawn

@@ -7,64 +7,15 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.ui.lectures.shelf import lecture, lectures
+from crfviz.ui.lectures.shelf import lecture
 from crfviz.ui.lectures.written import unpacked
-from tests.browser.conftest import PROJECTOR
 from tests.support.accessibility import assert_accessible
+from tests.support.browser import PROJECTOR
 from tests.support.screen import PATIENCE, TRIES
 
 NAME = "greedy"
-ALL_OF_IT = "45-minutes"  # has the cues of the others
-SIZES = """() => {
-  const seen = [];
-  const walk = (node) => {
-    if (node.nodeType === Node.TEXT_NODE && node.textContent.trim()) {
-      const box = document.createRange();
-      box.selectNodeContents(node);
-      const { width, height, bottom } = box.getBoundingClientRect();
-      const holder = node.parentElement;
-      const shown = holder.checkVisibility({ visibilityProperty: true });
-      if (shown && width && height) {
-        const size = parseFloat(getComputedStyle(holder).fontSize) * (holder.currentCSSZoom ?? 1);
-        seen.push([size, node.textContent.trim(), bottom]);
-      }
-    }
-    if (node.shadowRoot) walk(node.shadowRoot);
-    node.childNodes.forEach(walk);
-  };
-  walk(document.querySelector("[data-testid=stMain]"));
-  return seen;
-}"""
 
 
-# Numbers of the lattice that end behind what scrolls them, while all words are in sight.
-CLIPPED = """() => {
-  const scroller = crfviz.stage().querySelector(".scroller");
-  if (!scroller || scroller.scrollWidth > scroller.clientWidth + 1) return [];
-  const end = scroller.getBoundingClientRect().right + 1;
-  return [...scroller.querySelectorAll("text.note-text")]
-    .filter((text) => text.textContent && text.checkVisibility())
-    .filter((text) => text.getBoundingClientRect().right > end)
-    .map((text) => text.textContent);
-}"""
-
-
-# The lowest end of the picture while its steps are gone through, one key after the other.
-LOWEST = """async (end) => {
-  const lowest = [];
-  const step = () => crfviz.stage().dataset.step;
-  while (crfviz.stage().querySelector(end)) {
-    const before = step();
-    const pressed = { key: "PageDown", bubbles: true, composed: true, cancelable: true };
-    crfviz.stage().dispatchEvent(new KeyboardEvent("keydown", pressed));
-    for (let frames = 0; step() === before; frames++) {
-      if (frames > 600) throw new Error("a key does not step");
-      await new Promise(requestAnimationFrame);
-    }
-    lowest.push(crfviz.stage().getBoundingClientRect().bottom);
-  }
-  return Math.max(0, ...lowest);
-}"""
 STEPS_LEFT = "button[title='to the end (End)']:enabled"
 
 
@@ -94,8 +45,8 @@ class Player:
 
 
 @pytest.fixture
-def player(new_screen):
-    return Player(new_screen)
+def player(screen):
+    return Player(screen)
 
 
 def test_keys_lead_through_a_lecture(player):
@@ -141,6 +92,7 @@ def test_keys_lead_through_a_lecture(player):
     player.press("PageDown")
     player.at(8)
     player.has_words(["Got", "to", "love", "this", "place", "."])
+    assert_cue_can_be_read(player.screen, lecture(NAME).cues[7])
 
     player.page.reload()
     player.at(8)
@@ -184,9 +136,9 @@ def test_who_leaves_takes_the_newest_step_along(player):
     at_step("3")
 
 
-def test_the_window_of_the_speaker_leads_and_follows(player, watch, shared):
+def test_the_window_of_the_speaker_leads_and_follows(player, watch):
     player.open(cue=3)
-    speaker = watch(shared)
+    speaker = watch(player.page.context)
     speaker.page.goto(speaker.address("", lecture=NAME, cue=1, speaker=1))
     notes = speaker.page.locator(".speaker")
     expect(notes).to_have_attribute("data-cue", "3")  # where the wall is
@@ -211,29 +163,20 @@ def test_the_window_of_the_speaker_leads_and_follows(player, watch, shared):
     expect(notes).to_have_attribute("data-cue", "1")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", sorted(lectures().keys() - {ALL_OF_IT}))
-def test_every_cue_can_be_read_from_the_last_row(new_screen, name):
-    new_screen.page.goto(new_screen.address("", lecture=name))
-    for number, cue in enumerate(lecture(name).cues, 1):
-        if number > 1:
-            new_screen.press("g")
-            new_screen.page.keyboard.type(str(number))
-            new_screen.press("Enter")
-        expect(new_screen.page.locator(f"[data-cue='{number}']")).to_be_attached()
-        new_screen.wait({"name": 0, "rev": -1})
-        can_be_read(new_screen, cue)
-        if cue.ask:
-            new_screen.press("PageDown")
-            expect(new_screen.page.locator("[data-right]")).to_be_visible()
-            expect(new_screen.page.locator(".say")).not_to_be_empty()
-            new_screen.wait({"name": 0, "rev": -1})
-            can_be_read(new_screen, cue)
-        if new_screen.page.locator(STEPS_LEFT).count():
-            with new_screen.redraw():
-                lowest = new_screen.page.evaluate(LOWEST, STEPS_LEFT)
-            assert lowest <= PROJECTOR["height"], cue.place
-            all_in_sight(new_screen, cue)
+def assert_cue_can_be_read(screen, cue):
+    """At its beginning, with its answer, and at each of its steps."""
+    can_be_read(screen, cue)
+    if cue.ask:
+        screen.press("PageDown")
+        expect(screen.page.locator("[data-right]")).to_be_visible()
+        expect(screen.page.locator(".say")).not_to_be_empty()
+        screen.wait({"name": 0, "rev": -1})
+        can_be_read(screen, cue)
+    if screen.page.locator(STEPS_LEFT).count():
+        with screen.redraw():
+            lowest = screen.page.evaluate("(end) => crfviz.lowest(end)", STEPS_LEFT)
+        assert lowest <= PROJECTOR["height"], cue.place
+        all_in_sight(screen, cue)
 
 
 def all_in_sight(screen, cue):
@@ -243,7 +186,7 @@ def all_in_sight(screen, cue):
         box = screen.page.locator("[data-stage]").bounding_box()
         assert box["y"] + box["height"] <= PROJECTOR["height"], cue.place
         assert not screen.page.locator("[data-framed]").count(), cue.place  # nothing to scroll
-        texts = screen.page.evaluate(SIZES)
+        texts = screen.page.evaluate("crfviz.texts()")
         wrong = [each for each in texts if each[0] < 17.9 or each[2] > PROJECTOR["height"]]
         assert not wrong, (cue.place, wrong[:5])
 
@@ -252,19 +195,19 @@ def all_in_sight(screen, cue):
 
 def can_be_read(screen, cue):
     all_in_sight(screen, cue)
-    screen.expect_measured(CLIPPED, [], where=cue.place)
+    screen.expect_measured("() => crfviz.clipped()", [], where=cue.place)
     assert_accessible(screen, cue.place)
 
 
-def test_a_hand_edited_link_says_what_is_wrong(new_screen):
-    new_screen.page.goto(new_screen.address("", lecture=NAME, cue="99"))
-    new_screen.wait_for_text("There is no cue “99”; expected a number from 1 to")
-    expect(new_screen.page.locator("[data-cue]")).to_have_attribute(
+def test_a_hand_edited_link_says_what_is_wrong(screen):
+    screen.page.goto(screen.address("", lecture=NAME, cue="99"))
+    screen.wait_for_text("There is no cue “99”; expected a number from 1 to")
+    expect(screen.page.locator("[data-cue]")).to_have_attribute(
         "data-cue", str(len(lecture(NAME).cues))
     )
-    new_screen.page.goto(new_screen.address("", lecture="nothing"))
-    new_screen.wait_for_text("There is no lecture “nothing”")
-    new_screen.expect_title("Explore")
+    screen.page.goto(screen.address("", lecture="nothing"))
+    screen.wait_for_text("There is no lecture “nothing”")
+    screen.expect_title("Explore")
 
 
 def assert_kept(page, paths):
@@ -273,25 +216,25 @@ def assert_kept(page, paths):
     assert re.findall('^page = "(.*)"', text, re.MULTILINE) == paths
 
 
-def test_screens_become_a_lecture_that_is_ordered_printed_and_played(new_screen):
-    page = new_screen.page
-    new_screen.open("viterbi", model="textbook/ice-cream", sentence="3 1 3")
+def test_screens_become_a_lecture_that_is_ordered_printed_and_played(screen):
+    page = screen.page
+    screen.open("viterbi", model="textbook/ice-cream", sentence="3 1 3")
     for number, title in enumerate(("Viterbi", "Marginals"), 1):
         if title != "Viterbi":
-            with new_screen.redraw():
-                new_screen.follow(title)
+            with screen.redraw():
+                screen.follow(title)
         page.get_by_role("button", name="Add this screen").click()
-        new_screen.wait_for_text(f"cue {number} of your lecture")
-    new_screen.follow("Lectures")
+        screen.wait_for_text(f"cue {number} of your lecture")
+    screen.follow("Lectures")
     lines = page.locator(".st-key-own_cues button")
     expect(lines).to_have_text(["1 · Viterbi: 3 1 3", "2 · Marginals: 3 1 3"])
-    assert_accessible(new_screen, "the editor")
+    assert_accessible(screen, "the editor")
     lines.first.click()
     expect(page.locator(".st-key-own-up button")).to_be_disabled()
     expect(page.locator(".st-key-own-down button")).to_be_enabled()
     page.keyboard.press("Alt+ArrowDown")
     expect(lines).to_have_text(["1 · Marginals: 3 1 3", "2 · Viterbi: 3 1 3"])
-    new_screen.eventually(lambda: assert_kept(page, ["marginals", "viterbi"]))
+    screen.eventually(lambda: assert_kept(page, ["marginals", "viterbi"]))
     page.reload()  # a session of its own, which has what the browser kept
     expect(lines).to_have_text(["1 · Marginals: 3 1 3", "2 · Viterbi: 3 1 3"])
     link = page.get_by_role("link", name="Play it").get_attribute("href")
@@ -299,14 +242,13 @@ def test_screens_become_a_lecture_that_is_ordered_printed_and_played(new_screen)
     page.get_by_role("button", name="Its handout").click()
     handout = page.locator(".crfviz-handout")
     expect(handout.locator("img").first).to_be_visible()
-    assert_accessible(new_screen, "the handout")
+    assert_accessible(screen, "the handout")
     page.emulate_media(media="print")
     expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
     expect(page.get_by_role("button", name="Save as one file")).to_be_hidden()
     expect(handout).to_be_visible()
     page.emulate_media(media="screen")
 
-    page.goto(f"{new_screen.app.url}/{link.removeprefix('./')}")
+    page.goto(f"{screen.app.url}/{link.removeprefix('./')}")
     expect(page.locator("[data-cue='1'][data-cues='2']")).to_be_attached()
-    new_screen.wait({"name": 0, "rev": -1})
-    page.evaluate("localStorage.removeItem('crfviz.draft')")
+    screen.wait({"name": 0, "rev": -1})

@@ -5,17 +5,13 @@ from playwright.sync_api import expect
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
 
 
-def test_a_sum_survives_what_its_terms_do_not(screen):
+def test_the_three_parts_a_sum_that_survives_and_a_typed_batch(screen):
     screen.visit("log-space", model=MODEL, sentence=DAYS)
     screen.wait_for_text("nothing is lost")
     screen.page.get_by_role("radio", name="−800").click()
     screen.wait_for_text("float64 without the trick")
     expect(screen.page.get_by_text("every term becomes 0")).to_have_count(2)
     screen.expect_param("v.lse_shift", "-800")
-
-
-def test_the_three_parts_and_a_typed_batch(screen):
-    screen.visit("log-space", model=MODEL, sentence=DAYS)
     screen.page.get_by_role("radio", name="α that underflows").click()
     expect(screen.page.locator("[data-testid=stVegaLiteChart]")).to_be_visible()
     screen.page.get_by_role("radio", name="a padded batch").click()

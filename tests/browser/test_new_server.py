@@ -38,8 +38,8 @@ def new_app(chromium, broken_models, tmp_path_factory):  # noqa: ARG001 - withou
         yield running
 
 
-def test_first_page_of_a_new_server_by_its_address(watch, shared, new_app):
-    screen = watch(shared, new_app)
+def test_first_page_of_a_new_server_by_its_address(watch, fresh, new_app):
+    screen = watch(fresh(), new_app)
     screen.open("forward-backward", t="DET.NOUN:-3.25")
     expect(screen.page.get_by_role("dialog")).to_have_count(0)
     screen.expect_edits(1)
@@ -54,8 +54,8 @@ def test_first_page_of_a_new_server_by_its_address(watch, shared, new_app):
         ("wrong-field", "tags"),
     ],
 )
-def test_broken_model_is_named_and_everything_else_stays(watch, shared, new_app, model, said):
-    screen = watch(shared, new_app)
+def test_broken_model_is_named_and_everything_else_stays(watch, fresh, new_app, model, said):
+    screen = watch(fresh(), new_app)
     screen.visit("transitions", model=model, t="DET.NOUN:-3.25")
     message = screen.page.locator("[data-testid=stMain] [data-testid=stAlert]")
     expect(message).to_contain_text(said, timeout=PATIENCE)

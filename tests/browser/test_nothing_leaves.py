@@ -55,22 +55,24 @@ def unguarded(fresh):
     return page, outside
 
 
-def test_no_name_loads_anything_on_any_page(marked, unguarded):
+def test_no_name_loads_anything_on_pages_with_and_without_a_stage(marked, unguarded):
+    assert_nothing_loads(marked, unguarded, [("", {}), ("models", {}), VIEWS[0]])
+
+
+def assert_nothing_loads(marked, unguarded, views):
     page, outside = unguarded
     screen = Screen(page, marked)
     with open_store(marked.database) as store:
         (document,) = store.documents()
     of_document = {"v.doc": document_key(document)}
-    opened = [(path, {**of_document, **view}) for path, view in VIEWS]
-    screen.open("", **MARKED)
-    for path, title in TITLES.items():
-        page.evaluate("(to) => crfviz.turnTo(to)", screen.address(path, **MARKED))
-        screen.expect_title(title)
+    screen.open("hmm-as-crf", **MARKED)
+    for path, view in views:
+        page.evaluate(
+            "(to) => crfviz.turnTo(to)", screen.address(path, **MARKED | of_document | view)
+        )
+        screen.expect_title(TITLES[path])
         if path not in WITHOUT_STAGE:
             screen.wait({"name": 0, "rev": -1})
-        assert_nothing_left(screen, outside, path)
-    for path, view in opened:
-        screen.visit(path, **{**MARKED, **view})
         assert_nothing_left(screen, outside, path)
     assert "could not be drawn" not in screen.text()
 
@@ -81,26 +83,18 @@ def assert_nothing_left(screen, outside, path):
     assert outside == [], path
 
 
-def test_what_a_click_or_the_mouse_brings_up_loads_nothing(marked, unguarded):
+def test_what_a_click_or_a_key_or_the_mouse_brings_up_loads_nothing(marked, unguarded):
     page, outside = unguarded
     screen = Screen(page, marked).open("marginals", **MARKED)
     page.locator(CHART).hover(position={"x": 150, "y": 120})
-    screen.open("why", **MARKED)
-    page.get_by_role("button", name=re.compile("^Pin ")).click()
-    expect(page.get_by_text("Pinned: ")).to_be_visible()
-    assert outside == []
-
-
-def test_the_frame_has_no_button_that_leads_elsewhere(marked, unguarded):
-    page, outside = unguarded
-    screen = Screen(page, marked).open("", **MARKED)
+    expect(page.locator(".vega-actions")).to_have_count(0)
     for name in ("stAppDeployButton", "stMainMenu"):
         expect(page.locator(f"[data-testid={name}]")).to_have_count(0)
     page.keyboard.press("c")  # Streamlit's key to clear all caches
     expect(page.get_by_role("dialog")).to_have_count(0)
-    screen.visit("marginals", **MARKED)
-    expect(page.locator(CHART)).to_be_visible()
-    expect(page.locator(".vega-actions")).to_have_count(0)
+    screen.turn("why", **MARKED)
+    page.get_by_role("button", name=re.compile("^Pin ")).click()
+    expect(page.get_by_text("Pinned: ")).to_be_visible()
     assert outside == []
 
 

@@ -1,21 +1,19 @@
-"""Every page, opened cold by its address, shows the library's numbers."""
+"""Every page once, gone to by its link: its question, its glossary, and the library's numbers."""
 
 from collections import Counter
 
-import pytest
 import torch
+from playwright.sync_api import expect
 
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.distribution import sample
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import normalise
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.views.contents import ENTRIES, GROUPS
 from crfviz.views.strips.grids import SWEEP_DISPLAYS
 from tests.support.screen import (
     MODEL,
     STAGES,
-    TITLES,
-    assert_lattice,
     assert_matrix,
     assert_rows,
     assert_table,
@@ -26,74 +24,75 @@ from tests.support.screen import (
 LONGER = "The committee will present its report to the board on Monday ."
 EDITS = Edits(transitions={("DET", "NOUN"): -3.25}, emissions={(1, "ADJ"): 7.5}, strength=0.5)
 EDITED = {"t": "DET.NOUN:-3.25", "e": "1.ADJ:7.5", "k": "0.5"}
+TERMS = """(names) => JSON.stringify(names) === JSON.stringify(
+  [...document.querySelectorAll(".crfviz-terms button")].map((one) => one.ariaLabel))"""
 
 
-@pytest.mark.parametrize("path", TITLES, ids=list(TITLES.values()))
-def test_page_draws_cold_by_its_address(screen, path):
-    screen.visit(path)
-    if path in STAGES:
-        screen.wait({"name": 0, "rev": -1})
-        assert_rows(screen.read(), chain())
-    assert screen.params().keys() <= {"model", "sentence"}
+def test_every_page_answers_its_question_with_the_librarys_numbers(screen):
+    screen.open("transitions", sentence=LONGER, **EDITED)
+    expected = chain(MODEL, LONGER, EDITS)
+    for entry in [*ENTRIES[1:], ENTRIES[0]]:
+        if entry.path in STAGES and entry.path != "transitions":
+            with screen.redraw():
+                screen.follow(entry.title)
+        else:
+            screen.follow(entry.title)
+        assert_frame(screen, entry)
+        screen.rest()
+        assert not screen.page.locator("[data-testid=stAlertContentError]").all_inner_texts()
+        if entry.path in STAGES:
+            screen.expect_edits(3)
+            screen.eventually(lambda: assert_rows(screen.read(), expected))
+            NUMBERS.get(entry.path, assert_words)(screen, expected)
+    shown = screen.page.locator(".st-key-pages summary").all_inner_texts()
+    assert [text.split("\n")[-1] for text in shown] == list(GROUPS)
+    assert screen.params().items() >= {"sentence": LONGER, **EDITED}.items()
 
 
-def test_the_bare_address_draws_an_example_where_the_decoders_differ(screen):
-    screen.page.goto(screen.app.url)
-    screen.wait({"name": 0, "rev": -1})
+def assert_frame(screen, entry):
+    """What surrounds the page is its own."""
+    expect(screen.page.locator(".crfviz-answers > span").first).to_have_text(entry.answers)
+    expect(screen.page.locator(".st-key-pages a[aria-current]")).to_have_text(entry.title)
+    names = [f"Glossary: {term}" for term in entry.terms]
+    screen.page.wait_for_function(TERMS, arg=names)
+    expect(screen.page.locator(".st-key-rows")).to_have_count(int(entry.rows))
+    expect(screen.sentence).to_have_count(int(entry.sentence))
+    expect(screen.page.locator(".st-key-model")).to_have_count(int(entry.model))
+
+
+def assert_words(screen, expected):
+    screen.eventually(lambda: assert_equal(screen.read().words, expected.words))
+
+
+def assert_equal(found, expected):
+    assert found == expected
+
+
+def assert_explore(screen, expected):
+    screen.expect_lattice(expected)
     shown = screen.read()
-    assert_rows(shown, chain("upos-en", " ".join(shown.words)))
-    assert shown.rows["viterbi"] == shown.rows["gold"]
-    assert shown.rows["greedy"] != shown.rows["viterbi"]
-    assert screen.params() == {}
-
-
-@pytest.mark.parametrize("edits", [None, EDITS], ids=["trained", "edited"])
-def test_explore_shows_rows_lattice_and_identity(screen, edits):
-    expected = chain(MODEL, LONGER, edits)
-    shown = screen.open("", sentence=LONGER, **(EDITED if edits else {})).read()
-    assert list(shown.rows) == ["greedy", "left_to_right", "viterbi", "max_marginal"]
-    assert_rows(shown, expected)
-    assert_lattice(shown, expected)
+    assert list(shown.rows)[:4] == ["greedy", "left_to_right", "viterbi", "max_marginal"]
     score = expected.analysis.viterbi.score
     log_partition = expected.analysis.forward_backward.log_partition
     for value in (score, log_partition, score - log_partition):
         assert f"{value:.2f}".replace("-", "−") in shown.identity
 
 
-@pytest.mark.parametrize("edits", [None, EDITS], ids=["trained", "edited"])
-def test_transitions_shows_the_matrix_beside_rows_and_lattice(screen, edits):
-    expected = chain(MODEL, LONGER, edits)
-    shown = screen.open("transitions", sentence=LONGER, **(EDITED if edits else {})).read()
-    assert_rows(shown, expected)
-    assert_lattice(shown, expected)
+def assert_emissions(screen, expected):
+    assert_table(screen.read(), "emissions", expected.analysis.potentials.emissions)
+
+
+def assert_transitions(screen, expected):
+    screen.expect_lattice(expected)
+    shown = screen.read()
     assert_matrix(shown, expected)
     assert {"START,DET", "DET,NOUN", "PUNCT,END"} <= shown.cells.keys()
-    if edits:
-        trained = chain(MODEL, LONGER)
-        path = trained.analysis.viterbi.path
-        assert shown.rows["viterbi_trained"] == named(path, trained.tags)
+    trained = chain(MODEL, LONGER)
+    assert shown.rows["viterbi_trained"] == named(trained.analysis.viterbi.path, trained.tags)
 
 
-@pytest.mark.parametrize("display", ["score", "softmax", "rank"])
-def test_emissions_shows_each_display(screen, display):
-    expected = chain(MODEL, LONGER, EDITS)
-    options = {} if display == "score" else {"v.emissions": display}
-    shown = screen.open("emissions", sentence=LONGER, **EDITED, **options).read()
-    emissions = expected.analysis.potentials.emissions
-    order = emissions.argsort(dim=1, descending=True, stable=True)
-    tables = {
-        "score": ("emissions", emissions),
-        "softmax": ("softmax", torch.softmax(emissions, dim=1)),
-        "rank": ("rank", order.argsort(dim=1) + 1),
-    }
-    assert_table(shown, *tables[display])
-    assert_rows(shown, expected)
-
-
-def test_forward_backward_shows_both_tables_and_z_at_every_word(screen):
-    expected = chain(MODEL, LONGER, EDITS)
+def assert_forward_backward(screen, expected):
     tables = expected.analysis.forward_backward
-    screen.open("forward-backward", sentence=LONGER, **EDITED)
     shown = screen.read()
     assert_table(shown, "alpha", tables.log_alpha)
     assert_table(shown, "beta", tables.log_beta)
@@ -105,39 +104,32 @@ def test_forward_backward_shows_both_tables_and_z_at_every_word(screen):
     screen.eventually(lambda: assert_table(screen.read(), "alpha", normalised))
 
 
-def test_viterbi_shows_every_backpointer(screen):
-    expected = chain(MODEL, LONGER, EDITS)
-    end = {"step": str(2 * len(expected.words)), "v.nodes": "marginals"}
-    shown = screen.open("viterbi", sentence=LONGER, **EDITED, **end).read()
-    assert_lattice(shown, expected)
-    assert_rows(shown, expected)
+def assert_viterbi(screen, expected):
+    """At the end of the walk; the nodes show marginals when asked."""
+    screen.page.locator("h1").click()
+    screen.press("End")
+    with screen.redraw():
+        screen.page.get_by_role("button", name="marginals").click()
+    screen.expect_lattice(expected)
 
 
-def test_marginals_shows_tags_paths_and_samples(screen):
-    expected = chain(MODEL, LONGER, EDITS)
-    shown = screen.open("marginals", sentence=LONGER, **EDITED).read()
+def assert_marginals(screen, expected):
+    potentials = expected.analysis.potentials
+    shown = screen.read()
     assert_table(shown, "marginals", expected.analysis.forward_backward.marginals)
-    for rank, path in enumerate(k_best(expected.analysis.potentials, 5), start=1):
+    for rank, path in enumerate(k_best(potentials, 5), start=1):
         assert shown.rows[f"best_{rank}"] == named(path.tags, expected.tags)
     samples = [row for name, row in shown.rows.items() if name.startswith("sample_")]
-    drawn = sample(expected.analysis.potentials, 10, torch.Generator().manual_seed(0))
-    assert len(drawn) == 10
+    drawn = sample(potentials, 10, torch.Generator().manual_seed(0))
     times = Counter(tuple(named(path.tags, expected.tags)) for path in drawn).most_common()
     assert samples == [list(path) for path, _ in times]
-    assert all(set(row) <= set(expected.tags) for row in samples)
 
 
-def test_models_names_every_model(screen):
-    screen.visit("models")
-    for name in list_taggers():
-        screen.wait_for_text(name)
-
-
-@pytest.mark.parametrize("model", list_taggers())
-def test_every_model_draws_its_numbers(screen, model):
-    textbook = load_tagger(model).observations is not None
-    sentence = load_tagger(model).examples()[0].text if textbook else LONGER
-    expected = chain(model, sentence)
-    shown = screen.open("", sentence=sentence, model=model).read()
-    assert_rows(shown, expected)
-    assert_lattice(shown, expected)
+NUMBERS = {
+    "": assert_explore,
+    "emissions": assert_emissions,
+    "transitions": assert_transitions,
+    "forward-backward": assert_forward_backward,
+    "viterbi": assert_viterbi,
+    "marginals": assert_marginals,
+}

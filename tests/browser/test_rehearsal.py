@@ -18,8 +18,8 @@ def open_cue(screen, cue, lecture=LECTURE):
     return screen
 
 
-def test_text_of_a_cue_says_when_an_edit_contradicts_it(new_screen):
-    screen = open_cue(new_screen, 4)
+def test_text_of_a_cue_says_when_an_edit_contradicts_it(screen):
+    open_cue(screen, 4)
     say = screen.page.locator(".say")
     expect(say).to_contain_text("1.25 from a verb to a determiner")
     with screen.redraw():
@@ -35,8 +35,7 @@ def test_text_of_a_cue_says_when_an_edit_contradicts_it(new_screen):
 
 
 @pytest.mark.parametrize("cue", [4, None], ids=["lecture", "page"])
-def test_dragged_cell_of_the_matrix_stays_in_its_place(new_screen, cue):
-    screen = new_screen
+def test_dragged_cell_of_the_matrix_stays_in_its_place(screen, cue):
     if cue:
         open_cue(screen, cue)
     else:
@@ -58,8 +57,8 @@ def test_dragged_cell_of_the_matrix_stays_in_its_place(new_screen, cue):
         screen.page.mouse.up()
 
 
-def test_word_that_a_page_asks_about_is_in_sight(new_screen):
-    screen = new_screen.open("why", model=MODEL, sentence=BANK)
+def test_word_that_a_page_asks_about_is_in_sight(screen):
+    screen.open("why", model=MODEL, sentence=BANK)
     asked = screen.page.locator("[data-stage] .word[data-asked]").or_(
         screen.page.locator("[data-stage] .word").filter(has_text="bank")
     )
@@ -75,10 +74,8 @@ def test_word_that_a_page_asks_about_is_in_sight(new_screen):
     )
 
 
-def test_fade_shows_where_words_continue(new_screen):
-    screen = new_screen.open(
-        "why", model=MODEL, sentence=f"{BANK[:-1]}and see it .", **{"v.at": "0 DET"}
-    )
+def test_fade_shows_where_words_continue(screen):
+    screen.open("why", model=MODEL, sentence=f"{BANK[:-1]}and see it .", **{"v.at": "0 DET"})
     fade = screen.page.locator("[data-stage] .more.right")
     expect(fade).to_be_visible()
     expect(screen.page.locator("[data-stage] .more.left")).to_be_hidden()
@@ -89,19 +86,19 @@ def test_fade_shows_where_words_continue(new_screen):
     expect(screen.page.locator("[data-stage] .more.left")).to_be_visible()
 
 
-def test_covered_lattice_leaves_no_empty_grid(new_screen):
-    screen = open_cue(new_screen, 2)
+def test_covered_lattice_leaves_no_empty_grid(screen):
+    open_cue(screen, 2)
     expect(screen.page.locator("[data-stage] .lattice")).to_be_hidden()
 
 
-def test_first_cue_shows_the_scores_it_speaks_of(new_screen):
-    screen = open_cue(new_screen, 1)
+def test_first_cue_shows_the_scores_it_speaks_of(screen):
+    open_cue(screen, 1)
     shown = screen.page.locator("[data-table=emissions][aria-valuetext]")
     assert shown.count() >= 5 * 7
 
 
-def test_last_cue_of_a_lecture_says_that_it_is_the_last(new_screen):
-    screen = open_cue(new_screen, 34)
+def test_last_cue_of_a_lecture_says_that_it_is_the_last(screen):
+    open_cue(screen, 34)
     expect(screen.page.locator(".say")).to_contain_text("Questions?")
     screen.press("PageDown")
     end = screen.page.locator(".end")
@@ -113,8 +110,8 @@ def test_last_cue_of_a_lecture_says_that_it_is_the_last(new_screen):
 
 @pytest.mark.parametrize("pause", [50, 120])
 @pytest.mark.parametrize("key", ["PageDown", "End"])
-def test_tour_notices_a_fast_walk(new_screen, pause, key):
-    screen = new_screen.open("forward-backward", model=MODEL, sentence="I want to work .", tour="6")
+def test_tour_notices_a_fast_walk(screen, pause, key):
+    screen.open("forward-backward", model=MODEL, sentence="I want to work .", tour="6")
     expect(screen.page.locator("[data-tour='6']")).to_be_visible()
     screen.page.keyboard.press("Home")
     for _ in range(12):
@@ -123,17 +120,15 @@ def test_tour_notices_a_fast_walk(new_screen, pause, key):
     expect(screen.page.locator("[data-tour='7']")).to_be_visible()
 
 
-def test_pin_buttons_of_why_are_above_the_fold(new_screen):
-    screen = new_screen.open("why", model=MODEL, sentence=BANK, tour="7")
+def test_pin_buttons_of_why_are_above_the_fold(screen):
+    screen.open("why", model=MODEL, sentence=BANK, tour="7")
     pin = screen.page.get_by_role("button", name="Pin PROPN at word 10")
     expect(pin).to_be_in_viewport(ratio=1)
 
 
-def test_path_of_viterbi_runs_through_no_number(new_screen):
+def test_path_of_viterbi_runs_through_no_number(screen):
     sentence = "I want to work ."
-    screen = new_screen.open(
-        "viterbi", model=MODEL, sentence=sentence, step=2 * len(sentence.split())
-    )
+    screen.open("viterbi", model=MODEL, sentence=sentence, step=2 * len(sentence.split()))
     crossed = """() => {
       const path = crfviz.stage().querySelector(".line.best");
       const matrix = path.getScreenCTM();
@@ -154,8 +149,8 @@ def test_path_of_viterbi_runs_through_no_number(new_screen):
     screen.expect_measured(crossed, [])
 
 
-def test_cursor_and_best_tag_of_emissions_have_different_frames(new_screen):
-    screen = new_screen.open("emissions", model=MODEL)
+def test_cursor_and_best_tag_of_emissions_have_different_frames(screen):
+    screen.open("emissions", model=MODEL)
     best = [int(each) for each in chain().analysis.greedy]
     screen.emission(1, best[0]).click()
     screen.page.keyboard.press("Escape")
@@ -173,8 +168,8 @@ def test_telephone_names_no_keys_for_steps(watch, fresh):
     expect(screen.page.locator("[data-stage] .legend")).not_to_contain_text("PageDown")
 
 
-def test_explore_says_what_a_crf_does(new_screen):
-    screen = new_screen.open(model=MODEL)
+def test_explore_says_what_a_crf_does(screen):
+    screen.open(model=MODEL)
     expect(screen.page.get_by_text("A CRF tags a sentence jointly")).to_be_in_viewport(ratio=1)
 
 
@@ -201,8 +196,8 @@ def test_both_matrices_of_learn_are_whole_side_by_side(watch, fresh, width, heig
     screen.expect_measured(cut, [0, 0])
 
 
-def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(new_screen):
-    screen = new_screen.open("hmm-as-crf", model=MODEL)
+def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(screen):
+    screen.open("hmm-as-crf", model=MODEL)
     offer = screen.page.get_by_role("button", name="Open the ice-cream HMM")
     with screen.redraw():
         offer.click()
@@ -210,8 +205,7 @@ def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(new_screen):
     screen.expect_param("model", "textbook/ice-cream")
 
 
-def test_list_of_errors_survives_a_sentence_taken_from_what_if(new_screen):
-    screen = new_screen
+def test_list_of_errors_survives_a_sentence_taken_from_what_if(screen):
     view = {"v.cell": "NOUN PROPN", "v.plain_errors": "1"}
     screen.visit("model-errors", model="upos-en", **view)
     page = screen.page
@@ -242,8 +236,8 @@ def test_list_of_errors_survives_a_sentence_taken_from_what_if(new_screen):
 
 
 @pytest.mark.parametrize("way", ["dragged", "typed"])
-def test_back_undoes_an_edit_at_the_first_press(new_screen, way):
-    screen = new_screen.open("transitions", model=MODEL, sentence="They run .")
+def test_back_undoes_an_edit_at_the_first_press(screen, way):
+    screen.open("transitions", model=MODEL, sentence="They run .")
     cell = screen.cell("PRON", "VERB")
     before = cell.get_attribute("aria-valuetext")
     with screen.redraw():

@@ -7,12 +7,11 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
-from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import expect
 
 import crfviz
 from crfviz.views.site.folder import write_site
-from tests.support.accessibility import FOUND, WCAG
+from tests.support.accessibility import violations
 
 MODELS = ("upos-en-contextfree", "textbook/ice-cream")
 TYPED = "Time flies like an arrow, they say."
@@ -130,10 +129,9 @@ def test_from_a_file_it_is_explored_and_its_address_says_where(visit, folder):
     expect(page.locator(".said")).to_contain_text("no observation “7”")
     page.get_by_label("Examples").select_option(index=1)
     expect(page.locator(".said")).to_contain_text("Days 24 to 31")
-    page.evaluate(AXE_SCRIPT)
-    assert page.evaluate(FOUND, WCAG) == []
+    assert violations(page) == []
     page.emulate_media(color_scheme="dark")
-    assert page.evaluate(FOUND, WCAG) == []
+    assert violations(page) == []
     again = visit(edited.partition("#")[0], f"#{edited.partition('#')[2]}")
     expect(again.locator('[data-cell="DET,NOUN"]')).to_have_attribute("data-edited", "true")
     expect(again.locator(".word")).to_have_count(len(crfviz.tokenize(TYPED)))

@@ -52,9 +52,10 @@ def assert_equal(found, expected):
     assert found == expected
 
 
-def test_walk_by_keys(screen):
+def test_walk_by_keys_and_by_buttons(screen):
     screen.open("viterbi")
     words = len(chain().words)
+    path = [f"{t},{k}" for t, k in enumerate(chain().analysis.viterbi.path)]
     at_step(screen, 0)
     assert screen.page.evaluate(COLUMNS) == []
     screen.press("End")
@@ -69,11 +70,28 @@ def test_walk_by_keys(screen):
     linked_step(screen, 3)
     screen.press("End")
     at_step(screen, 2 * words)
-    path = chain().analysis.viterbi.path
-    assert screen.read().best == [f"{t},{k}" for t, k in enumerate(path)]
+    assert screen.read().best == path
     linked_step(screen, 2 * words)
+    screen.press("PageUp", "PageUp")  # the way back reveals the best path from its end
+    at_step(screen, 2 * words - 2)
+    assert screen.read().best == path[2:]
     screen.press("Home")
     linked_step(screen, 0)
+    first, back, on, last = screen.page.locator(".stepper button[title]").all()
+    expect(back).to_be_disabled()
+    on.click()
+    on.click()
+    on.click()
+    at_step(screen, 3)
+    screen.press("ArrowRight")
+    at_step(screen, 4)
+    back.click()
+    at_step(screen, 3)
+    linked_step(screen, 3)
+    last.click()
+    at_step(screen, 2 * words)
+    first.click()
+    at_step(screen, 0)
 
 
 def test_an_answer_that_comes_late_does_not_take_a_newer_step_back(screen):
@@ -104,35 +122,6 @@ def test_an_answer_that_comes_late_does_not_take_a_newer_step_back(screen):
     linked_step(screen, 2)
 
 
-def test_walk_back_reveals_the_best_path_from_its_end(screen):
-    screen.open("viterbi")
-    words = len(chain().words)
-    path = chain().analysis.viterbi.path
-    screen.press("End", "PageUp", "PageUp")
-    at_step(screen, 2 * words - 2)
-    assert screen.read().best == [f"{t},{k}" for t, k in enumerate(path)][2:]
-
-
-def test_walk_by_buttons_and_on_by_keys(screen):
-    screen.open("viterbi")
-    first, back, on, last = screen.page.locator(".stepper button[title]").all()
-    last.click()
-    first.click()
-    at_step(screen, 0)
-    expect(back).to_be_disabled()
-    on.click()
-    on.click()
-    on.click()
-    at_step(screen, 3)
-    screen.press("ArrowRight")
-    at_step(screen, 4)
-    back.click()
-    at_step(screen, 3)
-    linked_step(screen, 3)
-    last.click()
-    at_step(screen, 2 * len(chain().words))
-
-
 def test_the_step_is_in_the_link(screen):
     screen.open("viterbi", step="4")
     at_step(screen, 4)
@@ -148,17 +137,25 @@ def test_the_step_is_in_the_link(screen):
     at_step(screen, 5)
 
 
-@pytest.mark.parametrize("path", ["", "viterbi", "transitions"])
-def test_pointing_at_a_node_shows_its_survivor(screen, path):
-    screen.open(path, sentence=SENTENCE)
-    if path == "viterbi":
-        screen.press("End")
+def test_pointing_at_a_node_shows_its_survivor(screen):
+    screen.open("", sentence=SENTENCE)
     tags = chain().tags
     for t, tag in ((5, "NOUN"), (3, "PART"), (5, "PUNCT")):
         screen.node(t, tags.index(tag)).hover()
         assert_highlighted(screen, survivors(t, tags.index(tag)))
     screen.page.locator("h1").hover()
     assert_highlighted(screen, [])
+    while not (node := screen.page.evaluate(FOCUSED))["node"]:  # by keyboard alone
+        screen.press("Tab")
+    t, k = map(int, node["node"].split(","))
+    assert node["name"].startswith(f"{chain().words[t]}: {tags[k]}, marginal ")
+    screen.press("ArrowRight")
+    assert screen.page.evaluate(FOCUSED)["node"] == f"{t + 1},{k}"
+    assert_highlighted(screen, survivors(t + 1, k))
+    screen.press("ArrowUp", "ArrowLeft")
+    moved = screen.page.evaluate(FOCUSED)["node"]
+    assert moved.startswith(f"{t},")
+    assert moved != f"{t},{k}"
 
 
 def test_candidates_of_the_chosen_cell_with_their_sums(screen):
@@ -179,28 +176,8 @@ def test_candidates_of_the_chosen_cell_with_their_sums(screen):
     assert texts[0][0] == expected.tags[expected.analysis.backpointers[t, k]]
 
 
-def test_nodes_are_reached_and_walked_by_keyboard(screen):
-    screen.open("")
-    for _ in range(60):
-        screen.press("Tab")
-        focused = screen.page.evaluate(FOCUSED)
-        if focused["node"]:
-            break
-    t, k = map(int, focused["node"].split(","))
-    assert focused["name"].startswith(f"{chain().words[t]}: {chain().tags[k]}, marginal ")
-    screen.press("ArrowRight")
-    assert screen.page.evaluate(FOCUSED)["node"] == f"{t + 1},{k}"
-    assert_highlighted(screen, survivors(t + 1, k))
-    screen.press("ArrowUp", "ArrowLeft")
-    moved = screen.page.evaluate(FOCUSED)["node"]
-    assert moved.startswith(f"{t},")
-    assert moved != f"{t},{k}"
-
-
 def test_buttons_beside_the_picture_reach_every_cell(screen):
-    screen.open()
-    with screen.redraw():
-        screen.follow("Forward–backward")
+    screen.open("forward-backward")
     title = screen.page.locator(".side-title")
     words, tags = chain().words, sorted(chain().tags)
     for name in ["the word before"] * 6 + ["the tag above"] * 17:

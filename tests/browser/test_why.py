@@ -11,7 +11,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.conditioning import condition, why_not
 from crfviz.chain.questions.flips import smallest_flips
 from crfviz.chain.questions.tipping import strength_intervals, tipping_points
-from tests.support.screen import assert_lattice, assert_rows, chain, named
+from tests.support.screen import assert_rows, chain, named
 
 TERMS = """() => crfviz.all(".terms .term[data-term]").map((row) => [
   Number(row.dataset.term), ...[...row.querySelectorAll(".term-bar")].map((bar) => bar.title)])"""
@@ -29,6 +29,9 @@ def test_the_bars_of_a_clicked_tag_add_up_to_the_gap(screen):
     now = chain()
     k = now.tags.index("NOUN")
     screen.open("why")
+    expect(screen.page.get_by_test_id("stDataFrame")).to_be_visible()
+    first = smallest_flips(now.analysis.potentials, 1)[0]
+    screen.wait_for_text(f"a change of {first.change:+.3f}".replace("-", "−"))
     with screen.redraw():
         click_node(screen, 1, k)
         screen.expect_param("v.at", "1 NOUN")
@@ -49,16 +52,12 @@ def test_the_bars_of_a_clicked_tag_add_up_to_the_gap(screen):
     screen.eventually(check)
 
 
-def test_a_question_can_be_linked(screen):
-    now = chain()
-    screen.open("why", **{"v.at": "2 NOUN"})
-    expected = why_not(now.analysis.potentials, 2, now.tags.index("NOUN"))
-    assert screen.read().rows["why"] == named(expected.path, now.tags)
-
-
-def test_a_pin_settles_everything_and_tells_its_price(screen):
+def test_a_linked_question_is_pinned_with_its_price_or_forbidden_and_both_undone(screen):
     free = chain()
+    noun = free.tags.index("NOUN")
     screen.open("why", **{"v.at": "1 NOUN"})
+    asked = why_not(free.analysis.potentials, 1, noun)
+    assert screen.read().rows["why"] == named(asked.path, free.tags)
     with screen.redraw():
         screen.page.get_by_role("button", name="Pin NOUN at word 2").click()
     given = condition(free.analysis.potentials, {1: "NOUN"})
@@ -68,13 +67,20 @@ def test_a_pin_settles_everything_and_tells_its_price(screen):
 
     def check():
         shown = screen.read()
-        assert shown.marginals[f"1,{free.tags.index('NOUN')}"] == 1
+        assert shown.marginals[f"1,{noun}"] == 1
         assert shown.rows["viterbi"] == named(settled.path, free.tags)
 
     screen.eventually(check)
     with screen.redraw():
         screen.page.get_by_role("button", name="Unpin all").click()
-    screen.eventually(lambda: assert_lattice(screen.read(), free))
+    screen.expect_lattice(free)
+    with screen.redraw():
+        screen.page.get_by_role("button", name="Forbid NOUN at word 2").click()
+    without = chain(edits=Edits(emissions={(1, "NOUN"): -math.inf}))
+    screen.expect_lattice(without)
+    with screen.redraw():
+        screen.press("Control+z")
+    screen.expect_lattice(free)
 
 
 def test_pins_without_a_path_say_so_and_can_be_dropped(screen):
@@ -93,41 +99,6 @@ def test_pins_without_a_path_say_so_and_can_be_dropped(screen):
     screen.eventually(check)
 
 
-def test_forbidding_a_tag_can_be_undone(screen):
-    screen.open("why", **{"v.at": "0 PRON"})
-    with screen.redraw():
-        screen.page.get_by_role("button", name="Forbid PRON at word 1").click()
-    without = chain(edits=Edits(emissions={(0, "PRON"): -math.inf}))
-    screen.eventually(lambda: assert_lattice(screen.read(), without))
-    with screen.redraw():
-        screen.press("Control+z")
-    screen.eventually(lambda: assert_lattice(screen.read(), chain()))
-
-
-def test_the_table_of_the_smallest_flips_is_there(screen):
-    screen.open("why")
-    expect(screen.page.get_by_test_id("stDataFrame")).to_be_visible()
-    first = smallest_flips(chain().analysis.potentials, 1)[0]
-    screen.wait_for_text(f"a change of {first.change:+.3f}".replace("-", "−"))
-
-
-def test_the_ruler_breaks_where_the_best_path_changes(screen):
-    screen.open("transitions")
-    with screen.redraw():
-        screen.cell("DET", "NOUN").click()
-        screen.expect_param("v.weight", "DET NOUN")
-    pieces = tipping_points(chain().analysis.potentials, ("transition", "DET", "NOUN"))
-    ruler = screen.page.locator("[data-ruler]")
-    expect(ruler.locator("[data-piece]")).to_have_count(len(pieces))
-    breaks = [piece.low for piece in pieces[1:]]
-    drawn = ruler.locator("[data-break]").evaluate_all("all => all.map((e) => +e.dataset.break)")
-    near = [value for value in breaks if any(abs(value - mark) < 1e-9 for mark in drawn)]
-    assert drawn == pytest.approx(near, abs=1e-9)
-    assert drawn
-    told = ", ".join(f"{value:.3f}".replace("-", "−") for value in breaks)
-    expect(ruler.locator("svg")).to_have_attribute("aria-label", re.compile(re.escape(told)))
-
-
 # The names of pieces at the pointer or the line of the trained value, and which of them these hide:
 # what is drawn after a name, where it stands.
 POINTED = """() => {
@@ -144,9 +115,22 @@ POINTED = """() => {
 }"""
 
 
-def test_no_mark_of_the_ruler_hides_the_name_of_a_piece(screen):
+def test_the_ruler_breaks_where_the_best_path_changes_and_hides_no_name(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")
+    with screen.redraw():
+        cell.click()
+        screen.expect_param("v.weight", "DET NOUN")
+    pieces = tipping_points(chain().analysis.potentials, ("transition", "DET", "NOUN"))
+    ruler = screen.page.locator("[data-ruler]")
+    expect(ruler.locator("[data-piece]")).to_have_count(len(pieces))
+    breaks = [piece.low for piece in pieces[1:]]
+    drawn = ruler.locator("[data-break]").evaluate_all("all => all.map((e) => +e.dataset.break)")
+    near = [value for value in breaks if any(abs(value - mark) < 1e-9 for mark in drawn)]
+    assert drawn == pytest.approx(near, abs=1e-9)
+    assert drawn
+    told = ", ".join(f"{value:.3f}".replace("-", "−") for value in breaks)
+    expect(ruler.locator("svg")).to_have_attribute("aria-label", re.compile(re.escape(told)))
     pointed = 0
     for value in range(-6, 7):
         with screen.redraw():

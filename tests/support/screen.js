@@ -1,6 +1,6 @@
 // Runs in every page before the app: finds the live stage, and tells what it shows.
 (() => {
-  let known = []; // shadow roots, while anybody else keeps them: a page is used by many tests
+  let known = []; // shadow roots, while anybody else keeps them
   const attachShadow = Element.prototype.attachShadow;
   Element.prototype.attachShadow = function (options) {
     const root = attachShadow.call(this, options);
@@ -136,20 +136,6 @@
       const messages = [...document.querySelectorAll("[data-testid=stToast] [slot=close]")];
       for (const close of messages) close.click();
       return !running() && !messages.length;
-    },
-    // Whether the frame of the page, of which the browser remembers a part, is as a first visit finds it.
-    untouched: () => {
-      const same =
-        innerWidth === 1280 &&
-        innerHeight === 720 &&
-        !matchMedia("(prefers-color-scheme: dark), (prefers-reduced-motion), (forced-colors: active), print").matches &&
-        document.querySelector("[data-testid=stSidebar]")?.dataset.collapsed === "false" &&
-        !document.querySelector("[role=dialog], [data-testid=stPopoverBody]") &&
-        Object.entries(localStorage).every(
-          ([name, value]) => !name.startsWith("stActiveTheme") || /System/.test(value),
-        );
-      if (!same) localStorage.clear();
-      return same;
     },
     // For a moment there may be two, that of a lecture behind it and the page's own.
     titled: (title) =>

@@ -90,33 +90,24 @@ class Screen:
         return self
 
     def visit(self, path="", **params):
-        """Go to an address, until its page is there."""
-        return self.go(path, self.address(path, **params))
+        """Load an address, until its page is there."""
+        return self.load(path, self.address(path, **params))
 
-    def go(self, path, address):
-        """Go to an address of a page, until that is there.
-
-        Where the app is there already, as the browser's Back and Forward go: a third of the work of
-        loading it. On the way lies a page without a stage, so that what is seen afterwards is new,
-        and another sentence, with which go the edits that could be undone.
-        """
-        if self.page.url.startswith(self.app.url) and self.page.locator("h1").count():
-            way = "bring" if path != "bring" else "log-space"
-            self._turn_to(way, self.address(way, sentence="On the way ."))
-            self.page.wait_for_function("crfviz.swept()")
-            self._turn_to(path, address)
-        else:
-            self.page.goto(address)
-            self.expect_title(TITLES[path])
+    def load(self, path, address):
+        """Load an address of a page, until that is there."""
+        self.page.goto(address)
+        self.expect_title(TITLES[path])
         return self
 
-    def _turn_to(self, path, address):
-        """Another page may be on its way, which a key asked for before."""
-        for _ in range(TRIES):
-            self.page.evaluate("(address) => crfviz.turnTo(address)", address)
-            with suppress(Timeout):
-                return self.expect_title(TITLES[path], patience=10 * PAUSE)
-        pytest.fail(f"{TITLES[path]} does not come")
+    def turn(self, path="", **params):
+        """Go on to an address as the browser's Back and Forward do, until its stage is drawn.
+
+        The session stays, and a fifth of the work of loading is done.
+        """
+        with self.redraw():
+            self.page.evaluate("(to) => crfviz.turnTo(to)", self.address(path, **params))
+            self.expect_title(TITLES[path])
+        return self
 
     def follow(self, title):
         """Go to another page by its link."""
@@ -135,13 +126,6 @@ class Screen:
         its message, which takes longer than drawing a page.
         """
         self.page.wait_for_function("(title) => crfviz.titled(title)", arg=title, timeout=patience)
-
-    def as_it_was(self):
-        """Whether no test sees that another one was here: the frame of the page is as it begins."""
-        self.page.unroute_all()
-        self.page.mouse.move(0, 0)
-        self.page.evaluate("document.activeElement?.blur()")
-        return self.page.url.startswith(self.app.url) and self.page.evaluate("crfviz.untouched()")
 
     # waiting
 

@@ -1,0 +1,93 @@
+"""Input that goes wrong, on every page: a plain message, and the edits stay."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.chain.edits import Edits
+from crfviz.text.tokenizer import tokenize
+from tests.browser.test_bad_input import EDIT, HOSTILE, LINK, assert_kept
+from tests.support.screen import SENTENCE, STAGES, assert_rows, chain, tagger
+
+WITHOUT_PATH = "No tag sequence is allowed|log Z = −∞"
+
+
+@pytest.mark.parametrize("path", STAGES)
+def test_hostile_and_long_sentences_are_text(screen, path):
+    long = " ".join(f"w{i}" for i in range(200))
+    screen.open(path, sentence=HOSTILE, **{"v.twin": "1"}, **LINK)
+    screen.expect_param("v.twin", "1")
+    words = [token.text for token in tokenize(HOSTILE)]
+    expect(screen.page.locator("[data-stage] .word span")).to_have_text(words)
+    expect(screen.sentence).to_have_value(HOSTILE)
+    assert_kept(screen, HOSTILE)
+    assert screen.page.evaluate("window.hacked") is None
+    assert screen.page.locator("[data-testid=stMain] img").count() == 0
+    screen.type_sentence(long)
+    screen.wait_for_text("The first 120 of 200 words are drawn.")
+    expect(screen.page.locator("[data-stage] .word")).to_have_count(120)
+    assert_kept(screen, long)
+
+
+@pytest.mark.parametrize("path", STAGES)
+def test_without_an_allowed_path_every_page_says_so_until_reset(screen, path):
+    forbidden = {("START", tag): float("-inf") for tag in tagger().tags}
+    link = ",".join(f"START.{tag}:-inf" for tag in tagger().tags)
+    screen.open(path, t=link)
+    expected = chain(edits=Edits(transitions=forbidden))
+
+    def without_path():
+        assert re.search(WITHOUT_PATH, screen.text())
+        assert screen.text().count("Undo an edit, or restore") <= 1
+        shown = screen.read()
+        assert_rows(shown, expected)
+        assert shown.words == expected.words
+
+    def with_paths():
+        assert not re.search(WITHOUT_PATH, screen.text())
+
+    screen.eventually(without_path)
+    with screen.redraw():
+        screen.page.locator(".st-key-reset button").click()
+    assert_kept(screen, SENTENCE, Edits())
+    screen.eventually(with_paths)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"model": "no-such-model"}, "no-such-model"),
+        ({"t": "DET.NOUN:-3.25,DET.VERB:x"}, "DET.VERB:x"),
+        ({"t": "DET.NOUN:1e999,DET.NOUN:-3.25"}, "DET.NOUN:1e999"),
+        ({"t": "DET.NOUN:-3.25,FOO.BAR:1"}, "“BAR”, “FOO”"),
+        ({"e": "999.NOUN:1", **LINK}, "999.NOUN:1"),
+        ({"k": "many", **LINK}, "many"),
+        ({"k": "1e308", **LINK}, "1e308"),
+        ({"c": "maybe", **LINK}, "maybe"),
+        ({"step": "-1", **LINK}, "-1"),
+        ({"p": "x", **LINK}, "“x”"),
+        ({"v.Rows": "!", **LINK}, "Rows"),
+        ({"zzz": "1", **LINK}, "zzz"),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else value,
+)
+def test_hand_edited_address_says_what_is_wrong(screen, params, message):
+    screen.open("", **params)
+    toasts = screen.page.locator("[data-testid=stToast]")
+    expect(toasts.filter(has_text=message).first).to_be_visible()
+    assert_kept(screen, SENTENCE, EDIT if "t" in params else Edits())
+
+
+@pytest.mark.parametrize("path", ["emissions", "marginals"])
+@pytest.mark.parametrize(
+    "value",
+    ["%00%ff%fe", "1,2,,3", "a" * 3000, "%F0%9F%98%80"],
+    ids=["bytes", "list", "long", "😀"],
+)
+def test_every_parameter_survives_nonsense(screen, value, path):
+    names = ["model", "t", "e", "k", "c", "p", "step", "v.rows", "v.emissions", "v.draw", "zzz"]
+    query = "&".join(f"{name}={value}" for name in names)
+    screen.load(path, f"{screen.app.url}/{path}?{query}")
+    screen.wait({"name": 0, "rev": -1})
+    screen.expect_rows(chain())

@@ -1,0 +1,42 @@
+"""Sentences of every list of the model's errors open in the explorer."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_model_errors import TAGGED, explorer_of, says, upload
+from tests.support.screen import PATIENCE
+
+
+@pytest.mark.parametrize("column", [0, 1], ids=["first", "second"])
+def test_a_sentence_of_two_models_opens_under_either(screen, column):
+    view = {"v.tab": "Two models", "v.kind_of": "loss"}
+    screen.visit("model-errors", model="upos-en", **view)
+    says(screen, "Sentences: loss")
+    with explorer_of(screen, "Sentences: loss", column) as explorer:
+        model = parse_qs(urlsplit(explorer.url).query).get("model")  # none: the first of the list
+        assert (model == ["upos-en"]) == (column == 0)
+        expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
+
+
+def test_an_entity_that_gold_lacks_opens_in_the_explorer(screen):
+    screen.visit("model-errors", model="ner-en", **{"v.tab": "Is it the gold?"})
+    with explorer_of(screen, "Entities in gold or in the prediction alone") as explorer:
+        expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_suspect_opens_in_the_explorer(screen):
+    view = {"v.corpus": "file", "v.tab": "Is it the gold?"}
+    screen.visit("model-errors", model="upos-en", **view)
+    upload(screen, TAGGED)
+    with explorer_of(screen, "Gold to be looked at") as explorer:
+        expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
+
+
+def test_the_list_of_errors_is_filtered_by_kind(screen):
+    screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
+    says(screen, "Errors (71 of 71)")
+    screen.pick(screen.page.get_by_role("combobox", name="Kind"), "near tie")
+    screen.expect_param("v.kind", "near tie")
+    expect(screen.page.get_by_text("Errors (71 of 71)")).to_have_count(0, timeout=PATIENCE)

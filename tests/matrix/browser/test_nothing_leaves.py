@@ -1,0 +1,18 @@
+"""No page asks another server for anything, whatever names are on it."""
+
+import pytest
+
+from crfviz.views.contents import GROUPS
+from tests.browser.test_nothing_leaves import VIEWS, assert_nothing_loads, marked, unguarded
+
+__all__ = ["marked", "unguarded"]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_name_loads_anything_on_the_pages_of_a_group(marked, unguarded, group):
+    assert_nothing_loads(marked, unguarded, [(entry.path, {}) for entry in GROUPS[group]])
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=["-".join([path, *view]) for path, view in VIEWS])
+def test_no_name_loads_anything_in_another_view(marked, unguarded, view):
+    assert_nothing_loads(marked, unguarded, [view])

@@ -1,0 +1,144 @@
+"""Fixtures of the tests in a browser: Chromium, a running app, and screens on it.
+
+All tests of a process share the browser and the server. Each test has a browser context, a page
+and a Streamlit session of its own.
+"""
+
+import os
+import shutil
+from contextlib import contextmanager
+from functools import wraps
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from benchmarks.serving import running_app
+from tests.support.forked_server import fork
+from tests.support.screen import SCRIPT, Screen
+
+CHROMIUM_NAMES = (
+    "chromium-headless-shell",  # Debian's, which draws no window: a sixth less work
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--font-render-hinting=slight",  # with it the shell draws letters as the full browser does
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--js-flags=--no-opt",  # a test ends before optimised code pays: a sixth less work
+]
+PROJECTOR = {"width": 1280, "height": 720}
+# How many times slower the pages are; the server's messages arrive late, too. A test that fails
+# then waits for a time instead of a state.
+SLOW = int(os.environ.get("CRFVIZ_SLOW", "1"))
+MEASURES, SLOW_SCRIPT = (SCRIPT.with_name(name) for name in ("measure.js", "slow.js"))
+
+
+def once_per_session(fixture):
+    """Give all conftests that import a session fixture one value; pytest makes one for each."""
+    values = {}
+
+    @wraps(fixture)
+    def shared(*args, **kwargs):
+        if "value" in values:
+            yield values["value"]
+            return
+        with contextmanager(fixture)(*args, **kwargs) as values["value"]:
+            yield values["value"]
+
+    return shared
+
+
+@pytest.fixture(scope="session")
+@once_per_session
+def chromium():
+    """A headless Chromium; without one the test is skipped, or fails where one is required."""
+    path = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+    if path is None:
+        reason = "no Chromium on this machine (Debian: apt-get install chromium)"
+        if os.environ.get("CRFVIZ_REQUIRE_BROWSER") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+@once_per_session
+def app(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
+    """A server of the app, shared by all tests."""
+    with running_app(tmp_path_factory.mktemp("app") / "server.log", start=fork) as running:
+        yield running
+
+
+@pytest.fixture
+def fresh(chromium):
+    """Create browser contexts that share nothing with others; close them after the test."""
+    contexts = []
+
+    def make(**options):
+        context = chromium.new_context(**{"viewport": PROJECTOR, **options})
+        contexts.append(context)
+        context.add_init_script(path=SCRIPT)
+        context.add_init_script(path=MEASURES)
+        if SLOW > 1:
+            context.add_init_script(path=SLOW_SCRIPT)
+            context.on("page", slow_down)
+        return context
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+def slow_down(page):
+    client = page.context.new_cdp_session(page)
+    client.send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
+
+
+class Watch:
+    """Opens screens, and asserts at the end that nothing broke and nothing went elsewhere."""
+
+    def __init__(self, app):
+        self._app = app
+        self._screens, self._requests, self._errors = [], [], []
+        self._log_before = len(app.log())
+
+    def open(self, context, at=None):
+        page = context.new_page()
+        page.on("request", lambda request: self._requests.append(request.url))
+        page.on("pageerror", lambda error: self._errors.append(str(error)))
+        self._screens.append(Screen(page, at or self._app))
+        return self._screens[-1]
+
+    def assert_quiet(self):
+        texts = [screen.text() for screen in self._screens]
+        assert not self._errors
+        hosts = {urlsplit(url).hostname for url in self._requests if url.startswith("http")}
+        assert hosts <= {"127.0.0.1"}
+        assert not any("Traceback" in text or "could not be drawn" in text for text in texts)
+        assert "Traceback" not in self._app.log()[self._log_before :]
+
+
+@pytest.fixture
+def watch(app, fresh):  # noqa: ARG001 - contexts close after the last look at their pages
+    """Open screens in browser contexts; assert afterwards that nothing broke."""
+    watch = Watch(app)
+    yield watch.open
+    watch.assert_quiet()
+
+
+@pytest.fixture
+def screen(watch, fresh):
+    """A page on the app in a browser context of its own, where nothing moves by itself."""
+    return watch(fresh(reduced_motion="reduce"))
