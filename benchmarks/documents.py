@@ -7,7 +7,7 @@ import itertools
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.files.merging import keep
 from crfviz.annotations.store.store import open_store
-from crfviz.corpus.excerpts import read_excerpt
+from crfviz.taggers.registry import read_excerpt
 
 EXCERPT = "excerpts/ewt-dev.conllu"
 

@@ -28,7 +28,7 @@ from crfviz.chain.questions.entities import (
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
 from crfviz.chain.questions.sensitivity import expected_counts, gradient_step, influence
 from crfviz.chain.questions.tipping import strength_intervals, tipping_points
-from crfviz.taggers.occlusion import occlude
+from crfviz.taggers.perturbations import occlude
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.tokenizer import tokenize
 

@@ -16,10 +16,10 @@ from typing import Any
 import gold_errors
 import torch
 
-from crfviz.corpus.counts.parts import IN_TRAINING
+from crfviz.corpus.counts.run_counts import IN_TRAINING
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.analysis import full_record, tables_of
-from crfviz.corpus.tables.slices import slice_table
+from crfviz.corpus.tables.errors import slice_table
+from crfviz.corpus.tables.report import full_record, tables_of
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.formats import read_sentences
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from crfviz.taggers.brought.draft import Reading
-from crfviz.taggers.brought.files import understand_files
+from crfviz.taggers.brought.files import validate_files
+from crfviz.taggers.brought.parsed_model import Reading
 from crfviz.taggers.registry import load_tagger
 
 # label: sentences, words, tags, whether each step has its own matrix
@@ -34,7 +34,7 @@ def write_brought(parent: Path) -> Iterator[tuple[str, Path]]:
             arrays["transitions"] = random.normal(size=(tags, tags))
         file = io.BytesIO()
         np.savez(file, allow_pickle=False, **arrays)
-        understood = understand_files([("scores.npz", file.getvalue())], Reading(), load_tagger)
+        understood = validate_files([("scores.npz", file.getvalue())], Reading(), load_tagger)
         folder = parent / label.replace(" ", "-").replace(":", "")
         folder.mkdir()
         understood.write(folder)

@@ -34,7 +34,7 @@ from crfviz.corpus.training.perceptron import (
     decode_greedily,
     train_perceptron,
 )
-from crfviz.taggers.perceptron.tagger import PerceptronTagger
+from crfviz.taggers.perceptron import PerceptronTagger
 from crfviz.taggers.registry import SHIPPED
 from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence

@@ -30,14 +30,13 @@ from report import in_markdown
 from crfviz.annotations.teaching.gains import Score, gain
 from crfviz.annotations.teaching.learning import METHODS, labelled, learn
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.corpus.excerpts import excerpt_for, read_excerpt
 from crfviz.corpus.metrics import calibration_error
 from crfviz.corpus.training.labelled import bucket, collate
 from crfviz.corpus.training.neural import constrained_crf, fit_temperature
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.taggers.neural.network import Network
 from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
-from crfviz.taggers.registry import load_tagger
+from crfviz.taggers.registry import excerpt_for, load_tagger, read_excerpt
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import read_sentences
 from crfviz.text.schemes import OUTSIDE, repair

@@ -51,16 +51,16 @@ class FormatError(CrfvizError):
 
 
 class ModelError(CrfvizError):
-    """A model folder that is no model; the message says which file and which field."""
+    """Invalid model folder; the message names the file and the field."""
 
 
 class StoreError(CrfvizError):
-    """Annotations that cannot be read or kept; the message says why and what to do."""
+    """Annotations cannot be read or saved; the message says why and what to do."""
 
 
 class ConflictError(StoreError):
-    """The annotation was stored meanwhile from another place; nothing was overwritten."""
+    """Another session stored the annotation in the meantime; nothing was overwritten."""
 
 
 class LostStoreError(StoreError):
-    """The store is gone, replaced or read-only: nothing is confirmed until it is back."""
+    """The store is missing, replaced or read-only; nothing is saved until it is back."""

@@ -1,4 +1,4 @@
-"""Hard constraints: what the BIO scheme forbids.
+"""Hard constraints of the BIO scheme.
 
 B-X begins an entity of type X, I-X continues one, O is outside. So I-X may only follow B-X or I-X
 of the same type, and no sentence begins with it. Every other tag may follow every tag.
@@ -18,14 +18,14 @@ from crfviz.text.schemes import OUTSIDE, may_follow
 
 @dataclass(frozen=True, eq=False)
 class BioRules:
-    """What the scheme allows; everything may end a sentence."""
+    """Allowed transitions and starts; any tag may end a sentence."""
 
     transitions: Tensor  # (K, K) bool, from and to
     start: Tensor  # (K,) bool
 
 
 def bio_rules(tags: Sequence[str]) -> BioRules:
-    """The rules for a list of K tag names.
+    """Return the BIO rules for K tag names.
 
     Example:
         >>> bio_rules(["O", "B-PER", "I-PER"]).start.tolist()
@@ -38,7 +38,7 @@ def bio_rules(tags: Sequence[str]) -> BioRules:
 
 
 def constrain(potentials: Potentials) -> Potentials:
-    """The same with everything forbidden that BIO forbids, by the names of the tags."""
+    """Return the chain with every transition and start that BIO forbids set to -inf."""
     rules = bio_rules(potentials.tag_names)
     return replace(
         potentials,
@@ -48,7 +48,7 @@ def constrain(potentials: Potentials) -> Potentials:
 
 
 def illegal_positions(tags: Sequence[str]) -> list[int]:
-    """The positions whose tag may not follow the tag before, in a sequence of tag names.
+    """Return the positions whose tag may not follow the tag before, in a sequence of tag names.
 
     Example:
         >>> illegal_positions(["I-PER", "O", "B-LOC", "I-PER"])

@@ -52,11 +52,11 @@ class CRF(nn.Module):
             nn.init.uniform_(parameter, -0.1, 0.1)
 
     def extra_repr(self) -> str:
-        """What stands between the brackets of `repr`."""
+        """Return the text between the brackets of `repr`."""
         return f"num_tags={self.num_tags}"
 
     def log_likelihood(self, emissions: Tensor, tags: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Log of the probability of each tagging, (B,) nats; -inf where it is forbidden.
+        """Return log of the probability of each tagging, (B,) nats; -inf where it is forbidden.
 
         Raises:
             UnknownTagError: a tag at a word is not from 0 to K-1.
@@ -99,7 +99,7 @@ class CRF(nn.Module):
         return batch.lists(tags)
 
     def marginals(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The probability of each tag at each word, (B, T, K).
+        """Return the probability of each tag at each word, (B, T, K).
 
         Rows of words sum to 1, rows of padding and of sentences without an allowed path are 0.
         """
@@ -120,7 +120,7 @@ class CRF(nn.Module):
         return Scores(rows, *map(numbers, self._moves()))
 
     def _checked(self, emissions: Tensor, mask: Tensor | None) -> tuple[Padded, Rows]:
-        """The batch with the rows of its emissions."""
+        """Validate the shapes and return the batch with its rows of emissions."""
         if emissions.dim() != 3 or emissions.shape[-1] != self.num_tags:
             raise ShapeError(
                 f"emissions must be (B, T, {self.num_tags}), got {tuple(emissions.shape)}"
@@ -139,7 +139,7 @@ class CRF(nn.Module):
         return batch, rows
 
     def _checked_tags(self, tags: Tensor, batch: Padded) -> Rows:
-        """The rows of the tags."""
+        """Validate the tags and return their rows."""
         if tags.shape != batch.mask.shape:
             raise ShapeError(
                 f"tags must be {tuple(batch.mask.shape)} to match the emissions,"
@@ -160,7 +160,7 @@ def _log_likelihood(
     tags: Tensor,
     mask: Tensor,
 ) -> Tensor:
-    """`CRF.log_likelihood` in log space, for torch to differentiate as often as it likes."""
+    """Compute `CRF.log_likelihood` in log space, differentiable any number of times."""
     words = torch.where(mask[..., None], emissions, 0.0)
     score = recursions.path_score(words, transitions, start, end, tags * mask, mask)
     log_partition = recursions.log_partition(words, transitions, start, end, mask)
@@ -170,7 +170,7 @@ def _log_likelihood(
 def _marginals(
     emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, *, mask: Tensor
 ) -> Tensor:
-    """`CRF.marginals` in log space."""
+    """Compute `CRF.marginals` in log space."""
     words = torch.where(mask[..., None], emissions, 0.0)
     log_alpha = recursions.forward(words, transitions, start, mask)
     log_beta = recursions.backward(words, transitions, end, mask)

@@ -1,11 +1,12 @@
-"""Exact samples from the distribution over paths, and how often they use every tag and every move.
+"""The distribution over paths: exact samples, entropies and pair marginals.
 
-A pile of samples is drawn by the inverse distribution function, from random numbers of its own: the
-first samples of a seed stay the same however many follow. The share of samples that use a tag
-approaches its marginal; the gap shrinks like 1 / sqrt(n).
+Samples are drawn by inversion from random numbers of their own: the first samples of a seed stay
+the same however many follow. The share of samples with a tag approaches its marginal; the gap
+shrinks like 1 / sqrt(n). The entropies of single words add up to at least the entropy of the paths.
 
 Source: Scott, "Bayesian Methods for Hidden Markov Models" (2002), for drawing backwards along α;
-Devroye, "Non-Uniform Random Variate Generation" (1986), chapter II.2, for inversion.
+Devroye, "Non-Uniform Random Variate Generation" (1986), chapter II.2, for inversion; Cover and
+Thomas, "Elements of Information Theory" (2006), theorem 2.6.6, for entropies.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +28,7 @@ from crfviz.exceptions import CrfvizError
 
 @dataclass(frozen=True, eq=False)
 class SampleCounts:
-    """Samples, and how often they use what."""
+    """Samples with the number of times they use each tag and transition."""
 
     paths: Tensor  # (n, T) long, in the order they were drawn
     uses: Tensor  # (T, K) long, samples with a tag at a word; each row sums to n
@@ -70,7 +71,7 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
 
 
 def sample_counts(potentials: Potentials, n: int, seed: int) -> SampleCounts:
-    """The first n samples of a seed, in O(n T K + T K^2).
+    """Return the first n samples of a seed, in O(n T K + T K^2).
 
     Raises:
         CrfvizError: `n` or `seed` is negative.
@@ -95,7 +96,7 @@ def sample_counts(potentials: Potentials, n: int, seed: int) -> SampleCounts:
 
 
 def largest_gap(frequencies: Tensor, marginals: Tensor) -> tuple[float, int, int]:
-    """Where two (T, K) tables lie farthest apart: the gap, the position and the tag id."""
+    """Return the gap, position and tag id where two (T, K) tables differ most."""
     gaps = (frequencies - marginals).abs()
     place = int(gaps.argmax())
     position, tag = divmod(place, gaps.shape[1])
@@ -105,7 +106,7 @@ def largest_gap(frequencies: Tensor, marginals: Tensor) -> tuple[float, int, int
 def _draw_paths(
     potentials: Potentials, chances: Callable[[Tensor], Tensor], choose: Callable[[Tensor], Tensor]
 ) -> Tensor:
-    """(n, T) tags, chosen from the last one on by what `chances` makes of log-weights."""
+    """Return (n, T) tags, drawn from the last word to the first."""
     with torch.no_grad():
         transitions = potentials.transitions
         log_alpha = recursions.forward(potentials.emissions, transitions, potentials.start)
@@ -127,7 +128,7 @@ def _tag_for(cumulated: Tensor, numbers: Tensor) -> Tensor:
 
 
 def position_entropies(tables: ForwardBackward) -> Tensor:
-    """The entropy of each word's tag, from 0 (certain) to log K (all tags alike).
+    """Return the entropy of each word's tag, from 0 (certain) to log K (all tags alike).
 
     It is (T,) nats, zeros if no path is allowed.
     """
@@ -136,7 +137,7 @@ def position_entropies(tables: ForwardBackward) -> Tensor:
 
 
 def cumulated_mass(paths: Iterable[Path]) -> list[float]:
-    """The probability of the first one, two, ... paths together: rising, in [0, 1]."""
+    """Return the probability of the first one, two, ... paths together: rising, in [0, 1]."""
     return [min(1.0, mass) for mass in accumulate(path.probability for path in paths)]
 
 

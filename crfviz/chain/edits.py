@@ -1,4 +1,4 @@
-"""One weight of a chain, named by what it scores.
+"""Weights of a chain by name, and sparse edits of a trained chain.
 
     ("transition", from, to)    ("start", tag)    ("end", tag)    ("emission", position, tag)
 
@@ -6,10 +6,11 @@ Tags are given by id or by name and come back as ids. Where a matrix is shown, t
 its row START and the end scores its column END: there a weight is a move.
 
 A path uses a start, end or emission weight at most once, and a transition up to T-1 times: its
-score is (everything else) + uses * value, a line in the value of that one weight.
+score is (everything else) + uses * value, a line in the value of that weight. With one matrix for
+each step, a transition is still one weight, the same at every step.
 
-With one matrix for each step, a transition is still one weight: its value is what
-`Potentials.with_transition` writes into every step.
+Edits are few cells against a whole model, so a link with them stays short, "reset" means no edits,
+and before and after are both at hand.
 """
 
 import math
@@ -24,7 +25,7 @@ from torch import Tensor
 
 from crfviz.chain.potentials import LARGEST, Potentials, Tag
 from crfviz.exceptions import CrfvizError, ScoreError, ShapeError
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 
 START = "START"  # as "from" it means the start scores, even if there is a tag of that name
 END = "END"  # as "to" it means the end scores, likewise
@@ -53,7 +54,7 @@ WeightId = (  # the same in tag ids
 
 
 def weight_of(move: Move) -> Weight:
-    """The weight of a move.
+    """Return the weight of a move.
 
     Example:
         >>> weight_of(("DET", "NOUN")), weight_of((START, "DET"))
@@ -68,12 +69,12 @@ def weight_of(move: Move) -> Weight:
 
 
 def path_moves(names: Sequence[str], path: Sequence[int]) -> list[Move]:
-    """The T+1 moves of a path of tag ids: the way in, the steps, the way out."""
+    """Return the T+1 moves of a path of tag ids: start, steps, end."""
     return list(pairwise([START, *(names[tag] for tag in path), END]))
 
 
 def weight_matrix(potentials: Potentials, step: int = 0) -> Tensor:
-    """(K+1, K+1) one step's scores: those of START on top, those of END at the right, nats.
+    """Return (K+1, K+1) one step's scores: those of START on top, those of END at the right, nats.
 
     NaN from START to END, which is no move; for transitions of a single word see `Potentials.step`.
     """
@@ -85,7 +86,7 @@ def weight_matrix(potentials: Potentials, step: int = 0) -> Tensor:
 
 
 def resolve(potentials: Potentials, weight: Weight) -> WeightId:
-    """The same weight in tag ids.
+    """Return the same weight in tag ids.
 
     Raises:
         CrfvizError: it has none of the four forms.
@@ -106,12 +107,12 @@ def resolve(potentials: Potentials, weight: Weight) -> WeightId:
 
 
 def with_weight(potentials: Potentials, weight: Weight, value: float) -> Potentials:
-    """The same with another value for one weight, in nats; a transition at every step."""
+    """Return the chain with another value for one weight, in nats."""
     return with_weights(potentials, {weight: value})
 
 
 def with_weights(potentials: Potentials, values: Mapping[Weight, float]) -> Potentials:
-    """The same with other values for some weights, in nats; a transition at every step.
+    """Return the chain with other values for some weights, in nats.
 
     All in one new chain, which is checked once: a chain for each is slow where there are many.
 
@@ -135,7 +136,7 @@ def with_weights(potentials: Potentials, values: Mapping[Weight, float]) -> Pote
 
 
 def value_of(potentials: Potentials, weight: WeightId) -> float:
-    """The value of one weight in the chain, in nats.
+    """Return the value of one weight in the chain, in nats.
 
     Raises:
         CrfvizError: a transition has another score at each step, so that it has no one value.
@@ -152,7 +153,7 @@ def value_of(potentials: Potentials, weight: WeightId) -> float:
 
 
 def uses(weight: WeightId, path: Sequence[int]) -> int:
-    """How often a path of tag ids uses a weight."""
+    """Return how often a path of tag ids uses a weight."""
     match weight:
         case ("transition", before, after):
             return sum(move == (before, after) for move in pairwise(path))
@@ -185,18 +186,20 @@ class Edits:
 
     def __post_init__(self) -> None:
         if not 0.0 <= _number(self.strength) < math.inf:
-            got = shown_value(self.strength)
+            got = abbreviate_value(self.strength)
             raise ScoreError(f"strength must be finite and not negative, got {got}")
         for name, cells in (("transitions", self.transitions), ("emissions", self.emissions)):
             if not isinstance(cells, Mapping):
-                raise ShapeError(f"{name} must map cells to scores, got {shown_value(cells)}")
+                raise ShapeError(f"{name} must map cells to scores, got {abbreviate_value(cells)}")
             for cell, score in cells.items():
                 if not (abs(number := _number(score)) <= LARGEST or number == -math.inf):
-                    got = f"of {shown_value(cell)} must be -inf or finite, got {shown_value(score)}"
-                    raise ScoreError(f"the score {got}")
+                    raise ScoreError(
+                        f"the score of {abbreviate_value(cell)} must be -inf or finite, "
+                        f"got {abbreviate_value(score)}"
+                    )
 
     def __len__(self) -> int:
-        """How many things differ from the trained model."""
+        """Count the differences from the trained model."""
         cells = len(self.transitions) + len(self.emissions)
         return cells + (self.strength != 1.0) + (not self.constrained)
 
@@ -204,11 +207,11 @@ class Edits:
         return len(self) > 0
 
     def with_transition(self, from_tag: str, to_tag: str, score: float) -> "Edits":
-        """These and one transition more; START and END name the start and end scores."""
+        """Return these edits and one transition; START and END name start and end scores."""
         return replace(self, transitions={**self.transitions, (from_tag, to_tag): score})
 
     def with_emission(self, position: int, tag: str, score: float) -> "Edits":
-        """These and one emission more."""
+        """Return these edits and one emission."""
         return replace(self, emissions={**self.emissions, (position, tag): score})
 
     def reaching(self, now: Potentials, wanted: Potentials) -> "Edits":
@@ -233,7 +236,7 @@ class Edits:
         return replace(self, transitions={**self.transitions, **cells})
 
     def without(self, cell: Move | Cell) -> "Edits":
-        """These without the edit of one cell, if there is one."""
+        """Return these edits without the edit of one cell."""
         return replace(
             self,
             transitions={key: score for key, score in self.transitions.items() if key != cell},
@@ -241,7 +244,7 @@ class Edits:
         )
 
     def apply(self, potentials: Potentials) -> Potentials:
-        """The edited chain of a sentence.
+        """Return the edited chain of a sentence.
 
         Emission edits behind the end of the sentence wait until it is longer again. `constrained`
         is for the tagger, which builds the chain: what it has forbidden cannot be told from here.
@@ -258,7 +261,7 @@ class Edits:
 
 
 def _number(value: object) -> float:
-    """A score as a float; NaN where it is no number."""
+    """Return a score as a float; NaN where it is no number."""
     with suppress(TypeError, ValueError, OverflowError):
         return math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
     return math.nan

@@ -49,7 +49,7 @@ _LOG_PARTITIONS: WeakKeyDictionary[Potentials, float] = WeakKeyDictionary()  # n
 
 
 def forward_backward(potentials: Potentials) -> ForwardBackward:
-    """All tables of the sum over paths, in O(T K^2).
+    """Return all tables of the sum over paths, in O(T K^2).
 
     Example:
         >>> coin = Potentials([[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]])
@@ -71,7 +71,7 @@ class Posterior(NamedTuple):
 
 
 def posteriors(chains: ChainsOrBatch) -> list[Posterior]:
-    """Those of one chain or more with the same tags, all of them at once."""
+    """Return those of one chain or more with the same tags, all of them at once."""
     batch = chain_batch(chains)
     found = None
     if batch.steps.ndim == 2:
@@ -89,7 +89,7 @@ def posteriors(chains: ChainsOrBatch) -> list[Posterior]:
 
 
 def log_partition(potentials: Potentials) -> float:
-    """Log Z alone, in nats; -inf if no path is allowed."""
+    """Return log Z alone, in nats; -inf if no path is allowed."""
     known = _LOG_PARTITIONS.get(potentials)
     if known is None:
         if tables := compiled.tables(potentials.scores()):
@@ -120,7 +120,7 @@ def _by_arrays(potentials: Potentials) -> ForwardBackward:
 
 
 def _sums(potentials: Potentials) -> Sums | None:
-    """Both sweeps by products, or None where these are not exact."""
+    """Return both sweeps by products, or None where these are not exact."""
     return sums(*potentials.scores(), pack_one(potentials.num_tokens))
 
 

@@ -1,4 +1,4 @@
-"""How a result shows itself in a notebook. What it looks like is said by the views, not here."""
+"""HTML representation of results in notebooks; the views register how each class looks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ HTML_VIEWS: dict[type, Callable[[Any], str]] = {}  # by class, what makes HTML o
 
 
 class NotebookRepr:
-    """Something that notebooks draw as HTML, where a view of it is known; else as text."""
+    """Base of results that notebooks show as HTML if a view is registered, else as text."""
 
     __slots__ = ()
 

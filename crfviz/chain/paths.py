@@ -53,7 +53,7 @@ class Terms:
     transitions: Array  # (T+1,) start first, end last, and between them the T-1 steps
 
     def all(self) -> list[float]:
-        """The 2T+1 terms in one list: emissions, start, steps, end."""
+        """Return the 2T+1 terms in one list: emissions, start, steps, end."""
         return [*self.emissions.tolist(), *self.transitions.tolist()]
 
     @property
@@ -63,7 +63,7 @@ class Terms:
 
 
 def terms(potentials: Potentials, path: Sequence[int]) -> Terms:
-    """The terms of a path of tag ids; -inf where it is forbidden."""
+    """Return the terms of a path of tag ids; -inf where it is forbidden."""
     return Terms(*potentials.terms(path))
 
 
@@ -105,7 +105,7 @@ class Lead:
 
 
 def lead(potentials: Potentials, winner: Sequence[int], rival: Sequence[int]) -> Lead:
-    """What an allowed path has over another one, both of tag ids."""
+    """Return what an allowed path has over another one, both of tag ids."""
     return Lead(terms(potentials, winner), terms(potentials, rival))
 
 

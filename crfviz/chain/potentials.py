@@ -24,7 +24,7 @@ from crfviz.exceptions import (
     ShapeError,
     UnknownTagError,
 )
-from crfviz.text.lines import shown, shown_value
+from crfviz.text.files import abbreviate, abbreviate_value
 
 LARGEST = 1e100  # of a finite score: sums over a sentence must not overflow to -inf
 
@@ -93,7 +93,7 @@ class Potentials(NotebookRepr):
         tokens: Sequence[str] | None = None,
     ) -> None:
         if isinstance(tokens, str):  # a text of tags is one letter each, and has to be K long
-            raise ShapeError(f"tokens must be a list of words, got the text {shown(tokens)}")
+            raise ShapeError(f"tokens must be a list of words, got the text {abbreviate(tokens)}")
         scores = as_numbers("emissions", emissions)
         if scores.dim() > 0 and scores.shape[0] == 0:
             raise EmptySentenceError("expected a sentence of at least one word, got none")
@@ -142,7 +142,7 @@ class Potentials(NotebookRepr):
         return self.transitions.expand(self.num_tokens - 1, -1, -1)
 
     def step(self, t: int) -> Tensor:
-        """(K, K) transitions from word t to word t+1.
+        """Return (K, K) transitions from word t to word t+1.
 
         Where each step has its own matrix and there is a single word, there is none: it is NaN.
         """
@@ -157,7 +157,7 @@ class Potentials(NotebookRepr):
         return self._scores
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """The same with one matrix of transitions for each step."""
+        """Return the same with one matrix of transitions for each step."""
         return self._arrays
 
     @cached_property
@@ -175,7 +175,7 @@ class Potentials(NotebookRepr):
         return emissions, _view(self.steps), start, end
 
     def first_words(self, n: int) -> "Potentials":
-        """The chain of the first `n` words, which may end there like any other."""
+        """Return the chain of the first `n` words, which may end there like any other."""
         return replace(
             self,
             emissions=self.emissions[:n],
@@ -184,18 +184,18 @@ class Potentials(NotebookRepr):
         )
 
     def tag_id(self, tag: Tag) -> int:
-        """The id of a tag given by name or by id."""
+        """Return the id of a tag given by name or by id."""
         with suppress(TypeError, ValueError):  # not an integer, not among the names
             number = self.tag_names.index(tag) if isinstance(tag, str) else index(tag)
             if 0 <= number < self.num_tags:
                 return number
         raise UnknownTagError(
             f"expected one of the tags {', '.join(self.tag_names)}"
-            f" or an id from 0 to {self.num_tags - 1}, got {shown_value(tag)}"
+            f" or an id from 0 to {self.num_tags - 1}, got {abbreviate_value(tag)}"
         )
 
     def position(self, position: int) -> int:
-        """The position of a word, a whole number from 0 to T-1, as a plain integer."""
+        """Return the position of a word, a whole number from 0 to T-1, as a plain integer."""
         last = self.num_tokens - 1
         try:
             number = index(position)
@@ -206,20 +206,20 @@ class Potentials(NotebookRepr):
         return number
 
     def with_transition(self, from_tag: Tag, to_tag: Tag, score: float) -> "Potentials":
-        """The same with another score for one transition, at every step."""
+        """Return the same with another score for one transition, at every step."""
         cell = (..., self.tag_id(from_tag), self.tag_id(to_tag))
         return self._with("transitions", cell, score)
 
     def with_emission(self, position: int, tag: Tag, score: float) -> "Potentials":
-        """The same with another score for one tag at one word."""
+        """Return the same with another score for one tag at one word."""
         return self._with("emissions", (self.position(position), self.tag_id(tag)), score)
 
     def with_start(self, tag: Tag, score: float) -> "Potentials":
-        """The same with another score for beginning with `tag`."""
+        """Return the same with another score for beginning with `tag`."""
         return self._with("start", (self.tag_id(tag),), score)
 
     def with_end(self, tag: Tag, score: float) -> "Potentials":
-        """The same with another score for ending with `tag`."""
+        """Return the same with another score for ending with `tag`."""
         return self._with("end", (self.tag_id(tag),), score)
 
     def pin(self, pins: Mapping[int, Tag]) -> "Potentials":
@@ -227,7 +227,7 @@ class Potentials(NotebookRepr):
         if not isinstance(pins, Mapping):
             raise ShapeError(
                 f"pins must map positions to tags, such as {{0: {self.tag_names[0]!r}}}, "
-                f"got {shown_value(pins)}"
+                f"got {abbreviate_value(pins)}"
             )
         emissions = self.emissions.clone()
         for position, tag in pins.items():
@@ -254,7 +254,7 @@ class Potentials(NotebookRepr):
         )
 
     def altered(self, **tables: Tensor) -> "Potentials":
-        """The same with other scores in some tables, which nobody else may change.
+        """Return the same with other scores in some tables, which nobody else may change.
 
         Made here, of the shapes and kinds that they had: the scores alone are checked.
 
@@ -269,9 +269,9 @@ class Potentials(NotebookRepr):
         return made
 
     def path(self, path: Sequence[Tag]) -> list[int]:
-        """The ids of a path of T tags, by id or by name."""
+        """Return the ids of a path of T tags, by id or by name."""
         if not isinstance(path, Sized):
-            raise ShapeError(f"path must be {self.num_tokens} tags, got {shown_value(path)}")
+            raise ShapeError(f"path must be {self.num_tokens} tags, got {abbreviate_value(path)}")
         if len(path) != self.num_tokens:
             raise ShapeError(f"path must have {self.num_tokens} tags, got {len(path)}")
         ids = [tag for tag in path if type(tag) is int]
@@ -344,7 +344,7 @@ class Potentials(NotebookRepr):
 
 def _names(name: str, values: Iterable[str]) -> tuple[str, ...]:
     if not isinstance(values, Iterable):
-        raise ShapeError(f"{name} must be a list of names, got {shown_value(values)}")
+        raise ShapeError(f"{name} must be a list of names, got {abbreviate_value(values)}")
     return tuple(values)
 
 
@@ -354,7 +354,7 @@ def _view(scores: Tensor) -> Array:
 
 
 def as_numbers(name: str, values: ArrayLike) -> Tensor:
-    """A float64 copy on the CPU; a tensor that wants a gradient stays connected to it."""
+    """Return a float64 copy on the CPU; a tensor that wants a gradient stays connected to it."""
     if isinstance(values, Tensor):
         if values.dtype is torch.float64 and values.is_cpu:
             return values.clone()

@@ -53,7 +53,7 @@ def logsumexp(scores: Array, dim: int) -> Array:
 
 
 def maximum(scores: Array, dim: int) -> Array:
-    """The largest score along `dim`."""
+    """Return the largest score along `dim`."""
     if not isinstance(scores, Tensor):
         return np.asarray(np.maximum.reduce(scores, dim))
     return scores.amax(dim)
@@ -203,7 +203,7 @@ def walk_back(last: Array, before: Array, choose: Callable[[Array], Tags]) -> li
 
 
 def products(first: Tensor, weights: Tensor) -> Tensor:
-    """The forward recursion without logarithms: each row is the row before times a matrix.
+    """Return the forward recursion without logarithms: each row is the row before times a matrix.
 
     From row 0, (K,), or several of them, (..., K), and weights (T-1, K, K) to (T, ..., K).
     """
@@ -216,7 +216,7 @@ def products(first: Tensor, weights: Tensor) -> Tensor:
 def best_by_uses(
     emissions: Scores, transitions: Scores, start: Scores, end: Scores, before: int, after: int
 ) -> Scores:
-    """The best score among the paths with exactly n uses of a transition, for every n.
+    """Return the best score among the paths with exactly n uses of a transition, for every n.
 
     The number of uses n joins the state. For the transition a -> b,
 
@@ -280,21 +280,21 @@ def best_with_change(
 
 
 def _columns(table: Array) -> Sequence[Array]:
-    """The (..., K) columns of a (..., T, K) table."""
+    """Return the (..., K) columns of a (..., T, K) table."""
     if isinstance(table, Tensor):
         return table.unbind(-2)
     return list(table)
 
 
 def _table(columns: list[Array]) -> Array:
-    """The (..., T, K) table of (..., K) columns."""
+    """Return the (..., T, K) table of (..., K) columns."""
     if isinstance(columns[0], Tensor):
         return torch.stack(columns, -2)
     return np.stack(columns, -2)
 
 
 def _steps(transitions: Array, num_tokens: int) -> Sequence[Array]:
-    """One (K, K) matrix for each of the T-1 steps between words."""
+    """Return one (K, K) matrix for each of the T-1 steps between words."""
     if transitions.ndim == 2:
         return [transitions] * (num_tokens - 1)
     return list(transitions)

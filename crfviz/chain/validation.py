@@ -1,4 +1,4 @@
-"""The numbers that a chain is asked with, checked: sizes of changes, and how many of something."""
+"""Checks of numbers and counts that callers pass to the chain."""
 
 import math
 from contextlib import suppress
@@ -6,13 +6,13 @@ from numbers import Real
 from operator import index
 
 from crfviz.exceptions import CrfvizError
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 
 MAX_COUNT = 2**31 - 1  # of whatever is asked for a number of times
 
 
 def require_number(name: str, value: object, at_least: float = -math.inf) -> float:
-    """A finite number as a plain float.
+    """Return a finite number as a plain float.
 
     Raises:
         CrfvizError: it is no number, NaN, infinite, or less than `at_least`.
@@ -23,11 +23,11 @@ def require_number(name: str, value: object, at_least: float = -math.inf) -> flo
     if math.isfinite(number) and number >= at_least:
         return number
     bound = "" if at_least == -math.inf else f" of at least {at_least:g}"
-    raise CrfvizError(f"{name} must be a finite number{bound}, got {shown_value(value)}")
+    raise CrfvizError(f"{name} must be a finite number{bound}, got {abbreviate_value(value)}")
 
 
 def require_count(name: str, value: object, at_least: int = 1) -> int:
-    """A whole number as a plain integer.
+    """Return a whole number as a plain integer.
 
     Raises:
         CrfvizError: it is no whole number, less than `at_least`, or more than `MAX_COUNT`.
@@ -37,5 +37,7 @@ def require_count(name: str, value: object, at_least: int = 1) -> int:
         if at_least <= number <= MAX_COUNT:
             return number
         if number > MAX_COUNT:
-            raise CrfvizError(f"{name} must be at most {MAX_COUNT:,}, got {shown_value(value)}")
-    raise CrfvizError(f"{name} must be at least {at_least}, got {shown_value(value)}")
+            raise CrfvizError(
+                f"{name} must be at most {MAX_COUNT:,}, got {abbreviate_value(value)}"
+            )
+    raise CrfvizError(f"{name} must be at least {at_least}, got {abbreviate_value(value)}")

@@ -27,11 +27,11 @@ from crfviz.annotations.files.merging import (
 from crfviz.annotations.mixing import TagRules, in_words, tag_sets
 from crfviz.annotations.records import STATES, Merged
 from crfviz.annotations.store.store import Store, file_of, open_store
-from crfviz.commands.names import require_file, require_folder, require_known
+from crfviz.commands.name_checks import require_file, require_folder, require_known
 from crfviz.commands.tag import printable
 from crfviz.corpus.table import Table, TableRow, aligned
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.text.whole_files import write_whole
+from crfviz.text.files import write_atomically
 
 SHOWN = 20  # problems of a file that are printed
 COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
@@ -161,7 +161,7 @@ def _export(store: Store, options: argparse.Namespace) -> None:
 
 
 def _format(options: argparse.Namespace) -> FileFormat:
-    """The format that is asked for, or that the name of the file says."""
+    """Return the format that is asked for, or that the name of the file says."""
     if options.format or options.out is None or not options.out.suffix:
         chosen: FileFormat = options.format or "conllu"
         return chosen
@@ -173,7 +173,7 @@ def _format(options: argparse.Namespace) -> FileFormat:
 def _write(path: Path, pieces: Sequence[bytes]) -> None:
     if path.exists() and not path.is_file():
         raise FormatError(f"{path}: cannot be written: it is no plain file")
-    write_whole(path, pieces)
+    write_atomically(path, pieces)
 
 
 def _import(store: Store, options: argparse.Namespace) -> None:
@@ -197,7 +197,7 @@ def _import(store: Store, options: argparse.Namespace) -> None:
 
 
 def _read(path: Path, options: argparse.Namespace) -> Import:
-    """A file whose sentences can be stored; what is wrong with others is said."""
+    """Return a file whose sentences can be stored; what is wrong with others is said."""
     try:
         content = path.read_bytes()
     except OSError as error:

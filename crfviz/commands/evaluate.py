@@ -13,20 +13,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from crfviz.commands.names import mapped_types, require_folder
-from crfviz.commands.work import add_work_arguments, at_work, opened
-from crfviz.corpus.counts.tally import Counted
-from crfviz.corpus.shards.evaluating import Evaluated, Evaluation, gathered
-from crfviz.corpus.shards.model import model_of
+from crfviz.commands.name_checks import mapped_types, require_folder
+from crfviz.commands.sharded_work import add_work_arguments, open_source, sharded_results
+from crfviz.corpus.counts.run_counts import CountedRun
+from crfviz.corpus.shards.jobs import Evaluation, EvaluationResult, merge_results, model_reference
 from crfviz.corpus.table import Table
-from crfviz.corpus.tables.analysis import full_record, tables_of
-from crfviz.corpus.tables.report import as_record, as_text, record_evaluation, untimed
+from crfviz.corpus.tables.report import (
+    as_record,
+    as_text,
+    full_record,
+    record_evaluation,
+    tables_of,
+    untimed,
+)
 from crfviz.corpus.tables.two_models import comparison_text, tables_of_comparison
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
+from crfviz.text.files import write_atomically
 from crfviz.text.formats import FORMATS, SentenceFile
-from crfviz.text.whole_files import write_whole
 from crfviz.views.figures.error_report import html_report
 
 
@@ -67,26 +72,26 @@ def main(args: argparse.Namespace) -> int:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
     if args.against is not None:
         load_tagger(args.against)  # or the first shard would say that there is none
-    with opened(args.file, args.format) as source:
+    with open_source(args.file, args.format) as source:
         job = Evaluation(
             file=str(args.file),
             file_format=source.file_format,
-            model=model_of(args.model),
-            against=None if args.against is None else model_of(args.against),
+            model=model_reference(args.model),
+            against=None if args.against is None else model_reference(args.against),
             fold_handles=args.fold_handles,
             types=None if types is None else tuple(types.items()),
         )
-        with at_work(args, source, job, outputs) as contents:
-            _write(args, tagger, gathered(contents))
+        with sharded_results(args, source, job, outputs) as contents:
+            _write(args, tagger, merge_results(contents))
     return 0
 
 
-def _write(args: argparse.Namespace, tagger: Tagger, found: Evaluated) -> None:
+def _write(args: argparse.Namespace, tagger: Tagger, found: EvaluationResult) -> None:
     """Print the figures, and write what the options ask for."""
     label = args.label or "/".join(args.file.resolve().parts[-2:])
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(args.map)
     file = "".join([label, *prepared])
-    results = Counted(tagger, found.tally)
+    results = CountedRun(tagger, found.tally)
     record = as_record(results, file)
     sys.stdout.write(f"{as_text(record)}\n")
     tables = tables_of(results)
@@ -98,22 +103,22 @@ def _write(args: argparse.Namespace, tagger: Tagger, found: Evaluated) -> None:
     if args.json or args.report:
         everything = _everything(args, results, file, tables)
         if args.json:
-            write_whole(args.json, _as_json(everything))
+            write_atomically(args.json, _as_json(everything))
         if args.report:
-            write_whole(args.report, [html_report(everything, tables).encode()])
+            write_atomically(args.report, [html_report(everything, tables).encode()])
     if args.card:
         record_evaluation(tagger.folder, label, record)
 
 
 def _as_json(record: dict[str, Any]) -> Iterator[bytes]:
-    """A record a piece at a time: all pieces of a large one take more room than itself."""
+    """Yield a record a piece at a time: all pieces of a large one take more room than itself."""
     for piece in json.JSONEncoder(indent=2).iterencode(record):
         yield piece.encode()
     yield b"\n"
 
 
 def _everything(
-    args: argparse.Namespace, results: Counted, file: str, tables: dict[str, Table]
+    args: argparse.Namespace, results: CountedRun, file: str, tables: dict[str, Table]
 ) -> dict[str, Any]:
     """The whole record; without times, which no two runs share, unless they are asked for."""
     if not args.times:

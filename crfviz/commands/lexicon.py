@@ -8,8 +8,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from crfviz.commands.names import mapped_types
-from crfviz.corpus.training.labelled import Sources, files_of, keep_training_words
+from crfviz.commands.name_checks import mapped_types
+from crfviz.corpus.training.labelled import Sources, files_of, write_training_lexicon
 from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
 
 
@@ -32,5 +32,5 @@ def main(args: argparse.Namespace) -> int:
     tags = read_names(config, read_json_object(config), "tags", least=1)
     sources = Sources(tuple(args.train), (), args.fold_handles)
     types = mapped_types(args.map, files_of(sources))
-    keep_training_words(replace(sources, types=types), args.folder, tags)
+    write_training_lexicon(replace(sources, types=types), args.folder, tags)
     return 0

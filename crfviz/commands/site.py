@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.taggers.textbook.tagger import TEXTBOOK
+from crfviz.taggers.textbook import TEXTBOOK
 from crfviz.views.site.folder import INDEX, write_site
 
 MODELS = (

@@ -19,15 +19,14 @@ from pathlib import Path
 from crfviz.chain.decoding.decoders import greedy, likeliest
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.commands.names import require_folder
-from crfviz.commands.work import add_work_arguments, at_work, opened
-from crfviz.corpus.shards.model import model_of
-from crfviz.corpus.shards.tagging import Tagging
+from crfviz.commands.name_checks import require_folder
+from crfviz.commands.sharded_work import add_work_arguments, open_source, sharded_results
+from crfviz.corpus.shards.jobs import Tagging, model_reference
 from crfviz.exceptions import CrfvizError, EmptySentenceError, FormatError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
+from crfviz.text.files import write_atomically
 from crfviz.text.formats import FORMATS
-from crfviz.text.whole_files import write_whole
 
 DEFAULT_MODEL = "upos-en-contextfree"
 GAP = "  "  # between columns
@@ -76,7 +75,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _lines() -> Iterator[str]:
-    """Lines of standard input, as they come."""
+    """Yield lines of standard input, as they come."""
     try:
         yield from sys.stdin
     except UnicodeDecodeError as error:
@@ -88,13 +87,13 @@ def _tag_file(options: argparse.Namespace) -> int:
         raise CrfvizError("expected a sentence or --file, got both")
     require_folder(options.out)
     load_tagger(options.model)  # now, not at the first shard
-    with opened(options.file, options.format) as source:
-        model = model_of(options.model)
+    with open_source(options.file, options.format) as source:
+        model = model_reference(options.model)
         job = Tagging(source.name, source.file_format, model, marginals=options.marginals)
         outputs = [] if options.out is None else [options.out]
-        with at_work(options, source, job, outputs) as contents:
+        with sharded_results(options, source, job, outputs) as contents:
             if options.out is not None:
-                write_whole(options.out, contents)
+                write_atomically(options.out, contents)
                 return 0
             for content in contents:
                 sys.stdout.buffer.write(content)
@@ -135,7 +134,7 @@ def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:
 
 
 def printable(word: str) -> str:
-    r"""The word with what no terminal should get (control characters) written as escapes.
+    r"""Return the word with what no terminal should get (control characters) written as escapes.
 
     >>> print(printable("a\x1b[31m"))
     a\x1b[31m
@@ -144,7 +143,7 @@ def printable(word: str) -> str:
 
 
 def _aligned(rows: dict[str, list[str]], width: int) -> list[str]:
-    """Lines of the table; as many columns a block as fit, an empty line after each block."""
+    """Return lines of the table; as many columns a block as fit, an empty line after each block."""
     columns = list(zip(*rows.values(), strict=True))
     widths = [max(map(_cells, column)) for column in columns]
     titles = max(map(len, rows))

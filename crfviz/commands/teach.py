@@ -19,8 +19,8 @@ from crfviz.annotations.teaching.gains import Taught, gains_table
 from crfviz.annotations.teaching.jobs import progress_line, result_line
 from crfviz.annotations.teaching.learning import METHODS, WHAT, Lesson
 from crfviz.annotations.teaching.teach import STANDARD_INPUT, teach
+from crfviz.text.files import decoded
 from crfviz.text.formats import parse_sentences, read_sentences
-from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 
 DEFAULTS = {field.name: field.default for field in fields(Lesson)}

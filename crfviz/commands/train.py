@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from crfviz.commands.names import mapped_types
+from crfviz.commands.name_checks import mapped_types
 from crfviz.corpus.tables.report import forget_evaluations
 from crfviz.corpus.training.hmm import HmmRecipe, train_hmm
 from crfviz.corpus.training.labelled import Sources, files_of
@@ -24,7 +24,7 @@ from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
 from crfviz.corpus.training.recipe import RECIPES
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.folder import CARD_FILE, version_at
-from crfviz.taggers.perceptron.tagger import UPDATES
+from crfviz.taggers.perceptron import UPDATES
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 
 AUXILIARY = 0.5  # weight of the XPOS loss: its finer tags help, but the CRF is what counts

@@ -83,7 +83,7 @@ def wilson(right: int, total: int) -> Rate:
 
 
 def accuracy(gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]) -> Accuracy:
-    """Share of words and of sentences that are tagged as in `gold`."""
+    """Return share of words and of sentences that are tagged as in `gold`."""
     pairs = list(zip(gold, guess, strict=True))
     right = sum(a == b for x, y in pairs for a, b in zip(x, y, strict=True))
     whole = sum(list(x) == list(y) for x, y in pairs)
@@ -95,7 +95,7 @@ def entity_scores(
     guess: Sequence[Sequence[str]],
     generator: np.random.Generator,
 ) -> EntityScores:
-    """Precision, recall and F1 of entities, by the BIO tags of at least one sentence.
+    """Return precision, recall and F1 of entities, by the BIO tags of at least one sentence.
 
     They are 0 where there is nothing to divide by. The generator draws the sentences of the
     bootstrap.
@@ -120,7 +120,7 @@ def entity_counts(
 
 
 def totals(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, list[int]]:
-    """The sums over sentences of `entity_counts`."""
+    """Return the sums over sentences of `entity_counts`."""
     return {name: table.sum(axis=0).tolist() for name, table in counts.items()}
 
 
@@ -142,7 +142,7 @@ def rates_of(
     sentences: Mapping[Pattern, int],
     generator: np.random.Generator,
 ) -> EntityScores:
-    """The scores of `totals` and `patterns`; the generator draws the bootstrap."""
+    """Return the scores of `totals` and `patterns`; the generator draws the bootstrap."""
     kinds = sorted(sentences)
     rows = np.array(kinds, dtype=np.int64).reshape(-1, 3)
     times = np.array([sentences[kind] for kind in kinds], dtype=np.int64)
@@ -157,13 +157,13 @@ def rates_of(
 
 
 def entity_f1(gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]) -> float:
-    """F1 of entities alone; 0 where there is none to find or found."""
+    """Return F1 of entities alone; 0 where there is none to find or found."""
     right, guessed, wanted = sum(entity_counts(gold, guess).values(), np.zeros((1, 3))).sum(axis=0)
     return float(2 * right / max(1, guessed + wanted))
 
 
 def f1_rate(right: int, predicted: int, gold: int) -> Rate:
-    """F1 with its 95 % interval, which is that of J = right / (predicted + gold - right).
+    """Return F1 with its 95 % interval, which is that of J = right / (predicted + gold - right).
 
     F1 rises with this share, as F1 = 2 J / (1 + J).
 
@@ -177,7 +177,7 @@ def f1_rate(right: int, predicted: int, gold: int) -> Rate:
 
 
 def mcnemar(b: int, c: int) -> float:
-    """The exact two-sided p of b and c discordant words.
+    """Return the exact two-sided p of b and c discordant words.
 
     Of the b + c words that one of two taggings gets right and the other does not, each would be for
     either with probability 1/2 if they were equally good, so

@@ -1,4 +1,4 @@
-"""Rows of numbers: what pages show, reports print, and JSON and CSV hold, all from one list.
+"""Tables as lists of rows, shared by pages, reports, JSON and CSV.
 
 A table is a list of rows, a row a mapping from the name of a column to a text or a number. Shares
 are in [0, 1]; `<share>_low` and `<share>_high` bound the 95 % interval.
@@ -20,7 +20,7 @@ _FORMULA = ("=", "+", "-", "@")  # how a cell starts that a spreadsheet would ca
 
 
 def rate_cells(name: str, rate: Rate) -> TableRow:
-    """A share and its interval as cells of a row."""
+    """Return a share and its interval as cells of a row."""
     return {name: rate.value, f"{name}_low": rate.low, f"{name}_high": rate.high}
 
 
@@ -30,7 +30,7 @@ def rounded(table: Sequence[Mapping[str, Cell]]) -> Table:
 
 
 def as_csv(table: Sequence[Mapping[str, Cell]]) -> str:
-    r"""The rows as CSV with a header, empty for an empty table.
+    r"""Return the rows as CSV with a header, empty for an empty table.
 
     Texts that a spreadsheet would take for a formula get an apostrophe in front.
 
@@ -47,13 +47,13 @@ def as_csv(table: Sequence[Mapping[str, Cell]]) -> str:
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """The first row as the header of a table in Markdown, the others below it."""
+    """Return the first row as the header of a table in Markdown, the others below it."""
     header, *others = rows
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *others))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of text in which the cells of a column begin below each other.
+    """Return lines of text in which the cells of a column begin below each other.
 
     >>> aligned([["done", "of"], ["12", "100"]])
     ['done  of', '12    100']

@@ -1,7 +1,7 @@
-"""Short sentences that show something.
+"""Example sentences of a model, with claims that are checked.
 
-`examples.jsonl` of a model folder holds one a line: the text, its words, a claim for people, and
-what kind of claim it is. Each kind has a check that proves it with the tagger's potentials.
+`examples.jsonl` of a model folder holds one example a line: the text, its words, a claim for
+people, and the kind of the claim. Each kind has a check on the tagger's potentials.
 """
 
 import json
@@ -18,7 +18,7 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, ModelError
-from crfviz.taggers.memory import json_value
+from crfviz.text.jsonl import json_value
 
 EXAMPLES_FILE = "examples.jsonl"
 GIVEN = "given"  # the kind of a sentence that was brought: nothing is claimed of it
@@ -39,7 +39,7 @@ class Example:
 
 
 def read_examples(path: Path) -> list[Example]:
-    """The examples of a file, in its order; none where there is no such file.
+    """Return the examples of a file, in its order; none where there is no such file.
 
     Raises:
         ModelError: a line is no example; says which line and which field.
@@ -113,7 +113,7 @@ def _are_names(value: object) -> bool:
 
 
 def holds(example: Example, chain: Potentials) -> bool:
-    """Whether the claim of an example is true of the potentials of its words.
+    """Return whether the claim of an example is true of the potentials of its words.
 
     Raises:
         ModelError: the example has a kind that nobody can check.
@@ -127,7 +127,7 @@ Check = Callable[[Potentials, Example], bool]
 
 
 def _differs(decode: Callable[[Potentials], list[int]]) -> Check:
-    """A decoder and Viterbi take different tags at the position."""
+    """Make a check that a decoder and Viterbi take different tags at the position."""
 
     def differs(chain: Potentials, example: Example) -> bool:
         t = example.position
@@ -137,12 +137,12 @@ def _differs(decode: Callable[[Potentials], list[int]]) -> Check:
 
 
 def _viterbi_finds(chain: Potentials, example: Example) -> bool:
-    """Viterbi is right everywhere."""
+    """Check that Viterbi is right everywhere."""
     return _names(chain, viterbi(chain).path) == example.gold
 
 
 def _viterbi_right(chain: Potentials, example: Example) -> bool:
-    """Viterbi is right everywhere, and both greedy decoders are not."""
+    """Check that Viterbi is right everywhere, and both greedy decoders are not."""
     others = [greedy(chain, "independent"), greedy(chain, "left_to_right")]
     return _viterbi_finds(chain, example) and all(
         _names(chain, path) != example.gold for path in others
@@ -150,7 +150,7 @@ def _viterbi_right(chain: Potentials, example: Example) -> bool:
 
 
 def _viterbi_wrong(chain: Potentials, example: Example) -> bool:
-    """Viterbi is wrong at the position."""
+    """Check that Viterbi is wrong at the position."""
     if example.gold is None or example.position is None:
         return False
     tag = viterbi(chain).path[example.position]
@@ -158,19 +158,19 @@ def _viterbi_wrong(chain: Potentials, example: Example) -> bool:
 
 
 def _near_tie(chain: Potentials, example: Example) -> bool:  # noqa: ARG001 - a check takes both
-    """The second-best path has nearly the probability of the best."""
+    """Check that the second-best path has nearly the probability of the best."""
     first, second = k_best(chain, 2)
     return second.probability >= NEAR * first.probability
 
 
 def _unsure(chain: Potentials, example: Example) -> bool:
-    """No tag is clearly the likeliest at the position."""
+    """Check that no tag is clearly the likeliest at the position."""
     marginals = forward_backward(chain).marginals
     return example.position is not None and marginals[example.position].max().item() <= UNSURE
 
 
 def _breaks_bio(chain: Potentials, example: Example) -> bool:
-    """Independent greedy continues an entity that never began; Viterbi does not."""
+    """Check that the independent decoder breaks BIO at the position and Viterbi does not."""
     broken = illegal_positions(_names(chain, greedy(chain, "independent")))
     kept = illegal_positions(_names(chain, viterbi(chain).path))
     return example.position in broken and not kept

@@ -1,4 +1,4 @@
-"""What a tagger sees of a word: its folded form, its dictionary key, its shape and its spelling.
+"""Word features of a tagger: folded form, dictionary key, shape and spelling.
 
 Handles, e-mail addresses and web addresses are folded to one class each before anything else
 looks at the word, so that neither a vocabulary nor a character window ever holds one.
@@ -37,7 +37,7 @@ _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": 
 
 @lru_cache(maxsize=65536)
 def fold(word: str) -> str:
-    """The word with curly quotes made straight, or the class of a handle or address.
+    """Return the word with curly quotes made straight, or the class of a handle or address.
 
     >>> [fold(word) for word in ("Don’t", "@bob", "bob@example.org", "http://t.co/1")]
     ["Don't", '@user', '<email>', '<url>']
@@ -53,7 +53,7 @@ def fold(word: str) -> str:
 
 
 def form(word: str) -> str:
-    """The word folded, and every digit a 0.
+    """Return the word folded, and every digit a 0.
 
     >>> form("4th"), form("@bob"), form("Paris")
     ('0th', '@user', 'Paris')
@@ -63,7 +63,7 @@ def form(word: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def key(word: str) -> str:
-    """The dictionary key of a word: folded, lower-case, every digit a 0.
+    """Return the dictionary key of a word: folded, lower-case, every digit a 0.
 
     >>> [key(word) for word in ("Paris", "1984", "@bob")]
     ['paris', '0000', '@user']
@@ -72,7 +72,7 @@ def key(word: str) -> str:
 
 
 def spelling(word: str) -> str:
-    """The characters of a folded word, at most MAX_CHARACTERS of them.
+    """Return the characters of a folded word, at most MAX_CHARACTERS of them.
 
     >>> spelling("a" * 30 + "ing") == "a" * 21 + "ing"
     True
@@ -86,7 +86,7 @@ def spelling(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def shape(word: str) -> int:
-    """Index into SHAPES.
+    """Return index into SHAPES.
 
     >>> [SHAPES[shape(w)] for w in ("house", "I", "NASA", "iPhone", "3.5", "4th", "?!", "😀")]
     ['lower', 'capital', 'upper', 'mixed', 'digits', 'alphanumeric', 'punctuation', 'other']

@@ -1,4 +1,4 @@
-"""What taggers have in common that read English words and come from a model folder."""
+"""Base classes of taggers that read a model folder."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ DIGITS = 12  # hexadecimal ones of a version
 
 
 class FolderTagger:
-    """Name, words, examples and card of a model folder; see `Tagger` for what they are.
+    """Name, words, examples and card of a model folder; see `Tagger`.
 
     A family reads its folder when a tagger is made. If that is no such model, it is a ModelError
     that says which file and which field.
@@ -35,23 +35,23 @@ class FolderTagger:
         self.scheme = scheme
 
     def split(self, text: str) -> list[str]:
-        """The words of a text; see `Tagger.split`."""
+        """Return the words of a text; see `Tagger.split`."""
         return english_words(text)
 
     def reads(self, text: str) -> bool:
-        """Whether it has scores for these words: any, or those that it knows."""
+        """Return whether it has scores for these words: any, or those that it knows."""
         return self.observations is None or set(self.split(text)) <= set(self.observations)
 
     def examples(self) -> list[Example]:
-        """The examples of the folder, none where it has no such file."""
+        """Return the examples of the folder, none where it has no such file."""
         return read_examples(self.folder / EXAMPLES_FILE)
 
     def tagged(self) -> Sequence[Sentence]:
-        """The sentences with right tags that came with it: none."""
+        """Return the gold sentences of the folder: none."""
         return []
 
     def card(self) -> str:
-        """The README.md of the folder; empty where there is none.
+        """Return the README.md of the folder; empty where there is none.
 
         Raises:
             ModelError: it cannot be read.
@@ -64,13 +64,13 @@ class FolderTagger:
 
 
 class SentenceTagger(FolderTagger, ABC):
-    """One that looks at a sentence at a time, on the CPU."""
+    """A tagger that scores one sentence at a time, on the CPU."""
 
     device = "cpu"
     needs = "a sentence needs at least one word"
 
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
-        """The potentials of one sentence; see `Tagger.potentials`."""
+        """Return the potentials of one sentence; see `Tagger.potentials`."""
         words = words_of(tokens)
         if not words:
             raise EmptySentenceError(f"{self.needs}, got none")
@@ -80,17 +80,17 @@ class SentenceTagger(FolderTagger, ABC):
     def potentials_batch(
         self, sentences: Sequence[Words], *, constrained: bool = True
     ) -> list[Potentials]:
-        """The potentials of many sentences, each as `potentials` gives them."""
+        """Return the potentials of many sentences, each as `potentials` gives them."""
         words = sentences_of(sentences)
         return [self.potentials(tokens, constrained=constrained) for tokens in words]
 
     @abstractmethod
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        """The potentials of at least one word, without the rules of a scheme."""
+        """Return the potentials of at least one word, without the rules of a scheme."""
 
 
 def version_of(tagger: Tagger) -> str:
-    """Which weights a tagger has, as a short digest: a name alone does not say, for folders change.
+    """Return a short digest of a tagger's weights; a name alone does not identify them.
 
     It is of everything in the tagger's folder but what tells of it, and reads all of it.
 
@@ -101,7 +101,7 @@ def version_of(tagger: Tagger) -> str:
 
 
 def version_at(place: Path) -> str:
-    """The same of a place that is no tagger yet: a folder, or a file."""
+    """Return the digest of a folder or file."""
     content = sha256()
     try:
         for path in sorted(place.iterdir()) if place.is_dir() else [place]:

@@ -1,4 +1,4 @@
-"""What a tagger was trained on, in a small file of its folder: words with their tags, and lengths.
+"""Lexicon of the training data: words with their tags, and the longest sentence.
 
 `lexicon.json` lists the dictionary keys (`crfviz.taggers.features.key`) of the training words by
 the set of tags they had there, TAB between them, and has the length of the longest sentence. No
@@ -29,11 +29,11 @@ class Lexicon:
     longest: int  # words of the longest sentence
 
     def tags_of(self, word: str) -> frozenset[str]:
-        """The tags that a word had in training; none if it was never seen."""
+        """Return the tags that a word had in training; none if it was never seen."""
         return self.words.get(key(word), frozenset())
 
     def joined(self, other: "Lexicon") -> "Lexicon":
-        """The lexicon of the sentences of both."""
+        """Return the lexicon of the sentences of both."""
         words = {
             word: self.words.get(word, frozenset()) | other.words.get(word, frozenset())
             for word in self.words.keys() | other.words.keys()
@@ -42,7 +42,7 @@ class Lexicon:
 
 
 def build_lexicon(sentences: Iterable[Sentence]) -> Lexicon:
-    """The lexicon of tagged sentences.
+    """Return the lexicon of tagged sentences.
 
     >>> build_lexicon([Sentence(("Run", "1"), ("VERB", "NUM"))]).tags_of("run")
     frozenset({'VERB'})
@@ -68,7 +68,7 @@ def write_lexicon(folder: Path, lexicon: Lexicon) -> None:
 
 
 def read_lexicon(folder: Path) -> Lexicon | None:
-    """The lexicon of a model folder; None where it has no such file.
+    """Return the lexicon of a model folder; None where it has no such file.
 
     Raises:
         ModelError: the file is of no use; says what was expected.

@@ -1,4 +1,4 @@
-"""A sentence with one thing about it changed: case, a typo, punctuation, a name or a number.
+"""Changed sentences: perturbations of case, spelling, names and numbers, and hidden words.
 
 | kind           | what is done                                                                |
 |----------------|-----------------------------------------------------------------------------|
@@ -15,6 +15,15 @@ seed alone: the same words, tags and seed give the same sentence.
 
 Source: Ribeiro, Wu, Guestrin and Singh, "Beyond Accuracy: Behavioral Testing of NLP Models with
 CheckList" (2020), for testing by changes that should not matter.
+
+To hide a word is to put `HIDDEN` in its place: one lower-case letter that no tagger has met. To the
+shipped networks that is the unknown word, spelled with one unknown character, in the shape of an
+ordinary lower-case word; to any other tagger it is what an unknown word is to it. Nothing else of
+the sentence changes, so what moves is what the other words' scores took from the hidden one.
+
+Source: Zeiler and Fergus, "Visualizing and Understanding Convolutional Networks" (2014), section
+4.2, for images; Li, Monroe and Jurafsky, "Understanding Neural Networks through Representation
+Erasure" (2016), for words.
 """
 
 import random
@@ -25,6 +34,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 
+import torch
+from torch import Tensor
+
+from crfviz.chain.potentials import Potentials, Tag
+from crfviz.exceptions import CrfvizError, UnknownObservationError
+from crfviz.taggers.tagger import Tagger, Words, words_of
 from crfviz.text.schemes import Span, is_bio, spans
 
 # Invented or common names, several lengths of each type.
@@ -63,7 +78,7 @@ class Perturbed:
 def perturb(
     kind: str, words: Sequence[str], tags: Sequence[str], seed: int = 0
 ) -> Perturbed | None:
-    """The sentence after one change of `KINDS`, None where it would change nothing.
+    """Apply one of `KINDS` to a sentence; None where it would change nothing.
 
     The tags say where names are; another seed makes other choices.
 
@@ -76,7 +91,7 @@ def perturb(
 
 
 def rewritten(words: Sequence[str], after: Sequence[str]) -> Perturbed | None:
-    """A sentence that somebody wrote another way, None where it is the same.
+    """Align a rewritten sentence with the original; None where it is the same.
 
     Words that stayed, and words in the place of others, keep their origin; further ones are new.
 
@@ -156,7 +171,7 @@ def _other_name(words: Sequence[str], tags: Sequence[str], draw: random.Random) 
 
 
 def names_in(tags: Sequence[str]) -> list[Span]:
-    """The names of a tagged sentence: entities, or runs of proper nouns."""
+    """Return the names of a tagged sentence: entities, or runs of proper nouns."""
     if is_bio(tags):
         return spans(tags)
     runs: list[Span] = []
@@ -168,7 +183,7 @@ def names_in(tags: Sequence[str]) -> list[Span]:
 
 
 def _options(kind: str) -> tuple[str, ...]:
-    """Names of a type; none of a type that we have no names of."""
+    """Return names of a type; none of a type that we have no names of."""
     if kind in PROPER:
         return (*NAMES["PER"], *NAMES["LOC"])
     return NAMES.get(ALIASES.get(kind.lower(), kind.upper()), ())
@@ -190,7 +205,7 @@ def _other_number(
 
 
 def _one(words: Sequence[str], position: int, word: str) -> Perturbed:
-    """The sentence with one word replaced."""
+    """Return the sentence with one word replaced."""
     changed = (*words[:position], word, *words[position + 1 :])
     return Perturbed(changed, tuple(range(len(words))), f"{words[position]} → {word}")
 
@@ -205,3 +220,49 @@ KINDS: dict[str, Callable[[Sequence[str], Sequence[str], random.Random], Perturb
     "other number": _other_number,
 }
 DRAWN = ("typo", "other name", "other number")  # kinds for which the seed matters
+
+
+HIDDEN = "\ua723"  # LATIN SMALL LETTER EGYPTOLOGICAL ALEF
+ROUNDING = 1e-4  # nats; a batch in float32 may differ from single sentences by less than this
+
+
+@dataclass(frozen=True, eq=False)
+class Occlusion:
+    """A sentence as it is, and with each of its T words hidden in turn."""
+
+    whole: Potentials
+    hidden: tuple[Potentials, ...]  # T chains; number s has its word s hidden
+
+    def change(self, position: int, tag: Tag) -> Tensor:
+        """Return what hiding each word does to the emission of a tag at a position.
+
+        It is (T,) nats: emission with word s hidden - emission of the whole sentence; what is less
+        than `ROUNDING` is 0.
+        """
+        cell = (position, self.whole.tag_id(tag))
+        scores = torch.stack([chain.emissions[cell] for chain in self.hidden])
+        whole = self.whole.emissions[cell]
+        change = torch.where(scores == whole, 0.0, scores - whole)  # both may be -inf
+        return torch.where(change.abs() < ROUNDING, 0.0, change)
+
+
+def occlude(tagger: Tagger, tokens: Words, *, constrained: bool = True) -> Occlusion:
+    """Score a sentence of T words T + 1 times, in one batch: whole, and with each word hidden.
+
+    Raises:
+        EmptySentenceError: there is no word.
+        CrfvizError: the tagger knows a few observations or sentences only, so that it has nothing
+            for `HIDDEN`.
+    """
+    if tagger.observations is not None:
+        known = ", ".join(tagger.observations)
+        raise CrfvizError(f"{tagger.name} knows only {known}: no observation can be hidden")
+    words = words_of(tokens)
+    variants = [(*words[:s], HIDDEN, *words[s + 1 :]) for s in range(len(words))]
+    try:
+        whole, *hidden = tagger.potentials_batch([words, *variants], constrained=constrained)
+    except UnknownObservationError as error:
+        raise CrfvizError(
+            f"{tagger.name} knows only the sentences of its file: no word can be hidden"
+        ) from error
+    return Occlusion(whole, tuple(hidden))

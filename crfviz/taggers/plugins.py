@@ -1,4 +1,4 @@
-"""Taggers of other packages: any object with `tags` and `potentials(tokens)`, by an entry point.
+"""Taggers of other packages, found by entry points.
 
 A package names one in the group `crfviz.taggers`: the object itself, or a class or function that
 makes it without arguments. More of what a `Tagger` has may be there, and is used then: `scheme`,
@@ -20,7 +20,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import SentenceTagger
-from crfviz.taggers.once import warn_once
+from crfviz.taggers.log_once import warn_once
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
 from crfviz.text.schemes import BIO
 
@@ -34,12 +34,12 @@ _log = logging.getLogger(__name__)
 
 @cache
 def plugins() -> Mapping[str, EntryPoint]:
-    """What is installed, by name; looked up once, for it takes a while."""
+    """Return the entry points by name, cached because the lookup is slow."""
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
 class PluginTagger(SentenceTagger):
-    """A tagger around somebody's object; see `Tagger` for what it offers.
+    """Adapter of a plug-in's object; see `Tagger` for what it offers.
 
     Args:
         point: the entry point.
@@ -49,7 +49,7 @@ class PluginTagger(SentenceTagger):
     """
 
     def __init__(self, point: EntryPoint) -> None:
-        self._object = made = _made(point)
+        self._object = made = _load_object(point)
         folder = Path(GROUP) / point.name  # nowhere: there are no files
         super().__init__(folder, _tags(point, made), None)
         self.name = point.name
@@ -60,23 +60,23 @@ class PluginTagger(SentenceTagger):
         self.observations = None if known is None else tuple(map(str, known))
 
     def split(self, text: str) -> list[str]:
-        """The words of a text: as the object splits them, else English ones."""
+        """Return the words of a text: as the object splits them, else English ones."""
         if not hasattr(self._object, "split"):
             return text.split() if self.observations else super().split(text)
-        with _careful(self.name):
+        with _as_model_error(self.name):
             return [str(word) for word in self._object.split(text)]
 
     def examples(self) -> list[Example]:
-        """Its own, each an `Example` or a text."""
-        with _careful(self.name):
+        """Return its own, each an `Example` or a text."""
+        with _as_model_error(self.name):
             return [
                 each if isinstance(each, Example) else self._example(str(each))
                 for each in getattr(self._object, "examples", ())
             ]
 
     def card(self) -> str:
-        """Its own, else what the docstring of the object says."""
-        with _careful(self.name):
+        """Return its own, else what the docstring of the object says."""
+        with _as_model_error(self.name):
             own = getattr(self._object, "card", None)
             text = own() if callable(own) else own
             return str(text or f"# {self.name}\n\n{cleandoc(self._object.__doc__ or '')}")
@@ -85,7 +85,7 @@ class PluginTagger(SentenceTagger):
         return Example(text, tuple(self.split(text)), f"“{text}”", GIVEN)
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        with _careful(self.name):
+        with _as_model_error(self.name):
             chain = self._object.potentials(list(words))
         if not isinstance(chain, Potentials):
             raise ModelError(
@@ -107,9 +107,9 @@ class PluginTagger(SentenceTagger):
         return value
 
 
-def _made(point: EntryPoint) -> Any:  # noqa: ANN401 - anything with tags and potentials
-    """The object that an entry point names, or that what it names makes."""
-    with _careful(point.name):
+def _load_object(point: EntryPoint) -> Any:  # noqa: ANN401 - anything with tags and potentials
+    """Load the object of an entry point, calling it if it is a class or a factory."""
+    with _as_model_error(point.name):
         named = point.load()
         made = named() if isinstance(named, type) or not hasattr(named, "potentials") else named
     for name in ("tags", "potentials"):
@@ -119,7 +119,7 @@ def _made(point: EntryPoint) -> Any:  # noqa: ANN401 - anything with tags and po
 
 
 def _tags(point: EntryPoint, made: Any) -> tuple[str, ...]:  # noqa: ANN401
-    with _careful(point.name):
+    with _as_model_error(point.name):
         tags = tuple(made.tags)
     if not tags or not all(isinstance(tag, str) and tag for tag in tags):
         raise ModelError(f"{point.name}: tags must be non-empty strings, got {tags[:5]}")
@@ -129,8 +129,8 @@ def _tags(point: EntryPoint, made: Any) -> tuple[str, ...]:  # noqa: ANN401
 
 
 @contextmanager
-def _careful(name: str) -> Iterator[None]:
-    """Somebody's code may raise anything: the log gets the trace once, people get a sentence."""
+def _as_model_error(name: str) -> Iterator[None]:
+    """Turn any exception of a plug-in into a ModelError, and log its traceback once."""
     try:
         yield
     except CrfvizError:

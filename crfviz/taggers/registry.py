@@ -1,4 +1,4 @@
-"""Taggers by name: shipped, in the folders of CRFVIZ_MODELS, brought by people, or of plug-ins.
+"""Registry of taggers: shipped, in CRFVIZ_MODELS, uploaded, or from plug-ins; shipped excerpts.
 
 A model is a folder with a config.json, which says of what family it is; a textbook chain is a JSON
 file in a folder called `textbook`, and its name is `textbook/NAME`. Files of other
@@ -6,23 +6,26 @@ programs come into the list by `bring`.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from crfviz.exceptions import FormatError, ModelError
-from crfviz.taggers.brought.draft import MOST_BYTES, Reading
-from crfviz.taggers.brought.files import understand_files
+from crfviz.taggers.brought.files import validate_files
+from crfviz.taggers.brought.parsed_model import MAX_BYTES, Reading
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
-from crfviz.taggers.brought.understood import Understood
-from crfviz.taggers.hmm.tagger import HmmTagger
+from crfviz.taggers.brought.validated_model import ValidatedModel
+from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
-from crfviz.taggers.perceptron.tagger import PerceptronTagger
+from crfviz.taggers.perceptron import PerceptronTagger
 from crfviz.taggers.plugins import PluginTagger, plugins
 from crfviz.taggers.storage import CONFIG_FILE, read_family, wrong_field
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
-from crfviz.taggers.textbook.tagger import TEXTBOOK, TextbookTagger
+from crfviz.taggers.textbook import TEXTBOOK, TextbookTagger
 from crfviz.taggers.user_models import HIDDEN, free_name, new_model, user_models
+from crfviz.text.formats import read_sentences
+from crfviz.text.sentences import Sentence
 
 SHIPPED = Path(__file__).resolve().parents[2] / "models"
 VARIABLE = "CRFVIZ_MODELS"  # more folders of model folders, separated as in PATH
@@ -36,8 +39,8 @@ FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
 
 
 def list_taggers() -> list[str]:
-    """Names that `load_tagger` knows, in alphabetical order."""
-    places = _places().items()
+    """Return names that `load_tagger` knows, in alphabetical order."""
+    places = _model_paths().items()
     folders = {n for n, path in places if path.is_file() or (path / CONFIG_FILE).is_file()}
     return sorted(folders | plugins().keys())
 
@@ -46,7 +49,7 @@ def brought_models() -> dict[str, Path]:
     """The folders of the models that people brought, by name; nobody has asked for one yet."""
     with suppress(ModelError):  # no home
         parent = user_models()
-        return {name: path for name, path in _places().items() if path.parent == parent}
+        return {name: path for name, path in _model_paths().items() if path.parent == parent}
     return {}
 
 
@@ -56,7 +59,7 @@ def load_tagger(name_or_folder: str | Path) -> Tagger:
     Raises:
         ModelError: no such tagger, or it is no model; says which file and which field.
     """
-    if (place := place_of(name_or_folder)) is not None:
+    if (place := model_path(name_or_folder)) is not None:
         return _load(place)
     if isinstance(name_or_folder, str) and name_or_folder in plugins():
         return PluginTagger(plugins()[name_or_folder])
@@ -66,19 +69,19 @@ def load_tagger(name_or_folder: str | Path) -> Tagger:
     )
 
 
-def place_of(name_or_folder: str | Path) -> Path | None:
-    """The folder or textbook file that `load_tagger` would read; None without one.
+def model_path(name_or_folder: str | Path) -> Path | None:
+    """Return the folder or textbook file that `load_tagger` would read; None without one.
 
     Names go before paths, those of plug-ins before folders of the same name.
     """
-    places = _places()
+    places = _model_paths()
     if isinstance(name_or_folder, str) and name_or_folder in places:
         return places[name_or_folder]
     if isinstance(name_or_folder, str) and name_or_folder in plugins():
         return None
-    if str(name_or_folder).strip() and _is(Path.is_dir, Path(name_or_folder)):
+    if str(name_or_folder).strip() and _path_is(Path.is_dir, Path(name_or_folder)):
         return Path(name_or_folder)
-    if str(name_or_folder).endswith(".json") and _is(Path.is_file, Path(name_or_folder)):
+    if str(name_or_folder).endswith(".json") and _path_is(Path.is_file, Path(name_or_folder)):
         return Path(name_or_folder)
     return None
 
@@ -99,12 +102,12 @@ def bring(*files: str | Path, name: str = "", reading: Reading | None = None) ->
     if not files:
         raise FormatError("Expected one file, or two that belong together, got none.")
     contents = [(Path(file).name, _content(Path(file))) for file in files]
-    understood = understand_files(contents, reading or Reading(), load_tagger)
-    return load_tagger(keep(understood, name or Path(files[0]).stem))
+    understood = validate_files(contents, reading or Reading(), load_tagger)
+    return load_tagger(store_model(understood, name or Path(files[0]).stem))
 
 
-def keep(understood: Understood, name: str) -> str:
-    """Put a model into the list, and return the name it got: like the one wanted, and free.
+def store_model(understood: ValidatedModel, name: str) -> str:
+    """Add a model to the list and return the free name that it got.
 
     Raises:
         ModelError: there is no letter in the name, or nothing can be written.
@@ -125,24 +128,24 @@ def _load(path: Path) -> Tagger:
     return FAMILIES[family](path)
 
 
-def _places() -> dict[str, Path]:
+def _model_paths() -> dict[str, Path]:
     """Folders and textbook files by name, models or not; what is shipped goes before the rest."""
     places: dict[str, Path] = {}
-    for parent in (SHIPPED, *_added()):
-        if not _is(Path.is_dir, parent):
+    for parent in (SHIPPED, *_extra_folders()):
+        if not _path_is(Path.is_dir, parent):
             continue
         for folder in parent.iterdir():
             if folder.name.startswith(HIDDEN):
                 continue
-            if folder.name == TEXTBOOK and _is(Path.is_dir, folder):
+            if folder.name == TEXTBOOK and _path_is(Path.is_dir, folder):
                 for file in folder.glob("*.json"):
                     places.setdefault(f"{TEXTBOOK}/{file.stem}", file)
-            elif _is(Path.is_dir, folder):
+            elif _path_is(Path.is_dir, folder):
                 places.setdefault(folder.name, folder)
     return places
 
 
-def _added() -> list[Path]:
+def _extra_folders() -> list[Path]:
     """Folders of models beside the shipped ones."""
     added = [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
     with suppress(ModelError):  # no home
@@ -150,8 +153,8 @@ def _added() -> list[Path]:
     return added
 
 
-def _is(kind: Callable[[Path], bool], path: Path) -> bool:
-    """Whether there is such a thing; no error for a name that the system cannot hold."""
+def _path_is(kind: Callable[[Path], bool], path: Path) -> bool:
+    """Return whether there is such a thing; no error for a name that the system cannot hold."""
     try:
         return kind(path)
     except (OSError, ValueError):  # too long; a null character
@@ -161,6 +164,27 @@ def _is(kind: Callable[[Path], bool], path: Path) -> bool:
 def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1)  # one more, so that too many are noticed
+            return file.read(MAX_BYTES + 1)  # one more, so that too many are noticed
     except OSError as error:
         raise FormatError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+EXCERPTS: Mapping[str, str] = {  # file, and what it is
+    "excerpts/ewt-dev.conllu": "150 sentences of UD English EWT dev (CC BY-SA 4.0)",
+    "excerpts/btc-dev.conll": "150 tweets of the Broad Twitter Corpus dev (CC BY 4.0)",
+}
+
+
+@cache
+def read_excerpt(path: str) -> tuple[Sentence, ...]:
+    """Return the sentences of one of `EXCERPTS`."""
+    return tuple(read_sentences(SHIPPED / path))
+
+
+def excerpt_for(tags: Sequence[str]) -> str | None:
+    """Return the first of `EXCERPTS` that has no other tags than these, if there is such."""
+    known = set(tags)
+    for path in EXCERPTS:
+        if {tag for sentence in read_excerpt(path) for tag in sentence.tags or ()} <= known:
+            return path
+    return None

@@ -1,4 +1,4 @@
-"""The files of a model folder: JSON and numbers, written, and read with checks.
+"""Reading and writing of model folders, with checks.
 
 config.json says what a folder holds: `format`, `family` (a CRF where there is none), `tags` and
 what the family needs. Numbers stand in safetensors, so that nothing is ever unpickled. What is
@@ -19,8 +19,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.memory import json_value
 from crfviz.taggers.tagger import CRF
+from crfviz.text.jsonl import json_value
 from crfviz.text.schemes import BIO
 
 LARGEST = 1e100  # of a number in config.json, as of a score
@@ -48,12 +48,12 @@ def write_header(folder: Path, family: str, fields: Mapping[str, Any]) -> None:
 
 
 def read_family(folder: Path) -> str:
-    """The family that config.json names: `tagger.CRF` where it names none."""
+    """Return the family that config.json names: `tagger.CRF` where it names none."""
     return str(read_json_object(folder / CONFIG_FILE).get("family", CRF))
 
 
 def read_header(folder: Path, family: str) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
-    """Path and content of config.json, with its format and family checked, and its tags."""
+    """Read config.json: path, content and tags, with format and family checked."""
     path = folder / CONFIG_FILE
     content = read_json_object(path)
     if content.get("format") != FORMAT:
@@ -71,7 +71,7 @@ def write_vocabulary(folder: Path, lists: Mapping[str, Sequence[str]]) -> None:
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file of a model folder."""
+    """Return the JSON object in a file of a model folder."""
     try:
         content = json_value(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -84,7 +84,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
 
 
 def read_names(path: Path, content: Mapping[str, Any], name: str, least: int) -> tuple[str, ...]:
-    """A field that is a list of distinct, non-empty strings, `least` or more of them."""
+    """Return a field that is a list of distinct, non-empty strings, `least` or more of them."""
     names = content.get(name)
     if not are_texts(names):
         raise wrong_field(path, name, "must be a list of non-empty strings", names)
@@ -99,7 +99,7 @@ def read_names(path: Path, content: Mapping[str, Any], name: str, least: int) ->
 def read_choice(
     path: Path, content: Mapping[str, Any], name: str, choices: Collection[Any], expected: str = ""
 ) -> Any:  # noqa: ANN401 - one of the choices
-    """A field that has one of a few values."""
+    """Return a field that has one of a few values."""
     value = content.get(name)
     if not any(value == choice for choice in choices):
         expected = expected or f"one of {', '.join(choices)}"
@@ -108,13 +108,13 @@ def read_choice(
 
 
 def read_scheme(path: Path, content: Mapping[str, Any]) -> str | None:
-    """The field `scheme`: BIO, or None."""
+    """Return the field `scheme`: BIO, or None."""
     scheme: str | None = read_choice(path, content, "scheme", (None, BIO), 'null or "BIO"')
     return scheme
 
 
 def require_positive(path: Path, name: str, value: Any) -> float:  # noqa: ANN401 - any JSON
-    """A field that is a positive number."""
+    """Return a field that is a positive number."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value < LARGEST:
         raise wrong_field(path, name, "must be a positive number", value)
@@ -122,14 +122,14 @@ def require_positive(path: Path, name: str, value: Any) -> float:  # noqa: ANN40
 
 
 def are_texts(value: object) -> TypeGuard[list[str]]:
-    """Whether it is a list of strings, none of them empty or without an encoding."""
+    """Return whether it is a list of strings, none of them empty or without an encoding."""
     return isinstance(value, list) and all(
         isinstance(text, str) and text and not _HALF.search(text) for text in value
     )
 
 
 def wrong_field(path: Path, name: str, expected: str, value: object) -> ModelError:
-    """The error of a field of a JSON file; of a long value it shows the beginning."""
+    """Return the error of a field of a JSON file; of a long value it shows the beginning."""
     got = repr(value)
     return ModelError(
         f"{path}: field {name!r} {expected}, got {got[:80]}{'...' if len(got) > 80 else ''}"
@@ -142,12 +142,12 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """All arrays of a safetensors file."""
+    """Return all arrays of a safetensors file."""
     return read_safetensors(path, load_file)
 
 
 def read_safetensors(path: Path, load: Callable[[Path], dict[str, Kind]]) -> dict[str, Kind]:
-    """What `load` reads of a safetensors file: tensors of the one kind or the other."""
+    """Return what `load` reads of a safetensors file: tensors of the one kind or the other."""
     try:
         return load(path)
     except FileNotFoundError as error:
@@ -159,7 +159,7 @@ def read_safetensors(path: Path, load: Callable[[Path], dict[str, Kind]]) -> dic
 
 
 def tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """The shapes of all tensors of a safetensors file, whose numbers are not read.
+    """Return the shapes of all tensors of a safetensors file, whose numbers are not read.
 
     Raises:
         ModelError: the file is missing or damaged.
@@ -179,7 +179,7 @@ def require_array(
     shape: tuple[int | None, ...],
     kind: str = "float32",
 ) -> NDArray[Any]:
-    """One array of a file, of this shape (None: any length), all numbers finite.
+    """Return one array of a file, of this shape (None: any length), all numbers finite.
 
     Its kind is the name of its dtype, or how that begins: "uint" is any of them.
     """

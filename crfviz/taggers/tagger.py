@@ -1,4 +1,4 @@
-"""What every tagger is: something that turns words into the potentials of a chain."""
+"""The protocol of taggers: words in, potentials out."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Protocol
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
-from crfviz.text.lines import shown, shown_value
+from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import Token, tokenize
 
@@ -59,16 +59,16 @@ class Tagger(Protocol):
         """The words there are, for a textbook chain; None: any word may come."""
 
     def split(self, text: str) -> list[str]:
-        """The words of a typed text, as this tagger wants them."""
+        """Return the words of a typed text, as this tagger wants them."""
 
     def reads(self, text: str) -> bool:
-        """Whether it has scores for a typed text.
+        """Return whether it has scores for a typed text.
 
         Chains of a textbook know a few words, and given scores a few sentences.
         """
 
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
-        """The potentials of one sentence, float64 on the CPU, temperature included.
+        """Return the potentials of one sentence, float64 on the CPU, temperature included.
 
         With a scheme and `constrained`, -inf stands where it forbids a transition or a start.
 
@@ -80,13 +80,13 @@ class Tagger(Protocol):
     def potentials_batch(
         self, sentences: Sequence[Words], *, constrained: bool = True
     ) -> list[Potentials]:
-        """The potentials of many sentences, each as `potentials` gives them within 1e-4."""
+        """Return the potentials of many sentences, each as `potentials` gives them within 1e-4."""
 
     def examples(self) -> list[Example]:
         """Short sentences that show something with this tagger, the first one first."""
 
     def tagged(self) -> Sequence[Sentence]:
-        """The sentences with right tags that came with it; most have none."""
+        """Return the sentences with right tags that came with it; most have none."""
 
     def card(self) -> str:
         """What is to be known about it, as markdown with a title; empty where nobody wrote it.
@@ -97,7 +97,7 @@ class Tagger(Protocol):
 
 
 def words_of(tokens: Words) -> tuple[str, ...]:
-    """The words of a sentence, given as strings or tokens.
+    """Return the words of a sentence, given as strings or tokens.
 
     Raises:
         CrfvizError: it is a text that nobody has split, or holds something that is no word.
@@ -105,20 +105,21 @@ def words_of(tokens: Words) -> tuple[str, ...]:
     if isinstance(tokens, str):
         raise CrfvizError(
             f'expected a list of words, such as ["These", "look", "fine"], got the text '
-            f"{shown(tokens)}: split it first, with `tagger.split` or `crfviz.tokenize`"
+            f"{abbreviate(tokens)}: split it first, with `tagger.split` or `crfviz.tokenize`"
         )
     return tuple(_word(number, token) for number, token in enumerate(tokens, start=1))
 
 
 def sentences_of(sentences: Iterable[Words]) -> list[tuple[str, ...]]:
-    """The words of many sentences.
+    """Return the words of many sentences.
 
     Raises:
         CrfvizError: they are one text, or a sentence is.
     """
     if isinstance(sentences, str):
         raise CrfvizError(
-            f"expected a list of sentences, each a list of words, got the text {shown(sentences)}"
+            f"expected a list of sentences, each a list of words, "
+            f"got the text {abbreviate(sentences)}"
         )
     return [words_of(sentence) for sentence in sentences]
 
@@ -128,11 +129,11 @@ def _word(number: int, token: object) -> str:
         return token.text
     if not isinstance(token, str):
         raise CrfvizError(
-            f"expected words as texts or tokens, got {shown_value(token)} as word {number}"
+            f"expected words as texts or tokens, got {abbreviate_value(token)} as word {number}"
         )
     return token
 
 
 def english_words(text: str) -> list[str]:
-    """The words of an English text; none in a blank one."""
+    """Return the words of an English text; none in a blank one."""
     return [token.text for token in tokenize(text)]

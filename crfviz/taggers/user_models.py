@@ -1,4 +1,4 @@
-"""The folder of the models that people bring: names that are safe, folders that appear whole.
+"""Folder of uploaded models: safe names, atomic creation, limits on disk and memory.
 
 Whoever can open the app sees what is in it, for the folder belongs to the server.
 """
@@ -11,15 +11,58 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
+from math import prod
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.model_size import disk_bytes, folder_bytes
+from crfviz.taggers.storage import (
+    CONFIG_FILE,
+    VOCABULARY_FILE,
+    WEIGHTS_FILE,
+    read_family,
+    read_json_object,
+    tensor_shapes,
+)
+from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
+
+_OF_TEXT = 8  # bytes of memory for each of a vocabulary: short words, each with a number
+_OF_NUMBER = {CRF: 4, HMM: 40, PERCEPTRON: 4}  # an HMM's counts become several tables of float64
+_GIVEN = 8  # float64
+_PACKED = {"features.counts": False, "words.counts": True}  # rows of K or of K x K weights
+
+
+def disk_bytes(folder: Path) -> int:
+    """Return the bytes of the files of a model folder; 0 if it cannot be read."""
+    try:
+        return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    except OSError:
+        return 0
+
+
+def folder_bytes(folder: Path) -> int:
+    """Estimate the memory of a loaded model from the headers of its files.
+
+    Raises:
+        ModelError: a file is missing or damaged.
+    """
+    family = read_family(folder)
+    shapes = tensor_shapes(folder / WEIGHTS_FILE)
+    numbers = sum(map(prod, shapes.values())) * _OF_NUMBER.get(family, _GIVEN)
+    texts = (path for path in (folder / CONFIG_FILE, folder / VOCABULARY_FILE) if path.is_file())
+    words = sum(path.stat().st_size for path in texts) * _OF_TEXT
+    if family != PERCEPTRON:
+        return numbers + words
+    tags = read_json_object(folder / CONFIG_FILE).get("tags")
+    K = len(tags) if isinstance(tags, list) else 0
+    rows = {name: prod(shapes.get(name, (0,))) + 1 for name in _PACKED}
+    tables = sum(4 * rows[name] * K * (K if square else 1) for name, square in _PACKED.items())
+    return numbers + words + tables
+
 
 VARIABLE = "CRFVIZ_USER_MODELS"  # the folder, where it is not the usual one
-MOST_MODELS = 100  # whoever knows the server can bring one
-MOST_BYTES = 1_000_000_000  # of all of them on the disk, and of all in memory once they are loaded
-MOST_NAMED = 3  # of those that could be removed
+MAX_MODELS = 100  # whoever knows the server can bring one
+MAX_BYTES = 1_000_000_000  # of all of them on the disk, and of all in memory once they are loaded
+MAX_NAMED = 3  # of those that could be removed
 LONGEST_NAME = 40  # characters; a picker and a link have to hold it
 HIDDEN = "."  # how the names of folders begin that are no models: they are being written or removed
 REMOVED = f"{HIDDEN}removed"  # a file with the names of models that were removed, a line each
@@ -29,7 +72,7 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def user_models() -> Path:
-    """The folder; it may not exist yet.
+    """Return the folder; it may not exist yet.
 
     `CRFVIZ_USER_MODELS` names it, else it is `crfviz/models` where programs keep their data.
 
@@ -47,7 +90,7 @@ def user_models() -> Path:
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:
-    """A name like the one wanted that no model has yet.
+    """Return a name like the one wanted that no model has yet.
 
     Args:
         wanted: any text; what is no letter, digit, - or _ becomes -.
@@ -68,7 +111,7 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
 @contextmanager
 def new_model(name: str) -> Iterator[Path]:
-    """An empty folder to write a model into, which gets its name when everything is written.
+    """Create an empty folder that is renamed to `name` when the body succeeds.
 
     The name is one of `free_name`. If the body fails, nothing stays.
 
@@ -78,8 +121,8 @@ def new_model(name: str) -> Iterator[Path]:
     """
     if free_name(name, ()) != name:
         raise ModelError(f"{name!r} is taken, or no safe name for a model")
-    if len(own_models()) >= MOST_MODELS:
-        raise ModelError(f"There are {MOST_MODELS} models of this kind already: remove one first")
+    if len(own_models()) >= MAX_MODELS:
+        raise ModelError(f"There are {MAX_MODELS} models of this kind already: remove one first")
     parent = user_models()
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +141,7 @@ def new_model(name: str) -> Iterator[Path]:
 
 
 def remove_model(name: str) -> None:
-    """Remove one of the models brought; it goes out of sight at once.
+    """Remove an uploaded model; it disappears from the list at once.
 
     Raises:
         ModelError: there is no such model, or it cannot be removed.
@@ -117,7 +160,7 @@ def remove_model(name: str) -> None:
 
 
 def own_models() -> list[str]:
-    """Names of the folders there are, in alphabetical order; none where it cannot be read."""
+    """Return the names of the uploaded models in alphabetical order."""
     try:
         return sorted(
             folder.name
@@ -129,7 +172,7 @@ def own_models() -> list[str]:
 
 
 def _require_room(new: Path) -> None:
-    """Refuse a model with which all of them would take too much.
+    """Reject a model with which all models would exceed the limits.
 
     Raises:
         ModelError: says how much, and which ones take most.
@@ -138,12 +181,12 @@ def _require_room(new: Path) -> None:
     for what, size in sizes.items():
         taken = {name: size(user_models() / name) for name in own_models()}
         own = size(new)
-        if sum(taken.values()) + own > MOST_BYTES:
-            largest = sorted(taken, key=lambda name: -taken[name])[:MOST_NAMED]
+        if sum(taken.values()) + own > MAX_BYTES:
+            largest = sorted(taken, key=lambda name: -taken[name])[:MAX_NAMED]
             named = ", ".join(f"{name} ({_in_mb(taken[name])})" for name in largest)
             raise ModelError(
                 f"The model takes {_in_mb(own)} of {what}, and the {len(taken)} that were brought "
-                f"take {_in_mb(sum(taken.values()))} of at most {_in_mb(MOST_BYTES)}. Remove some "
+                f"take {_in_mb(sum(taken.values()))} of at most {_in_mb(MAX_BYTES)}. Remove some "
                 f"first; the largest are {named or 'none'}."
             )
 
@@ -160,7 +203,7 @@ def _in_mb(number: int) -> str:
 
 
 def _removed() -> list[str]:
-    """Names that models had once."""
+    """Return names that models had once."""
     try:
         return (user_models() / REMOVED).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError, ModelError):  # there is none yet

@@ -1,7 +1,7 @@
-"""ZIP archives and the arrays in them, looked at before anything is unpacked.
+"""ZIP archives and NumPy arrays, checked before anything is unpacked.
 
-What a file claims is held against the bytes that are there, and nothing is unpickled: `zipfile`
-would unpack more than a member says it has, and NumPy makes room for whatever a header asks for.
+Sizes that a file claims are compared with the bytes that are there, and nothing is unpickled:
+`zipfile` would unpack more than a member claims, and NumPy allocates whatever a header asks for.
 """
 
 import ast
@@ -37,7 +37,7 @@ _ENTRY = b"PK\x01\x02"  # begins each line of an archive's list of members
 _HEADER_ERRORS = (ValueError, TypeError, SyntaxError, MemoryError, RecursionError)
 _LONGEST_HEADER = 10_000  # characters, as in NumPy
 _DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f(2|4|8|16)|c(8|16|32)|[SU][1-9]\d{0,6})")
-_MOST_AXES = 8
+_MAX_AXES = 8
 _LAST_CHARACTER = 0x10FFFF
 
 
@@ -75,11 +75,11 @@ class Archive:
         self.names = tuple(self._members)
 
     def size(self, name: str) -> int:
-        """The bytes of a member, unpacked, as the archive says."""
+        """Return the bytes of a member, unpacked, as the archive says."""
         return self._members[name].file_size
 
     def content(self, name: str) -> bytes:
-        """The bytes of a member.
+        """Return the bytes of a member.
 
         Raises:
             FormatError: it is damaged, encrypted, or packed in another way than ZIP's usual one.
@@ -102,7 +102,7 @@ class Archive:
 
 
 def npy_array(content: bytes, name: str) -> NDArray[Any]:
-    """The array in a .npy file: numbers or text, only to be read.
+    """Return the array in a .npy file: numbers or text, only to be read.
 
     Args:
         content: the whole file.
@@ -136,7 +136,7 @@ def npy_array(content: bytes, name: str) -> NDArray[Any]:
 
 
 def npz_arrays(archive: Archive) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz, by name; see `npy_array`.
+    """Return the arrays of an .npz, by name; see `npy_array`.
 
     Raises:
         FormatError: one cannot be read; says which.
@@ -165,7 +165,7 @@ def _header(content: bytes, name: str) -> tuple[str, tuple[int, ...], bool, int]
     if not isinstance(header, dict) or set(header) != {"descr", "fortran_order", "shape"}:
         raise damaged
     shape = header["shape"]
-    sizes = isinstance(shape, tuple) and len(shape) <= _MOST_AXES
+    sizes = isinstance(shape, tuple) and len(shape) <= _MAX_AXES
     if not sizes or not all(type(size) is int and size >= 0 for size in shape):
         raise damaged
     return str(header["descr"]), shape, bool(header["fortran_order"]), begin
@@ -178,5 +178,5 @@ def _check_text(codes: NDArray[Any], name: str) -> None:
 
 
 def _brief(error: Exception) -> str:
-    """What an error says, without more than a little of the file."""
+    """Return what an error says, without more than a little of the file."""
     return str(error)[:80]

@@ -1,4 +1,4 @@
-"""The formats with a word a line and an empty line after each sentence.
+"""Column formats: one word a line, an empty line after each sentence.
 
 | format  | columns, separated by TAB                | word   | tag                    |
 |---------|------------------------------------------|--------|------------------------|
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crfviz.exceptions import FormatError
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 from crfviz.text.schemes import OUTSIDE, begin, inside
 from crfviz.text.sentences import Sentence
 
@@ -64,7 +64,7 @@ class WordRow(NamedTuple):
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line is a comment: `#` first and no TAB in it."""
+    """Return whether a line is a comment: `#` first and no TAB in it."""
     return line.startswith("#") and "\t" not in line
 
 
@@ -81,7 +81,7 @@ def parse_columns(lines: Iterable[str], layout: Layout, name: str) -> Iterator[S
 def numbered_sentences(
     lines: Iterable[str], layout: Layout, name: str, first: int = 1
 ) -> Iterator[tuple[int, Sentence]]:
-    """As `parse_columns`, each with the line of its beginning; the first line has number `first`.
+    """Yield sentences as `parse_columns` does, each with its first line number.
 
     Raises:
         FormatError: as `parse_columns` does.
@@ -93,7 +93,7 @@ def numbered_sentences(
 
 
 def blocks(lines: Iterable[str], first: int = 1) -> Iterator[Block]:
-    """Runs of lines that are not blank, each line with its number from `first` on."""
+    """Yield runs of lines that are not blank, each line with its number from `first` on."""
     block: list[tuple[int, str]] = []
     for number, line in enumerate(lines, start=first):
         if line.strip():
@@ -106,7 +106,7 @@ def blocks(lines: Iterable[str], first: int = 1) -> Iterator[Block]:
 
 
 def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
-    """The sentence of one block; see `parse_columns`.
+    """Return the sentence of one block; see `parse_columns`.
 
     Raises:
         FormatError: as `parse_columns` does.
@@ -116,7 +116,8 @@ def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
     untagged = [word for word in words if word.tag == UNTAGGED]
     if untagged and len(untagged) < len(words):
         raise FormatError(
-            f"{name}, line {untagged[0].number}: expected a tag for {shown(untagged[0].token)}, "
+            f"{name}, line {untagged[0].number}: expected a tag for "
+            f"{abbreviate(untagged[0].token)}, "
             f"because other words of the sentence have one, got {UNTAGGED!r}"
         )
     tags = None if untagged or not words else tuple(word.tag for word in words)
@@ -124,13 +125,13 @@ def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
 
 
 def comment(block: Block, start: str) -> str | None:
-    """What follows `start` in the first comment that begins with it; None without one."""
+    """Return what follows `start` in the first comment that begins with it; None without one."""
     lines = (line for _, line in block if line.startswith(start) and is_comment(line))
     return next((line.removeprefix(start).strip() for line in lines), None)
 
 
 def word_rows(block: Block, layout: Layout, name: str) -> list[WordRow]:
-    """The rows of a block that are words.
+    """Return the rows of a block that are words.
 
     Raises:
         FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
@@ -140,7 +141,7 @@ def word_rows(block: Block, layout: Layout, name: str) -> list[WordRow]:
 
 
 def words_in(block: Block, layout: Layout) -> int:
-    """How many rows of a block are words, or would be: broken ones count, too."""
+    """Return how many rows of a block are words, or would be: broken ones count, too."""
     rows = (line for _, line in block if not is_comment(line))
     return sum(not layout.ids or line.partition("\t")[0].isdecimal() for line in rows)
 
@@ -158,18 +159,18 @@ def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
 
 
 def rendered(comments: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    """One sentence as text: comments, a line for the cells of each row, and an empty line."""
+    """Return one sentence as text: comments, rows and an empty line."""
     lines = [*comments, *("\t".join(cells) for cells in rows), ""]
     return "".join(f"{line}\n" for line in lines)
 
 
 def fits(value: str) -> bool:
-    """Whether a column can hold a word or tag and give it back."""
+    """Return whether a column can hold a word or tag and give it back."""
     return bool(value) and value == value.strip() and not BREAKS.search(value)
 
 
 def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
-    """A row as a word; None where it is none."""
+    """Return a row as a word; None where it is none."""
     row = line.split("\t")
     problem = _problem(row, layout)
     if problem:
@@ -181,14 +182,15 @@ def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
 
 
 def _problem(row: Sequence[str], layout: Layout) -> str:
-    """What is wrong with a row, in words; empty if nothing is."""
+    """Return what is wrong with a row, in words; empty if nothing is."""
     got = "\t".join(row)
     if layout.width not in (None, len(row)) or len(row) < 2:
-        return f"expected {layout.expected} ({layout.name}), got {len(row)}: {shown(got)}"
+        return f"expected {layout.expected} ({layout.name}), got {len(row)}: {abbreviate(got)}"
     if layout.ids and not WORD_ID.fullmatch(row[0]):
-        return f"expected a word id such as 3, 3-4 or 8.1 in the first column, got {shown(row[0])}"
+        expected = "a word id such as 3, 3-4 or 8.1 in the first column"
+        return f"expected {expected}, got {abbreviate(row[0])}"
     if not row[layout.tag].strip():
-        return f"expected a tag in column {layout.tag % len(row) + 1}, got none: {shown(got)}"
+        return f"expected a tag in column {layout.tag % len(row) + 1}, got none: {abbreviate(got)}"
     return ""
 
 
@@ -199,8 +201,8 @@ def _rendered(sentence: Sentence, layout: Layout) -> str:
         for value in (token, tag):
             if not fits(value):
                 raise FormatError(
-                    f"{layout.name} cannot hold {shown(value)}: expected a word or tag without "
-                    f"TAB, line break or blanks around it (JSONL can hold it)"
+                    f"{layout.name} cannot hold {abbreviate(value)}: expected a word or tag "
+                    f"without TAB, line break or blanks around it (JSONL can hold it)"
                 )
         row = [UNTAGGED] * (layout.width or 2)
         row[0] = str(number)

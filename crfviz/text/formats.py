@@ -1,4 +1,4 @@
-"""Sentences out of files and into text: CoNLL-U, UNER iob2, CoNLL columns and JSONL.
+"""Readers and writers of tagged sentences: CoNLL-U, UNER iob2, CoNLL columns and JSONL.
 
 Files are told apart by content. `columns` and `jsonl` say what the formats look like and how broken
 rows are read.
@@ -13,7 +13,6 @@ from typing import Literal, get_args
 
 from crfviz.exceptions import FormatError
 from crfviz.text import columns, jsonl
-from crfviz.text.cleaning import fold_handles, map_types
 from crfviz.text.columns import (
     COLUMNS,
     CONLLU,
@@ -24,9 +23,9 @@ from crfviz.text.columns import (
     parse_columns,
     render_columns,
 )
+from crfviz.text.files import abbreviate, decoded, lines_of
 from crfviz.text.jsonl import parse_jsonl, render_jsonl
-from crfviz.text.lines import decoded, lines_of, shown
-from crfviz.text.sentences import Sentence
+from crfviz.text.sentences import Sentence, fold_handles, map_types
 
 FormatName = Literal["conllu", "conllu-xpos", "iob2", "columns", "jsonl"]
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
@@ -36,7 +35,7 @@ JSON_START = re.compile(r'\s*\{(\s*"|[^\t]*$)')
 
 @dataclass(frozen=True)
 class SentenceFile:
-    """The sentences of a UTF-8 file, read anew each time they are asked for and never all at once.
+    """A UTF-8 file of sentences, read lazily each time it is iterated.
 
     Iterating raises FormatError as `read_sentences` does, when it comes to the line.
     """
@@ -74,7 +73,7 @@ def read_sentences(
     fold_handles: bool = False,
     types: Mapping[str, str] | None = None,
 ) -> list[Sentence]:
-    """All sentences of a UTF-8 file.
+    """Return all sentences of a UTF-8 file.
 
     Args:
         path: of the file.
@@ -119,7 +118,7 @@ def _parse(lines: Iterable[str], file_format: FormatName, name: str) -> Iterator
 def parse_part(
     content: bytes, file_format: FormatName, *, name: str, first_line: int
 ) -> Iterator[tuple[int, Sentence]]:
-    """The sentences of some lines of a file, each with the line of its beginning.
+    """Yield the sentences of some lines of a file, each with the line of its beginning.
 
     Args:
         content: whole sentences.
@@ -137,7 +136,7 @@ def parse_part(
 
 
 def detect_format(lines: Iterable[str], *, name: str = "text") -> FormatName:
-    """Which format lines have, from the first one that is neither blank nor a comment.
+    """Return which format lines have, from the first one that is neither blank nor a comment.
 
     A file without such a line has no sentence in any format; it counts as CoNLL columns.
 
@@ -158,13 +157,13 @@ def detect_format(lines: Iterable[str], *, name: str = "text") -> FormatName:
             return "columns"
         raise FormatError(
             f"{name}, line {number}: expected CoNLL-U (10 columns separated by TAB), iob2 (5), "
-            f"CoNLL columns (word TAB tag) or JSONL, got {shown(line)}"
+            f"CoNLL columns (word TAB tag) or JSONL, got {abbreviate(line)}"
         )
     return "columns"
 
 
 def render_sentences(sentences: Iterable[Sentence], file_format: FormatName) -> str:
-    """The sentences as text; `parse_sentences` reads back the same ones.
+    """Return the sentences as text; `parse_sentences` reads back the same ones.
 
     Raises:
         FormatError: a column format cannot hold a word, see `columns.render_columns`.

@@ -1,21 +1,23 @@
-"""JSONL: one sentence a line, `{"tokens": [...], "tags": [...], "text": "..."}`.
+"""JSON and JSONL: sentences as `{"tokens": [...], "tags": [...], "text": "..."}`, one a line.
 
-Tags and text may be absent. The only format that holds any word and any text as they are. Lists of
-objects, as spaCy writes them, are read an element at a time.
+Tags and text may be absent. JSONL is the only format that holds any word and any text unchanged.
+The memory of uploaded JSON is estimated before it is parsed, by CPython's sizes on 64 bits.
 """
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from crfviz.exceptions import FormatError
-from crfviz.text.lines import SURROGATES, shown, shown_value
+from crfviz.text.files import SURROGATES, abbreviate, abbreviate_value
 from crfviz.text.sentences import Sentence
 
 EXPECTED = 'a JSON object such as {"tokens": ["Hello"], "tags": ["INTJ"]}'
 
 
 def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
-    """The sentences of JSONL, one at a time; a sentence without words is dropped.
+    """Yield the sentences of JSONL, one at a time; a sentence without words is dropped.
 
     Other keys of an object are ignored.
 
@@ -29,7 +31,7 @@ def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
 def numbered_sentences(
     lines: Iterable[str], name: str, first: int = 1
 ) -> Iterator[tuple[int, Sentence]]:
-    """As `parse_jsonl`, each with its line; the first line has number `first`.
+    """Yield sentences as `parse_jsonl` does, each with its line number.
 
     Raises:
         FormatError: as `parse_jsonl` does.
@@ -41,7 +43,7 @@ def numbered_sentences(
 
 
 def render_jsonl(sentences: Iterable[Sentence]) -> str:
-    """The sentences as JSONL; tags and text are left out where there are none."""
+    """Return the sentences as JSONL; tags and text are left out where there are none."""
     known = (
         {name: value for name, value in vars(sentence).items() if value is not None}
         for sentence in sentences
@@ -50,7 +52,7 @@ def render_jsonl(sentences: Iterable[Sentence]) -> str:
 
 
 def parse_object(line: str, where: str) -> dict[str, object]:
-    """A JSON object.
+    """Return a JSON object.
 
     Raises:
         FormatError: the line is something else; says `where` it stands.
@@ -58,9 +60,11 @@ def parse_object(line: str, where: str) -> dict[str, object]:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)} ({error})") from error
+        raise FormatError(
+            f"{where}: expected {EXPECTED}, got {abbreviate(line)} ({error})"
+        ) from error
     if not isinstance(fields, dict):
-        raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)}")
+        raise FormatError(f"{where}: expected {EXPECTED}, got {abbreviate(line)}")
     return fields
 
 
@@ -96,7 +100,7 @@ def list_elements(text: str, name: str) -> Iterator[tuple[int, object]]:
 
 
 def sentence_of(fields: Mapping[str, object], where: str) -> Sentence:
-    """The sentence of an object.
+    """Return the sentence of an object.
 
     Raises:
         FormatError: a field has another type, or there is not one tag per token.
@@ -105,7 +109,7 @@ def sentence_of(fields: Mapping[str, object], where: str) -> Sentence:
     tags = None if fields.get("tags") is None else strings(fields["tags"], "tags", where)
     raw = fields.get("text")
     if raw is not None and not isinstance(raw, str):
-        raise FormatError(f'{where}: expected a string in "text", got {shown_value(raw)}')
+        raise FormatError(f'{where}: expected a string in "text", got {abbreviate_value(raw)}')
     if raw is not None:
         check_whole(raw, "text", where)
     if "" in tokens:
@@ -118,14 +122,14 @@ def sentence_of(fields: Mapping[str, object], where: str) -> Sentence:
 
 
 def strings(value: object, field: str, where: str) -> tuple[str, ...]:
-    """The strings of a list.
+    """Return the strings of a list.
 
     Raises:
         FormatError: `value` is something else.
     """
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise FormatError(
-            f'{where}: expected a list of strings in "{field}", got {shown_value(value)}'
+            f'{where}: expected a list of strings in "{field}", got {abbreviate_value(value)}'
         )
     for item in value:
         check_whole(item, field, where)
@@ -133,7 +137,7 @@ def strings(value: object, field: str, where: str) -> tuple[str, ...]:
 
 
 def check_whole(text: str, field: str, where: str) -> None:
-    r"""Refuse half a character, as JSON may write it: `"\ud800"` is no text that could be saved.
+    r"""Reject lone surrogates, as JSON may write them: `"\ud800"` cannot be saved.
 
     Raises:
         FormatError: says which it is and where.
@@ -141,4 +145,57 @@ def check_whole(text: str, field: str, where: str) -> None:
     if half := SURROGATES.search(text):
         raise FormatError(
             f'{where}: expected text, got the character U+{ord(half[0]):04X} in "{field}"'
+        )
+
+
+MAX_JSON = 110_000_000  # bytes that a text takes as JSON, the text among them
+
+_VALUE, _LIST, _OBJECT, _TEXT = 33, 72, 250, 55  # bytes of each
+
+
+def json_bytes(text: str) -> int:
+    """Return an upper estimate of the bytes that a JSON text takes once parsed."""
+    lists, objects = text.count("["), text.count("{")
+    values = text.count(",") + lists + objects
+    texts = text.count('"') // 2
+    return (
+        sys.getsizeof(text)
+        + len(text)  # what stands between quotes, again
+        + _VALUE * values
+        + _LIST * lists
+        + _OBJECT * objects
+        + _TEXT * texts
+    )
+
+
+def json_value(text: str, most: int | None = None) -> Any:  # noqa: ANN401 - any JSON
+    """Return the value of a JSON text.
+
+    Args:
+        text: the JSON.
+        most: how many bytes it may take; None: any number of them.
+
+    Raises:
+        ValueError: it is no JSON, or lists stand in lists too deeply.
+        FormatError: it takes more bytes; this is a ValueError, too.
+    """
+    if most is not None:
+        require_json_bytes(text, most)
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("lists stand inside of lists too often") from error
+
+
+def require_json_bytes(text: str, most: int) -> None:
+    """Reject a text that takes too much memory as JSON.
+
+    Raises:
+        FormatError: it takes more than `most` bytes.
+    """
+    needed = json_bytes(text)
+    if needed > most:
+        raise FormatError(
+            f"read as JSON it would take {needed / 1e6:,.0f} MB of memory, at most "
+            f"{most / 1e6:,.0f} MB are allowed: leave some out, or bring arrays as .npz"
         )

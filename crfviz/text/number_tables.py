@@ -1,4 +1,4 @@
-"""A table of numbers out of a file or what people paste: CSV and its kin, printed arrays, JSON.
+"""Tables of numbers from files or pasted text: CSV, printed arrays, Markdown, JSON, NumPy.
 
 How a text is read:
 
@@ -27,20 +27,20 @@ from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
 from crfviz.text.archives import NPY_MAGIC, ZIP_MAGIC, Archive, npy_array, npz_arrays
-from crfviz.text.lines import lines_of, shown, shown_value
+from crfviz.text.files import abbreviate, abbreviate_value, lines_of
 
-MOST_CELLS = 100_000  # 120 words of 200 tags have 24 000
-MOST_WITH_LABELS = 5 * MOST_CELLS  # a column may have labels, and a Markdown table empty sides
-TOO_MANY = f"The table has too many cells: at most {MOST_CELLS} fit."
+MAX_CELLS = 100_000  # 120 words of 200 tags have 24 000
+MAX_WITH_LABELS = 5 * MAX_CELLS  # a column may have labels, and a Markdown table empty sides
+TOO_MANY = f"The table has too many cells: at most {MAX_CELLS} fit."
 MEANINGS: Mapping[str, float] = {  # of cells without digits
     **dict.fromkeys(("", "nan", "null", "none", "–", "—", "-", "n/a"), math.nan),
     **dict.fromkeys(("-inf", "-∞", "-infinity", "log(0)", "log 0"), -math.inf),
     **dict.fromkeys(("inf", "+inf", "∞", "+∞", "infinity"), math.inf),
 }
 START = "START"
-MOST_BYTES = 5_000_000  # of a file
-MOST_UNPACKED = 20_000_000  # bytes of all arrays in an .npz
-MOST_ARRAYS = 1000  # in an .npz
+MAX_BYTES = 5_000_000  # of a file
+MAX_UNPACKED = 20_000_000  # bytes of all arrays in an .npz
+MAX_ARRAYS = 1000  # in an .npz
 PICKLE_MAGIC = b"\x80"
 
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
@@ -54,7 +54,7 @@ _DECIMAL_COMMA = re.compile(r"([+\-−]?\d++),(\d++)")
 
 @dataclass(frozen=True, eq=False)
 class NumberTable:
-    """A table and what was said around it."""
+    """A table with its labels."""
 
     values: NDArray[np.float64]  # (rows, columns); NaN for an empty cell
     header: tuple[str, ...] | None  # a label per column, where there is a row of them
@@ -65,7 +65,7 @@ class NumberTable:
 def parse_number_table(
     text: str, *, names: Sequence[str] = (), words: Sequence[str] = (), prefer: str = ""
 ) -> NumberTable:
-    """The table in a text.
+    """Return the table in a text.
 
     Args:
         text: what was pasted.
@@ -108,7 +108,7 @@ def parse_number_table(
 def read_number_table(
     data: bytes, *, names: Sequence[str] = (), words: Sequence[str] = (), prefer: str = ""
 ) -> NumberTable:
-    """The table in the bytes of a file; its kind is told by its content.
+    """Return the table in the bytes of a file; its kind is told by its content.
 
     Args:
         data: the whole file.
@@ -119,8 +119,8 @@ def read_number_table(
     Raises:
         FormatError: there is no table, or none that can be read without unpickling.
     """
-    if len(data) > MOST_BYTES:
-        raise FormatError(f"The file has {len(data):,} bytes, at most {MOST_BYTES:,} are read.")
+    if len(data) > MAX_BYTES:
+        raise FormatError(f"The file has {len(data):,} bytes, at most {MAX_BYTES:,} are read.")
     if data.startswith(ZIP_MAGIC):
         return _from_npz(data, prefer)
     if data.startswith(NPY_MAGIC):
@@ -144,7 +144,7 @@ class _Cells:
         self.ids: Mapping[str, int] = ids if names else {}
 
     def value(self, cell: object) -> float | None:
-        """The number; None if it is none."""
+        """Return the number; None if it is none."""
         if isinstance(cell, bool):
             return None
         if isinstance(cell, float):
@@ -162,19 +162,17 @@ class _Cells:
 def _check_size(text: str) -> None:
     if not text.strip():
         raise FormatError("There is no table yet: paste one, a row per line.")
-    if len(text) > MOST_BYTES:
-        raise FormatError(
-            f"The text has {len(text):,} characters, at most {MOST_BYTES:,} are read."
-        )
-    if text.count("\n") > MOST_WITH_LABELS or sum(map(text.count, "[{,")) > 2 * MOST_WITH_LABELS:
+    if len(text) > MAX_BYTES:
+        raise FormatError(f"The text has {len(text):,} characters, at most {MAX_BYTES:,} are read.")
+    if text.count("\n") > MAX_WITH_LABELS or sum(map(text.count, "[{,")) > 2 * MAX_WITH_LABELS:
         raise FormatError(TOO_MANY)
 
 
 def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> NumberTable:
-    """The numbers of rows, each with the place it comes from."""
+    """Return the numbers of rows, each with the place it comes from."""
     first, width = rows[0][0], len(rows[0][1])
-    if len(rows) * width > MOST_CELLS:
-        raise FormatError(f"The table has {len(rows)} × {width} cells, at most {MOST_CELLS} fit.")
+    if len(rows) * width > MAX_CELLS:
+        raise FormatError(f"The table has {len(rows)} × {width} cells, at most {MAX_CELLS} fit.")
     values = np.empty((len(rows), width))
     for i, (where, row) in enumerate(rows):
         if len(row) != width:
@@ -186,14 +184,14 @@ def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> Numb
             value = reader.value(cell)
             if value is None:
                 raise FormatError(
-                    f"{where}, column {j + 1}: expected a number, got {shown_value(cell)}"
+                    f"{where}, column {j + 1}: expected a number, got {abbreviate_value(cell)}"
                 )
             values[i, j] = value
     return NumberTable(values, None, None, "JSON")
 
 
 def _json_rows(text: str, prefer: str) -> list[list[object]] | None:
-    """The rows of a JSON text; None if it is none, as what NumPy prints."""
+    """Return the rows of a JSON text; None if it is none, as what NumPy prints."""
     readable = _JSON_NAN.sub("NaN", _JSON_INFINITY.sub("-Infinity", text))
     try:
         value = json.loads(readable, parse_int=float)  # however many digits there are
@@ -218,19 +216,19 @@ def _is_rows(value: object) -> bool:
 
 
 def _split_lines(text: str) -> list[tuple[str, list[str]]]:
-    """The cells of each line that has any, with its place."""
+    """Return the cells of each line that has any, with its place."""
     texts = lines_of(text)
     if _unwrapped(text.lstrip()).lstrip().startswith("["):
         texts = [_unwrapped(line).translate(_BRACKETS).strip().strip(",") for line in texts]
     lines = [(n, line) for n, line in enumerate(texts, 1) if line.strip() and not _is_rule(line)]
     separator = next((s for s in "\t;|," if any(s in line for _, line in lines)), None)
-    if sum(_count(line, separator) for _, line in lines) > MOST_WITH_LABELS:
+    if sum(_count(line, separator) for _, line in lines) > MAX_WITH_LABELS:
         raise FormatError(TOO_MANY)
     return [(f"line {number}", _cells(line, separator)) for number, line in lines]
 
 
 def _unwrapped(line: str) -> str:
-    """A line without what stands around a printed array: `tensor(`, `dtype=...`, `)`."""
+    """Return a line without what stands around a printed array: `tensor(`, `dtype=...`, `)`."""
     line = line.strip()
     if start := _WRAPPING.match(line):
         line = line[start.end() :]
@@ -240,7 +238,7 @@ def _unwrapped(line: str) -> str:
 
 
 def _is_rule(line: str) -> bool:
-    """Whether a line only separates, as the second one of a Markdown table."""
+    """Return whether a line only separates, as the second one of a Markdown table."""
     return set(line.strip()) <= set("|:-+= ") and "--" in line
 
 
@@ -254,7 +252,7 @@ def _cells(line: str, separator: str | None) -> list[str]:
 
 
 def _count(line: str, separator: str | None) -> int:
-    """About how many cells a line has."""
+    """Return about how many cells a line has."""
     return len(line.split()) if separator is None else line.count(separator) + 1
 
 
@@ -286,7 +284,7 @@ class _Labels:
 
 
 def _count_up(values: Sequence[float | None]) -> bool:
-    """Whether these are the numbers from 0 or from 1 on, but for a corner."""
+    """Return whether these are the numbers from 0 or from 1 on, but for a corner."""
     counted = [value for value in values if value is not None and not math.isnan(value)]
     if len(counted) < max(2, len(values) - 1):
         return False
@@ -294,7 +292,7 @@ def _count_up(values: Sequence[float | None]) -> bool:
 
 
 def _from_npz(data: bytes, prefer: str) -> NumberTable:
-    archive = Archive(data, most_members=MOST_ARRAYS, most_unpacked=MOST_UNPACKED)
+    archive = Archive(data, most_members=MAX_ARRAYS, most_unpacked=MAX_UNPACKED)
     arrays = npz_arrays(archive)
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     held = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "no array"
@@ -303,19 +301,19 @@ def _from_npz(data: bytes, prefer: str) -> NumberTable:
 
 
 def _only(tables: Collection[str], prefer: str, wanted: str, held: str) -> str:
-    """The name of the table that is meant."""
+    """Return the name of the table that is meant."""
     if prefer not in tables and len(tables) != 1:
-        raise FormatError(f"The {wanted}, or one named “{prefer}”; it holds {shown(held)}")
+        raise FormatError(f"The {wanted}, or one named “{prefer}”; it holds {abbreviate(held)}")
     return prefer if prefer in tables else next(iter(tables))
 
 
 def _checked(array: NDArray[Any], name: str) -> NumberTable:
     if array.ndim != 2 or array.dtype.kind not in "fiu" or array.size == 0:
         raise FormatError(
-            f"The array {shown(name)} must be a table of numbers, "
+            f"The array {abbreviate(name)} must be a table of numbers, "
             f"got {array.dtype} of shape {array.shape}"
         )
-    if array.size > MOST_CELLS:
-        raise FormatError(f"The table has {array.shape} cells, at most {MOST_CELLS} fit.")
+    if array.size > MAX_CELLS:
+        raise FormatError(f"The table has {array.shape} cells, at most {MAX_CELLS} fit.")
     with np.errstate(invalid="ignore"):  # a NaN of an odd kind is a NaN
         return NumberTable(array.astype(np.float64), None, None, name)

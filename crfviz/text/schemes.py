@@ -37,12 +37,12 @@ class Span:
 
 
 def begin(kind: str) -> str:
-    """The tag of the first word of an entity of a type."""
+    """Return the tag of the first word of an entity of a type."""
     return f"B-{kind}"
 
 
 def inside(kind: str) -> str:
-    """The tag of every other word of it."""
+    """Return the tag of every other word of it."""
     return f"I-{kind}"
 
 
@@ -60,17 +60,17 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 
 def is_begin(tag: str) -> bool:
-    """Whether it is a `B-X`."""
+    """Return whether it is a `B-X`."""
     return tag.startswith(begin(""))
 
 
 def is_inside(tag: str) -> bool:
-    """Whether it is an `I-X`."""
+    """Return whether it is an `I-X`."""
     return tag.startswith(inside(""))
 
 
 def with_type(tag: str, kind: str) -> str:
-    """The same kind of tag for another type of entity.
+    """Return the same kind of tag for another type of entity.
 
     >>> with_type("I-PER", "LOC")
     'I-LOC'
@@ -79,7 +79,7 @@ def with_type(tag: str, kind: str) -> str:
 
 
 def types_of(tags: Iterable[str]) -> list[str]:
-    """The types X for which there is a tag B-X, in the order of the tags."""
+    """Return the types X for which there is a tag B-X, in the order of the tags."""
     return [split_tag(tag)[1] for tag in tags if is_begin(tag)]
 
 
@@ -97,12 +97,12 @@ def scheme_of(tags: Iterable[str]) -> str | None:
 
 
 def could_be_bio(tags: Sequence[str]) -> bool:
-    """Whether the rules of BIO could act on these tags: `O`, and others that all are BIO."""
+    """Return whether the rules of BIO could act on these tags: `O`, and others that all are BIO."""
     return set(tags) > {OUTSIDE} and all(split_tag(tag)[0] for tag in tags)
 
 
 def continues(tag: str, previous: str) -> bool:
-    """Whether `tag` is an `I-X` that may stand after `previous`, its `B-X` or `I-X`."""
+    """Return whether `tag` is an `I-X` that may stand after `previous`, its `B-X` or `I-X`."""
     return is_inside(tag) and may_follow(tag, previous)
 
 
@@ -141,7 +141,7 @@ def tags_of(entities: Iterable[Span], length: int) -> list[str]:
 
 
 def repair(tags: Sequence[str]) -> list[str]:
-    """The same tags with every illegal `I-X` turned into `B-X`.
+    """Return the same tags with every illegal `I-X` turned into `B-X`.
 
     >>> repair(["O", "I-PER", "I-PER", "I-LOC"])
     ['O', 'B-PER', 'I-PER', 'B-LOC']

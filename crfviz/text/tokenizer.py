@@ -24,7 +24,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from crfviz.exceptions import FormatError
-from crfviz.text.lines import SURROGATES, shown_value
+from crfviz.text.files import SURROGATES, abbreviate_value
 
 if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
@@ -72,7 +72,7 @@ def tokenize(text: str) -> list[Token]:
         FormatError: it is no text, but a list of words, for example.
     """
     if not isinstance(text, str):
-        raise FormatError(f"text must be one text, got {shown_value(text)}")
+        raise FormatError(f"text must be one text, got {abbreviate_value(text)}")
     return list(tokens(text))
 
 

@@ -21,10 +21,10 @@ from crfviz.chain.edits import Edits, Move
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.tipping import Interval, intervals_between
 from crfviz.exceptions import CrfvizError, ModelError, NoPathError
-from crfviz.taggers.brought.draft import MOST_TAGS
+from crfviz.taggers.brought.parsed_model import MAX_TAGS
 from crfviz.taggers.examples import Example
-from crfviz.taggers.occlusion import Occlusion, occlude
-from crfviz.taggers.once import warn_once
+from crfviz.taggers.log_once import warn_once
+from crfviz.taggers.perturbations import Occlusion, occlude
 from crfviz.taggers.registry import brought_models, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import given_words
@@ -85,9 +85,9 @@ def tagger(name: str) -> Tagger:
         ModelError: the folder is no model, or the model has more tags than can be drawn.
     """
     loaded = load_tagger(name)
-    if len(loaded.tags) > MOST_TAGS:
+    if len(loaded.tags) > MAX_TAGS:
         raise ModelError(
-            f"{name} has {len(loaded.tags):,} tags; the pages draw at most {MOST_TAGS}. Choose "
+            f"{name} has {len(loaded.tags):,} tags; the pages draw at most {MAX_TAGS}. Choose "
             "another model on the left; the library and the command line take this one."
         )
     return loaded

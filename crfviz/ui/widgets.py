@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.exceptions import CrfvizError, ModelError
-from crfviz.taggers.once import warn_once
+from crfviz.taggers.log_once import warn_once
 from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.streamlit_compat import ColumnConfig, FragmentHandledException
 from crfviz.ui.words import plain

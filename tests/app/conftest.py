@@ -4,7 +4,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from crfviz.corpus.shards import crew
+from crfviz.corpus.shards import workers
 from tests.support.app_pages import new_app
 
 
@@ -16,5 +16,5 @@ def app():
 
 @pytest.fixture
 def forked_workers(forks, monkeypatch):  # noqa: ARG001 - a fixture
-    """Worker processes of `crew.Processes` that are forked, not spawned: each saves two seconds."""
-    monkeypatch.setattr(crew, "get_context", lambda _: get_context("forkserver"))
+    """Fork the processes of `workers.ProcessPool` instead of spawning: two seconds less each."""
+    monkeypatch.setattr(workers, "get_context", lambda _: get_context("forkserver"))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from crfviz.corpus.run.results import Results
-from crfviz.corpus.shards.model import model_of
+from crfviz.corpus.shards.jobs import model_reference
 from crfviz.exceptions import CrfvizError, UnknownTagError
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import read_sentences
@@ -190,7 +190,7 @@ def test_a_run_beside_the_server_comes_to_what_one_in_it_does(shared, excerpt):
     told = []
     tagger = load_tagger("upos-en")
     here, *rest = looked_at(tagger, excerpt, "excerpt", lambda *_: None)
-    asked = partial(looked_at_beside, model_of("upos-en"), excerpt, "excerpt")
+    asked = partial(looked_at_beside, model_reference("upos-en"), excerpt, "excerpt")
     found, *rest_beside = shared.do(asked, lambda *at: told.append(at))
     assert timeless(rest_beside) == timeless(rest)  # record, tables, links
     there = Results(tagger=tagger, **found)

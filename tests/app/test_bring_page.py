@@ -2,8 +2,8 @@
 
 import pytest
 
-from crfviz.taggers import once, user_models
-from crfviz.taggers.brought import archive, draft
+from crfviz.taggers import log_once, user_models
+from crfviz.taggers.brought import files, parsed_model
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import FAMILIES
@@ -93,17 +93,18 @@ def test_the_limits_are_said():
     app = new_app()
     open_at(app, "pages/bring.py")
     said = app.file_uploader(key="bring.files").help
-    assert f"At most {draft.MOST_BYTES // 10**6} MB" in said
-    assert f"{draft.MOST_TAGS} tags, {draft.MOST_SCORES:,} scores" in said
+    assert f"At most {parsed_model.MAX_BYTES // 10**6} MB" in said
+    assert f"{parsed_model.MAX_TAGS} tags, {parsed_model.MAX_SCORES:,} scores" in said
     document = ROOT.joinpath("docs/bring-your-own.md").read_text("utf-8")
     limits = [
-        f"at most {draft.MOST_BYTES // 10**6} MB ({draft.MOST_UNPACKED // 10**6} MB unpacked)",
-        f"{draft.MOST_SCORES:,} scores, {draft.MOST_SENTENCES:,} sentences",
-        f"{draft.MOST_TOKENS:,} words ({draft.MOST_WORDS:,} in a sentence",
-        f"{draft.LONGEST_WORD:,} characters in a word)",
-        f"{draft.MOST_TAGS} tags of {draft.LONGEST_TAG} characters",
-        f"a trained model {archive.MOST_MEMORY // 10**6} MB",
-        f"have {user_models.MOST_BYTES // 10**9} GB of disk",
+        f"at most {parsed_model.MAX_BYTES // 10**6} MB "
+        f"({parsed_model.MAX_UNPACKED // 10**6} MB unpacked)",
+        f"{parsed_model.MAX_SCORES:,} scores, {parsed_model.MAX_SENTENCES:,} sentences",
+        f"{parsed_model.MAX_TOKENS:,} words ({parsed_model.MAX_WORDS:,} in a sentence",
+        f"{parsed_model.LONGEST_WORD:,} characters in a word)",
+        f"{parsed_model.MAX_TAGS} tags of {parsed_model.LONGEST_TAG} characters",
+        f"a trained model {files.MAX_MEMORY // 10**6} MB",
+        f"have {user_models.MAX_BYTES // 10**9} GB of disk",
     ]
     for limit in limits:
         assert limit in " ".join(document.split())
@@ -203,7 +204,7 @@ def installed(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("installed")
 def test_a_plug_in_that_is_missing_is_in_the_log_once(caplog):
-    once.forget()
+    log_once.reset_log()
     cached.examples.clear()
     for _ in range(3):
         app = new_app()

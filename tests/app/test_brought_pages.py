@@ -7,10 +7,9 @@ import pytest
 
 from crfviz import load_tagger, viterbi
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.analysis import tables_of
-from crfviz.corpus.tables.report import as_record
+from crfviz.corpus.tables.report import as_record, tables_of
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.occlusion import occlude
+from crfviz.taggers.perturbations import occlude
 from crfviz.taggers.user_models import new_model
 from crfviz.views.numbers import per_cent
 from tests.support.app_pages import ROOT, new_app, open_at

@@ -4,14 +4,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import rounded
 from crfviz.corpus.tables.two_models import comparison_tables
 from crfviz.exceptions import FormatError
-from crfviz.taggers.registry import SHIPPED, load_tagger
+from crfviz.taggers.registry import EXCERPTS, SHIPPED, load_tagger
+from crfviz.text.files import decoded
 from crfviz.text.formats import read_sentences
-from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors import runs
 from crfviz.ui.errors.looking import links_of

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.corpus.shards.crew import Processes
-from crfviz.corpus.shards.cutting import cut
-from crfviz.corpus.shards.kept import Kept
-from crfviz.corpus.shards.work import AHEAD, worked
+from crfviz.corpus.shards.splitting import ShardCache, split_file
+from crfviz.corpus.shards.workers import MAX_AHEAD, ProcessPool, run_shards
 from crfviz.exceptions import CrfvizError, FormatError
 from tests.support.small_disk import small_disk
 from tests.support.workers import Shuffled, Upper
@@ -19,7 +17,7 @@ LINES = "".join(f"sentence {n}\n" for n in range(40)).encode()
 
 
 def shards_of(content=LINES, size=30, *, by_line=True):
-    return cut(io.BytesIO(content), size, by_line=by_line)
+    return split_file(io.BytesIO(content), size, by_line=by_line)
 
 
 ROWS = st.lists(st.sampled_from([b"a\tX\n", b"\n", b" \n", b"# c\n", b"\r\n", b"bb\tY\r\n"]))
@@ -31,7 +29,7 @@ def test_a_file_is_cut_at_the_ends_of_its_sentences(rows, rest, size, read):
     head = b"".join(rows[:read])
     file = io.BytesIO(content)
     file.read(len(head))
-    shards = list(cut(file, size, by_line=False, head=head))
+    shards = list(split_file(file, size, by_line=False, head=head))
     assert b"".join(shard.content for shard in shards) == content
     assert [shard.number for shard in shards] == list(range(len(shards)))
     for shard in shards:
@@ -46,7 +44,7 @@ def test_a_file_is_cut_at_the_ends_of_its_sentences(rows, rest, size, read):
 @given(st.lists(st.text("ab ", max_size=9)), st.integers(1, 30))
 def test_a_file_with_a_sentence_a_line_is_cut_at_any_line(lines, size):
     content = "".join(f"{line}\n" for line in lines).encode()
-    shards = list(cut(io.BytesIO(content), size, by_line=True))
+    shards = list(split_file(io.BytesIO(content), size, by_line=True))
     assert b"".join(shard.content for shard in shards) == content
     longest = max([len(line) + 1 for line in lines], default=0)
     for shard in shards:
@@ -57,13 +55,13 @@ def test_a_file_with_a_sentence_a_line_is_cut_at_any_line(lines, size):
 @given(st.integers(1, 16), st.integers(0, 99))
 def test_results_come_in_the_order_of_the_file(size, seed):
     crew = Shuffled(Upper(), size, seed)
-    assert b"".join(worked(shards_of(), crew)) == LINES.upper()
+    assert b"".join(run_shards(shards_of(), crew)) == LINES.upper()
     assert crew.stopped
 
 
 def test_a_slow_shard_does_not_let_the_others_run_away():
     class LastFirst(Shuffled):
-        def next(self):
+        def next_result(self):
             self.given.sort(key=lambda shard: -shard.number)
             shard = self.given.pop(0)
             started.append(shard.number)
@@ -71,8 +69,8 @@ def test_a_slow_shard_does_not_let_the_others_run_away():
 
     started = []
     crew = LastFirst(Upper(), 2)
-    assert b"".join(worked(shards_of(size=1), crew)) == LINES
-    assert started.index(0) <= 2 * AHEAD
+    assert b"".join(run_shards(shards_of(size=1), crew)) == LINES
+    assert started.index(0) <= 2 * MAX_AHEAD
 
 
 @pytest.mark.parametrize("size", [1, 3, 16])
@@ -80,18 +78,21 @@ def test_the_first_error_of_the_file_is_told_whoever_finds_one(size):
     for seed in range(20):
         crew = Shuffled(Upper(bad=(4, 5, 6)), size, seed)
         with pytest.raises(FormatError, match=r"^f, line 13: bad$"):
-            list(worked(shards_of(), crew))
+            list(run_shards(shards_of(), crew))
         assert crew.stopped
 
 
 def test_finished_shards_are_gone_on_from(tmp_path):
-    kept = Kept(tmp_path / "out.shards", "key")
-    halfway = worked(shards_of(), Shuffled(Upper(), 1), kept)
+    kept = ShardCache(tmp_path / "out.shards", "key")
+    halfway = run_shards(shards_of(), Shuffled(Upper(), 1), kept)
     first = [next(halfway) for _ in range(5)]
     halfway.close()
-    assert "5 finished shards are kept in" in kept.told()
-    again, crew = Kept(tmp_path / "out.shards", "key"), Shuffled(Upper(bad=(0, 1, 2, 3, 4)), 1)
-    whole = list(worked(shards_of(), crew, again))  # those that would fail are not begun
+    assert "5 finished shards are kept in" in kept.summary()
+    again, crew = (
+        ShardCache(tmp_path / "out.shards", "key"),
+        Shuffled(Upper(bad=(0, 1, 2, 3, 4)), 1),
+    )
+    whole = list(run_shards(shards_of(), crew, again))  # those that would fail are not begun
     assert whole[:5] == first
     assert b"".join(whole) == LINES.upper()
     assert (again.found, again.stale()) == (5, 0)
@@ -102,10 +103,10 @@ def test_finished_shards_are_gone_on_from(tmp_path):
 @pytest.mark.parametrize("change", ["file", "key"])
 def test_shards_of_another_file_or_job_are_not_taken(tmp_path, change):
     folder = tmp_path / "out.shards"
-    list(worked(shards_of(), Shuffled(Upper(), 1), Kept(folder, "key")))
+    list(run_shards(shards_of(), Shuffled(Upper(), 1), ShardCache(folder, "key")))
     other = LINES.replace(b"sentence 9\n", b"sentence x\n") if change == "file" else LINES
-    kept = Kept(folder, "other" if change == "key" else "key")
-    assert b"".join(worked(shards_of(other), Shuffled(Upper(), 1), kept)) == other.upper()
+    kept = ShardCache(folder, "other" if change == "key" else "key")
+    assert b"".join(run_shards(shards_of(other), Shuffled(Upper(), 1), kept)) == other.upper()
     number = len(list(shards_of()))
     assert kept.found == (number - 1 if change == "file" else 0)
     assert kept.stale() == number - kept.found
@@ -113,11 +114,11 @@ def test_shards_of_another_file_or_job_are_not_taken(tmp_path, change):
 
 def test_a_damaged_shard_is_done_again_and_what_is_not_ours_stays(tmp_path):
     folder = tmp_path / "out.shards"
-    list(worked(shards_of(), Shuffled(Upper(), 1), Kept(folder, "key")))
+    list(run_shards(shards_of(), Shuffled(Upper(), 1), ShardCache(folder, "key")))
     sorted(folder.iterdir())[2].write_bytes(b"cut of")
     (folder / "mine.txt").touch()
-    kept = Kept(folder, "key")
-    assert b"".join(worked(shards_of(), Shuffled(Upper(), 1), kept)) == LINES.upper()
+    kept = ShardCache(folder, "key")
+    assert b"".join(run_shards(shards_of(), Shuffled(Upper(), 1), kept)) == LINES.upper()
     assert kept.found == len(list(shards_of())) - 1
     kept.clear()
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
@@ -126,24 +127,26 @@ def test_a_damaged_shard_is_done_again_and_what_is_not_ours_stays(tmp_path):
 def test_a_full_disk_is_said_and_leaves_nothing_half_written(tmp_path):
     sizes = [3000, 3000, 90000, 3000]
     content = b"".join(os.urandom(size // 2).hex().encode() + b"\n" for size in sizes)
-    kept = Kept(tmp_path / "out.shards", "key")
+    kept = ShardCache(tmp_path / "out.shards", "key")
     with (
         small_disk(20000),
         pytest.raises(FormatError, match="cannot be written: File too large"),
     ):
-        list(worked(shards_of(content, 1), Shuffled(Upper(), 1), kept))
-    assert kept.told().startswith("2 finished shards are kept in ")
+        list(run_shards(shards_of(content, 1), Shuffled(Upper(), 1), kept))
+    assert kept.summary().startswith("2 finished shards are kept in ")
     assert len(list(kept.folder.iterdir())) == 2
-    again = Kept(tmp_path / "out.shards", "key")
-    assert b"".join(worked(shards_of(content, 1), Shuffled(Upper(), 1), again)) == content.upper()
+    again = ShardCache(tmp_path / "out.shards", "key")
+    assert (
+        b"".join(run_shards(shards_of(content, 1), Shuffled(Upper(), 1), again)) == content.upper()
+    )
     assert again.found == 2
 
 
 @pytest.mark.usefixtures("forked_workers")
 def test_processes_work_and_one_that_is_killed_costs_its_shard_only(tmp_path):
-    crew = Processes(Upper(deadly=(1,), notes=tmp_path), 2)
+    crew = ProcessPool(Upper(deadly=(1,), notes=tmp_path), 2)
     before = [worker.process.pid for worker in crew._workers]
-    assert b"".join(worked(shards_of(size=90), crew)) == LINES.upper()
+    assert b"".join(run_shards(shards_of(size=90), crew)) == LINES.upper()
     tries = [int(path.name.split("-")[0]) for path in tmp_path.iterdir()]
     shards = len(list(shards_of(size=90)))
     assert sorted(tries) == sorted([1, *range(shards)])
@@ -163,4 +166,4 @@ def test_processes_work_and_one_that_is_killed_costs_its_shard_only(tmp_path):
 )
 def test_a_shard_that_no_process_can_do_is_an_error(job, error, message):
     with pytest.raises(error, match=message):
-        list(worked(shards_of(), Processes(job, 1)))
+        list(run_shards(shards_of(), ProcessPool(job, 1)))

@@ -18,10 +18,9 @@ from crfviz.annotations.teaching.teach import teach
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.commands import teach as teach_command
-from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.taggers.lexicon import read_lexicon
 from crfviz.taggers.neural.tagger import load_model
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.registry import EXCERPTS, list_taggers, load_tagger
 from crfviz.text.formats import render_sentences
 from crfviz.text.sentences import Sentence
 from tests.support import oracle

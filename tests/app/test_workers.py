@@ -70,7 +70,7 @@ def test_the_bytes_are_those_of_one_run(workers, model, file, one, tmp_path, mon
         crews.append(Shuffled(job, number, seed=number))
         return crews[-1]
 
-    monkeypatch.setattr("crfviz.commands.work.Processes", crew)
+    monkeypatch.setattr("crfviz.commands.sharded_work.ProcessPool", crew)
     paths = outputs(tmp_path, "many")
     options = ["--against", str(model), "--workers", str(workers)]
     assert evaluate(model, file, paths, *options) == 0
@@ -99,14 +99,14 @@ def interrupted(monkeypatch, after):
     """Somebody presses Ctrl+C after so many shards."""
 
     class Interrupted(Shuffled):
-        def next(self):
+        def next_result(self):
             if len(done) == after:
                 raise KeyboardInterrupt
-            done.append(super().next())
+            done.append(super().next_result())
             return done[-1]
 
     done = []
-    monkeypatch.setattr("crfviz.commands.work.Processes", Interrupted)
+    monkeypatch.setattr("crfviz.commands.sharded_work.ProcessPool", Interrupted)
 
 
 def test_the_same_command_goes_on_after_an_end(model, file, one, tmp_path, monkeypatch, capsys):
@@ -219,7 +219,7 @@ def test_ctrl_c_ends_all_processes_without_a_trace(model, tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_bad_input_is_said_with_its_line(workers, model, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("crfviz.commands.work.Processes", Shuffled)
+    monkeypatch.setattr("crfviz.commands.sharded_work.ProcessPool", Shuffled)
     text = tmp_path / "bad.conll"
     lines = corpus(120).splitlines()
     lines[300] = "no tag"
@@ -248,7 +248,7 @@ def test_a_worker_without_the_model_is_said(
             super().__init__(job, size)
             change(own)
 
-    monkeypatch.setattr("crfviz.commands.work.Processes", Elsewhere)
+    monkeypatch.setattr("crfviz.commands.sharded_work.ProcessPool", Elsewhere)
     assert evaluate(own, file, outputs(tmp_path, "x"), "--workers", "2") == 2
     assert said.format(own) in capsys.readouterr().err
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crfviz.chain.decoding.viterbi import viterbi
-from crfviz.taggers.occlusion import HIDDEN
+from crfviz.taggers.perturbations import HIDDEN
 from tests.support.screen import one_thread, tagger
 
 SENTENCE = "The old man the boat near the river ."

@@ -15,8 +15,8 @@ from crfviz.chain.crf import CRF
 from crfviz.corpus.training.hmm import HmmRecipe, count
 from crfviz.exceptions import FormatError
 from crfviz.taggers.examples import EXAMPLES_FILE, GIVEN, Example, write_examples
-from crfviz.taggers.hmm.tagger import save_hmm
-from crfviz.taggers.perceptron.tagger import Perceptron, save_perceptron
+from crfviz.taggers.hmm import save_hmm
+from crfviz.taggers.perceptron import Perceptron, save_perceptron
 from crfviz.text.sentences import Sentence
 from tests.support.brought import (
     DOG,

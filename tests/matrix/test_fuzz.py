@@ -20,8 +20,8 @@ from crfviz.chain.homework.check import check
 from crfviz.chain.homework.programs import BACKPOINTERS, KINDS, right_program
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import FormatError
+from crfviz.text.files import decoded
 from crfviz.text.formats import FORMATS, parse_sentences, render_sentences
-from crfviz.text.lines import decoded
 from crfviz.text.number_tables import read_number_table
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached

@@ -15,7 +15,7 @@ from seqeval.scheme import IOB2
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.corpus.tables.report import full_record, tables_of
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import SentenceFile
 

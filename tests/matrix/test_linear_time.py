@@ -17,8 +17,8 @@ import pytest
 import crfviz
 from crfviz.annotations.files.importing import read_items
 from crfviz.exceptions import CrfvizError
+from crfviz.text.files import decoded_with_notes, outside
 from crfviz.text.formats import parse_sentences
-from crfviz.text.lines import decoded_with_notes, outside
 from crfviz.text.number_tables import parse_number_table
 from crfviz.text.sentences import joined, located
 from crfviz.text.tokenizer import given_words, tokenize
@@ -73,7 +73,7 @@ HARD = {
 
 MATCHED = {  # patterns that are only ever tried from the beginning of a text
     "crfviz.corpus.shards.cluster.ADDRESS": "fullmatch",
-    "crfviz.corpus.shards.kept.NAME": "fullmatch",
+    "crfviz.corpus.shards.splitting.NAME": "fullmatch",
     "crfviz.text.formats.JSON_START": "match",
     "crfviz.annotations.files.importing.JSON_LIST": "match",
     "crfviz.text.number_tables._NUMBER": "fullmatch",

@@ -34,9 +34,8 @@ from crfviz.corpus.training.optimisation import (
 )
 from crfviz.corpus.training.recipe import RECIPES, Recipe
 from crfviz.exceptions import CrfvizError, FormatError, ModelError
-from crfviz.taggers.neural.network import Sizes
+from crfviz.taggers.neural.network import UNKNOWN, Sizes, build_vocabulary
 from crfviz.taggers.neural.tagger import NeuralTagger
-from crfviz.taggers.neural.vocabulary import UNKNOWN, build_vocabulary
 from tests.support.paths import ROOT
 
 WORDS = {"DET": ["the", "a", "this"], "NOUN": ["dog", "cat", "tree"], "VERB": ["sees", "eats"]}

@@ -7,8 +7,8 @@ import zipfile
 import numpy as np
 import torch
 
-from crfviz.taggers.brought.draft import Reading
-from crfviz.taggers.brought.files import understand_files
+from crfviz.taggers.brought.files import validate_files
+from crfviz.taggers.brought.parsed_model import Reading
 from crfviz.taggers.registry import load_tagger
 from tests.support.tiny_tagger import save_tiny
 
@@ -23,7 +23,7 @@ FALLS = {"tokens": ["Night", "falls"], "emissions": [[0.0, 1.0, 0.5], [-1.0, 1.0
 
 def understand(*files, **reading):
     """What is understood of (name, content) pairs."""
-    return understand_files(files, Reading(**reading), load_tagger)
+    return validate_files(files, Reading(**reading), load_tagger)
 
 
 def as_json(content=None, **fields):

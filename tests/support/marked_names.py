@@ -7,7 +7,7 @@ from crfviz.annotations import labelling
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.store.store import open_store
-from crfviz.taggers.registry import keep, load_tagger
+from crfviz.taggers.registry import load_tagger, store_model
 from tests.support.brought import as_json, understand
 
 MARK = "![{}](http://leak.invalid/{})"
@@ -37,7 +37,7 @@ def _models():
     bio = ["O", f"B-{TAGS[0]}", f"I-{TAGS[0]}"]
     for name, tags in (("marked", TAGS), ("marked-bio", bio)):
         content = as_json(tags=tags, sentences=[{"tokens": WORDS, "emissions": scores}])
-        keep(understand(content, bio=tags is bio), name)
+        store_model(understand(content, bio=tags is bio), name)
 
 
 def _annotations():

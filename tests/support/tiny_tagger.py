@@ -2,9 +2,8 @@
 
 import torch
 
-from crfviz.taggers.neural.network import Network, Sizes, initialise
+from crfviz.taggers.neural.network import Network, Sizes, build_vocabulary, initialise
 from crfviz.taggers.neural.tagger import Config, NeuralModel, save_model
-from crfviz.taggers.neural.vocabulary import build_vocabulary
 
 SENTENCES = [["He", "runs", "to", "Paris", "."], ["@bob", "sees", "2", "dogs"], ["Run", "!"]]
 SIZES = Sizes(word=6, character=4, filters=3, shape=2, hidden=5)

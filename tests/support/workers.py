@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from crfviz.corpus.shards.crew import attempt
+from crfviz.corpus.shards.workers import attempt
 from crfviz.exceptions import FormatError
 
 
@@ -21,12 +21,12 @@ class Shuffled:
         self.most = 0
         self.stopped = False
 
-    def give(self, shard):
+    def submit(self, shard):
         self.given.append(shard)
         self.most = max(self.most, len(self.given))
         assert len(self.given) <= self.size
 
-    def next(self):
+    def next_result(self):
         shard = self.given.pop(self.dice.randrange(len(self.given)))
         return shard, attempt(self.job, shard)
 

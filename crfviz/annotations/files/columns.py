@@ -34,8 +34,8 @@ from crfviz.text.columns import (
     word_rows,
     words_in,
 )
+from crfviz.text.files import abbreviate, check_utf_8
 from crfviz.text.jsonl import parse_object
-from crfviz.text.lines import check_utf_8, shown
 from crfviz.text.sentences import joined, located
 
 MARK = "# crfviz ="
@@ -130,8 +130,8 @@ def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
         for value in (proposed, tag):
             if not fits(value):
                 raise FormatError(
-                    f"columns cannot hold the tag {shown(value)}: expected one without TAB, line "
-                    f"break or blanks around it (JSONL can hold it)"
+                    f"columns cannot hold the tag {abbreviate(value)}: expected one without TAB, "
+                    f"line break or blanks around it (JSONL can hold it)"
                 )
         yield _cell(item.text[start:end]), f"{start}:{end}", proposed, tag
 
@@ -170,7 +170,7 @@ def _parts(row: WordRow, name: str) -> tuple[str, str, str]:
     if not parts.keys() >= {"TokenRange", "Proposal"}:
         raise FormatError(
             f"{name}, line {row.number}: expected Proposal= and TokenRange= in the last column, "
-            f"got {shown(row.cells[-1])}"
+            f"got {abbreviate(row.cells[-1])}"
         )
     return parts["TokenRange"], unquote(parts["Proposal"]), row.cells[CONLLU.tag]
 
@@ -179,11 +179,11 @@ def _place(cell: str, row: WordRow, text: str, name: str) -> list[int]:
     """Characters of a word, checked against the word itself: an export must never shift."""
     match = RANGE.fullmatch(cell)
     if not match:
-        raise FormatError(f"{name}, line {row.number}: expected start:end, got {shown(cell)}")
+        raise FormatError(f"{name}, line {row.number}: expected start:end, got {abbreviate(cell)}")
     start, end = int(match[1]), int(match[2])
     if _cell(text[start:end]) != row.token:
         raise FormatError(
-            f"{name}, line {row.number}: expected {shown(_cell(text[start:end]))}, the "
-            f"characters {start} to {end} of the text, got {shown(row.token)}"
+            f"{name}, line {row.number}: expected {abbreviate(_cell(text[start:end]))}, the "
+            f"characters {start} to {end} of the text, got {abbreviate(row.token)}"
         )
     return [start, end]

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 from crfviz.annotations.records import MOST_WORDS, STATES, Annotation, Item
 from crfviz.exceptions import FormatError, ShapeError
+from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.jsonl import strings
-from crfviz.text.lines import shown, shown_value
 from crfviz.text.sentences import Offsets, words_at
 
 Pair = tuple[Item, Annotation]
@@ -89,7 +89,7 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
         FormatError: a field has another type, or does not fit the sentence; says which.
     """
     if not isinstance(text, str):
-        raise FormatError(f'{where}: expected a string in "text", got {shown_value(text)}')
+        raise FormatError(f'{where}: expected a string in "text", got {abbreviate_value(text)}')
     read = _Reader(fields, where)
     final = strings(fields.get("tags"), "tags", where)
     proposed = strings(fields["proposed"], "proposed", where) if "proposed" in fields else final
@@ -105,7 +105,7 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
         gold = None
     state = read.text("state", "done")
     if state not in STATES:
-        raise FormatError(f"{where}: expected state {' or '.join(STATES)}, got {shown(state)}")
+        raise FormatError(f"{where}: expected state {' or '.join(STATES)}, got {abbreviate(state)}")
     try:
         item = Item(
             text=text,
@@ -155,8 +155,8 @@ def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) 
     there = words_at(text, offsets)
     if there != tuple(tokens):
         raise FormatError(
-            f"{where}: expected offsets that point at the tokens {shown_value(list(tokens))}, got "
-            f"those of {shown_value(list(there))}"
+            f"{where}: expected offsets that point at the tokens {abbreviate_value(list(tokens))}, "
+            f"got those of {abbreviate_value(list(there))}"
         )
 
 
@@ -173,7 +173,7 @@ def offsets_of(value: object, where: str) -> Offsets:
         for pair in value
     ):
         raise FormatError(
-            f"{where}: expected offsets such as [[0, 5], [6, 11]], got {shown_value(value)}"
+            f"{where}: expected offsets such as [[0, 5], [6, 11]], got {abbreviate_value(value)}"
         )
     return tuple((start, end) for start, end in value)
 
@@ -227,5 +227,5 @@ class _Reader:
             self._refuse(name, "a time such as 2030-01-31T12:00:00+00:00")
 
     def _refuse(self, name: str, expected: str) -> NoReturn:
-        got = shown_value(self.fields.get(name))
+        got = abbreviate_value(self.fields.get(name))
         raise FormatError(f'{self.where}: expected {expected} in "{name}", got {got}')

@@ -8,7 +8,7 @@ from crfviz.annotations.files.fields import FileSentence
 from crfviz.annotations.mixing import TagRules, strangers
 from crfviz.annotations.records import UNSTORABLE, Annotation, Item
 from crfviz.exceptions import FormatError
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 from crfviz.text.schemes import is_bio, repair
 
 MOST_TAGS = 20  # that a message lists
@@ -71,7 +71,7 @@ class Gathering:
         """Say once which gold tags may not be, and what that costs."""
         if self.unknown:
             most = self.unknown.most_common(MOST_TAGS)
-            got = ", ".join(f"{shown(tag)} ({_number(words, 'word')})" for tag, words in most)
+            got = ", ".join(f"{abbreviate(tag)} ({_number(words, 'word')})" for tag, words in most)
             more = ", …" if len(self.unknown) > MOST_TAGS else ""
             message = (
                 f"{self.name}, line {self.first_unknown}: expected one of the tags "
@@ -163,7 +163,7 @@ class Gathering:
             self.lines.append(line)
         whose = (place, annotation.annotator)
         if whose in self.labelled:
-            told = f"a second annotation of the same sentence by {shown(annotation.annotator)}"
+            told = f"a second annotation of the same sentence by {abbreviate(annotation.annotator)}"
             self._say(told, line, dropped=True)
             return
         self.labelled.add(whose)

@@ -27,9 +27,9 @@ from crfviz.annotations.mixing import TagRules
 from crfviz.annotations.records import MOST_WORDS, Annotation, Item
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, blocks, is_comment
+from crfviz.text.files import abbreviate, check_utf_8, decoded_with_notes, lines_of
 from crfviz.text.formats import LAYOUTS, detect_format
 from crfviz.text.jsonl import list_elements
-from crfviz.text.lines import check_utf_8, decoded_with_notes, lines_of, shown
 from crfviz.text.tokenizer import tokens
 
 InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
@@ -169,5 +169,5 @@ def _read_text(line: str, where: str) -> FileSentence:
     places = tuple((token.start, token.end) for token in islice(tokens(text), MOST_WORDS + 1))
     check_length(len(places), where)
     if not places:
-        raise FormatError(f"{where}: expected a sentence, got {shown(line)}")
+        raise FormatError(f"{where}: expected a sentence, got {abbreviate(line)}")
     return FileSentence(Item(text, places))

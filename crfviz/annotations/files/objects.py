@@ -24,8 +24,8 @@ from crfviz.annotations.files.fields import (
 )
 from crfviz.annotations.records import MOST_WORDS, Item
 from crfviz.exceptions import FormatError, ShapeError
+from crfviz.text.files import abbreviate_value, check_utf_8
 from crfviz.text.jsonl import parse_object, sentence_of, strings
-from crfviz.text.lines import check_utf_8, shown_value
 from crfviz.text.schemes import Span, repair, spans, split_tag, tags_of
 from crfviz.text.sentences import Offsets, joined, located, words_at
 from crfviz.text.tokenizer import tokens
@@ -72,12 +72,12 @@ def read_element(element: object, where: str) -> FileSentence | None:
     if not isinstance(element, dict) or not isinstance(element.get("text"), str):
         raise FormatError(
             f'{where}: expected a sentence such as {{"text": "Kim left", "annotations": '
-            f'{{"entities": [[0, 3, "PER"]]}}}}, got {shown_value(element)}'
+            f'{{"entities": [[0, 3, "PER"]]}}}}, got {abbreviate_value(element)}'
         )
     text, labels = element["text"], element.get("annotations", element)
     if not isinstance(labels, dict):
         raise FormatError(
-            f'{where}: expected an object in "annotations", got {shown_value(labels)}'
+            f'{where}: expected an object in "annotations", got {abbreviate_value(labels)}'
         )
     if isinstance(element.get("crfviz"), dict):
         sentence = annotated(element["crfviz"], text, where)
@@ -172,7 +172,7 @@ def _entities(text: str, value: object, where: str) -> list[tuple[int, int, str]
     )
     if not fits:
         raise FormatError(
-            f'{where}: expected entities such as [[0, 3, "PER"]], got {shown_value(value)}'
+            f'{where}: expected entities such as [[0, 3, "PER"]], got {abbreviate_value(value)}'
         )
     marked = sorted((row[0], row[1], row[2]) for row in value)  # type: ignore[attr-defined] # checked
     before = 0

@@ -10,7 +10,7 @@ from sqlalchemy import RowMapping, Table
 from crfviz.annotations.records import STATES
 from crfviz.annotations.store.schema import DOCUMENTS, Damaged
 from crfviz.exceptions import ShapeError, StoreError
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 
 LARGEST = 10**9  # characters of a sentence
 
@@ -24,7 +24,7 @@ def checked(row: RowMapping, table: Table, names: Sequence[str]) -> dict[str, An
     cells = {name: row[table.c[name]] for name in names}
     for name, value in cells.items():
         if not BELONGS[name](value):
-            got = shown_value(value.cell if isinstance(value, Damaged) else value)
+            got = abbreviate_value(value.cell if isinstance(value, Damaged) else value)
             raise _damaged(table, row[table.c.id], f"its {name} cannot be {got}")
     return cells
 
@@ -37,7 +37,7 @@ def tags_of(document: RowMapping) -> tuple[str, ...] | None:
     """
     tags = document[DOCUMENTS.c.tags]
     if tags is not None and not _are_tags(tags):
-        name = shown_value(document[DOCUMENTS.c.name])
+        name = abbreviate_value(document[DOCUMENTS.c.name])
         raise StoreError(f"the document {name} was damaged by another program: its tags are none")
     return None if tags is None else tuple(tags)
 

@@ -47,7 +47,7 @@ from crfviz.annotations.store.rows import (
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.annotations.store.tagsets import hold_to_tags
 from crfviz.exceptions import StoreError
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 
 LARGEST_ID = 2**31
 PAUSE = 1.0  # seconds before a lost server is asked once more
@@ -319,7 +319,8 @@ def _summary(row: RowMapping) -> DocumentSummary:
     name, created = row["name"], row["created"]
     if not isinstance(created, datetime):
         raise StoreError(
-            f"the document {shown_value(name)} was damaged by another program: its time is none"
+            f"the document {abbreviate_value(name)} was damaged by another program: "
+            "its time is none"
         )
     return DocumentSummary(name, row["sentences"], created, tags_of(row), row["model"])
 

@@ -15,7 +15,7 @@ from crfviz.corpus.table import markdown
 from crfviz.corpus.tables.report import BEGIN, END
 from crfviz.taggers.folder import version_of
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.lines import outside
+from crfviz.text.files import outside
 from crfviz.text.sentences import Sentence
 
 SEED = 0  # of the bootstrap

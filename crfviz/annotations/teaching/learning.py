@@ -20,7 +20,7 @@ from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import CrfvizError, FormatError, UnknownTagError
 from crfviz.taggers.neural.network import Network
 from crfviz.taggers.neural.tagger import NeuralModel, choose_device
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
 
 CRF_ONLY, WHOLE_TAGGER = "crf", "tagger"
@@ -151,7 +151,7 @@ def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelle
         unknown = sorted(set(sentence.tags) - set(ids))
         if unknown:
             raise UnknownTagError(
-                f"sentence {number} to learn from has the tag {shown(unknown[0])}; "
+                f"sentence {number} to learn from has the tag {abbreviate(unknown[0])}; "
                 f"the model has {', '.join(tags)}"
             )
         learnt.append(Labelled(sentence.tokens, tuple(ids[tag] for tag in sentence.tags)))

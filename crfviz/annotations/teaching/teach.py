@@ -22,13 +22,12 @@ from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.teaching.gains import Gain, Taught, card_of, gain
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import Lesson, labelled, learn
-from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.exceptions import FormatError, ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, holds, write_examples
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.lexicon import build_lexicon, read_lexicon, write_lexicon
 from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.registry import EXCERPTS, excerpt_for, list_taggers, load_tagger, read_excerpt
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import free_name, new_model
 from crfviz.text.formats import render_sentences

@@ -1,4 +1,4 @@
-"""All that the pictures show of one chain, computed once.
+"""Every decoder and table of one chain, computed once.
 
 Letters: `T` tokens, `K` tags. One call runs every decoder and table on the same potentials, so that
 no two pictures of a sentence can disagree.
@@ -20,7 +20,7 @@ from crfviz.exceptions import NoPathError
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """One sentence's potentials and everything decoded from them."""
+    """One sentence's potentials with all tables and decoded paths."""
 
     potentials: Potentials
     forward_backward: ForwardBackward

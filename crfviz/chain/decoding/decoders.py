@@ -1,4 +1,12 @@
-"""Greedy decoding: what a tagger does that never looks back."""
+"""Decoders besides Viterbi: independent, greedy, beam and max-marginal.
+
+Beam search extends each surviving prefix by every tag. Of the prefixes that end in the same tag
+only the best survives, and of these the `width` best. The end score counts at the last word. So
+width K is Viterbi, and width 1 greedy decoding.
+
+Source: Lowerre, "The Harpy Speech Recognition System" (1976), chapter 3; merging prefixes is
+Viterbi's (1967).
+"""
 
 from itertools import pairwise
 from typing import Any, Literal, get_args
@@ -19,7 +27,7 @@ How = Literal["independent", "left_to_right"]
 
 
 def greedy(potentials: Potentials, how: How = "independent") -> list[int]:
-    """One tag id for each word, each decided for good at once; a tie goes to the lowest id.
+    """Return one tag id for each word, each decided for good at once; a tie goes to the lowest id.
 
     "independent" takes the best emission of each word. "left_to_right" commits to each tag in turn
     by emission plus transition from the tag just chosen, with start at the first word and end at
@@ -44,7 +52,7 @@ def greedy_paths(chains: ChainsOrBatch, how: How = "independent") -> list[list[i
 
 
 def _left_to_right(batch: ChainBatch) -> NDArray[np.int64]:
-    """(N,) tags of the rows, each the best after the one chosen before it."""
+    """Return (N,) tags of the rows, each the best after the one chosen before it."""
     packed, emissions = batch.packed, batch.emissions
     gains = emissions.copy()
     gains[packed.last] += batch.end
@@ -60,7 +68,7 @@ def _left_to_right(batch: ChainBatch) -> NDArray[np.int64]:
 
 
 def _choose(scores: Array, emissions: Array) -> NDArray[np.int64]:
-    """The best of each row of scores (n, K), or of emissions where all scores are -inf."""
+    """Return the best of each row of scores (n, K), or of emissions where all scores are -inf."""
     dead = np.isneginf(scores.max(1))
     if dead.any():
         scores = np.where(dead[:, None], emissions, scores)
@@ -69,7 +77,7 @@ def _choose(scores: Array, emissions: Array) -> NDArray[np.int64]:
 
 
 def beam(potentials: Potentials, width: int) -> list[int]:
-    """The best path of those that survive, in O(T width K); a tie goes to the lowest tag id.
+    """Return the best path of those that survive, in O(T width K); a tie goes to the lowest tag id.
 
     Where every extension is forbidden it takes the best emissions of the word after the best
     prefix, as `greedy` does, for it cannot go back: the result may then be a forbidden path. It
@@ -115,7 +123,7 @@ def beams(chains: ChainsOrBatch, width: int) -> list[list[int]]:
 
 
 def _backtrace(scores: Array, pointers: NDArray[np.intp], packed: Packed) -> NDArray[np.int64]:
-    """(N,) tags of the rows, from the best last tags along the pointers."""
+    """Return (N,) tags of the rows, from the best last tags along the pointers."""
     tags = np.empty(len(scores), np.int64)
     tag, rows = scores[packed.last].argmax(1), packed.last
     tags[rows] = tag
@@ -138,12 +146,12 @@ def _rows(table: NDArray[Any], ids: NDArray[np.intp]) -> NDArray[Any]:
 
 
 def _alive(scores: Array, emissions: Array) -> Array:
-    """The scores (n, K), or the emissions alone in rows where all scores are -inf."""
+    """Return the scores (n, K), or the emissions alone in rows where all scores are -inf."""
     return np.where(np.isneginf(scores).all(1, keepdims=True), emissions, scores)
 
 
 def max_marginal(potentials: Potentials) -> list[int]:
-    """T tag ids, each the argmax of its marginals; a tie goes to the lowest id.
+    """Return T tag ids, each the argmax of its marginals; a tie goes to the lowest id.
 
     It makes the expected number of right tags largest. The tags need not fit together: the path as
     a whole may be forbidden.
@@ -154,6 +162,6 @@ def max_marginal(potentials: Potentials) -> list[int]:
 
 
 def likeliest(marginals: Tensor) -> list[int]:
-    """The argmax of each row of (T, K) marginals; a tie goes to the lowest id."""
+    """Return the argmax of each row of (T, K) marginals; a tie goes to the lowest id."""
     path: list[int] = lowest_best(marginals.detach().numpy()).tolist()
     return path

@@ -31,7 +31,7 @@ from crfviz.exceptions import NoPathError
 
 
 def k_best(potentials: Potentials, k: int) -> list[Path]:
-    """The k best paths, best first and all different, in O(T K^2 + k T log(k T)).
+    """Return the k best paths, best first and all different, in O(T K^2 + k T log(k T)).
 
     The first is the path of `viterbi`. There are fewer than k if fewer are allowed.
 
@@ -111,7 +111,7 @@ class _Walk:
 
 
 def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
-    """All allowed paths with what they lose against the best, least loss first."""
+    """Yield all allowed paths with what they lose against the best, least loss first."""
     pointers, second = _first_two(losses)
     heap: list[tuple[float, int, _Walk, int, int]] = []
     order = count()  # decides between equal losses: first found, first out
@@ -144,7 +144,7 @@ def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
 
 
 def _first_two(losses: Array) -> tuple[list[list[int]], list[list[float]]]:
-    """The best choice at each step from each tag, and what the second best loses, (T, K)."""
+    """Return the best choice at each step from each tag, and what the second best loses, (T, K)."""
     first = (losses == 0.0).argmax(-1)
     steps, tags = np.indices(first.shape, sparse=True)
     others = losses.copy()

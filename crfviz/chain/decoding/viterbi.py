@@ -74,12 +74,12 @@ def allowed_prefixes(
 
 
 def best_path(potentials: Potentials) -> list[int]:
-    """The path of `viterbi` without its tables: for those who ask for many."""
+    """Return the path of `viterbi` without its tables: for those who ask for many."""
     return best_path_of(*potentials.scores())
 
 
 def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array) -> list[int]:
-    """The same for scores that are known to be those of a chain."""
+    """Return the same for scores that are known to be those of a chain."""
     path: list[int] = _allowed((emissions, transitions, start, end)).path.tolist()
     return path
 
@@ -102,7 +102,7 @@ def best_paths(chains: ChainsOrBatch) -> list[list[int]]:
 
 
 def best_through(potentials: Potentials) -> Tensor:
-    """The score of the best path through every tag, (T, K) nats, in O(T K^2).
+    """Return the score of the best path through every tag, (T, K) nats, in O(T K^2).
 
     It is the max-marginal of a tag, as the marginal is to the sum over paths: the best prefix that
     ends there, and the best suffix from there. The largest of each row is the score of the best
@@ -118,7 +118,7 @@ def best_through(potentials: Potentials) -> Tensor:
 
 
 def _allowed(scores: Scores) -> Best:
-    """The best path of a chain; a NoPathError if it is forbidden."""
+    """Return the best path of a chain; a NoPathError if it is forbidden."""
     found = _best(scores)
     if not found.score > -np.inf:
         _require_path(found.best, found.best[-1] + scores[-1])
@@ -126,7 +126,7 @@ def _allowed(scores: Scores) -> Best:
 
 
 def _best(scores: Scores) -> Best:
-    """The best path of a chain, and its tables even if every path is forbidden."""
+    """Return the best path of a chain, and its tables even if every path is forbidden."""
     if (found := compiled.best_path(scores)) is not None:
         return found
     prefixes = engine.best_prefixes(*scores)

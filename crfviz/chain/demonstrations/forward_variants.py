@@ -1,14 +1,15 @@
-"""From sum to max, continuously: the forward table at a temperature.
+"""Variants of the forward recursion: at a temperature, and over a padded batch.
 
     α_t(k) = e_t(k) + τ log Σ_j exp([α_{t-1}(j) + w(j, k)] / τ)
 
-At τ = 1 this is the forward table of the sum over paths; as τ goes to 0, the log-sum-exp of the
-inputs goes to their maximum, and the table to that of Viterbi. The recursion distributes as it does
-for sum and max, so the value is τ log Σ_y exp(score(y) / τ). It never falls as τ rises.
+At τ = 1 this is the sum over paths; as τ goes to 0 it becomes the maximum of Viterbi. In a padded
+batch, a sentence that has ended repeats its last column; padding has no influence.
 
 Source: Goodman, "Semiring Parsing" (1999), for one recursion and many semirings; Mensch and
 Blondel, "Differentiable Dynamic Programming for Structured Prediction and Attention" (2018),
 section 2, for the smoothed maximum.
+
+Letters: `B` sentences, `T` tokens of the longest, `K` tags.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,7 @@ class SoftForward:
 
 
 def soft_forward(potentials: Potentials, temperature: float) -> SoftForward:
-    """The forward table with τ log-sum-exp(· / τ) in place of log-sum-exp, in O(T K^2).
+    """Return the forward table with τ log-sum-exp(· / τ) in place of log-sum-exp, in O(T K^2).
 
     A temperature τ of 0 is exactly the maximum.
 
@@ -122,11 +123,11 @@ def padded_batch(sentences: Sequence[Potentials]) -> PaddedBatch:
 
 
 def _padded(table: Tensor, rows: int) -> Tensor:
-    """The table with rows of zeros after its end."""
+    """Return the table with rows of zeros after its end."""
     return torch.cat([table, table.new_zeros(rows - len(table), *table.shape[1:])])
 
 
 def _difference(batch: Tensor, single: Tensor) -> float:
-    """The largest difference of two tables; equal infinities differ by 0."""
+    """Return the largest difference of two tables; equal infinities differ by 0."""
     gaps = torch.where(batch == single, 0.0, (batch - single).abs())
     return float(gaps.max())

@@ -57,7 +57,7 @@ def consistency(potentials: Potentials, tables: ForwardBackward) -> Consistency:
 
 
 def forward_messages(potentials: Potentials, tables: ForwardBackward) -> Tensor:
-    """The other forward table: what each word passes on to the next one.
+    """Return the other forward table: what each word passes on to the next one.
 
     Row t is the message α(t, y_{t+1}) = log Σ_j exp(α_t(j) + w(j, y_{t+1})): the tag at t is summed
     out, the emission at t is in, that at t+1 is not yet. The last word passes on nothing, for there
@@ -129,7 +129,7 @@ def cell_inputs(potentials: Potentials, tables: ForwardBackward, position: int, 
 def telling_position(
     potentials: Potentials, tables: ForwardBackward, path: Sequence[int], least: float = 0.01
 ) -> int:
-    """The first position whose sum, for the path's tag there, is more than one term.
+    """Return the first position whose sum, for the path's tag there, is more than one term.
 
     Position 1 to T, as in `cell_inputs`; more than one term is there where all but the largest
     have at least a share `least` of the sum. Where none has it is the position that comes nearest.
@@ -153,7 +153,7 @@ class Products:
 
 
 def float32_products(potentials: Potentials, tables: ForwardBackward) -> Products:
-    """The forward recursion in float32 probability space, with no rescaling: it underflows.
+    """Return the forward recursion in float32 probability space, with no rescaling: it underflows.
 
     Each step multiplies with the weights exp(w(j, k) + e_t(k)) of all K^2 moves, divided by their
     sum. Such a constant for each word changes no posterior; it keeps every product within [0, 1],
@@ -177,7 +177,7 @@ class Underflow:
 
 
 def underflow(potentials: Potentials, tables: ForwardBackward) -> Underflow:
-    """The table of `float32_products` word by word, beside the same numbers in log space."""
+    """Return the table of `float32_products` word by word, beside the same numbers in log space."""
     in_float32 = float32_products(potentials, tables)
     with torch.no_grad():
         scales = torch.cumsum(_log_scales(potentials), 0)
@@ -190,7 +190,7 @@ def underflow(potentials: Potentials, tables: ForwardBackward) -> Underflow:
 
 
 def _log_scales(potentials: Potentials) -> Tensor:
-    """(T,) log of what the weights of the first word and of each step are divided by."""
+    """Return (T,) log of what the weights of the first word and of each step are divided by."""
     first = torch.logsumexp(potentials.start + potentials.emissions[0], -1)
     moves = _moves(potentials)
     scales = torch.cat([first[None], torch.logsumexp(moves.flatten(-2), -1)])
@@ -198,7 +198,7 @@ def _log_scales(potentials: Potentials) -> Tensor:
 
 
 def _moves(potentials: Potentials) -> Tensor:
-    """(T-1, K from, K to) w(j, k) + e_t(k)."""
+    """Return (T-1, K from, K to) w(j, k) + e_t(k)."""
     return potentials.transitions + potentials.emissions[1:, None, :]
 
 

@@ -1,10 +1,8 @@
-"""The naive way: every one of the K^T paths on its own, sorted and summed.
+"""Brute force: all K^T paths scored, sorted and summed.
 
     Z = Σ_y exp(score(y))      p(y_t = k | x) = Σ_{y: y_t = k} exp(score(y)) / Z
 
-Each path is added up term by term; nothing is shared between two that begin alike, and that is what
-the recursions do better: they take about T·K² steps. Path number n has the tags that n has as
-digits to the base K, the first word's digit first.
+Path number n has the tags that n has as digits to the base K, the first word's digit first.
 
 Letters: `T` tokens, `K` tags, `N` = K^T paths.
 """
@@ -21,7 +19,7 @@ from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError
 
-MOST_PATHS = 1_000_000
+MAX_PATHS = 1_000_000
 FIRST, LAST = 50, 5  # of the sorted list, written out
 CURVE_POINTS = 200  # of the running sum
 REPEATS = 5  # of the recursion, the fastest counts
@@ -58,8 +56,8 @@ def num_paths(potentials: Potentials) -> int:
     return int(potentials.num_tags**potentials.num_tokens)
 
 
-def words_that_fit(potentials: Potentials, most_paths: int = MOST_PATHS) -> int:
-    """How many words from the first on have at most so many paths; 0 if not even one has."""
+def words_that_fit(potentials: Potentials, most_paths: int = MAX_PATHS) -> int:
+    """Return how many words from the first on have at most so many paths; 0 if not even one has."""
     K, T = potentials.num_tags, potentials.num_tokens
     return next((n for n in range(T, 0, -1) if K**n <= most_paths), 0)
 
@@ -70,7 +68,7 @@ def enumerate_paths(potentials: Potentials) -> Enumeration:
     Paths with the same score keep the order of their tags.
 
     Raises:
-        CrfvizError: there are more than `MOST_PATHS` paths; says how many.
+        CrfvizError: there are more than `MAX_PATHS` paths; says how many.
 
     Example:
         >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
@@ -78,8 +76,8 @@ def enumerate_paths(potentials: Potentials) -> Enumeration:
         8
     """
     N = num_paths(potentials)
-    if N > MOST_PATHS:
-        raise CrfvizError(f"expected at most {MOST_PATHS:,} paths, got {written_count(potentials)}")
+    if N > MAX_PATHS:
+        raise CrfvizError(f"expected at most {MAX_PATHS:,} paths, got {written_count(potentials)}")
     began = perf_counter()
     scores = _scores(potentials, N)
     order = np.argsort(-scores, kind="stable")
@@ -131,7 +129,7 @@ def written_count(potentials: Potentials) -> str:
 
 
 def _scores(potentials: Potentials, N: int) -> Array:
-    """(N,) the score of every path, in the order of their numbers."""
+    """Return (N,) the score of every path, in the order of their numbers."""
     emissions, steps, start, end = potentials.arrays()
     numbers = np.arange(N, dtype=np.int32)
     K, power = potentials.num_tags, N // potentials.num_tags
@@ -147,14 +145,14 @@ def _scores(potentials: Potentials, N: int) -> Array:
 
 
 def _digits(numbers: NDArray[np.int_], potentials: Potentials) -> NDArray[np.int_]:
-    """(n, T) the tags of paths by their numbers."""
+    """Return (n, T) the tags of paths by their numbers."""
     K, T = potentials.num_tags, potentials.num_tokens
     powers = K ** np.arange(T - 1, -1, -1)
     return numbers[:, None] // powers % K
 
 
 def _deviation(potentials: Potentials, shares: Array, log_sum: float) -> float:
-    """How far log Z and the marginals of both ways lie apart, at most."""
+    """Return how far log Z and the marginals of both ways lie apart, at most."""
     tables = forward_backward(potentials)
     if log_sum == -math.inf:
         return 0.0 if tables.log_partition == -math.inf else math.inf
@@ -165,7 +163,7 @@ def _deviation(potentials: Potentials, shares: Array, log_sum: float) -> float:
 
 
 def _timed(potentials: Potentials) -> tuple[float, float]:
-    """Log Z of the forward recursion, worked out anew each time, and the seconds it took."""
+    """Time the forward recursion: log Z, and the seconds of the fastest run."""
     fastest, value = math.inf, 0.0
     for _ in range(REPEATS):
         began = perf_counter()

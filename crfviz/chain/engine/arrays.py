@@ -1,4 +1,7 @@
-"""The few functions that NumPy and torch do not share by name, or that one of them does faster."""
+"""Array operations that NumPy and torch name differently, and reusable buffers.
+
+Tables are (N, K) float64, ids are (N,) whole numbers; each function takes an array or a tensor.
+"""
 
 import math
 import threading
@@ -17,31 +20,31 @@ TORCH_MIN_ROWS = 100  # rows: from here on torch finds the largest of each faste
 
 
 def library(array: object) -> Any:  # noqa: ANN401 - a module
-    """NumPy or torch, whatever an array is of, for what has one name in both."""
+    """Return the module, NumPy or torch, that an array belongs to."""
     return torch if isinstance(array, Tensor) else np
 
 
 def empty(shape: tuple[int, ...], like: Array) -> Array:
-    """Room for float64 numbers, where `like` is."""
+    """Allocate a float64 table on the device of `like`."""
     if isinstance(like, Tensor):
         return like.new_empty(shape)
     return np.empty(shape)
 
 
 def copy_of(table: Array) -> Array:
-    """The same numbers side by side, in memory of their own."""
+    """Return a contiguous copy."""
     return table.clone() if isinstance(table, Tensor) else table.copy()
 
 
 def pick_per_row(table: Array, ids: Ids) -> Array:
-    """One number of each row: (N, K) and ids (N,) to (N,)."""
+    """Return one number of each row: (N, K) and ids (N,) to (N,)."""
     if isinstance(table, Tensor):
         return table.gather(1, ids[:, None])[:, 0]
     return table.take(_cells(table, ids))
 
 
 def add_to(table: Array, ids: Ids, numbers: Array) -> None:
-    """Add numbers (N,) to the cells that `pick_per_row` names, in place."""
+    """Add numbers (N,) to the cells that `pick_per_row` reads, in place."""
     if isinstance(table, Tensor):
         table.scatter_add_(1, ids[:, None], numbers[:, None])
     else:
@@ -50,33 +53,33 @@ def add_to(table: Array, ids: Ids, numbers: Array) -> None:
 
 
 def _cells(table: Array, ids: Ids) -> Ids:
-    """The places of these cells in a table that is read row after row."""
+    """Return the places of these cells in a table that is read row after row."""
     return np.arange(0, table.size, table.shape[1]) + ids
 
 
 def sum_by_id(numbers: Array, ids: Ids, size: int) -> Array:
-    """The sums of the numbers (N,) of each id, (size,)."""
+    """Return the sum of the numbers (N,) of each id, (size,)."""
     if isinstance(numbers, Tensor):
         return numbers.new_zeros(size).index_add_(0, ids, numbers)
     return np.bincount(ids, numbers, size)
 
 
 def views(table: Array, rows: Sequence[slice]) -> Sequence[Array]:
-    """Those rows of a table, each as a view; one slice lies behind the other."""
+    """Return consecutive row slices of a table as views."""
     if isinstance(table, Tensor):  # one call, where a slice takes as long as a product
         return table.tensor_split([end for part in rows for end in (part.start, part.stop)])[1::2]
     return [table[part] for part in rows]
 
 
 def take_rows(table: Array, rows: Ids) -> Array:
-    """Rows of a table, (n, ...)."""
+    """Return rows of a table, (n, ...)."""
     if isinstance(table, Tensor):
         return table.index_select(0, rows)
     return table.take(rows, 0)
 
 
 def largest(table: Array) -> Array:
-    """The largest number of each row: (N, K) to (N,)."""
+    """Return the largest number of each row: (N, K) to (N,)."""
     if isinstance(table, Tensor):
         return table.amax(1)
     if len(table) < TORCH_MIN_ROWS:
@@ -85,18 +88,18 @@ def largest(table: Array) -> Array:
 
 
 def tie_bound(best: Array) -> Array:
-    """From where on a score ties with the best one; see `crfviz.chain.recursions`. NumPy alone."""
+    """Return the lowest score that ties with the best one; see `crfviz.chain.recursions`."""
     return best - TOLERANCE * np.maximum(np.abs(best), 1.0)
 
 
 def lowest_best(scores: Array) -> Ids:
-    """`crfviz.chain.recursions.lowest_best` of each row: (N, K) to (N,). NumPy alone."""
+    """Return `crfviz.chain.recursions.lowest_best` of each row: (N, K) to (N,). NumPy only."""
     ties: Ids = scores >= tie_bound(scores.max(1))[:, None]
     return ties.argmax(1)
 
 
 def log(numbers: Array) -> Array:
-    """Logarithms; -inf at 0, without NumPy's warning."""
+    """Return logarithms; -inf at 0, without NumPy's warning."""
     if isinstance(numbers, Tensor):
         return numbers.log()
     with np.errstate(divide="ignore"):
@@ -104,7 +107,7 @@ def log(numbers: Array) -> Array:
 
 
 def lowest_finite(scores: Array) -> tuple[float, bool]:
-    """The lowest number that is not -inf, 0 if there is none, and whether one is -inf."""
+    """Return the lowest number that is not -inf, 0 if there is none, and whether one is -inf."""
     lowest = float(scores.min())
     if lowest > -math.inf:
         return lowest, False
@@ -117,7 +120,7 @@ _BUFFERS = threading.local()
 
 
 def scratch(name: str, shape: tuple[int, ...], like: Array) -> Array:
-    """Room for float64 numbers, where `like` is, until this thread asks for the name again."""
+    """Return a float64 buffer that stays valid until this thread requests the same name again."""
     if isinstance(like, Tensor) and like.is_cuda:
         return like.new_empty(shape)
     found = _buffer(name, math.prod(shape)).reshape(shape)

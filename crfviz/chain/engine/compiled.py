@@ -1,15 +1,13 @@
-"""Loops that Numba compiled, where it is installed: the one decision.
+"""Optional Numba kernels, and the decision to use them.
 
-NumPy takes a microsecond a call, and a recursion over a sentence has two calls a word: 40 words
-with 17 tags wait for calls most of the time. Compiled, the tables of a sentence take a fifth of the
-time, with the same checks and the same rule of ties. The more sentences a batch has, the less is
-gained: NumPy's product of matrices has all of them in it. Sweeps of 32 sentences take two thirds of
-the time with 17 tags, and as long with 100.
+A NumPy call takes a microsecond, and a recursion over a sentence makes two calls a word. Compiled,
+the tables of a sentence take a fifth of the time, with the same checks and the same rule of ties.
+Batches gain less: sweeps of 32 sentences take two thirds of the time with 17 tags, and as long with
+100.
 
-Numba is an extra, `crfviz[fast]`: 200 MB, a second to load, and eleven to compile. Numba keeps what
-it compiled beside the code, in the user's cache, or in `NUMBA_CACHE_DIR`; where none of these can
-be written to, every process compiles anew. It is loaded with the first chain of a process. Nobody
-chooses: what is installed is used, unless the environment variable CRFVIZ_COMPILED is off.
+Numba is an extra, `crfviz[fast]`: 200 MB, a second to load, eleven to compile. It caches compiled
+code beside the source, in the user's cache, or in `NUMBA_CACHE_DIR`. It is loaded with the first
+chain of a process and used if installed, unless the environment variable CRFVIZ_COMPILED is off.
 """
 
 import logging
@@ -57,7 +55,7 @@ def kernels() -> SimpleNamespace | None:
 
 
 class Tables(NamedTuple):
-    """What `crfviz.chain.forward_backward.ForwardBackward` has, as arrays."""
+    """The fields of `crfviz.chain.forward_backward.ForwardBackward` as arrays."""
 
     log_partition: float
     log_alpha: Table
@@ -67,7 +65,7 @@ class Tables(NamedTuple):
 
 
 class Best(NamedTuple):
-    """What `crfviz.chain.decoding.viterbi.Viterbi` has, as arrays."""
+    """The fields of `crfviz.chain.decoding.viterbi.Viterbi` as arrays."""
 
     score: float  # -inf if no path is allowed
     ties: bool
@@ -77,7 +75,7 @@ class Best(NamedTuple):
 
 
 def tables(scores: Scores) -> Tables | None:
-    """Those of one chain, or None where this is not for loops, or products are not exact."""
+    """Return the tables of one chain; None if kernels do not apply or products are not exact."""
     if (loops := _kernels_for(scores)) is None:
         return None
     exact, *found = loops.tables(*_contiguous(scores), MAX_SPREAD, MAX_DECAY)
@@ -85,7 +83,7 @@ def tables(scores: Scores) -> Tables | None:
 
 
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps | None:
-    """Those of packed sentences, or None as above, or where they are not on the CPU."""
+    """Return the sweeps of packed sentences; None as above, or if they are not on the CPU."""
     scores = (e.emissions, e.transitions, e.start, e.end)
     if isinstance(e.emissions, Tensor) or (loops := _kernels_for(scores)) is None:
         return None
@@ -98,7 +96,7 @@ def sweeps(e: Exponentials, packed: Packed) -> Sweeps | None:
 
 
 def best_path(scores: Scores) -> Best | None:
-    """That of one chain with its tables, or None where this is not for loops."""
+    """Return the best path and tables of one chain; None if kernels do not apply."""
     if (loops := _kernels_for(scores)) is None:
         return None
     return Best(*loops.best_path(*_contiguous(scores), TOLERANCE))
@@ -115,7 +113,7 @@ def best_paths(scores: Scores, packed: Packed) -> tuple[Ids, NDArray[np.bool_]] 
 
 
 def k_best(scores: Scores, k: int) -> tuple[float, list[float], list[list[int]]] | None:
-    """The score of the best path, what each of k loses, and their tags.
+    """Return the score of the best path, what each of k loses, and their tags.
 
     None where this is not for loops, or every path is forbidden.
     """
@@ -128,10 +126,10 @@ def k_best(scores: Scores, k: int) -> tuple[float, list[float], list[list[int]]]
 
 
 def _kernels_for(scores: Scores) -> SimpleNamespace | None:
-    """The kernels for a chain, which has to have one matrix of transitions."""
+    """Return the kernels for a chain, which has to have one matrix of transitions."""
     return kernels() if scores[1].ndim == 2 else None
 
 
 def _contiguous(scores: Scores) -> list[Any]:
-    """The same numbers, row after row in memory."""
+    """Return the same numbers, row after row in memory."""
     return [np.ascontiguousarray(table) for table in scores]

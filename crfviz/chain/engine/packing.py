@@ -1,8 +1,9 @@
-"""Sentences of many lengths as rows without padding: all first words, then all second words, ...
+"""Packed batches: B sentences as N rows without padding, and conversion from padded tensors.
 
-The longest sentence comes first in every column of words, so that the sentences that still have a
-word are always the first ones, and no step of a recursion needs a mask. A sentence read from its
-end has the same length: with both directions counted from where they begin, one column serves both.
+Rows are ordered by position: all first words, then all second words, and so on. The longest
+sentence comes first in each column, so that no step of a recursion needs a mask. Tables of packed
+sentences are (N, K), those of padded ones (B, T, K). CPU batches are NumPy arrays, which are faster
+for small steps; batches on a GPU stay tensors.
 """
 
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ class Packed:
 
     @property
     def first(self) -> slice:
-        """The rows of the first words, in the order of the places."""
+        """The rows of the first words."""
         return self.columns[0]
 
     @property
@@ -47,13 +48,13 @@ class Packed:
         return slice(self.columns[0].stop, None)
 
     def given(self, places: Array) -> Array:
-        """What is known of the places, (B,), in the order in which the sentences were given."""
+        """Return values of places, (B,), in the order of the sentences."""
         found = library(places).empty_like(places)
         found[self.order] = places
         return found
 
     def on(self, device: torch.device) -> "Packed":
-        """The same with tensors on a device."""
+        """Return the same with tensors on a device."""
         fields: dict[str, Any] = dict(vars(self))
         ids = {name: value for name, value in fields.items() if not isinstance(value, list)}
         moved = torch.from_numpy(np.concatenate([*ids.values()])).to(device)  # one way for all
@@ -63,7 +64,7 @@ class Packed:
 
 @lru_cache(maxsize=256)
 def pack_one(num_words: int) -> Packed:
-    """The packing of one sentence."""
+    """Return the packing of one sentence."""
     return pack(np.array([num_words]), num_words)
 
 
@@ -105,22 +106,22 @@ Rows = Any  # (n, ...) an array, or a tensor on a GPU
 
 @dataclass(frozen=True, eq=False)
 class Padded:
-    """B sentences in tables of T columns, words first, then padding."""
+    """B sentences in tables of T columns: words first, then padding."""
 
     mask: Tensor  # (B, T) bool, True at words
     packed: Packed  # arrays, wherever the mask is
 
     @cached_property
     def there(self) -> Packed:
-        """The packing where the mask is."""
+        """The packing on the device of the mask."""
         return self.packed.on(self.mask.device) if self.mask.is_cuda else self.packed
 
     def rows(self, table: Tensor) -> Rows:
-        """The words of a (B, T, ...) table, (N, ...); numbers with fractions are float64."""
+        """Return the words of a (B, T, ...) table, (N, ...); numbers with fractions are float64."""
         return take_rows(numbers(table.flatten(0, 1)), self.there.cells)
 
     def table(self, rows: Rows, dtype: torch.dtype) -> Tensor:
-        """The (B, T, ...) table with rows at words and zeros at padding."""
+        """Return the (B, T, ...) table with rows at words and zeros at padding."""
         num_cells = self.mask.numel()
         if isinstance(rows, Tensor):
             found = rows.new_zeros((num_cells, rows.shape[1])).index_copy_(
@@ -133,7 +134,7 @@ class Padded:
         return found.view(*self.mask.shape, -1).to(dtype)
 
     def lists(self, rows: NDArray[np.int64]) -> list[list[int]]:
-        """B lists with the numbers of each sentence's words."""
+        """Return B lists with the numbers of each sentence's words."""
         found = np.zeros(self.mask.numel(), np.int64)
         found[self.packed.cells] = rows
         lengths = self.packed.given(self.packed.lengths)
@@ -141,16 +142,16 @@ class Padded:
         return [row[:n] for row, n in zip(sentences, lengths.tolist(), strict=True)]
 
     def sentences(self, values: Rows) -> Tensor:
-        """(B,) values of places, in the order in which the sentences were given."""
+        """Return (B,) values of places, in the order in which the sentences were given."""
         return torch.as_tensor(self.there.given(values))
 
     def places(self, values: Tensor) -> Rows:
-        """(B,) values of sentences, in the order of the places."""
+        """Return (B,) values of sentences, in the order of the places."""
         return numbers(values)[self.there.order]
 
 
 def pack_mask(mask: Tensor) -> Padded:
-    """The packing of a batch by its mask (B, T) bool.
+    """Return the packing of a batch by its mask (B, T) bool.
 
     Raises:
         EmptySentenceError: a sentence has no word.
@@ -164,7 +165,7 @@ def pack_mask(mask: Tensor) -> Padded:
 
 @lru_cache(maxsize=64)
 def _pack_mask_cached(mask: bytes, shape: tuple[int, int]) -> Packed:
-    """The packing of a mask in bytes: an epoch comes back to the batches of the one before."""
+    """Cached packing of a mask in bytes; each epoch sees the same batches."""
     return _pack_mask(np.frombuffer(mask, np.bool_).reshape(shape))
 
 
@@ -178,7 +179,7 @@ def _pack_mask(words: NDArray[np.bool_]) -> Packed:
 
 
 def numbers(tensor: Tensor) -> Rows:
-    """A tensor without its gradient, float64 if it has fractions; an array if it is on the CPU."""
+    """Return a detached tensor, float64 if floating point; an array if it is on the CPU."""
     values = tensor.detach()
     if values.is_floating_point():
         values = values.double()
@@ -198,7 +199,7 @@ class ChainBatch:
     words: NDArray[np.int64]  # (N,) the row of each word, chain after chain
 
     def split(self, rows: NDArray[Any]) -> list[NDArray[Any]]:
-        """What is known of the rows, (N, ...), as B tables, in the order of the chains."""
+        """Return rows (N, ...) as B tables, in the order of the chains."""
         return np.split(rows[self.words], self.packed.given(self.packed.lengths).cumsum()[:-1])
 
 
@@ -206,7 +207,7 @@ ChainsOrBatch = Sequence[Potentials] | ChainBatch  # packed by whoever asks seve
 
 
 def chain_batch(chains: ChainsOrBatch) -> ChainBatch:
-    """One chain or more with the same tags, packed if they are not yet."""
+    """Pack chains with the same tags; a packed batch is returned unchanged."""
     if isinstance(chains, ChainBatch):
         return chains
     lengths = [chain.num_tokens for chain in chains]
@@ -229,6 +230,6 @@ def chain_batch(chains: ChainsOrBatch) -> ChainBatch:
 
 
 def _steps(chains: Sequence[Potentials]) -> list[Array]:
-    """The ways to all words, chain after chain: none to a first word."""
+    """Return the ways to all words, chain after chain: none to a first word."""
     none = np.zeros((1, chains[0].num_tags, chains[0].num_tags))
     return [part for chain in chains for part in (none, chain.arrays()[1])]

@@ -1,4 +1,14 @@
-"""What the paths of each sentence of a batch add up to, by products; log space where they fail."""
+"""Sums over paths of a packed batch by products, and what is read from them.
+
+With N rows, K tags and B sentences: log Z (B,), marginals (N, K), expected transitions (K, K),
+log tables (N, K), and the likelihood with its gradient:
+
+    d log p / d e_t(k)    = [y_t = k] - p(y_t = k)
+    d log p / d w(j, k)   = uses of j -> k in y, less the expected ones
+
+so that one pass of both sweeps has all that the backward pass needs (Sutton and McCallum, 2012,
+section 5.1). Where the gradient itself is differentiated, it is recorded through log space.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +44,7 @@ from crfviz.chain.engine.sweeps import (
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Both sweeps and their products; a sentence without an allowed path has zeros."""
+    """Both sweeps and their products; zeros for a sentence without an allowed path."""
 
     scores: Exponentials
     packed: Packed
@@ -42,7 +52,7 @@ class Sums:
     totals: Array  # (N,) Σ_k a(k) β(k), which is Z up to a factor of the row
 
     def log_partition(self) -> Array:
-        """(B,) log Z of each place, nats; -inf if no path is allowed."""
+        """Return (B,) log Z of each place, nats; -inf if no path is allowed."""
         p, scores = self.packed, self.scores
         best = scores.best_emissions + scores.best_move  # of each word with the move to it
         words = sum_by_id(best, p.places, len(p.order))
@@ -61,7 +71,7 @@ class Sums:
         return self.swept.prefixes * shares[:, None]
 
     def marginals(self, ahead: Array) -> Array:
-        """(N, K) the probability of each tag, by `ahead` without weights."""
+        """Return (N, K) the probability of each tag, by `ahead` without weights."""
         return self.uses(ahead).clip(max=1.0)  # no rounding above
 
     def uses(self, ahead: Array) -> Array:
@@ -97,7 +107,7 @@ Table = NDArray[np.float64]
 
 
 def log_tables(sums: Sums) -> tuple[Table, Table]:
-    """Log α and log β of all rows, (N, K) nats each; α with the emission, β without."""
+    """Return log α and log β of all rows, (N, K) nats each; α with the emission, β without."""
     p = sums.packed
     best = sums.scores.best_emissions + sums.scores.best_move  # of a word and the move to it
     next_from_end = p.mirrored[p.later]
@@ -116,7 +126,7 @@ def log_tables(sums: Sums) -> tuple[Table, Table]:
 
 
 def _carried(numbers: Table, packed: Packed) -> Table:
-    """(N,) of each row the sum of all up to it in its sentence."""
+    """Return (N,) of each row the sum of all up to it in its sentence."""
     if packed.first.stop == 1:
         return numbers.cumsum()
     found = numbers.copy()
@@ -143,7 +153,7 @@ class Scores(NamedTuple):
 
 
 def gold_score(scores: Scores, sums: Sums, tags: Ids) -> Array:
-    """(B,) score of the tagging of each place in nats, from packed scores and tags (N,)."""
+    """Return (B,) score of the tagging of each place in nats, from packed scores and tags (N,)."""
     p = sums.packed
     terms = pick_per_row(scores.emissions, tags)
     terms[p.later] += scores.transitions[tags[p.before], tags[p.later]]
@@ -152,7 +162,7 @@ def gold_score(scores: Scores, sums: Sums, tags: Ids) -> Array:
 
 
 def gradient(sums: Sums, tags: Ids, weights: Array, expected: Array) -> Scores:
-    """That of the likelihoods of all places, summed up with weights.
+    """Return the gradient of the weighted sum of the likelihoods.
 
     Args:
         sums: of a batch of B sentences.
@@ -181,7 +191,7 @@ def with_gradient(
     again: Callable[..., Tensor],
     *scores: Tensor,
 ) -> Tensor:
-    """A value that is known already, with its gradient.
+    """Attach a gradient to a value that is already computed.
 
     Args:
         value: without a gradient.

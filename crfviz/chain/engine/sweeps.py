@@ -1,27 +1,55 @@
-"""Scores as numbers from 0 to 1, and whether products of them are exact: the one decision.
+"""Forward and backward sweeps as products, and the proof of when they are exact.
+
+Emissions are (N, K) rows of packed sentences, transitions (K, K), both sweeps (N, K).
 
 Sums over paths are fastest as sums of products, without a logarithm at every step (Rabiner, 1989,
 section V.A, who divides every row by its sum so that nothing underflows). Where scores differ by
 too much that goes wrong without a word: a tag that looks hopeless up to here may lie on the best
-path, and is lost once its share is below the smallest float. `exponentials` and `exact` decide
+path, and is lost once its share is below the smallest float. `exponentials` and `is_exact` decide
 whether the products may be used; if not, the answer comes from `crfviz.chain.recursions`.
 
 Of the scores that are not forbidden, let emissions lie at most r_e nats below the best one of their
 word, and transitions, starts and ends at most r_w below the best of them all. What is best becomes
-1. A row of a sweep is divided by its sum after every n steps, n = HALF / max(r_w, log K).
+1. A row of a sweep is divided by its sum after every n steps, n = MAX_DECAY / max(r_w, log K).
 
-Before: r_e + r_w is at most WIDEST, so that n is at least 1. Without forbidden scores, every step
-comes from all tags. So the sum of a row shrinks by exp(-r_w) at most and grows by K at most in a
-step, and no tag is below exp(-r_e - r_w) of the sum before. Hence all rows are normal floats, from
-exp(-WIDEST - HALF) to exp(HALF), and the products of both sweeps at a word add up to
-exp(-2 HALF) / K or more: normal floats go from exp(-708) to exp(709).
+Before: r_e + r_w is at most MAX_SPREAD, so that n is at least 1. Without forbidden scores, every
+step comes from all tags. So the sum of a row shrinks by exp(-r_w) at most and grows by K at most in
+a step, and no tag is below exp(-r_e - r_w) of the sum before. Hence all rows are normal floats,
+from exp(-MAX_SPREAD - MAX_DECAY) to exp(MAX_DECAY), and the products of both sweeps at a word add
+up to exp(-2 MAX_DECAY) / K or more: normal floats go from exp(-708) to exp(709).
 
 After: with forbidden scores, a tag may be reached from a hopeless one alone. Then the smallest
-positive number in both sweeps must be at least exp(r_e + r_w - HALF). By induction: as far as that
-holds, what the next step reaches is at least exp(-HALF), and exp(-2 HALF) after a division. So it
-is not lost, and the check sees it; and the product of two such numbers is a normal float. What is 0
-then is forbidden. In any case the sums of the products of both sweeps must be positive at all words
-of a sentence or at none.
+positive number in both sweeps must be at least exp(r_e + r_w - MAX_DECAY). By induction: as far as
+that holds, what the next step reaches is at least exp(-MAX_DECAY), and exp(-2 MAX_DECAY) after a
+division. So it is not lost, and the check sees it; and the product of two such numbers is a normal
+float. What is 0 then is forbidden. In any case the sums of the products of both sweeps must be
+positive at all words of a sentence or at none.
+
+With x, E, s and f the exponentials of emissions, transitions, start and end:
+
+    prefixes   a_1 = s ∘ x_1        a_t = (a_{t-1} E) ∘ x_t
+    suffixes   b_T = f ∘ x_T        b_t = (b_{t+1} Eᵀ) ∘ x_t
+
+A suffix is a prefix of the sentence read from its end, so that one product serves both. What
+arrives at a word, before x_t is multiplied, is kept, too: for the suffixes it is β_t, and a_t ∘ β_t
+adds up to Z at every word, but for what the rows were divided by.
+
+Source: Rabiner, "A tutorial on hidden Markov models" (1989), sections III.A and V.A.
+
+A recursion over T words takes T steps, however few numbers there are in each. But what a piece of L
+words does to a prefix is a matrix, and those of all pieces are found together, in L steps:
+
+    S = E ∘ x_1 (E ∘ x_2) ... (E ∘ x_L)          one row for each tag of the word before
+
+From piece to piece they give what arrives at each from both sides, in T / L steps. Then the pieces
+are sentences of their own, which start and end with that, and their sweeps take L steps together.
+
+Where nothing is forbidden this is as exact as the sweeps: a row of S is a sweep from one tag, and
+what arrives at a piece lies, as a start does, at most r_w nats below its best
+(`crfviz.chain.engine.sweeps`). Elsewhere a tag may be reached from a single one, and no more
+is known.
+
+Source: Särkkä and García-Fernández, "Temporal parallelization of Bayesian smoothers" (2021).
 """
 
 import math
@@ -54,7 +82,7 @@ MAX_DECAY = 340.0  # nats
 
 @dataclass(frozen=True, eq=False)
 class Exponentials:
-    """exp(score - best), the best being that of a word, or that of all moves."""
+    """exp(score - best): `best` is the maximum of a word, or of all transitions."""
 
     emissions: Array  # (N, K)
     transitions: Array  # (K, K), or (T-1, K, K) for one sentence
@@ -101,7 +129,7 @@ FEW_TAGS = 24  # up to here one product of 2K x 2K with zeros is faster than two
 
 @dataclass(frozen=True, eq=False)
 class Sweeps:
-    """What the loop leaves for every word; each row up to a factor."""
+    """Both sweeps over N words of K tags; each row up to a factor."""
 
     prefixes: Array  # (N, K) a
     arriving: Array  # (N, K) β
@@ -118,7 +146,7 @@ def sweeps(e: Exponentials, packed: Packed) -> Sweeps:
 
 
 def _both_at_once(e: Exponentials, packed: Packed) -> Sweeps:
-    """Both directions in one row, (N, 2, K), with one product: zeros keep them apart."""
+    """Return both directions in one row, (N, 2, K), with one product: zeros keep them apart."""
     num_rows, num_tags = e.emissions.shape
     words, arriving, reached = _buffers(e, num_rows, 2, num_tags)
     words[:, 0], words[:, 1] = e.emissions, take_rows(e.emissions, packed.mirrored)
@@ -135,7 +163,7 @@ def _both_at_once(e: Exponentials, packed: Packed) -> Sweeps:
 
 
 def _one_by_one(e: Exponentials, packed: Packed) -> Sweeps:
-    """One direction after the other, (N, 1, K)."""
+    """Return one direction after the other, (N, 1, K)."""
     num_rows, num_tags = e.emissions.shape
     words, arriving, reached = _buffers(e, num_rows, 1, num_tags)
     prefixes = empty(reached.shape, reached)
@@ -153,7 +181,7 @@ def _one_by_one(e: Exponentials, packed: Packed) -> Sweeps:
 
 
 def _buffers(e: Exponentials, *shape: int) -> Array:
-    """Room for the words, for what arrives at them, and for what is reached with them."""
+    """Return buffers for emissions, incoming sums and reached sums."""
     return scratch("sweeps", (3, *shape), e.emissions)
 
 
@@ -206,19 +234,19 @@ def _divide(reached: Array, divided: Array, packed: Packed, stride: range) -> No
 
 
 def _smallest_positive(table: Array) -> float:
-    """The smallest positive number."""
+    """Return the smallest positive number."""
     return float(library(table).where(table > 0.0, table, math.inf).min())
 
 
 def _reversed_steps(transitions: Array) -> Array:
-    """The steps of a sentence that is read from its end."""
+    """Return the steps of a sentence that is read from its end."""
     if transitions.ndim == 3:
         transitions = library(transitions).flip(transitions, (0,))
     return transitions.swapaxes(-1, -2)
 
 
 def _block_diagonal(ahead: Array, back: Array) -> Array:
-    """Steps that multiply both directions of a row, each by its own: (..., 2K, 2K)."""
+    """Return (..., 2K, 2K) matrices that multiply both directions of a row separately."""
     num_tags = ahead.shape[-1]
     both = empty((*ahead.shape[:-2], 2 * num_tags, 2 * num_tags), ahead)
     both[:] = 0.0
@@ -227,7 +255,7 @@ def _block_diagonal(ahead: Array, back: Array) -> Array:
 
 
 def is_exact(e: Exponentials, found: Sweeps, totals: Array, packed: Packed) -> bool:
-    """Whether nothing was lost: the check after, of `crfviz.chain.engine.sweeps`.
+    """Return whether nothing was lost: the check after, of `crfviz.chain.engine.sweeps`.
 
     Args:
         e: what the sweeps are of.
@@ -249,7 +277,7 @@ MIN_CHUNK_WORDS = 8  # words of a piece
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """How T words are cut into n pieces."""
+    """How T words are split into n chunks."""
 
     length: int  # L words of each but the last one, which may have fewer
     packed: Packed  # the pieces as sentences, from first to last
@@ -260,7 +288,7 @@ class Chunks:
 
 @lru_cache(maxsize=16)
 def chunks(num_words: int, length: int) -> Chunks:
-    """The pieces of a sentence."""
+    """Return the chunks of a sentence."""
     lengths = np.full(-(-num_words // length), length)
     lengths[-1] -= lengths.sum() - num_words
     packed = pack(lengths, length)  # the longest first, which leaves the last one where it is
@@ -269,7 +297,7 @@ def chunks(num_words: int, length: int) -> Chunks:
 
 
 def chunks_for(e: Exponentials, packed: Packed) -> Chunks | None:
-    """How a batch is best cut: not at all, but for one long sentence of few tags on the CPU."""
+    """Return the chunks of one long sentence with few tags on the CPU, else None."""
     num_words, num_tags = e.emissions.shape
     alone = packed.first.stop == 1 and isinstance(e.emissions, np.ndarray)
     if not alone or num_words < MIN_LONG_WORDS or num_tags > FEW_TAGS:
@@ -281,7 +309,7 @@ def chunks_for(e: Exponentials, packed: Packed) -> Chunks | None:
 
 
 def chunked_sweeps(e: Exponentials, cut: Chunks) -> Sweeps:
-    """`sweeps` of one sentence, by its pieces."""
+    """Compute `sweeps` of one sentence by its chunks."""
     start, end, factors = _sweep_between(e, _chunk_products(e, cut))
     words = e.emissions.take(cut.packed.cells, 0)
     found = sweeps(replace(e, emissions=words, start=start, end=end), cut.packed)

@@ -1,4 +1,11 @@
-"""The best paths of one sentence: loops of NumPy over vectors, and all choices in one go."""
+"""Best paths of one sentence, of packed batches, and of loss-augmented chains.
+
+    best_t(k) = max_j [best_{t-1}(j) + w(j, k)] + e_t(k)
+
+One sentence uses (T, K) tables and vectorised choices; a packed batch uses (N, K) rows and chooses
+along one path per sentence; loss-augmented chains use (T, N, K) and add a bonus on a target path.
+Ties follow the rule of `crfviz.chain.recursions`.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +35,7 @@ Choices = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Prefixes:
-    """The best prefixes of a sentence, and the ways on from them, in nats."""
+    """The best prefixes of a sentence and their continuations, in nats."""
 
     best: Scores  # (T, K) of the best prefix that ends in each tag
     leading: Scores  # (T-1, K to, K from) of the best prefix with the way to each tag after it
@@ -37,19 +44,19 @@ class Prefixes:
 
     @cached_property
     def near(self) -> Choices:
-        """(T-1, K to, K from) where a way ties with the best one to its tag."""
+        """(T-1, K to, K from) True where a choice ties with the best one."""
         found: Choices = self.leading >= tie_bound(self.arriving)[:, :, None]
         return found
 
     @cached_property
     def near_last(self) -> Choices:
-        """(K,) where a path ties with the best one."""
+        """(K,) True where a path ties with the best one."""
         found: Choices = self.last >= tie_bound(self.last.max())
         return found
 
 
 def best_prefixes(emissions: Scores, transitions: Scores, start: Scores, end: Scores) -> Prefixes:
-    """Those of one sentence; its transitions are (K, K), or (T-1, K, K)."""
+    """Return those of one sentence; its transitions are (K, K), or (T-1, K, K)."""
     num_tokens, num_tags = emissions.shape
     leading = np.empty((num_tokens - 1, num_tags, num_tags))
     arriving = np.empty((num_tokens, num_tags))
@@ -67,7 +74,7 @@ def best_prefixes(emissions: Scores, transitions: Scores, start: Scores, end: Sc
 def first_best_path(
     emissions: NDArray[Any], steps: NDArray[Any], start: NDArray[Any], end: NDArray[Any]
 ) -> list[int]:
-    """The best path alone, in the precision of the scores; the lowest tag among exact equals.
+    """Return the best path, the lowest tag among exact equals.
 
     Emissions are (T, K), steps (T-1, K from, K to), start and end (K,).
     """
@@ -89,7 +96,7 @@ def first_best_path(
 def best_paths(
     emissions: Array, transitions: Array, start: Array, end: Array, packed: Packed
 ) -> tuple[Ids, Ids]:
-    """The best paths of N rows of emissions, float64 arrays or tensors.
+    """Return the best paths of N rows of emissions, float64 arrays or tensors.
 
     Returns:
         (N,) tag of each row, and (B,) whether a path of each place is allowed.
@@ -104,7 +111,7 @@ def best_paths(
 
 @torch.inference_mode()
 def batch_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed: Packed) -> Scores:
-    """(N, K) score of the best prefix that ends in each tag at each row, nats.
+    """Return (N, K) score of the best prefix that ends in each tag at each row, nats.
 
     The table is to be read before this thread asks for the next one, which has the same memory.
     """
@@ -127,7 +134,7 @@ def batch_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed
 
 
 def backtrace(best: Scores, transitions: Scores, end: Scores, packed: Packed) -> tuple[Ids, Ids]:
-    """The best paths by the table of `batch_prefixes`.
+    """Return the best paths by the table of `batch_prefixes`.
 
     Returns:
         (N,) tag of each row, and (B,) whether a path of each place is allowed.
@@ -144,7 +151,7 @@ def backtrace(best: Scores, transitions: Scores, end: Scores, packed: Packed) ->
 def _backtrace(
     best: Scores, transitions: Scores, end: Scores, packed: Packed, choose: Callable[[Scores], Ids]
 ) -> tuple[Scores, Ids]:
-    """From the last words to the first: (N, K) scores of the ways back, and (N,) tags chosen."""
+    """Walk from the last words to the first: (N, K) scores and (N,) tags chosen."""
     ways: Scores = take_rows(best, packed.mirrored)
     tags = np.empty(len(best), np.int64)
     ways[packed.first] += end
@@ -194,7 +201,7 @@ class LossAugmentedViterbi:
             self._targets[: len(targets[i]), place] = targets[i]
 
     def best_paths(self, on_words: Scores, on_steps: Scores) -> list[list[int]]:
-        """The best path of each chain, with so much more for each word and step of its target.
+        """Return the best path of each chain with bonuses on its target.
 
         Args:
             on_words: (N,) nats.
@@ -209,7 +216,7 @@ class LossAugmentedViterbi:
         return paths
 
     def _best_prefixes(self, on_words: Scores, bonus: Scores) -> Scores:
-        """(T, N, K) nats; behind the end of a chain it is nothing."""
+        """Return (T, N, K) nats; behind the end of a chain it is nothing."""
         best = self._words.copy()
         words = np.arange(len(best))[:, None]
         best[words, self._rows, self._targets] += on_words
@@ -225,7 +232,7 @@ class LossAugmentedViterbi:
         return best
 
     def _walked_back(self, best: Scores, bonus: Scores) -> Ids:
-        """(T, N) tags of the best paths; behind the end of a chain they are nothing."""
+        """Return (T, N) tags of the best paths; behind the end of a chain they are nothing."""
         tags: Ids = np.zeros(self._targets.shape, np.int64)
         last = self._lengths - 1
         ways = best[last, self._rows] + self._end
@@ -240,5 +247,5 @@ class LossAugmentedViterbi:
         return tags
 
     def _step(self, t: int) -> Scores:
-        """(K, K) transitions to the word at t."""
+        """Return (K, K) transitions to the word at t."""
         return self._steps if self._steps.ndim == 2 else self._steps[t - 1]

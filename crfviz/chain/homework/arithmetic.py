@@ -1,4 +1,4 @@
-"""The right value of one cell, worked out in a line.
+"""The correct value of one cell, as one line of arithmetic.
 
 Words count from 1 here, as on the screen. Of many terms the largest are written and the others
 counted.
@@ -20,11 +20,11 @@ from crfviz.chain.homework.programs import (
 from crfviz.chain.homework.readings import NORMALISED, PROBABILITY, Layout
 from crfviz.chain.potentials import Array, Potentials
 
-MOST_TERMS = 4  # written out
+MAX_TERMS = 4  # written out
 
 
 def arithmetic(potentials: Potentials, kind: str, reading: Layout, t: int, k: int) -> str:
-    """How the right value of tag k at position t comes about, with its numbers.
+    """Return how the right value of tag k at position t comes about, with its numbers.
 
     Positions count from 0 and are padding from T on.
     """
@@ -80,7 +80,7 @@ class _Line:
         return f"exp {name}" if self.products else name
 
     def _parts(self) -> tuple[list[tuple[float, str]], tuple[list[str], Array] | None]:
-        """What is added outside of the sum over tags, and names and (n, K) terms inside."""
+        """Return what is added outside of the sum over tags, and names and (n, K) terms inside."""
         program, t, k, name = self.program, self.t, self.k, self.names[self.k]
         if self.kind == BETA:
             if t == len(self.table) - 1:
@@ -102,10 +102,10 @@ class _Line:
         return [], ([arriving, f"e({before + 1}, j)", move], inside)
 
     def _joined(self, values: Array) -> str:
-        """The sum or maximum over tags, its largest terms written out."""
+        """Return the sum or maximum over tags, its largest terms written out."""
         totals = values.sum(0)
         order = np.argsort(-totals, kind="stable")
-        shown = order[:MOST_TERMS]
+        shown = order[:MAX_TERMS]
         rest = len(order) - len(shown)
         if self.products:
             terms = [" × ".join(number(np.exp(v)) for v in values[:, j]) for j in shown]
@@ -128,7 +128,7 @@ def _pointer(potentials: Potentials, t: int, k: int) -> str:
     table = program.tables(VITERBI)[INCLUDED]
     totals = table[t - 1] + program.steps[t - 1][:, k]
     order = np.argsort(-totals, kind="stable")
-    terms = [f"{names[j]}: {number(totals[j])}" for j in order[:MOST_TERMS]]
+    terms = [f"{names[j]}: {number(totals[j])}" for j in order[:MAX_TERMS]]
     rest = len(order) - len(terms)
     more = [f"{rest} more below"] if rest else []
     return (
@@ -138,7 +138,7 @@ def _pointer(potentials: Potentials, t: int, k: int) -> str:
 
 
 def number(value: float) -> str:
-    """A number for people, with a true minus sign."""
+    """Return a number for people, with a true minus sign."""
     if np.isneginf(value):
         return "−∞"
     text = f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.3g}"

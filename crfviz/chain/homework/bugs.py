@@ -1,7 +1,7 @@
-"""The mistakes that programs for a linear-chain CRF make, with the tables they produce.
+"""Catalogue of typical bugs in linear-chain CRF programs, with the tables they produce.
 
-Each is made in the program of `right_program`. Whoever finds a table that a program with one of
-them prints has found the mistake.
+Each bug is applied to the program of `right_program`. A table that a buggy program prints exactly
+identifies the bug.
 
 Letters: `T` tokens, `K` tags, `P` columns of padding.
 """
@@ -31,7 +31,7 @@ MISPLACED = "backpointer off by one"
 FORWARD = (ALPHA, VITERBI, BACKPOINTERS)
 TABLES = (ALPHA, BETA, VITERBI)
 FINITE_INFINITIES = (-1e4, -1e3, -100.0, -1e5, -1e6, -1e9)  # written where -inf is meant
-MOST_PADDING = 8  # columns of padding that are tried
+MAX_PADDING = 8  # columns of padding that are tried
 LARGEST = {"float64": 709.78, "float32": 88.72}  # log of the largest number
 SMALLEST = {"float64": -745.13, "float32": -103.97}  # log of the smallest positive number
 
@@ -158,7 +158,7 @@ def _padding_read(right: Program) -> Iterator[Program]:
     T = len(right.emissions)
     if not len(right.steps):
         return
-    for padding in range(1, MOST_PADDING + 1):
+    for padding in range(1, MAX_PADDING + 1):
         longer = _padded(right, padding)
         yield replace(longer, finish=lambda table: table[:T])
         yield longer

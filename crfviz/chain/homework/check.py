@@ -1,4 +1,4 @@
-"""Somebody's table of α, β, Viterbi scores or backpointers, held against the right one.
+"""Check of a student's table of α, β, Viterbi scores or backpointers.
 
 The table may be in log or probability space, with or without the emission at t, either way round,
 and rounded. Where it is wrong, the first wrong cell in the order of the computation is where the
@@ -39,7 +39,7 @@ from crfviz.chain.homework.readings import (
 from crfviz.chain.potentials import Array, ArrayLike, Potentials, as_numbers
 from crfviz.exceptions import CrfvizError
 
-MOST_UNKNOWN = 0.5  # of the cells: a bug that leaves more open explains nothing
+MAX_UNKNOWN = 0.5  # of the cells: a bug that leaves more open explains nothing
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
 
 
 def _diagnosed(kind: str, tries: list[Trial], right: Program) -> tuple[Trial, Bug | None]:
-    """The bug that gives exactly this table, and how to read it; of several, the closest."""
+    """Return the bug that gives exactly this table, and how to read it; of several, the closest."""
     padded = [one for one in tries if one.ok.all()]  # right but for the padding
     if padded:
         return padded[0], next(bug for bug in CATALOGUE if bug.name == MASK_IGNORED)
@@ -152,7 +152,7 @@ def _diagnosed(kind: str, tries: list[Trial], right: Program) -> tuple[Trial, Bu
 
 
 def _explained(bug: Bug, tries: list[Trial], right: Program) -> Iterator[tuple[int, float]]:
-    """The readings under which a bug gives exactly this table, each with the distance."""
+    """Yield the readings under which a bug gives exactly this table, each with the distance."""
     if bug.name == MISPLACED:
         for way, one in enumerate(tries):
             if any(
@@ -205,7 +205,7 @@ class Trial:
         return not (np.isnan(padding).all() or not padding.any())
 
     def _held_still(self, padding: Array) -> NDArray[np.bool_]:
-        """(R - T, K) which cells after the last word repeat the row of the last word."""
+        """Return (R - T, K) which cells after the last word repeat the row of the last word."""
         held = np.broadcast_to(self.expected[-1], padding.shape)
         return fits(padding, held, self._tolerance(held))
 
@@ -215,7 +215,7 @@ class Trial:
         return table, self.given if len(table) == len(self.given) else self.words
 
     def fit(self, program: Program) -> NDArray[np.bool_]:
-        """(T, K) which cells a program would print, or (R, K) if it prints as many."""
+        """Return (T, K) which cells a program would print, or (R, K) if it prints as many."""
         if self.choices is not None:
             choices = program.choices()
             if len(choices) != self.num_tokens:  # padding shows in the other tables
@@ -223,7 +223,7 @@ class Trial:
             return pointer_fits(self.words, choices)
         table, given = self._printed(program)
         unknown = np.count_nonzero(np.isnan(table))
-        if len(table) != len(given) or unknown > MOST_UNKNOWN * table.size:
+        if len(table) != len(given) or unknown > MAX_UNKNOWN * table.size:
             return np.zeros_like(given, dtype=bool)
         return fits(given, table, self._tolerance(table))
 
@@ -239,7 +239,7 @@ class Trial:
         return bool(self.fit(program).all())
 
     def distance(self, program: Program) -> float:
-        """How far a program's table lies from the given one, in tolerances."""
+        """Return how far a program's table lies from the given one, in tolerances."""
         if self.choices is not None:
             return 0.0
         table, given = self._printed(program)
@@ -288,7 +288,7 @@ class Trial:
         return int(self.ok.sum()), -float(np.median(known)) if known.size else -np.inf
 
     def first_wrong(self, potentials: Potentials, bug: Bug | None) -> WrongCell:
-        """The first wrong cell, in the order of the computation."""
+        """Return the first wrong cell, in the order of the computation."""
         wrong = ~self.ok
         if bug is None or bug.name != MISPLACED:
             wrong[0] &= self.choices is None or bool(self.given[0].any())
@@ -313,5 +313,5 @@ class Trial:
         )
 
     def checked(self, first_wrong: WrongCell | None) -> Checked:
-        """What is shown of this reading."""
+        """Return what is shown of this reading."""
         return Checked(self.reading, self.rounding, self.given, self.expected, self.ok, first_wrong)

@@ -1,4 +1,4 @@
-"""A program that fills the tables of a chain, as a value in which one thing can be changed.
+"""A program that fills the tables of a chain, as a value with replaceable parts.
 
 The same recursions as in `crfviz.chain.recursions`, written out once more as students write them,
 so that a mistake is one replaced field: other scores, another way to reduce, or something done to
@@ -72,7 +72,7 @@ class Program:
         return pointers
 
     def choices(self, *, after: bool = False) -> NDArray[np.bool_]:
-        """(T, K, K) which tags before are as good as the best one; row 0 has none.
+        """Return (T, K, K) which tags before are as good as the best one; row 0 has none.
 
         Where no tag before can be reached, every one is as good. With `after`, the scores of word t
         are taken where those of word t-1 belong.
@@ -88,7 +88,7 @@ class Program:
         return np.concatenate([first, near]).swapaxes(1, 2)
 
     def _arriving(self) -> Array:
-        """(T, K) row t is the sum or maximum over all prefixes before t, moved on to k."""
+        """Return (T, K) row t is the sum or maximum over all prefixes before t, moved on to k."""
         rows = [self.start]
         for emission, step in zip(self.emissions[:-1], self.steps, strict=True):
             reached = rows[-1] + emission
@@ -108,7 +108,7 @@ def _without_nan(table: Array) -> Array:
 
 
 def right_program(potentials: Potentials, kind: str) -> Program:
-    """The program without a mistake for one kind of table."""
+    """Return the program without a mistake for one kind of table."""
     emissions, steps, start, end = potentials.arrays()
     reduce: Reduce = logsumexp if kind in (ALPHA, BETA) else maximum
     return Program(start, emissions, steps, end, reduce)

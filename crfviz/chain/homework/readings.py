@@ -8,6 +8,8 @@ or 2e-6 (float32, or written with at most 9 digits) of the largest number so far
 may be tiny, by that share of themselves (1e-9 or 2e-5).
 
 Letters: `T` tokens, `K` tags, `R` rows of a table as given: T, T-1, or T and padding.
+
+Letters: `T` tokens, `K` tags.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,10 +32,10 @@ from crfviz.exceptions import ShapeError
 
 LOG, PROBABILITY, NORMALISED = "log", "probability", "normalised"
 SPACES = (LOG, PROBABILITY, NORMALISED)
-MOST_DECIMALS = 6  # of a table rounded by hand; with more, the digits that count are counted
-_DECIMALS = range(MOST_DECIMALS + 1)
-MOST_PADDING = 500  # rows after the last word: a batch is as long as its longest sentence
-MOST_STEPS = 5  # half units that rounding along the way may add
+MAX_DECIMALS = 6  # of a table rounded by hand; with more, the digits that count are counted
+_DECIMALS = range(MAX_DECIMALS + 1)
+MAX_PADDING = 500  # rows after the last word: a batch is as long as its longest sentence
+MAX_STEPS = 5  # half units that rounding along the way may add
 HALF = 0.5 * (1 + 1e-6)  # of a unit; 0.345 may be 0.34 or 0.35, whatever float it is
 COARSEST = 0.1  # a table rounded to whole numbers is taken for one with a decimal
 FLOAT32_DIGITS = 9  # write every float32
@@ -49,11 +51,11 @@ class Layout:
     first: int = 0  # the word of the first row: 1 for backpointers without a row of their own
 
     def oriented(self, table: Array) -> Array:
-        """The table with a row per word."""
+        """Return the table with a row per word."""
         return table.T if self.flipped else table
 
     def shown(self, tables: Mapping[str, Array]) -> Array:
-        """A program's table, as this reading would write it."""
+        """Return a program's table, as this reading would write it."""
         return in_space(tables[self.convention], self.space)
 
 
@@ -76,7 +78,7 @@ class Rounding:
 
 
 def in_space(log_table: Array, space: str) -> Array:
-    """A table of logarithms in another space; NaN stays NaN."""
+    """Return a table of logarithms in another space; NaN stays NaN."""
     with np.errstate(all="ignore"):
         if space == LOG:
             return log_table
@@ -91,7 +93,7 @@ def in_space(log_table: Array, space: str) -> Array:
 
 
 def readings(kind: str, shape: tuple[int, ...], num_tokens: int, num_tags: int) -> list[Layout]:
-    """The ways to read a table of this shape, the likeliest first.
+    """Return the ways to read a table of this shape, the likeliest first.
 
     Raises:
         ShapeError: there is none.
@@ -152,7 +154,7 @@ def misplaced(right: Program) -> Iterator[tuple[NDArray[np.bool_], slice, int]]:
 
 
 def rounding_of(table: Array) -> Rounding:
-    """How the numbers of a table are rounded; what is not finite does not count."""
+    """Return how the numbers of a table are rounded; what is not finite does not count."""
     values = np.unique(np.abs(table[np.isfinite(table)]))
     with np.errstate(over="ignore"):  # no table of such numbers is rounded
         rounded = (np.allclose(values.round(d), values, 1e-12, 0.0) for d in _DECIMALS)
@@ -162,7 +164,7 @@ def rounding_of(table: Array) -> Rounding:
         as_single = values.astype(np.float32).astype(np.float64)
     return Rounding(
         decimals=decimals,
-        digits=max(digits, 2) if decimals is None and digits <= MOST_DECIMALS else None,
+        digits=max(digits, 2) if decimals is None and digits <= MAX_DECIMALS else None,
         single=digits <= FLOAT32_DIGITS or bool((as_single == values).all()),
     )
 
@@ -170,7 +172,7 @@ def rounding_of(table: Array) -> Rounding:
 def tolerance(
     rounding: Rounding, right: Array, steps: NDArray[np.int_], *, products: bool
 ) -> Array:
-    """How far each number may lie from the right one.
+    """Return how far each number may lie from the right one.
 
     Args:
         rounding: of the table that is looked at.
@@ -190,13 +192,13 @@ def tolerance(
         size[order] = np.maximum.accumulate(finite.max(1, initial=1.0)[order])
         floor = size[:, None] * np.full_like(finite, 2e-6 if rounding.single else 1e-9)
     unit = _unit(rounding, finite, noise=0.0 if products else 1e-12)
-    halves = HALF * (1 + np.minimum(steps, MOST_STEPS))[:, None]
+    halves = HALF * (1 + np.minimum(steps, MAX_STEPS))[:, None]
     allowed: Array = np.maximum(floor, halves * unit) + 1e-300
     return allowed
 
 
 def coarsest(rounding: Rounding, right: Array) -> float:
-    """What no `tolerance` of a table exceeds, in the unit of the table; quicker than those.
+    """Return what no `tolerance` of a table exceeds, in the unit of the table; quicker than those.
 
     Args:
         rounding: of the table that is looked at.
@@ -208,7 +210,7 @@ def coarsest(rounding: Rounding, right: Array) -> float:
         unit = min(10.0**-rounding.decimals, COARSEST)
     elif rounding.digits is not None:
         unit = largest * 10.0 ** (1 - rounding.digits)
-    return 1.001 * max(2e-5 * largest, HALF * (1 + MOST_STEPS) * unit)
+    return 1.001 * max(2e-5 * largest, HALF * (1 + MAX_STEPS) * unit)
 
 
 def _readings(
@@ -230,7 +232,7 @@ def _conventions(kind: str, more: int, *, single: bool) -> list[str]:
     """The conventions of a table with so many more rows than words; one word passes nothing on."""
     if more == -1 and not single:
         return {ALPHA: [MESSAGES], BACKPOINTERS: [INCLUDED]}.get(kind, [])
-    if more < 0 or more > MOST_PADDING:
+    if more < 0 or more > MAX_PADDING:
         return []
     if kind != ALPHA:
         return [INCLUDED]
@@ -253,15 +255,15 @@ def _unit(rounding: Rounding, finite: Array, *, noise: float) -> Array:
 
 
 def _digits(value: float) -> int:
-    """How many digits it takes to write a number, without zeros at either end."""
+    """Return how many digits it takes to write a number, without zeros at either end."""
     return len(repr(value).partition("e")[0].replace(".", "").strip("0"))
 
 
-MOST_TRIES = 5000  # of tags for columns, before a table of backpointers counts as no such one
+MAX_TRIES = 5000  # of tags for columns, before a table of backpointers counts as no such one
 
 
 def assign_columns(possible: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """A tag for each of K columns, each tag once; empty where there is no such choice.
+    """Return a tag for each of K columns, each tag once; empty where there is no such choice.
 
     Args:
         possible: for each column the tag ids that its numbers may be.
@@ -293,7 +295,7 @@ def assign_columns(possible: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def in_order(given: Array, order: Sequence[int], *, renamed: bool = False) -> Array:
-    """(T, K) a table with its columns in the order of the model.
+    """Return (T, K) a table with its columns in the order of the model.
 
     Args:
         given: (T, K).
@@ -334,7 +336,7 @@ class _OrderSearch:
     def __init__(self, given: Array, choices: NDArray[np.bool_]) -> None:
         self.given, self.choices = given, choices
         self.tags = range(given.shape[1])
-        self.left = MOST_TRIES
+        self.left = MAX_TRIES
         most = choices.sum(1)  # (T - 1, K) how many may point at a tag
         pointed = {
             column: [k for k in self.tags if ((given == column).sum(1) <= most[:, k]).all()]
@@ -368,7 +370,7 @@ class _OrderSearch:
         return [k for k in self.tags if k not in taken and self._may(column, k, tag_of)]
 
     def _may(self, column: int, tag: int, tag_of: dict[int, int]) -> bool:
-        """Whether a column may be a tag, as far as it is known whom it points at."""
+        """Return whether a column may be a tag, as far as it is known whom it points at."""
         cells = self.given[:, column]
         rows = [t for t, cell in enumerate(cells) if not cell >= 0 or int(cell) in tag_of]
         names = np.array([tag_of[int(c)] if c >= 0 else -1 for c in cells[rows]], dtype=float)

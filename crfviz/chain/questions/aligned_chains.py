@@ -1,4 +1,4 @@
-"""Two chains whose words are aligned: which tags flip, and which scores moved.
+"""Comparison of two chains whose words are aligned: changed tags and changed scores.
 
 The alignment says for each of the T' words of the second chain which word of the first it was, or
 that it is new. Both chains have the same tags; else, and where the alignment has not T' places or
@@ -43,7 +43,7 @@ def flips(before: Sequence[int], after: Sequence[int], origins: Origins) -> list
 
 
 def emission_changes(before: Potentials, after: Potentials, origins: Origins) -> Tensor:
-    """What moved at each word, without the mean over its tags.
+    """Return what moved at each word, without the mean over its tags.
 
     It is (T', K) nats, 0 in the rows of new words; infinite where a tag became forbidden or free.
     """
@@ -78,7 +78,7 @@ def largest_changes(
 def largest_step_changes(
     before: Potentials, after: Potentials, origins: Origins, number: int
 ) -> list[Moved]:
-    """The transitions that moved most, of steps between words that were neighbours before.
+    """Return the transitions that moved most, of steps between words that were neighbours before.
 
     There are at most `number`, and none where all steps share one matrix: it does not depend on
     the words.
@@ -101,7 +101,7 @@ def largest_step_changes(
 
 
 def _largest(change: Tensor, number: int) -> list[tuple[int, int]]:
-    """The cells of a table that changed most, the largest change first."""
+    """Return the cells of a table that changed most, the largest change first."""
     order = change.abs().flatten().argsort(descending=True, stable=True)[:number]
     return [divmod(cell, change.shape[1]) for cell in order.tolist()]
 

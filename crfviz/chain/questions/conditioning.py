@@ -1,4 +1,8 @@
-"""Conditioning: what is left of the distribution over paths when tags are fixed or ruled out.
+"""The chain with tags pinned or ruled out, and the best path with a given tag.
+
+Pins keep the paths that have the pinned tags, and Z_pinned is their summed weight. So
+
+    P(pins | x) = Z_pinned / Z        cost = log Z - log Z_pinned = -log P(pins | x)
 
 Pins keep the paths that have the pinned tags, and Z_pinned is their summed weight. So
 
@@ -9,6 +13,17 @@ and the pinned chain's own marginals are the conditional ones, p(y_t = k | pins,
 Source: Kristjansson, Culotta, Viola and McCallum, "Interactive Information Extraction with
 Constrained Conditional Random Fields" (2004), and Culotta and McCallum, "Confidence Estimation for
 Information Extraction" (2004): constrained Viterbi and constrained forward.
+
+The best path y* is set against the best path y' that has the tag, and the gap between their scores
+is taken apart into what each word's emission and each step contributes:
+
+    gap = Σ_t [e_t(y*_t) - e_t(y'_t)] + [s(y*_1) - s(y'_1)]
+        + Σ_t [w(y*_t, y*_{t+1}) - w(y'_t, y'_{t+1})] + [f(y*_T) - f(y'_T)]
+
+A positive term speaks for y*, a negative one for y'. exp(-gap) is the ratio of their probabilities.
+
+Source: best paths by Viterbi (1967); the gap is the log-odds of two labellings under
+Lafferty, McCallum and Pereira, "Conditional Random Fields" (2001), section 3, where Z cancels.
 """
 
 import math
@@ -27,7 +42,7 @@ from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.paths import lead, probability
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import NoPathError, ShapeError
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 
 Pins = Mapping[int, Tag]  # the tags of some positions
 Cells = Iterable[tuple[int, Tag]]  # tags that no path may have at a position
@@ -44,7 +59,7 @@ class Conditioned:
 
 
 def condition(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Conditioned:
-    """The chain with the tags of some positions fixed and others ruled out, in O(T K^2).
+    """Return the chain with the tags of some positions fixed and others ruled out, in O(T K^2).
 
     Raises:
         NoPathError: no allowed path agrees with the pins; the message says which one is at fault.
@@ -58,7 +73,7 @@ def condition(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Cond
 
 
 def best_with(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> list[int]:
-    """The best path that agrees with the pins; raises as `condition` does."""
+    """Return the best path that agrees with the pins; raises as `condition` does."""
     cells = _cells(forbidden)
     try:
         return best_path(restrict(potentials, pins, cells))
@@ -98,7 +113,7 @@ def run_probability(
 
 
 def restrict(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Potentials:
-    """The chain that `condition` weighs, without the weighing; it may have no path left."""
+    """Return the chain that `condition` weighs, without the weighing; it may have no path left."""
     emissions = potentials.pin(pins).emissions
     for position, tag in _cells(forbidden):
         emissions[potentials.position(position), potentials.tag_id(tag)] = -torch.inf
@@ -106,13 +121,13 @@ def restrict(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Poten
 
 
 def _cells(forbidden: object) -> list[tuple[int, Tag]]:
-    """The `Cells`, or a ShapeError for what is none."""
+    """Return the `Cells`, or a ShapeError for what is none."""
     cells: list[Any] = list(forbidden) if isinstance(forbidden, Iterable) else [forbidden]
     for cell in cells:
         if not (isinstance(cell, Sequence) and not isinstance(cell, str) and len(cell) == 2):
             raise ShapeError(
                 f"forbidden must be pairs of position and tag, such as [(0, 'DET')], "
-                f"got {shown_value(cell)}"
+                f"got {abbreviate_value(cell)}"
             )
     return cells
 
@@ -164,7 +179,7 @@ class WhyNot(NotebookRepr):
 
 
 def why_not(potentials: Potentials, position: int, tag: Tag) -> WhyNot:
-    """What speaks against `tag` at `position`, in O(T K^2).
+    """Return what speaks against `tag` at `position`, in O(T K^2).
 
     Ties go to the lowest tag ids, as in `viterbi`. For the tag that the best path has, the answer
     is that path, with a gap of 0.

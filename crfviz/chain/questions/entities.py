@@ -1,17 +1,18 @@
-"""The exact probability of an entity, and of what could be there instead.
+"""Exact probabilities of entities, of their rivals, and of illegal tag sequences.
 
 An entity X at words first to last is there if they are tagged B-X I-X ... I-X and the next word is
-not I-X. Its probability is that of all paths through these tags, by the constrained forward
-recursion:
+not I-X. Its probability is that of all paths through these tags:
 
     P(entity | x) = Z(paths with exactly these tags) / Z
 
-Every question names an entity by its type and the positions of its first and last word. For a type
-X without a tag B-X, or without I-X where there are several words, it is an UnknownTagError, and a
+It is neither the mean nor the product of the words' marginals. An entity is named by its type and
+its first and last position. An UnknownTagError is raised for a type without the tags it needs, a
 ShapeError unless 0 <= first <= last < T.
 
-It is neither the mean nor the product of the words' marginals: these do not know that the tags
-occur together, nor where the entity stops.
+    illegal mass = 1 - Z_legal / Z
+
+would lose all digits of a small mass. But every illegal path has a first illegal move, so the mass
+is a sum of positive terms: legal up to a word, one illegal move, then anything.
 
 Source: Culotta and McCallum, "Confidence Estimation for Information Extraction" (2004), section 3.
 """
@@ -56,12 +57,12 @@ class Shortcuts:
 
 
 def entity_types(potentials: Potentials) -> list[str]:
-    """The types X for which there is a tag B-X, in id order."""
+    """Return the types X for which there is a tag B-X, in id order."""
     return types_of(potentials.tag_names)
 
 
 def entity_probability(potentials: Potentials, label: str, first: int, last: int) -> float:
-    """The probability that exactly this entity is there: its type and both boundaries.
+    """Return the probability that exactly this entity is there: its type and both boundaries.
 
     In [0, 1], in O(T K^2). An illegal I-X that continues nothing belongs to no entity; where the
     chain allows such tags, they count in Z.
@@ -94,7 +95,7 @@ def entity_rivals(potentials: Potentials, label: str, first: int, last: int) -> 
 
 
 def entity_shortcuts(potentials: Potentials, label: str, first: int, last: int) -> Shortcuts:
-    """Mean, product and minimum of the marginals of the entity's tags."""
+    """Return mean, product and minimum of the marginals of the entity's tags."""
     tags = _tags(potentials, label, first, last)
     marginals = forward_backward(potentials).marginals
     values = [marginals[t, potentials.tag_id(tag)].item() for t, tag in tags.items()]
@@ -104,7 +105,7 @@ def entity_shortcuts(potentials: Potentials, label: str, first: int, last: int) 
 
 
 def _tags(potentials: Potentials, label: str, first: int, last: int) -> dict[int, str]:
-    """The tag of each word of an entity."""
+    """Return the tag of each word of an entity."""
     first, last = potentials.position(first), potentials.position(last)
     if last < first:
         raise ShapeError(f"last must be at least first, {first}, got {last}")
@@ -176,7 +177,7 @@ class _Hypotheses:
         )
 
     def all(self) -> Iterator[Rival]:
-        """Every hypothesis with its probability."""
+        """Yield every hypothesis with its probability."""
         none = recursions.logsumexp((self.untouched + self.beta)[self.last], -1)
         yield Rival(None, None, None, "none", self._probability(float(none)))
         for label in types_of(self.names):
@@ -236,7 +237,7 @@ class ConstraintEffect:
 
 
 def illegal_mass(potentials: Potentials) -> float:
-    """The probability of all paths that break BIO by the names of the tags, in O(T K^2).
+    """Return the probability of all paths that break BIO by the names of the tags, in O(T K^2).
 
     The chain is one without the constraints. Exact also where it is tiny; exactly 0 if every
     illegal move is forbidden already, and for tags that are not BIO.

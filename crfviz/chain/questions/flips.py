@@ -75,7 +75,7 @@ class Candidate(NamedTuple):
 
 
 def smallest_flips(potentials: Potentials, limit: int) -> list[Flip]:
-    """The smallest changes of one weight each that change the best path, smallest first.
+    """Return the smallest changes of one weight each that change the best path, smallest first.
 
     Looks at every transition, start, end and emission weight, up and down. Forbidden weights stay
     forbidden. Several weights can flip to the same path with the same change; then transitions come
@@ -111,7 +111,7 @@ def smallest_flips(potentials: Potentials, limit: int) -> list[Flip]:
 
 
 def smallest_change_for(potentials: Potentials, position: int, tag: Tag) -> Flip | None:
-    """The smallest change of one weight that puts `tag` on the best path at `position`.
+    """Return the smallest change of one weight that puts `tag` on the best path at `position`.
 
     None if the tag is on the best path already. Else there always is one: raising the tag's own
     emission score. Ties between weights are broken as in `smallest_flips`.
@@ -162,7 +162,7 @@ def _flip(
     candidate: Candidate,
     wanted: Callable[[list[int]], bool],
 ) -> Flip | None:
-    """The first piece in the candidate's direction whose path is another one, and wanted."""
+    """Return the first piece in the candidate's direction whose path is another one, and wanted."""
     weight, direction = candidate.weight, candidate.direction
     used, trained = uses(weight, best), value_of(potentials, weight)
     nearest = candidate.size - SLACK * (1 + candidate.size)
@@ -182,7 +182,7 @@ def _flip(
 
 
 def _with_one_matrix(potentials: Potentials) -> Potentials:
-    """The same with transitions (K, K), if all steps share them."""
+    """Return the same with transitions (K, K), if all steps share them."""
     transitions = potentials.transitions
     if potentials.homogeneous or len(transitions) == 0:
         return potentials
@@ -195,12 +195,12 @@ def _with_one_matrix(potentials: Potentials) -> Potentials:
 
 
 def make_candidate(size: float, weight: WeightId, direction: Direction) -> Candidate:
-    """A candidate with its sort key; a size below 0 is rounding, and is 0."""
+    """Return a candidate with its sort key; a size below 0 is rounding, and is 0."""
     return Candidate(round(size, 9), KINDS.index(weight[0]), weight, direction, max(0.0, size))
 
 
 def gaps(potentials: Potentials, best: list[int]) -> Iterator[Candidate]:
-    """What start, end and emission weights need for another best path."""
+    """Yield what start, end and emission weights need for another best path."""
     through = best_through(potentials).numpy()
     lacks = through.max() - through  # (T, K)
     lead = through.max() - _best_other(through)
@@ -210,7 +210,7 @@ def gaps(potentials: Potentials, best: list[int]) -> Iterator[Candidate]:
 
 
 def gaps_between(having: Potentials, lacking: Potentials) -> Iterator[Candidate]:
-    """What start, end and emission weights need for a best path of one chain, not the other.
+    """Yield what start, end and emission weights need for a best path of one chain, not the other.
 
     Weights are used once or not at all. More of a weight helps if the best path with it is one of
     `having`: it must catch up with the best path of `lacking` without it. Less of it is the same,
@@ -284,7 +284,7 @@ class _Search:
     direction: Direction
 
     def run(self, score: Array, used: Ids, reach: float) -> Array:
-        """The sizes (B,) in nats; inf where there is none before `reach`.
+        """Return the sizes (B,) in nats; inf where there is none before `reach`.
 
         Args:
             score: (B,) of the path to beat, without change.
@@ -312,7 +312,7 @@ class _Search:
         return roots
 
     def _newton(self, batch: Ids, score: Array, used: Ids, reach: float) -> Array:
-        """Where the best rival crosses the lines; inf where it is below them at `reach`."""
+        """Return where the best rival crosses the lines; inf where it is below them at `reach`."""
         roots = np.full(len(batch), np.inf)
         sizes = np.full(len(batch), reach)
         active = np.arange(len(batch))
@@ -335,7 +335,7 @@ def _best_with_change(potentials: Potentials, moves: Ids, changes: Array) -> Cha
 
 
 def _beats(score: Array, other: Array) -> Bools:
-    """Whether scores are larger by more than a tie."""
+    """Return whether scores are larger by more than a tie."""
     return score > other + TOLERANCE * np.maximum(1.0, np.abs(other))
 
 

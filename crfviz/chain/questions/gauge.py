@@ -1,4 +1,4 @@
-"""Changes of a chain's scores that change nothing: what is left free once no row must sum to one.
+"""Changes of scores that leave the distribution unchanged (gauge freedom).
 
     emissions at word t all + c                   every path gains c, log Z too
     into tag k + c (START and from other tags),   a path gains c when it enters k
@@ -40,7 +40,7 @@ class Distance:
 
 
 def compare(before: ForwardBackward, after: ForwardBackward) -> Distance:
-    """Both distributions against each other; nan where one of them has no allowed path.
+    """Return both distributions against each other; nan where one of them has no allowed path.
 
     The tolerance grows with log Z beyond a thousand nats, as rounding does.
     """
@@ -58,7 +58,7 @@ def compare(before: ForwardBackward, after: ForwardBackward) -> Distance:
 
 
 def shift_word(potentials: Potentials, edits: Edits, position: int, amount: float) -> Edits:
-    """The edits, and `amount` nats more on every tag of one word.
+    """Return the edits, and `amount` nats more on every tag of one word.
 
     `potentials` are those of now, with the edits.
     """
@@ -68,7 +68,7 @@ def shift_word(potentials: Potentials, edits: Edits, position: int, amount: floa
 
 
 def shift_tag(potentials: Potentials, edits: Edits, tag: Tag, amount: float) -> Edits:
-    """The edits, and `amount` nats more into a tag and less out of it.
+    """Return the edits, and `amount` nats more into a tag and less out of it.
 
     `potentials` are those of now, with the edits and one matrix for all steps.
 
@@ -105,6 +105,6 @@ def leaving(potentials: Potentials, *, with_end: bool) -> torch.Tensor:
 
 
 def _finite(names: tuple[str, ...], scores: torch.Tensor) -> dict[str, float]:
-    """Scores by tag; what is forbidden stays as it is."""
+    """Return scores by tag; what is forbidden stays as it is."""
     pairs = zip(names, scores.tolist(), strict=True)
     return {name: score for name, score in pairs if score != -torch.inf}

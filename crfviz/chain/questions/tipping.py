@@ -1,4 +1,4 @@
-"""Tipping points: for which values of one number is which path best?
+"""Values of a weight, or of the transition strength, at which the best path changes.
 
 If every path's score is a line in some number v, intercept + slope * v, then the best score is the
 upper envelope of these lines: convex, made of pieces, one line on each. At a breakpoint the paths
@@ -15,6 +15,16 @@ Its breakpoints are the crossings of lines that are neighbours on the envelope: 
 Source: the envelope over a lattice's paths is that of Macherey, Och, Thayer and Uszkoreit,
 "Lattice-based Minimum Error Rate Training for Statistical Machine Translation" (2008). That there
 is one line for each n follows from the score of Lafferty, McCallum and Pereira (2001), section 3.
+
+With the strength s, transitions, start and end count s times (`Potentials.scale_transitions`), so a
+path scores E + s * C: its emissions plus s times everything else. Single scores that were edited
+stay as they are at every strength and belong to E. That is a line in s, and the best
+path changes where the upper envelope of these lines bends. Between two strengths with different
+best paths, look where their lines cross: either no path is better there, and it is a breakpoint, or
+one is, and there is one on each side of it.
+
+Source: Eisner and Severance, "Mathematical techniques for efficient record segmentation in large
+shared databases" (1976), for the subdivision.
 """
 
 import math
@@ -49,7 +59,7 @@ class Line:
     intercept: float
 
     def at(self, value: float) -> float:
-        """The score at one v."""
+        """Return the score at one v."""
         return self.intercept + self.slope * value
 
 
@@ -74,7 +84,7 @@ class Piece:
 
 
 def tipping_points(potentials: Potentials, weight: Weight) -> list[Interval]:
-    """The intervals of a weight's value in which each path is best, in order.
+    """Return the intervals of a weight's value in which each path is best, in order.
 
     They cover the real line: `low` is -inf in the first and `high` inf in the last, and each begins
     where the one before ends. Uses grow from one to the next. Inside an interval the path is that
@@ -109,7 +119,7 @@ class BestByValue:
 
 
 def best_by_value(potentials: Potentials, weight: WeightId) -> BestByValue:
-    """The envelope behind `tipping_points`; see there."""
+    """Return the envelope behind `tipping_points`; see there."""
     base = with_weight(potentials, weight, 0.0)
     lines = [
         Line(slope=float(uses), intercept=score)
@@ -135,7 +145,7 @@ def _best_by_uses(base: Potentials, weight: WeightId) -> list[float]:
 
 
 def pieces(lines: Iterable[Line], low: float = -math.inf, high: float = math.inf) -> list[Piece]:
-    """The upper envelope of at least one line between `low` and `high`, from left to right.
+    """Return the upper envelope of at least one line between `low` and `high`, from left to right.
 
     A piece too short to tell its line from the neighbours' within `recursions.TOLERANCE` is left
     out, and a neighbour takes its place.
@@ -156,7 +166,7 @@ def pieces(lines: Iterable[Line], low: float = -math.inf, high: float = math.inf
 
 
 def intervals(envelope: Iterable[Piece], solve: Callable[[float], list[int]]) -> list[Interval]:
-    """Each piece with the best path at its middle; neighbours with the same path are one."""
+    """Return each piece with the best path at its middle; neighbours with the same path are one."""
     joined: list[Interval] = []
     for piece in envelope:
         low, path = piece.low, solve(piece.inside)
@@ -167,12 +177,12 @@ def intervals(envelope: Iterable[Piece], solve: Callable[[float], list[int]]) ->
 
 
 def crossing(left: Line, right: Line) -> float:
-    """The v where `right`, the steeper one, overtakes `left`."""
+    """Return the v where `right`, the steeper one, overtakes `left`."""
     return (left.intercept - right.intercept) / (right.slope - left.slope)
 
 
 def _envelope(lines: Iterable[Line]) -> list[Line]:
-    """The lines that are visibly the best somewhere on the real line, flattest first."""
+    """Return the lines that are visibly the best somewhere on the real line, flattest first."""
     best: list[Line] = []
     for line in sorted(lines, key=lambda line: (line.slope, line.intercept)):
         if best and best[-1].slope == line.slope:
@@ -200,7 +210,7 @@ def strength_intervals(
     edits: Edits | None = None,
     pins: Mapping[int, Tag] | None = None,
 ) -> list[Interval]:
-    """The intervals of the strength in which each path is best, from 0 to `highest`.
+    """Return the intervals of the strength in which each path is best, from 0 to `highest`.
 
     Each begins where the one before ends: there the decode flips. Inside, the path is that of
     `viterbi` on `potentials.scale_transitions(strength)`. What is forbidden stays so at every
@@ -228,7 +238,7 @@ def strength_intervals(
 
 
 def intervals_between(none: Potentials, full: Potentials, highest: float = 2.0) -> list[Interval]:
-    """The same from the chain at strength 0 and at 1, with edits and pins in both.
+    """Return the same from the chain at strength 0 and at 1, with edits and pins in both.
 
     Raises:
         CrfvizError: `highest` is no finite number, or negative.
@@ -251,13 +261,13 @@ def intervals_between(none: Potentials, full: Potentials, highest: float = 2.0) 
 
 
 def _rises(none: Array, full: Array) -> Array:
-    """What each score gains from strength 0 to 1; what is forbidden stays so."""
+    """Return what each score gains from strength 0 to 1; what is forbidden stays so."""
     with np.errstate(invalid="ignore"):
         return np.where(none > -np.inf, full - none, 0.0)
 
 
 def _between(left: Line, right: Line, best_at: Callable[[float], Line]) -> list[Line]:
-    """The lines of the envelope between two of its lines."""
+    """Return the lines of the envelope between two of its lines."""
     between: list[Line] = []
     gaps = [(left, right)]
     while gaps:

@@ -1,4 +1,4 @@
-"""Why the wrong path won: what is to blame, and the smallest change that would put it right.
+"""Cause of a wrong decision, and the smallest change that corrects it.
 
 The best path y* is set against a target y, the path that should have won. Their gap falls into what
 the words said and what the steps (start and end among them) said:
@@ -68,7 +68,7 @@ class Triage:
 
 
 def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -> Triage:
-    """The verdict on a target that is not the path of `best_path`, in a few times O(T K^2).
+    """Return the verdict on a target that is not the path of `best_path`, in a few times O(T K^2).
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
@@ -94,7 +94,7 @@ def triages(cases: Sequence[tuple[Potentials, Sequence[int], Sequence[int]]]) ->
 
 
 def changed(potentials: Potentials, target: Sequence[int], part: Part, size: float) -> Potentials:
-    """The chain with every score of a kind moved in favour of the target.
+    """Return the chain with every score of a kind moved in favour of the target.
 
     The scores on the target rise by `size` nats and all others fall by it. What is forbidden stays
     forbidden. Changed transitions are one matrix for each step.
@@ -114,7 +114,7 @@ def changed(potentials: Potentials, target: Sequence[int], part: Part, size: flo
 
 
 def wrong_runs(best: Sequence[int], gold: Sequence[int]) -> list[range]:
-    """The errors of a sentence: longest runs of words whose tags differ.
+    """Return the errors of a sentence: longest runs of words whose tags differ.
 
     The gaps of the errors add up to the gap of the sentence, because no step touches two of them.
 
@@ -132,7 +132,7 @@ def wrong_runs(best: Sequence[int], gold: Sequence[int]) -> list[range]:
 
 
 def put_right(best: Sequence[int], gold: Sequence[int], run: range) -> list[int]:
-    """The best path with one error put right, and nothing else."""
+    """Return the best path with one error corrected."""
     return [*best[: run.start], *gold[run.start : run.stop], *best[run.stop :]]
 
 
@@ -150,7 +150,7 @@ class _Case:
         return lead(self.potentials, self.best, self.target)
 
     def ahead_of_target(self, rival: Sequence[int]) -> Lead:
-        """What another path has over the target."""
+        """Return what another path has over the target."""
         return Lead(terms(self.potentials, rival), self.ahead.rival)
 
     @property
@@ -210,7 +210,7 @@ def _smallest(cases: Sequence[_Case], part: Part) -> list[float]:
 def _rivals(
     cases: Sequence[_Case], asked: Sequence[int], part: Part, sizes: Sequence[float]
 ) -> Iterator[tuple[int, list[int]]]:
-    """The best paths of some of the cases `changed` by their sizes.
+    """Yield the best paths of some of the cases `changed` by their sizes.
 
     What all scores of a kind lose, every path loses, so it is enough to raise those on the target.
     """

@@ -1,14 +1,28 @@
-"""Sums that do not depend on the order or the parts in which they are taken.
+"""Exact, mergeable counts: fixed-point sums, calibration bins and entity counts.
 
-Floating sums do, in their last bits. Numbers are rounded to multiples of 2^-40 here, about 1e-12,
-and whole numbers are added.
+Numbers are rounded to multiples of 2^-40, about 1e-12, and added as integers, so that sums do not
+depend on order or sharding. Calibration uses 15 bins of equal width; risk against coverage groups
+words by their doubt, 1 - p, as finely as 1 part in 256. Entities are counted by the schemes of
+SemEval 2013, task 9.1 (Segura-Bedmar et al.), with nervaluate:
+
+| scheme  | an entity counts as correct if                              |
+|---------|-------------------------------------------------------------|
+| strict  | type and both ends agree                                    |
+| exact   | both ends agree, whatever the type                          |
+| partial | it overlaps one in gold (half a point if the ends disagree) |
+| type    | it overlaps one in gold of the same type                    |
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
 import numpy as np
+from nervaluate import Evaluator
 from numpy.typing import NDArray
+
+from crfviz.corpus.metrics import NUM_BINS
+from crfviz.text.schemes import spans, split_tag
 
 UNIT = 2**40  # to the whole
 _HALF = 20  # bits: the sum of the upper and the lower ones cannot leave 64 bits
@@ -17,7 +31,7 @@ Counts: TypeAlias = int | list["Counts"] | dict[str, "Counts"]
 
 
 def fixed(values: NDArray[np.float64]) -> int:
-    """The sum of finite numbers below 2^20, in units of 2^-40.
+    """Return the sum of finite numbers below 2^20, in units of 2^-40.
 
     >>> fixed(np.array([0.5, 0.25])) / UNIT
     0.75
@@ -27,7 +41,7 @@ def fixed(values: NDArray[np.float64]) -> int:
 
 
 def added(first: Counts, second: Counts) -> Counts:
-    """Two counts of the same form as one: lists by position, mappings by key, first's keys first.
+    """Add two counts of the same form, recursively by position and key.
 
     >>> added({"a": 1, "b": [1, 2]}, {"b": [3, 4], "c": 5})
     {'a': 1, 'b': [4, 6], 'c': 5}
@@ -40,3 +54,64 @@ def added(first: Counts, second: Counts) -> Counts:
         pairs = zip(first, cast("list[Counts]", second), strict=True)
         return [added(one, other) for one, other in pairs]
     return first + cast("int", second)
+
+
+_DROPPED = 15  # of the 23 bits that a float32 has behind its point
+
+Bins = list[list[int]]  # NUM_BINS times how many, how many right, and their probability (`fixed`)
+
+
+def bins_of(probability: NDArray[np.float64], right: NDArray[np.bool_]) -> Bins:
+    """Return N predictions as bins by their probability."""
+    number = np.minimum((probability * NUM_BINS).astype(np.int64), NUM_BINS - 1)
+    counts = np.bincount(number, minlength=NUM_BINS).tolist()
+    of_right = np.bincount(number[right], minlength=NUM_BINS).tolist()
+    promised = [fixed(probability[number == index]) for index in range(NUM_BINS)]
+    return [list(each) for each in zip(counts, of_right, promised, strict=True)]
+
+
+def expected_error(bins: Bins) -> float | None:
+    """Expected calibration error in [0, 1]; None where nothing was predicted."""
+    total = sum(count for count, _, _ in bins)
+    if not total:
+        return None
+    return sum(abs(right * UNIT - promised) for _, right, promised in bins) / (total * UNIT)
+
+
+def doubts_of(
+    probability: NDArray[np.float64], right: NDArray[np.bool_]
+) -> tuple[dict[int, list[int]], dict[int, float]]:
+    """Words by their doubt: how many and how many right; and the least probability of each."""
+    keys = (1.0 - probability).astype(np.float32).view(np.uint32) >> _DROPPED
+    found, inverse = np.unique(keys, return_inverse=True)
+    words = np.bincount(inverse, minlength=len(found))
+    good = np.bincount(inverse[right], minlength=len(found))
+    least = np.ones(len(found))
+    np.minimum.at(least, inverse, probability)
+    counts = zip(found.tolist(), words.tolist(), good.tolist(), strict=True)
+    by_key = {key: [number, of_right] for key, number, of_right in counts}
+    return by_key, dict(zip(found.tolist(), least.tolist(), strict=True))
+
+
+SCHEMES = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type"}
+COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
+SENTENCES_AT_ONCE = 2000  # nervaluate keeps the place of every entity
+
+Tags = Sequence[Sequence[str]]  # names, of every sentence
+
+
+def scheme_counts(gold: Tags, guess: Tags, tags: Sequence[str]) -> dict[str, dict[str, int]]:
+    """How many entities are right, and wrong in each way, by scheme; `tags` are those there are."""
+    totals = {name: Counter(dict.fromkeys(COUNTS, 0)) for name in SCHEMES.values()}
+    labels = sorted({kind for tag in tags if (kind := split_tag(tag)[1])})
+    for start in range(0, len(gold), SENTENCES_AT_ONCE):
+        group = slice(start, start + SENTENCES_AT_ONCE)
+        sides = [[_entities(names) for names in side[group]] for side in (gold, guess)]
+        overall = Evaluator(*sides, tags=labels, loader="dict").evaluate()["overall"]
+        for theirs, ours in SCHEMES.items():
+            totals[ours].update({name: getattr(overall[theirs], name) for name in COUNTS})
+    return {name: {count: total[count] for count in COUNTS} for name, total in totals.items()}
+
+
+def _entities(tags: Sequence[str]) -> list[dict[str, str | int]]:
+    return [{"label": s.type, "start": s.start, "end": s.end - 1} for s in spans(tags)]

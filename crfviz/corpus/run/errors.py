@@ -1,4 +1,4 @@
-"""The errors of a sentence, each with what is to blame for it, and its doubtful entities.
+"""Errors and suspected entities of a sentence.
 
 An error is a longest run of words whose Viterbi tags differ from gold. It is set right alone: the
 target of its triage (`crfviz.chain.questions.triage`) is the Viterbi path with gold on these words
@@ -81,7 +81,7 @@ def find_errors(
     sums: Sequence[Posterior],
     first: int = 0,
 ) -> list[list[Error]]:
-    """The errors of the best path of each sentence, first word first.
+    """Return the errors of the best path of each sentence, first word first.
 
     Args:
         chains: of the sentences.

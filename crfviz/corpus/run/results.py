@@ -1,10 +1,10 @@
-"""What came out of a run of a tagger over tagged sentences, with the log of its errors.
+"""Results of a run over tagged sentences, with a bounded log of errors.
 
 Words of all sentences stand one after the other in flat arrays, M of them: a million words take
 about 45 MB. Tags are ids.
 
 All errors are counted, and a bounded number is kept with their sentences. What is kept is enough
-for every list of an ordinary file. Of a file with more errors than `MOST_KEPT` the first ones are
+for every list of an ordinary file. Of a file with more errors than `MAX_KEPT` the first ones are
 kept, and the most suspicious ones, so that memory does not grow.
 
 An error is put down to a transition if its kind (`crfviz.chain.questions.triage`) is transition,
@@ -26,7 +26,7 @@ from crfviz.corpus.run.errors import EntitySuspect, Error
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 
-MOST_KEPT = 10_000  # errors, suspects and suspected entities, each
+MAX_KEPT = 10_000  # errors, suspects and suspected entities, each
 OF_TRANSITIONS = ("transition", "both", "constraint")  # kinds that are put down to a step
 
 BEAMS = {"beam_2": 2, "beam_4": 4, "beam_8": 8}  # width by name
@@ -40,7 +40,7 @@ Key = TypeVar("Key", bound=tuple[float, ...])
 
 @dataclass
 class ErrorTotals:
-    """Counts of errors, as they come."""
+    """Running counts of errors."""
 
     errors: Counter[str] = field(default_factory=Counter)  # by kind
     words: Counter[str] = field(default_factory=Counter)  # wrong ones, by the kind of their error
@@ -57,7 +57,7 @@ class ErrorTotals:
         return self.errors.total()
 
     def add(self, error: Error) -> None:
-        """Count one more."""
+        """Count one error."""
         kind = error.triage.kind
         self.errors[kind] += 1
         self.words[kind] += len(error.gold)
@@ -83,21 +83,21 @@ class Smallest(Generic[Item, Key]):
         self._items: list[Item] = []
 
     def add(self, item: Item) -> None:
-        """Take one more; now and then those that are too many go."""
+        """Add an item; surplus items are dropped from time to time."""
         self._items.append(item)
         if len(self._items) > 2 * self._most:
             self._items = self.items()
 
     def items(self) -> list[Item]:
-        """The items, smallest key first; those with equal keys in the order they came in."""
+        """Return the items, smallest key first; those with equal keys in the order they came in."""
         return sorted(self._items, key=self._key)[: self._most]
 
 
 @dataclass
 class ErrorLog:
-    """Errors as they come."""
+    """A bounded log of errors."""
 
-    most: int = MOST_KEPT
+    most: int = MAX_KEPT
     totals: ErrorTotals = field(default_factory=ErrorTotals)
     first: list[Error] = field(default_factory=list)  # in the order of the file
     sentences: dict[int, Sentence] = field(default_factory=dict)  # of all that is kept, by number
@@ -122,7 +122,7 @@ class ErrorLog:
     def add(
         self, sentence: Sentence, errors: Sequence[Error], entities: Sequence[EntitySuspect] = ()
     ) -> None:
-        """The errors of one sentence, and what is doubtful about its entities."""
+        """Log the errors and suspected entities of one sentence."""
         for error in errors:
             self.totals.add(error)
             if len(self.first) < self.most:
@@ -137,14 +137,14 @@ class ErrorLog:
             self._forget()
 
     def _forget(self) -> None:
-        """Drop the sentences of what is no longer kept."""
+        """Drop sentences that no logged error needs."""
         kept = {error.sentence for error in (*self.first, *self.suspects)}
         kept |= {suspect.sentence for suspect in self.entity_suspects}
         self.sentences = {number: self.sentences[number] for number in kept}
 
 
 def suspicion(error: Error) -> tuple[float, ...]:
-    """Errors in the order in which gold should be looked at have rising keys: least probable first.
+    """Return the sort key of an error: the least probable gold first.
 
     Where the model is sure of something else, either the model or the annotator is wrong.
     """
@@ -153,7 +153,7 @@ def suspicion(error: Error) -> tuple[float, ...]:
 
 @dataclass
 class Results:
-    """What came out for N sentences of M words."""
+    """Results for N sentences of M words."""
 
     tagger: Tagger
     lengths: NDArray[np.int32]  # (N,) words of each sentence
@@ -185,11 +185,11 @@ class Results:
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def right(self, decoder: str) -> NDArray[np.bool_]:
-        """Whether each word is tagged as in gold: (M,)."""
+        """Return whether each word is tagged as in gold: (M,)."""
         return np.equal(self.tags[decoder], self.gold)
 
     def sentences_right(self, decoder: str) -> NDArray[np.bool_]:
-        """Whether every word of a sentence is: (N,)."""
+        """Return whether every word of a sentence is: (N,)."""
         wrong = np.bincount(self.owners[~self.right(decoder)], minlength=len(self.lengths))
         return np.equal(wrong, 0)
 

@@ -1,4 +1,4 @@
-"""A tagger run once over tagged sentences by every decoder, with all that is asked of it later.
+"""One run of a tagger over tagged sentences, by every decoder.
 
 | decoder                | scores                | takes                                        |
 |------------------------|-----------------------|----------------------------------------------|
@@ -8,17 +8,15 @@
 | viterbi                | with the rules of BIO | the best path                                |
 | max_marginal           | with the rules of BIO | the tag of the largest marginal at each word |
 
-The rules act for taggers whose scheme is BIO. The two greedy decoders work on scores as trained,
-so that the sentences in which they break BIO can be counted: that is what the rules are for.
-
-Sentences are read one batch at a time, and only those with an error that is listed are kept, so
-that a file may be larger than memory.
+The rules apply to taggers whose scheme is BIO. The two greedy decoders use scores as trained, so
+that their BIO violations can be counted. Sentences are read one batch at a time, and only those
+with a listed error are kept, so a file may be larger than memory.
 """
 
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -37,18 +35,53 @@ from crfviz.corpus.run.errors import EntitySuspect, Error, find_errors, judge_en
 from crfviz.corpus.run.results import (
     BEAMS,
     EVERY_DECODER,
-    MOST_KEPT,
+    MAX_KEPT,
     ORACLE_PATHS,
     ErrorLog,
     Results,
 )
-from crfviz.corpus.run.scoring import Scored, scored
 from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.taggers.features import shape
 from crfviz.taggers.lexicon import Lexicon, read_lexicon
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
 from crfviz.text.sentences import Sentence
+
+SCORING_BATCH = 128  # sentences of like length; nothing else is done meanwhile
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredBatch:
+    """Sentences with their chains."""
+
+    sentences: Sequence[Sentence]
+    chains: list[Potentials]
+    trained: list[Potentials]  # the same without the rules of BIO
+    seconds: float  # that scoring took
+
+
+def score_sentences(
+    tagger: Tagger, sentences: Sequence[Sentence], pause: Callable[[], object] = lambda: None
+) -> ScoredBatch:
+    """Score sentences in batches of similar length, which saves padding."""
+    order = sorted(range(len(sentences)), key=lambda index: len(sentences[index].tokens))
+    chains, trained, seconds = dict[int, Potentials](), dict[int, Potentials](), 0.0
+    for start in range(0, len(order), SCORING_BATCH):
+        started = time.perf_counter()
+        group = order[start : start + SCORING_BATCH]
+        words = [sentences[index].tokens for index in group]
+        found = tagger.potentials_batch(words)
+        chains |= zip(group, found, strict=True)
+        if tagger.scheme:
+            found = tagger.potentials_batch(words, constrained=False)
+        trained |= zip(group, found, strict=True)
+        seconds += time.perf_counter() - started
+        pause()
+    places = range(len(sentences))
+    return ScoredBatch(
+        sentences, [chains[i] for i in places], [trained[i] for i in places], seconds
+    )
+
 
 AS_TRAINED = ("independent", "left_to_right")
 Decode = Callable[[ChainsOrBatch], list[list[int]]]
@@ -70,7 +103,7 @@ def run(
     sentences: Iterable[Sentence],
     report: Progress | None = None,
     *,
-    most_kept: int = MOST_KEPT,
+    most_kept: int = MAX_KEPT,
     pause: Callable[[], object] = lambda: None,
 ) -> Results:
     """Tag all sentences by every decoder and look for what is wrong.
@@ -90,14 +123,14 @@ def run(
     collected = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept), pause)
     rest = iter(sentences)
     for group in iter(lambda: list(islice(rest, SENTENCES_AT_ONCE)), []):
-        collected.add(scored(tagger, group, pause))
+        collected.add(score_sentences(tagger, group, pause))
         if report:
             report(len(collected.lengths), total)
     return collected.results()
 
 
 def _checked(tagger: Tagger, sentences: Iterable[Sentence]) -> int:
-    """How many sentences there are, all of them of use."""
+    """Count the sentences, and reject any that cannot be evaluated."""
     number, used = 0, set[str]()
     for number, sentence in enumerate(sentences, start=1):
         if sentence.tags is None:
@@ -121,7 +154,7 @@ def unknown_tags(tagger: Tagger, sentences: Iterable[Sentence]) -> list[str]:
 
 @dataclass
 class _Collected:
-    """All sentences so far."""
+    """Accumulated results of all batches."""
 
     tagger: Tagger
     lexicon: Lexicon | None
@@ -143,8 +176,8 @@ class _Collected:
     def _bio(self) -> bool:
         return is_bio(self.tagger.tags)
 
-    def add(self, batch: Scored) -> None:
-        """Tag one batch more."""
+    def add(self, batch: ScoredBatch) -> None:
+        """Tag one batch and add its results."""
         sentences, chains = batch.sentences, batch.chains
         ids = {name: number for number, name in enumerate(self.tagger.tags)}
         gold = [[ids[tag] for tag in sentence.tags or ()] for sentence in sentences]
@@ -211,7 +244,7 @@ class _Collected:
                 self.search_errors[name] += 1
 
     def results(self) -> Results:
-        """What came out."""
+        """Return the accumulated results."""
         ids = {name: np.array(kept, dtype=np.int16) for name, kept in self.words.items()}
         p = {name: np.array(self.probabilities[name]) for name in PROBABILITIES}
         return Results(
@@ -244,7 +277,7 @@ class _Collected:
 
 
 def _seen(lexicon: Lexicon, sentence: Sentence) -> list[int]:
-    """Index into `SEEN` of every word."""
+    """Return index into `SEEN` of every word."""
     known = [lexicon.tags_of(word) for word in sentence.tokens]
     return [
         2 if not tags else 0 if tag in tags else 1

@@ -1,8 +1,7 @@
-"""The workers of a Dask cluster that is there already, by the address of its scheduler.
+"""Worker pool on an existing Dask cluster, by the address of its scheduler.
 
-They are given a shard as it is and need no file of this machine but the model, at the same place.
-Of workers that die Dask gives what they worked at to others. `distributed`, the package, is
-imported only here, and only when somebody asks for a cluster.
+Workers get the bytes of a shard and need no file of this machine but the model, at the same path.
+Dask reassigns the shards of workers that die. `distributed` is imported only on request.
 """
 
 import logging
@@ -10,16 +9,18 @@ import re
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
-from crfviz.corpus.shards.crew import Job, Outcome, attempt
-from crfviz.corpus.shards.cutting import Shard
+from crfviz.corpus.shards.splitting import Shard
+from crfviz.corpus.shards.workers import Job, Outcome, attempt
 from crfviz.exceptions import CrfvizError
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 
 if TYPE_CHECKING:
     from distributed import Future
 
-PATIENCE = 20.0  # seconds until a scheduler has to answer, or a worker to come
-EACH = 2  # shards for each thread of the cluster: one to work at, one to begin when that is done
+TIMEOUT = 20.0  # seconds until a scheduler has to answer, or a worker to come
+SHARDS_PER_THREAD = (
+    2  # shards for each thread of the cluster: one to work at, one to begin when that is done
+)
 
 
 ADDRESS = re.compile(r"[a-z]+://\S+:\d+")
@@ -38,7 +39,7 @@ class Cluster:
 
     def __init__(self, job: Job, address: str) -> None:
         if not ADDRESS.fullmatch(address):  # a client would not be rid of what it began
-            raise _nobody(address, "it is no such address")
+            raise _no_scheduler(address, "it is no such address")
         try:
             from distributed import Client
         except ImportError as error:
@@ -46,21 +47,21 @@ class Cluster:
                 f"--scheduler: expected the package distributed ({error}): "
                 f"pip install 'crfviz[cluster]'"
             ) from error
-        _hush()
+        _silence_logs()
         try:
-            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
+            self._client = Client(address, timeout=TIMEOUT, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise _nobody(address, str(error)) from error
+            raise _no_scheduler(address, str(error)) from error
         self._job = job
         self._address = address
         self._shards: dict[Future, Shard] = {}
         threads = sum(self._client.nthreads().values())
-        self.size = EACH * threads
+        self.size = SHARDS_PER_THREAD * threads
         if not threads:
             self.stop()
             raise CrfvizError(f"--scheduler: expected workers at {address}, got none")
 
-    def give(self, shard: Shard) -> None:
+    def submit(self, shard: Shard) -> None:
         """Give a shard to the scheduler."""
         try:
             future = self._client.submit(attempt, self._job, shard, pure=False)
@@ -68,7 +69,7 @@ class Cluster:
             raise self._gone() from error
         self._shards[future] = shard
 
-    def next(self) -> tuple[Shard, Outcome]:
+    def next_result(self) -> tuple[Shard, Outcome]:
         """Wait until a worker is done with its shard."""
         future = self._first()
         shard = self._shards.pop(future)
@@ -84,7 +85,7 @@ class Cluster:
         while True:
             try:
                 with self._client.as_current():
-                    ended = wait(list(self._shards), PATIENCE, "FIRST_COMPLETED").done
+                    ended = wait(list(self._shards), TIMEOUT, "FIRST_COMPLETED").done
                 return next(future for future in self._shards if future in ended)
             except TimeoutError:
                 alone = 0 if self._workers() else alone + 1
@@ -100,7 +101,7 @@ class Cluster:
             raise self._gone() from error
 
     def _failed(self, future: "Future", shard: Shard) -> CrfvizError:
-        """What went wrong with a shard, other than what a job itself would say."""
+        """Return what went wrong with a shard, other than what a job itself would say."""
         from distributed import KilledWorker
 
         if future.status != "error":
@@ -120,20 +121,20 @@ class Cluster:
         return CrfvizError(f"the scheduler at {self._address} is gone")
 
     def stop(self) -> None:
-        """Take back what nobody has begun; what is under way ends by itself, and nobody asks."""
+        """Cancel pending shards and close the client; running ones finish on their own."""
         self._client.cancel(list(self._shards), force=True)
-        self._client.close(timeout=PATIENCE)
+        self._client.close(timeout=TIMEOUT)
 
 
-def _hush() -> None:
-    """Let the package not log what goes wrong, with traces: what matters is said here."""
+def _silence_logs() -> None:
+    """Silence the package's own logs; errors are reported here."""
     for name in logging.root.manager.loggerDict:
         if name.startswith("distributed"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _nobody(address: str, why: str) -> CrfvizError:
+def _no_scheduler(address: str, why: str) -> CrfvizError:
     return CrfvizError(
         f"--scheduler: expected the address of a Dask scheduler, such as tcp://HOST:8786; nobody "
-        f"answers at {shown(address)} ({why[:80]})"
+        f"answers at {abbreviate(address)} ({why[:80]})"
     )

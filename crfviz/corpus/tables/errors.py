@@ -1,7 +1,8 @@
-"""What is behind the errors of a corpus: by kind, by pair of tags and by transition, and lists.
+"""Tables of errors: by kind, pair of tags, transition and part of the corpus.
 
-Kinds are those of `crfviz.chain.questions.triage`; what is put down to a transition, and how, says
-`crfviz.corpus.run.results`.
+Kinds are those of `crfviz.chain.questions.triage`; `crfviz.corpus.run.results` says which errors
+count for a transition. `win` is the share of all words that would become right if a part had no
+error.
 """
 
 import json
@@ -11,17 +12,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+import numpy as np
+
 from crfviz.chain.edits import Move
 from crfviz.chain.questions.triage import KINDS
 from crfviz.corpus.counts.exact import UNIT
-from crfviz.corpus.counts.tally import Tally
+from crfviz.corpus.counts.run_counts import NAMES, CountedRun, RunCounts, parts_of
+from crfviz.corpus.metrics import wilson
 from crfviz.corpus.run.errors import Error
-from crfviz.corpus.table import Table, TableRow
+from crfviz.corpus.run.results import Results
+from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.text.sentences import Sentence
 
 
-def kind_table(tally: Tally) -> Table:
-    """Errors and wrong words of each kind, all kinds in order."""
+def kind_table(tally: RunCounts) -> Table:
+    """Return errors and wrong words of each kind, all kinds in order."""
     rows: Table = []
     for kind in KINDS:
         errors, words = tally.kinds.get(kind, (0, 0))
@@ -30,7 +35,7 @@ def kind_table(tally: Tally) -> Table:
     return rows
 
 
-def pair_table(tally: Tally) -> Table:
+def pair_table(tally: RunCounts) -> Table:
     """Wrong words by gold and predicted tag, most first, with the kinds of their errors."""
     words = {pair: sum(kinds.values()) for pair, kinds in tally.pairs.items()}
     total, rows = sum(words.values()), list[TableRow]()
@@ -42,8 +47,8 @@ def pair_table(tally: Tally) -> Table:
     return rows
 
 
-def transition_table(tally: Tally) -> Table:
-    """Errors by the transition that is behind them, most first; see the module.
+def transition_table(tally: RunCounts) -> Table:
+    """Return errors by the transition that is behind them, most first; see the module.
 
     `share` is that of all errors, `share_so_far` that of this row and those before it; `step_gap`
     is the mean of what the step said for the wrong move, in nats, infinite where gold's is
@@ -62,8 +67,8 @@ def transition_table(tally: Tally) -> Table:
     ]
 
 
-def weight_table(tally: Tally) -> Table:
-    """Errors by the single weight that is too strong at their step, most first."""
+def weight_table(tally: RunCounts) -> Table:
+    """Return errors by the single weight that is too strong at their step, most first."""
     counts: Counter[Move] = Counter()
     for move in _moves(tally):
         counts[move.chosen] += move.errors
@@ -84,7 +89,7 @@ class _Moves(NamedTuple):
     gap: float  # the mean
 
 
-def _moves(tally: Tally) -> list[_Moves]:
+def _moves(tally: RunCounts) -> list[_Moves]:
     found = []
     for moves, (errors, gaps, endless) in tally.moves.items():
         chosen, gold = (tuple(move) for move in json.loads(moves))
@@ -94,7 +99,7 @@ def _moves(tally: Tally) -> list[_Moves]:
 
 
 def conll(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> str:
-    """The sentences with errors as CoNLL columns: word, gold tag, predicted tag, kind.
+    """Return the sentences with errors as CoNLL columns: word, gold tag, predicted tag, kind.
 
     Words that are right have `_` for a kind. Columns are separated by TAB.
     """
@@ -117,10 +122,58 @@ def _lines(sentence: Sentence, errors: Sequence[Error]) -> Iterator[str]:
         yield "\t".join(cells)
 
 
-def _shares(numbers: Sequence[int], tally: Tally) -> Table:
+def _shares(numbers: Sequence[int], tally: RunCounts) -> Table:
     """Cells of each row for its number of errors, and of the rows so far."""
     total = tally.num_errors
     return [
         {"errors": number, "share": number / total, "share_so_far": so_far / total}
         for number, so_far in zip(numbers, accumulate(numbers), strict=True)
     ]
+
+
+def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "viterbi") -> Table:
+    """One row for each part that has a word by one or two of `dimensions_of`, largest win first.
+
+    Raises:
+        CrfvizError: the words of the training are not known, and were asked for.
+    """
+    parts = [parts_of(results, name) for name in dimensions]
+    sizes = [len(part.names) for part in parts]
+    cells = np.ravel_multi_index([part.numbers for part in parts], sizes)
+    words = np.bincount(cells, minlength=math.prod(sizes))
+    right = np.bincount(cells[results.right(decoder)], minlength=math.prod(sizes))
+    rows = []
+    for cell in np.flatnonzero(words).tolist():
+        places = np.unravel_index(cell, sizes)
+        names = [part.names[int(place)] for part, place in zip(parts, places, strict=True)]
+        rows.append(_slice_row(dimensions, names, (int(words[cell]), int(right[cell])), len(cells)))
+    return _by_win(rows)
+
+
+def all_slices(found: CountedRun) -> Table:
+    """Return the parts of every single dimension in one table, the largest win first."""
+    total, rows = found.tally.size["words"], list[TableRow]()
+    for name, counts in found.tally.parts.items():
+        parts = zip(NAMES[name](found.tagger), counts, strict=True)
+        of_one = [_slice_row([name], [part], (n, right), total) for part, (n, right) in parts if n]
+        for row in _by_win(of_one):
+            part = row.pop(name)
+            rows.append({"dimension": name, "part": part, **row})
+    return sorted(rows, key=lambda row: -float(row["win"] or 0))
+
+
+def _by_win(rows: Table) -> Table:
+    return sorted(rows, key=lambda row: (-float(row["win"] or 0), str(row)))
+
+
+def _slice_row(
+    dimensions: Sequence[str], part: Sequence[str], count: tuple[int, int], total: int
+) -> TableRow:
+    words, right = count
+    return {
+        **dict(zip(dimensions, part, strict=True)),
+        "words": words,
+        "wrong": words - right,
+        **rate_cells("words_right", wilson(right, words)),
+        "win": (words - right) / total,
+    }

@@ -1,10 +1,18 @@
-"""An evaluation as JSON, as a table to print, and as the figures of a model card.
+"""All tables of a run, and an evaluation as JSON, printed text and model card.
 
 Shares are in [0, 1] in JSON and in per cent in tables, with their 95 % intervals in brackets.
 
 evaluation.json of a model folder maps a label ("ud-english-ewt/test.conllu") to one evaluation. The
 card, README.md, shows all of them between two marker comments; what stands outside the markers is
 never touched.
+
+| question             | tables                                             |
+|----------------------|----------------------------------------------------|
+| how wrong            | tags, confusion, entity_schemes, entity_kinds, ece, calibration, coverage |
+| what the CRF buys    | decoders, oracle                                   |
+| where                | slices                                             |
+| why                  | kinds, tag_pairs, transitions, weights, errors     |
+| is it the gold       | suspects, entity_suspects                          |
 """
 
 import json
@@ -12,15 +20,37 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crfviz.corpus.counts.certainty import expected_error
-from crfviz.corpus.counts.tally import Counted, counted
+from crfviz.corpus.counts.exact import expected_error
+from crfviz.corpus.counts.run_counts import CountedRun, RunCounts, as_counted
 from crfviz.corpus.metrics import Rate
 from crfviz.corpus.run.results import Results
-from crfviz.corpus.table import DIGITS, aligned, markdown
-from crfviz.corpus.tables.decoders import DECODERS, TITLES, DecoderScores, decoder_scores
+from crfviz.corpus.table import DIGITS, Table, aligned, markdown, rounded
+from crfviz.corpus.tables.accuracy import (
+    DECODERS,
+    TITLES,
+    DecoderScores,
+    calibration_table,
+    confusion_table,
+    coverage_table,
+    decoder_scores,
+    decoder_table,
+    ece_table,
+    entity_kind_table,
+    oracle_table,
+    scheme_table,
+    tag_table,
+)
+from crfviz.corpus.tables.errors import (
+    all_slices,
+    kind_table,
+    pair_table,
+    transition_table,
+    weight_table,
+)
 from crfviz.exceptions import ModelError
 from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
 from crfviz.taggers.storage import read_json_object
+from crfviz.text.schemes import is_bio
 
 BEGIN = "<!-- figures: written by `python -m crfviz evaluate --card`, not by hand -->"
 END = "<!-- end of figures -->"
@@ -28,14 +58,14 @@ END = "<!-- end of figures -->"
 Record = Mapping[str, Any]  # one evaluation as JSON; keys as in `as_record`
 
 
-def as_record(results: Results | Counted, file: str) -> dict[str, Any]:
+def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
     """Everything that was measured, ready for JSON; `file` says on what.
 
     Entity scores and `invalid_bio` are None where the tagger has no BIO tags. `ece` is the expected
     calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
     probability of the Viterbi path; both of the potentials that viterbi and max_marginal see.
     """
-    found = counted(results)
+    found = as_counted(results)
     tagger, tally = found.tagger, found.tally
     return {
         "model": tagger.name,
@@ -53,7 +83,7 @@ def as_record(results: Results | Counted, file: str) -> dict[str, Any]:
 
 
 def untimed(record: Record) -> dict[str, Any]:
-    """A record without how long it took, and so the same whenever and by whomever it is made."""
+    """Return a record without measured times, identical for identical input."""
     timeless = {name: value for name, value in record.items() if name != "scoring_seconds"}
     for name in DECODERS:
         timeless[name] = {key: value for key, value in record[name].items() if key != "seconds"}
@@ -61,13 +91,13 @@ def untimed(record: Record) -> dict[str, Any]:
 
 
 def as_text(record: Record) -> str:
-    """What `python -m crfviz evaluate` prints."""
+    """Return the text that `python -m crfviz evaluate` prints."""
     table = aligned(_rows(record))
     return "\n".join([f"{record['model']} on {_size(record)}", "", *table, "", *_notes(record)])
 
 
 def notes(record: Record) -> list[str]:
-    """What the reader of a whole record (`analysis.full_record`) has to know."""
+    """Return notes for the reader of a whole record (`full_record`)."""
     told = []
     errors, longer = record["errors"], record["longer_than_trained"]
     if errors["listed"] < errors["total"]:
@@ -85,13 +115,13 @@ def notes(record: Record) -> list[str]:
 
 
 def as_markdown(record: Record) -> str:
-    """The same for a model card, without the name of the model."""
+    """Return the same for a model card, without the name of the model."""
     table, notes = markdown(_rows(record)), [f"- {note}" for note in _notes(record)]
     return "\n".join([f"On {_size(record)}:", "", table, "", *notes])
 
 
 def read_evaluations(folder: Path) -> dict[str, Record]:
-    """The evaluations of a model folder by label; none where it has no such file.
+    """Return the evaluations of a model folder by label; none where it has no such file.
 
     Raises:
         ModelError: the file is no JSON object of evaluations.
@@ -246,3 +276,61 @@ def _render(path: Path, label: str, record: object) -> str:
         raise ModelError(
             f"{path}: {label!r} is no evaluation ({error!r}); evaluate again with --card"
         ) from error
+
+
+Tables = Mapping[str, Table]
+
+
+def tables_of(results: Results | CountedRun) -> dict[str, Table]:
+    """Return every table; those of entities only for BIO tags."""
+    found = as_counted(results)
+    tally = found.tally
+    entities: dict[str, Table] = {}
+    doubts: dict[str, Table] = {}
+    if is_bio(found.tagger.tags):
+        entities["entity_schemes"] = scheme_table(tally)
+        entities["entity_kinds"] = entity_kind_table(tally)
+        doubts["entity_suspects"] = tally.entity_suspects
+    return {
+        "tags": tag_table(found),
+        "confusion": confusion_table(found),
+        **entities,
+        "ece": ece_table(tally),
+        "calibration": calibration_table(tally),
+        "coverage": coverage_table(tally),
+        "decoders": decoder_table(tally),
+        "oracle": oracle_table(tally),
+        "slices": all_slices(found),
+        "kinds": kind_table(tally),
+        "tag_pairs": pair_table(tally),
+        "transitions": transition_table(tally),
+        "weights": weight_table(tally),
+        "errors": tally.errors,
+        "suspects": tally.suspects,
+        **doubts,
+    }
+
+
+def full_record(results: Results | CountedRun, file: str, tables: Tables) -> dict[str, Any]:
+    """The record of an evaluation (`corpus.tables.report`), with its errors and all tables."""
+    found = as_counted(results)
+    tally = found.tally
+    return {
+        **as_record(found, file),
+        "errors": {
+            "sentences": tally.size["wrong_sentences"],
+            "words": tally.size["wrong_words"],
+            "total": tally.num_errors,
+            "listed": len(tally.errors),
+            "by_kind": {str(row["kind"]): row["errors"] for row in tables["kinds"]},
+        },
+        "longer_than_trained": _longer(tally),
+        "tables": {name: rounded(table) for name, table in tables.items()},
+    }
+
+
+def _longer(tally: RunCounts) -> dict[str, int] | None:
+    """Return sentences that are longer than any of the training; None where these are not known."""
+    if tally.longest_trained is None:
+        return None
+    return {"longest_trained": tally.longest_trained, "sentences": tally.size["longer"]}

@@ -1,4 +1,4 @@
-"""Two taggers on the same sentences: who is right where the other is wrong, and is that chance.
+"""Comparison of two taggers on the same sentences, with McNemar's test.
 
 A win is what the first gets right and the second wrong, a loss the other way round; `p` is
 McNemar's (`crfviz.corpus.metrics`). Entities count where gold has them: found by both,
@@ -13,17 +13,17 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.corpus.counts.error_rows import words_in_context
 from crfviz.corpus.counts.exact import Counts, added
-from crfviz.corpus.counts.listed import around
 from crfviz.corpus.metrics import mcnemar, wilson
-from crfviz.corpus.run.results import MOST_KEPT, Results
+from crfviz.corpus.run.results import MAX_KEPT, Results
 from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.exceptions import ShapeError
 from crfviz.text.schemes import is_bio, spans
 from crfviz.text.sentences import Sentence
 
 KINDS = ("win", "loss", "both wrong")  # of sentences
-MOST_NAMED = 6  # words of a sentence that are told with their tags
+MAX_NAMED = 6  # words of a sentence that are told with their tags
 
 Right = NDArray[np.bool_]
 
@@ -36,17 +36,17 @@ class Comparison:
     disagreements: Table
 
 
-def compared(
-    first: Results, second: Results, sentences: Iterable[Sentence], most: int = MOST_KEPT
+def compare_runs(
+    first: Results, second: Results, sentences: Iterable[Sentence], most: int = MAX_KEPT
 ) -> Comparison:
-    """Two runs on the same sentences, which are gone through once."""
+    """Compare two runs on the same sentences, in one pass."""
     return Comparison(_units(first, second), disagreements(first, second, sentences, most))
 
 
 def merge_comparisons(
-    first: Comparison, second: Comparison, sentences: int, most: int = MOST_KEPT
+    first: Comparison, second: Comparison, sentences: int, most: int = MAX_KEPT
 ) -> Comparison:
-    """Both parts as one; the first has so many sentences, and the second is what follows it."""
+    """Merge the comparisons of two neighbouring parts of a file."""
     units = added(cast("Counts", first.units), cast("Counts", second.units))
     room = most - len(first.disagreements)
     later = [
@@ -69,12 +69,12 @@ def _units(first: Results, second: Results) -> dict[str, list[int]]:
     }
     bio = is_bio(first.tagger.tags) and is_bio(second.tagger.tags)
     if bio and first.names(first.gold) == second.names(second.gold):
-        units["gold entities"] = _counts(_found(first), _found(second))
+        units["gold entities"] = _counts(_gold_entities_found(first), _gold_entities_found(second))
     return units
 
 
 def disagreements(
-    first: Results, second: Results, sentences: Iterable[Sentence], most: int = MOST_KEPT
+    first: Results, second: Results, sentences: Iterable[Sentence], most: int = MAX_KEPT
 ) -> Table:
     """The first `most` sentences that one of the two gets wrong, or both, in the order of the file.
 
@@ -100,7 +100,7 @@ def disagreements(
                 "lost": int((b & ~a).sum()),
                 "wrong_in_both": int((~a & ~b).sum()),
                 "position": int(wrong[0]) + 1,
-                "around": around(sentence.tokens, int(wrong[0]), int(wrong[0])),
+                "around": words_in_context(sentence.tokens, int(wrong[0]), int(wrong[0])),
                 "where": _where(first, second, sentence, start, wrong.tolist()),
                 "text": " ".join(sentence.tokens),
             }
@@ -113,10 +113,10 @@ def _where(
 ) -> str:
     sides = [(results.tagger.tags, results.tags["viterbi"]) for results in (first, second)]
     told = []
-    for t in wrong[:MOST_NAMED]:
+    for t in wrong[:MAX_NAMED]:
         tags = "/".join(names[ids[start + t]] for names, ids in sides)
         told.append(f"{sentence.tokens[t]} {(sentence.tags or ())[t]} {tags}")
-    return ", ".join([*told, *["…"] * (len(wrong) > MOST_NAMED)])
+    return ", ".join([*told, *["…"] * (len(wrong) > MAX_NAMED)])
 
 
 def _counts(first: Right, second: Right) -> list[int]:
@@ -143,8 +143,8 @@ def _rows(units: Mapping[str, Sequence[int]]) -> Table:
     return rows
 
 
-def _found(results: Results) -> Right:
-    """Whether each entity of gold is in the prediction, type and both ends."""
+def _gold_entities_found(results: Results) -> Right:
+    """Return whether each entity of gold is in the prediction, type and both ends."""
     sides = (results.names(ids) for ids in (results.gold, results.tags["viterbi"]))
     return np.array(
         [
@@ -168,17 +168,17 @@ def _same_sentences(first: Results, second: Results) -> None:
 def comparison_tables(
     first: Results, second: Results, sentences: Iterable[Sentence]
 ) -> dict[str, Table]:
-    """Both tables by name, as the page, the report and the JSON have them."""
-    return tables_of_comparison(compared(first, second, sentences))
+    """Return both tables by name, as the page, the report and the JSON have them."""
+    return tables_of_comparison(compare_runs(first, second, sentences))
 
 
 def tables_of_comparison(found: Comparison) -> dict[str, Table]:
-    """The same of runs that were compared already."""
+    """Return both tables of a comparison by name."""
     return {"models": _rows(found.units), "disagreements": found.disagreements}
 
 
 def comparison_text(first: str, second: str, table: Sequence[TableRow]) -> str:
-    """What `python -m crfviz evaluate --against` prints."""
+    """Return the text that `python -m crfviz evaluate --against` prints."""
     lines = [f"{first} against {second}, by Viterbi:"]
     for row in table:
         shares = [100 * float(row[side] or 0) for side in ("first", "second")]

@@ -10,10 +10,19 @@ from tqdm import tqdm
 
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.corpus.metrics import accuracy
-from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
+from crfviz.corpus.training.labelled import Sources, read_train_and_dev, write_training_lexicon
 from crfviz.taggers.features import form
-from crfviz.taggers.hmm.estimate import ANY, Counts, Events, Smoothing, TagCounts, class_names
-from crfviz.taggers.hmm.tagger import CountedHmm, HmmTagger, save_hmm
+from crfviz.taggers.hmm import (
+    ANY,
+    CountedHmm,
+    Counts,
+    Events,
+    HmmTagger,
+    Smoothing,
+    TagCounts,
+    class_names,
+    save_hmm,
+)
 from crfviz.taggers.storage import HISTORY_FILE, write_json
 from crfviz.text.sentences import Sentence
 
@@ -29,7 +38,7 @@ class HmmRecipe:
 
 def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
     """Count, and write the folder `out` with the share of words that it gets right on dev."""
-    train, dev, tags = read_both(sources)
+    train, dev, tags = read_train_and_dev(sources)
     stored = count(tags, train, recipe)
     save_hmm(out, stored)
     tagger = HmmTagger(out)
@@ -38,12 +47,12 @@ def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
     right = accuracy([sentence.tags or () for sentence in dev], guess).tokens.value
     record = {"recipe": asdict(recipe), "dev": right}
     write_json(out / HISTORY_FILE, record)
-    keep_training_words(sources, out)
+    write_training_lexicon(sources, out)
     return stored
 
 
 def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecipe) -> CountedHmm:
-    """The counts of an HMM over `tags`."""
+    """Return the counts of an HMM over `tags`."""
     ids = {tag: index for index, tag in enumerate(tags)}
     K = len(tags)
     words: defaultdict[str, Counts] = defaultdict(lambda: np.zeros(K))

@@ -1,4 +1,4 @@
-"""Tagged files as a training corpus: tag lists, tag ids, vocabulary, and batches of ids.
+"""Training data: tagged files as ids, and batches of sentences of similar length.
 
 Batches hold sentences of similar length, in an order that only the generator decides.
 """
@@ -13,13 +13,13 @@ from torch import Tensor
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.taggers.lexicon import build_lexicon, write_lexicon
-from crfviz.taggers.neural.vocabulary import Batch, Vocabulary, build_vocabulary, padded
+from crfviz.taggers.neural.network import Batch, Vocabulary, build_vocabulary, padded
+from crfviz.text.files import abbreviate
 from crfviz.text.formats import SentenceFile, read_sentences
-from crfviz.text.lines import shown
 from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, repair, split_tag
 from crfviz.text.sentences import Sentence
 
-MOST_SHOWN = 8  # tags in a message
+MAX_SHOWN = 8  # tags in a message
 NO_TAG = -100  # what cross entropy leaves out, unless it is told otherwise
 
 
@@ -46,7 +46,7 @@ class LabelledBatch:
         return self.tags[:, 0] != NO_TAG
 
     def to(self, device: torch.device) -> "LabelledBatch":
-        """The same batch on another device."""
+        """Return the same batch on another device."""
         return LabelledBatch(**{name: part.to(device) for name, part in vars(self).items()})
 
 
@@ -78,7 +78,7 @@ class Sources:
 
 
 def files_of(sources: Sources) -> list[SentenceFile]:
-    """The files with tags to learn from and to be judged on, their types as they stand."""
+    """Return the files with tags to learn from and to be judged on, their types as they stand."""
     return [
         SentenceFile(path, fold_handles=sources.fold_handles)
         for path in (*sources.train, *sources.dev)
@@ -87,7 +87,7 @@ def files_of(sources: Sources) -> list[SentenceFile]:
 
 def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
     """Read, check and number the sentences of all files."""
-    train, dev, tags = read_both(sources)
+    train, dev, tags = read_train_and_dev(sources)
     beside = [s.tags or () for s in _with_xpos(sources.train)] if sources.xpos else []
     more = _with_xpos(sources.only_xpos)
     names = {tag for row in beside for tag in row} | {tag for s in more for tag in s.tags or ()}
@@ -108,8 +108,8 @@ def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
     )
 
 
-def read_both(sources: Sources) -> tuple[list[Sentence], list[Sentence], tuple[str, ...]]:
-    """The sentences to learn from, those to be judged on, and the tags of the first in id order."""
+def read_train_and_dev(sources: Sources) -> tuple[list[Sentence], list[Sentence], tuple[str, ...]]:
+    """Return the training and dev sentences, and the training tags in id order."""
     train, dev = tagged_sentences(sources, sources.train), tagged_sentences(sources, sources.dev)
     return train, dev, order_tags([tag for sentence in train for tag in sentence.tags or ()])
 
@@ -127,7 +127,7 @@ def order_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
-    """The sentences of some files, read as `sources` says."""
+    """Return the sentences of some files, read as `sources` says."""
     with_words: list[Sentence] = []
     for path in paths:
         sentences = read_sentences(path, fold_handles=sources.fold_handles, types=sources.types)
@@ -140,7 +140,7 @@ def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
     return with_words
 
 
-def keep_training_words(
+def write_training_lexicon(
     sources: Sources, folder: Path, tags: Collection[str] | None = None
 ) -> None:
     """Write lexicon.json of the training files into a model folder.
@@ -158,14 +158,14 @@ def keep_training_words(
     if tags is not None and (unknown := sorted(used - set(tags))):
         raise UnknownTagError(
             f"expected tags that the model in {folder} has ({', '.join(tags)}), got "
-            f"{', '.join(map(shown, unknown[:MOST_SHOWN]))}: were other files, or other types, "
+            f"{', '.join(map(abbreviate, unknown[:MAX_SHOWN]))}: were other files, or other types, "
             f"learnt from?"
         )
     write_lexicon(folder, build_lexicon(sentences))
 
 
 def collate(sentences: Sequence[Labelled], vocabulary: Vocabulary) -> LabelledBatch:
-    """Sentences as one padded batch."""
+    """Return sentences as one padded batch."""
     width = max(len(sentence.tokens) for sentence in sentences)
     return LabelledBatch(
         inputs=vocabulary.encode([sentence.tokens for sentence in sentences]),
@@ -177,7 +177,7 @@ def collate(sentences: Sequence[Labelled], vocabulary: Vocabulary) -> LabelledBa
 def bucket(
     sentences: Sequence[Labelled], recipe: Recipe, generator: torch.Generator | None = None
 ) -> list[list[Labelled]]:
-    """Sentences of similar length together, in batches as large as the recipe allows.
+    """Return sentences of similar length together, in batches as large as the recipe allows.
 
     The generator decides ties of length and the order of the batches; without one they are sorted
     by length, for evaluation.
@@ -198,7 +198,7 @@ def bucket(
 
 
 def _with_xpos(paths: Sequence[Path]) -> list[Sentence]:
-    """The sentences of CoNLL-U files, with the fifth column as tags."""
+    """Return the sentences of CoNLL-U files, with the fifth column as tags."""
     sentences = [s for path in paths for s in read_sentences(path, file_format="conllu-xpos")]
     return [sentence for sentence in sentences if sentence.tokens]
 
@@ -216,7 +216,7 @@ def _numbered(
         unknown = [name for name in names if name not in ids]
         if unknown:
             raise FormatError(
-                f"tag {shown(unknown[0])} is in the dev files but not in the train files"
+                f"tag {abbreviate(unknown[0])} is in the dev files but not in the train files"
             )
         numbered.append(Labelled(sentence.tokens, tuple(ids[n] for n in names), auxiliary))
     return numbered

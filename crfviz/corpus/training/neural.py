@@ -31,8 +31,8 @@ from crfviz.corpus.training.labelled import (
     Sources,
     bucket,
     collate,
-    keep_training_words,
     read_corpus,
+    write_training_lexicon,
 )
 from crfviz.corpus.training.optimisation import Run, read_checkpoint, write_checkpoint
 from crfviz.corpus.training.recipe import Recipe
@@ -48,7 +48,7 @@ CANDIDATES = tuple(round(0.8 + 0.05 * step, 2) for step in range(35))  # tempera
 
 
 def train_neural(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> NeuralModel:
-    """Train a tagger, or go on from the checkpoint in `folder`, and write the folder `out`.
+    """Train a tagger, or resume from the checkpoint in `folder`, and write the folder `out`.
 
     Raises:
         ModelError: the checkpoint is of another run: of another recipe or other sentences.
@@ -68,12 +68,12 @@ def train_neural(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> N
                 folder / CHECKPOINT_FILE, run.checkpoint(fingerprint, list(history), best)
             )
     stored = _export(run, best, history, out)
-    keep_training_words(sources, out)
+    write_training_lexicon(sources, out)
     return stored
 
 
 def constrained_crf(crf: CRF, tags: Sequence[str]) -> CRF:
-    """The CRF with what BIO forbids at -inf; the same one for plain tags."""
+    """Return the CRF with what BIO forbids at -inf; the same one for plain tags."""
     if not is_bio(tags):
         return crf
     rules = bio_rules(tags)
@@ -104,7 +104,7 @@ def dev_score(network: Network, corpus: Corpus, device: torch.device) -> float:
 
 
 def scaled(crf: CRF, temperature: float) -> CRF:
-    """The same CRF with its weights divided by the temperature."""
+    """Return the same CRF with its weights divided by the temperature."""
     other = copy.deepcopy(crf)
     with torch.no_grad():
         for weights in other.parameters():
@@ -116,7 +116,7 @@ def scaled(crf: CRF, temperature: float) -> CRF:
 def fit_temperature(
     crf: CRF, batches: Sequence[tuple[Tensor, Tensor, Tensor]]
 ) -> tuple[float, float]:
-    """The temperature with the least calibration error, and that error.
+    """Return the temperature with the least calibration error, and that error.
 
     Where no temperature does better than 1, it is 1.
 

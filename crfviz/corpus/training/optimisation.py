@@ -34,11 +34,10 @@ from crfviz.corpus.training.labelled import NO_TAG, Corpus, LabelledBatch, bucke
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import ModelError
 from crfviz.taggers.features import key
-from crfviz.taggers.neural.network import Network, initialise
-from crfviz.taggers.neural.vocabulary import NUM_SPECIAL, UNKNOWN
+from crfviz.taggers.neural.network import NUM_SPECIAL, UNKNOWN, Network, initialise
 
 SLOTS = ("step", "exp_avg", "exp_avg_sq")  # what AdamW remembers of a parameter
-NEVER_ZERO = 1e-8  # in its divisor
+EPSILON = 1e-8  # in its divisor
 AVERAGE_LAG = 10  # the average starts young: after n steps its decay is (1 + n) / (lag + n) at most
 
 
@@ -52,7 +51,7 @@ class Checkpoint:
     tensors: Mapping[str, Tensor]  # weights, averages, optimiser and best averages, by prefix
 
     def part(self, prefix: str) -> dict[str, Tensor]:
-        """The tensors whose names start with `prefix.`, without it."""
+        """Return the tensors whose names start with `prefix.`, without it."""
         start = f"{prefix}."
         return {n.removeprefix(start): t for n, t in self.tensors.items() if n.startswith(start)}
 
@@ -66,7 +65,7 @@ class TrainingNoise:
         self.generator = generator
 
     def words(self, ids: Tensor) -> Tensor:
-        """(B, T) long -> (B, T) long, some of them unknown."""
+        """Return (B, T) long -> (B, T) long, some of them unknown."""
         chance = torch.rand(ids.shape, generator=self.generator, device=ids.device)
         return torch.where(chance < self.drop_word[ids], UNKNOWN, ids)
 
@@ -79,7 +78,7 @@ class TrainingNoise:
 
 
 class AdamW:
-    """`torch.optim.AdamW` without its class, which loads torch's compiler: more than a second."""
+    """AdamW by torch's fused function; importing `torch.optim.AdamW` takes over a second."""
 
     def __init__(self, recipe: Recipe, parameters: Mapping[str, Tensor]) -> None:
         self.recipe, self.parameters = recipe, parameters
@@ -109,7 +108,7 @@ class AdamW:
             beta2=self.recipe.second_momentum,
             lr=rate,
             weight_decay=self.recipe.weight_decay,
-            eps=NEVER_ZERO,
+            eps=EPSILON,
             maximize=False,
         )
 
@@ -140,7 +139,7 @@ class Run:
         return len(bucket(self.corpus.train, self.recipe, torch.Generator().manual_seed(0)))
 
     def train_epoch(self, after_step: Callable[[float], None]) -> float:
-        """One pass over the training sentences; returns the mean loss per word, in nats.
+        """Train one epoch and return the mean loss per word, in nats.
 
         Args:
             after_step: called with the loss of each batch.
@@ -162,7 +161,7 @@ class Run:
     def checkpoint(
         self, fingerprint: str, history: list[dict[str, float]], best: dict[str, Tensor]
     ) -> Checkpoint:
-        """The state after the last finished epoch."""
+        """Return the state after the last finished epoch."""
         tensors = {f"weights.{n}": p for n, p in self.parameters.items()}
         tensors |= {f"average.{n}": p for n, p in self.average.named_parameters()}
         tensors |= {f"best.{n}": p for n, p in best.items()}
@@ -171,7 +170,7 @@ class Run:
         return Checkpoint(fingerprint, self.finished, history, tensors)
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Go back to the state of a checkpoint."""
+        """Restore the state of a checkpoint."""
         self.modules.load_state_dict(checkpoint.part("weights"))
         self.average.load_state_dict(checkpoint.part("average"))
         for slot, values in self.optimiser.slots.items():
@@ -223,7 +222,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:
-    """The last finished epoch, or None where there is none yet.
+    """Return the last finished epoch, or None where there is none yet.
 
     Raises:
         ModelError: the file is no checkpoint of this program.
@@ -242,7 +241,7 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
 
 
 def _rate(done: float, warm_up: float) -> float:
-    """Share of the top learning rate when this share of the steps is done."""
+    """Return share of the top learning rate when this share of the steps is done."""
     if done < warm_up:
         return done / warm_up
     return 0.5 * (1.0 + math.cos(math.pi * (done - warm_up) / (1.0 - warm_up)))

@@ -31,12 +31,20 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from crfviz.chain.engine.viterbi import first_best_path
-from crfviz.corpus.training.labelled import Sources, keep_training_words, read_both
+from crfviz.corpus.training.labelled import Sources, read_train_and_dev, write_training_lexicon
 from crfviz.exceptions import FormatError
-from crfviz.taggers.perceptron.features import Keys, Rows, feature_keys, rows_of, word_keys
-from crfviz.taggers.perceptron.tagger import Floats, Perceptron, save_perceptron
+from crfviz.taggers.perceptron import (
+    Floats,
+    Keys,
+    Perceptron,
+    Rows,
+    feature_keys,
+    rows_of,
+    save_perceptron,
+    word_keys,
+)
 from crfviz.taggers.storage import HISTORY_FILE, write_json
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
 
 SHOW_EVERY = 200  # sentences between two figures of the progress bar
@@ -58,7 +66,7 @@ class PerceptronRecipe:
 
 def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> Perceptron:
     """Train a perceptron and write the folder `out`, with what each epoch reached."""
-    train, dev, tags = read_both(sources)
+    train, dev, tags = read_train_and_dev(sources)
     keys = _keys(train)
     known = _known(recipe, keys, tags)
     numbered, judged = _numbered(train, keys, known), _numbered(dev, _keys(dev), known)
@@ -83,7 +91,7 @@ def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> P
     save_perceptron(out, model)
     record = {"recipe": asdict(recipe), "epochs": history, "seconds": round(seconds, 1)}
     write_json(out / HISTORY_FILE, record)
-    keep_training_words(sources, out)
+    write_training_lexicon(sources, out)
     return model
 
 
@@ -102,7 +110,7 @@ def _keys(sentences: Sequence[Sentence]) -> list[tuple[Keys, Keys]]:
 def _known(
     recipe: PerceptronRecipe, keys: Sequence[tuple[Keys, Keys]], tags: tuple[str, ...]
 ) -> Known:
-    """The tags, and the features that are frequent enough for weights."""
+    """Return the tags, and the features that are frequent enough for weights."""
     features = _frequent([of_features for of_features, _ in keys], recipe.min_features)
     words = _frequent([of_words for _, of_words in keys], recipe.min_words)
     return Known(tags, recipe.updates, features, words)
@@ -121,7 +129,7 @@ def _numbered(
     unknown = {tag for sentence in sentences for tag in sentence.tags or ()} - ids.keys()
     if unknown:
         raise FormatError(
-            f"tag {shown(min(unknown))} is in the dev files but not in the train files"
+            f"tag {abbreviate(min(unknown))} is in the dev files but not in the train files"
         )
     return [
         Numbered(
@@ -178,7 +186,7 @@ class Averaged:
 
     @classmethod
     def zeros(cls, *shape: int) -> Averaged:
-        """All weights zero."""
+        """Return all weights zero."""
         return cls(np.zeros(shape, dtype=np.float32), np.zeros(shape))
 
     def move(self, cell: tuple[object, ...], change: float, clock: int) -> None:
@@ -187,7 +195,7 @@ class Averaged:
         self.moved[cell] += change * clock  # type: ignore[index]
 
     def average(self, clock: int) -> Floats:
-        """The mean of the weights over the sentences seen."""
+        """Return the mean of the weights over the sentences seen."""
         return (self.table - self.moved / max(clock, 1)).astype(np.float32)
 
 
@@ -219,7 +227,7 @@ class Learner:
         return wrong
 
     def average(self, known: Known) -> Perceptron:
-        """The averaged weights, with the tags and keys of `known`."""
+        """Return the averaged weights, with the tags and keys of `known`."""
         transitions = self.transitions.average(self.clock)
         return Perceptron(
             **vars(known),
@@ -271,7 +279,7 @@ def scores(
 
 
 def decode_greedily(emissions: Floats, steps: Floats, start: Floats, end: Floats) -> TagIds:
-    """Each tag in turn, left to right."""
+    """Return the tags of left-to-right decoding."""
     emissions = emissions.copy()
     emissions[-1] += end
     path = [int((start + emissions[0]).argmax())]

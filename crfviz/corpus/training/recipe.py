@@ -1,4 +1,4 @@
-"""Every number of a training run, with the reason beside it."""
+"""Hyperparameters of neural training, each with its reason."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -32,7 +32,7 @@ class Recipe:
     auxiliary: float = 0.0  # weight of the second tag column's loss; its head is not shipped
 
     def as_json(self) -> str:
-        """One line that tells two recipes apart."""
+        """Return one line that tells two recipes apart."""
         return json.dumps(asdict(self), sort_keys=True)
 
 

@@ -1,4 +1,4 @@
-"""A CRFsuite model file, read without the C library: with all its digits, and never beyond its end.
+"""Reader of CRFsuite models without the C library.
 
 CRFsuite's own dump rounds weights to six decimals, and its C code trusts offsets in the file, so
 that a damaged one can end the process. All numbers are little-endian; offsets count from the start.
@@ -30,24 +30,24 @@ from numpy.typing import NDArray
 
 from crfviz.chain.potentials import LARGEST
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import (
-    MOST_TAGS,
-    MOST_WORDS,
-    Draft,
-    Part,
-    good_parts,
-    names_of,
+from crfviz.taggers.brought.parsed_model import (
+    MAX_TAGS,
+    MAX_WORDS,
+    ParsedModel,
+    SentenceScores,
+    readable_sentences,
     require_scores,
     require_words,
+    text_list,
 )
-from crfviz.taggers.memory import json_value
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
+from crfviz.text.jsonl import json_value
 
 MAGIC = b"lCRF"
 FIRST_ORDER, VERSION = b"FOMC", 100
 STATE, TRANSITION = 0, 1  # types of features
-MOST_ATTRIBUTES = 600_000
-MOST_LINE = 60_000_000  # bytes that a line takes as JSON
+MAX_ATTRIBUTES = 600_000
+MAX_LINE = 60_000_000  # bytes that a line takes as JSON
 EXPECTED = 'a JSON object such as {"attributes": [["w=The", "cap"], {"w=dog": 1.0}]}'
 KNOWN = ("attributes", "tokens", "gold")
 KIND = "CRFsuite model with attributes as JSONL"
@@ -69,7 +69,7 @@ class CrfsuiteModel:
     weights: NDArray[np.float64]  # (F,)
 
     def row(self, attribute: int) -> NDArray[np.float64]:
-        """(K,) what an attribute says for each label."""
+        """Return (K,) what an attribute says for each label."""
         row = np.zeros(len(self.labels))
         own = slice(self.begins[attribute], self.begins[attribute + 1])
         row[self.targets[own]] = self.weights[own]
@@ -77,7 +77,7 @@ class CrfsuiteModel:
 
 
 def read_crfsuite(data: bytes) -> CrfsuiteModel:
-    """The model in the bytes of a file.
+    """Return the model in the bytes of a file.
 
     Raises:
         FormatError: it is no CRFsuite model, or damaged.
@@ -92,10 +92,10 @@ def read_crfsuite(data: bytes) -> CrfsuiteModel:
         )
     if size != len(data):
         raise _damaged(f"it should have {size:,} bytes, and has {len(data):,}")
-    if not 1 <= num_labels <= MOST_TAGS or num_attributes > MOST_ATTRIBUTES:
+    if not 1 <= num_labels <= MAX_TAGS or num_attributes > MAX_ATTRIBUTES:
         raise FormatError(
             f"The model has {num_labels} labels and {num_attributes:,} attributes; expected 1 to "
-            f"{MOST_TAGS} labels and at most {MOST_ATTRIBUTES:,} attributes."
+            f"{MAX_TAGS} labels and at most {MAX_ATTRIBUTES:,} attributes."
         )
     features = _features(data, offsets[0])
     labels = _names(data, offsets[1], num_labels)
@@ -117,17 +117,17 @@ def read_crfsuite(data: bytes) -> CrfsuiteModel:
     )
 
 
-def crfsuite_draft(model: CrfsuiteModel, text: str) -> Draft:
-    """The sentences of a JSONL text; an attribute that a word has twice counts twice.
+def crfsuite_draft(model: CrfsuiteModel, text: str) -> ParsedModel:
+    """Return the sentences of a JSONL text; an attribute that a word has twice counts twice.
 
     Raises:
         FormatError: a line is no such sentence; says which.
     """
     reader = _Attributes(model)
-    parts, left_out = good_parts(_numbered(text), lambda each: reader.sentence(*each))
+    parts, left_out = readable_sentences(_numbered(text), lambda each: reader.sentence(*each))
     unknown, total = reader.unknown, reader.total
     notes = [f"{unknown:,} of {total:,} attributes are not in the model: they say nothing."]
-    return Draft(
+    return ParsedModel(
         kind=KIND,
         parts=parts,
         tags=model.labels,
@@ -146,19 +146,19 @@ class _Attributes:
         self.model = model
         self.unknown = self.total = self.words = 0
 
-    def sentence(self, number: int, line: str) -> Part:
-        """The scores of a line.
+    def sentence(self, number: int, line: str) -> SentenceScores:
+        """Return the scores of a line.
 
         Raises:
             FormatError: it is no such sentence.
         """
         where = f"line {number}"
         content = _object(line, where)
-        tokens, gold = (names_of(where, content, name) for name in ("tokens", "gold"))
+        tokens, gold = (text_list(where, content, name) for name in ("tokens", "gold"))
         words = content["attributes"]
-        if len(words) > MOST_WORDS:
+        if len(words) > MAX_WORDS:
             raise FormatError(
-                f"{where}: at most {MOST_WORDS} words can be read, got {len(words):,}."
+                f"{where}: at most {MAX_WORDS} words can be read, got {len(words):,}."
             )
         self.words += len(words)
         require_words(self.words)
@@ -172,7 +172,7 @@ class _Attributes:
                         row += value * self.model.row(attribute)
                     self.unknown += attribute is None
                     self.total += 1
-        return Part(where, emissions, tokens, gold)
+        return SentenceScores(where, emissions, tokens, gold)
 
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:
@@ -200,7 +200,7 @@ def _features(data: bytes, offset: int) -> NDArray[np.void]:
 
 
 def _names(data: bytes, offset: int, number: int) -> list[str]:
-    """The names of a quark database, in id order."""
+    """Return the names of a quark database, in id order."""
     magic, size, _, _, num_ids, list_offset = _unpack("<4s5I", data, offset)
     if magic != b"CQDB" or num_ids != number or offset + size > len(data):
         raise _damaged("a list of names is not where it should be")
@@ -230,11 +230,13 @@ def _damaged(why: str) -> FormatError:
 
 def _object(line: str, where: str) -> dict[str, Any]:
     try:
-        content = json_value(line, MOST_LINE)
+        content = json_value(line, MAX_LINE)
     except ValueError as error:
-        raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)} ({error}).") from error
+        raise FormatError(
+            f"{where}: expected {EXPECTED}, got {abbreviate(line)} ({error})."
+        ) from error
     if not isinstance(content, dict) or not isinstance(content.get("attributes"), list):
-        raise FormatError(f"{where}: expected {EXPECTED}, got {shown(line)}.")
+        raise FormatError(f"{where}: expected {EXPECTED}, got {abbreviate(line)}.")
     for name in content:
         if name not in KNOWN:
             raise FormatError(f"{where}: no field {name[:60]!r}; known: {', '.join(KNOWN)}.")
@@ -242,19 +244,19 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 
 def _pairs(where: str, word: object) -> Iterator[tuple[str, float]]:
-    """Names and values of the attributes of one word."""
+    """Yield names and values of the attributes of one word."""
     if isinstance(word, dict):
         return _flat(where, "", word)
     if isinstance(word, list) and all(isinstance(name, str) for name in word):
         return ((name, 1.0) for name in word)
     raise FormatError(
         f"{where}: the attributes of a word must be a list of names or an object, "
-        f"got {shown(json.dumps(word))}."
+        f"got {abbreviate(json.dumps(word))}."
     )
 
 
 def _flat(where: str, prefix: str, value: Any, depth: int = 0) -> Iterator[tuple[str, float]]:  # noqa: ANN401
-    """The attributes that a value stands for, as python-crfsuite names them."""
+    """Yield the attributes that a value stands for, as python-crfsuite names them."""
     if depth > DEEPEST:
         raise FormatError(f"{where}: attributes stand inside of {DEEPEST} others.")
     if isinstance(value, dict):
@@ -268,6 +270,6 @@ def _flat(where: str, prefix: str, value: Any, depth: int = 0) -> Iterator[tuple
         yield prefix, float(value)
     else:
         raise FormatError(
-            f"{where}: the attribute {shown(prefix)} must be a finite number, text, or more "
-            f"attributes, got {shown(json.dumps(value))}."
+            f"{where}: the attribute {abbreviate(prefix)} must be a finite number, text, or more "
+            f"attributes, got {abbreviate(json.dumps(value))}."
         )

@@ -1,39 +1,159 @@
-"""What somebody's files are, by their content, and which of them belong together.
+"""Detection of uploaded files by content, and which of them belong together.
 
-| files | what they are |
+| files | content |
 |---|---|
 | .json or .npz | scores of sentences, with the transitions |
 | .safetensors or .pt, with .json or .npz | the CRF layer of a state_dict, with the emissions |
 | .crfsuite with .jsonl | a CRFsuite model, with the attributes of each word |
 | .zip | a folder that `python -m crfviz train` wrote |
+
+Of a model folder only files with known names are unpacked, and the memory of the model is estimated
+from its headers before it is loaded.
 """
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
-from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.archive import opened, read_folder
+from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.brought.crfsuite_file import MAGIC, crfsuite_draft, read_crfsuite
-from crfviz.taggers.brought.draft import MOST_BYTES, Draft, Reading, Steps
-from crfviz.taggers.brought.layer_file import KIND as LAYER
+from crfviz.taggers.brought.layer_file import KIND as LAYER_KIND
 from crfviz.taggers.brought.layer_file import read_checkpoint, read_safetensors
+from crfviz.taggers.brought.parsed_model import (
+    MAX_BYTES,
+    MAX_TAGS,
+    ParsedModel,
+    Reading,
+    Steps,
+    open_archive,
+)
 from crfviz.taggers.brought.scores_file import read_arrays_of, read_json
-from crfviz.taggers.brought.understood import Understood, understand
+from crfviz.taggers.brought.validated_model import ValidatedModel, validate
+from crfviz.taggers.examples import EXAMPLES_FILE
+from crfviz.taggers.folder import CARD_FILE
+from crfviz.taggers.storage import CONFIG_FILE, HISTORY_FILE, VOCABULARY_FILE, WEIGHTS_FILE
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.archives import ZIP_MAGIC, npz_arrays
+from crfviz.taggers.user_models import folder_bytes
+from crfviz.text.archives import ZIP_MAGIC, Archive, npz_arrays
+from crfviz.text.jsonl import MAX_JSON, require_json_bytes
 from crfviz.text.number_tables import PICKLE_MAGIC
+
+TEXTS = (CONFIG_FILE, VOCABULARY_FILE, EXAMPLES_FILE, CARD_FILE, HISTORY_FILE)
+FILES = (*TEXTS, WEIGHTS_FILE)
+MAX_TEXT = 10_000_000  # bytes of all of them
+MAX_MEMORY = 120_000_000  # bytes of the model once it is loaded
+MAX_SHOWN = 5  # examples
+MAX_SCORED = 120  # words of an example
+FALLBACK_WORDS = ("These", "look", "fine", "to", "me", ".")  # scored where there is no example
+KIND = "Model folder as .zip"
+
+
+def read_folder(data: bytes, load: Callable[[Path], Tagger]) -> ValidatedModel:
+    """Return the model in an archive.
+
+    Args:
+        data: the .zip.
+        load: makes a tagger of a folder.
+
+    Raises:
+        FormatError: the archive is damaged or too large, or holds no model folder or several, or
+            the model is of no use; says which file and which field.
+    """
+    archive = open_archive(data)
+    root = _root(archive)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "model"
+        folder.mkdir()
+        _write(archive, root, folder)
+        try:
+            _require_memory(folder)
+            tagger = load(folder)
+            examples = [example.tokens[:MAX_SCORED] for example in tagger.examples()[:MAX_SHOWN]]
+            chains = tagger.potentials_batch(examples or [FALLBACK_WORDS])
+            tagger.card()
+        except CrfvizError as error:
+            raise FormatError(str(error).replace(f"{folder}/", "")) from error
+        carded = (folder / CARD_FILE).is_file()
+    if len(tagger.tags) > MAX_TAGS:
+        raise FormatError(f"The model has {len(tagger.tags)} tags, up to {MAX_TAGS} can be drawn.")
+    return ValidatedModel(
+        kind=KIND,
+        family=tagger.family,
+        tags=tagger.tags,
+        scheme=tagger.scheme,
+        sentences=tuple(chains),
+        notes=() if carded else ("There is no card: the folder has no README.md.",),
+        unnormalised=(),
+        write=partial(_write, archive, root),
+    )
+
+
+def _root(archive: Archive) -> PurePosixPath:
+    """Return the folder in which config.json stands."""
+    paths = map(PurePosixPath, archive.names)
+    roots = [path.parent for path in paths if path.name == CONFIG_FILE]
+    if len(roots) != 1:
+        raise FormatError(
+            f"The .zip must hold one model folder, with a {CONFIG_FILE} in it, as "
+            f"`python -m crfviz train` writes it; got {len(roots)}."
+        )
+    texts = sum(archive.size(name) for name in archive.names if _is_text(name, roots[0]))
+    if texts > MAX_TEXT:
+        raise FormatError(
+            f"The texts of the model ({', '.join(TEXTS)}) have {texts:,} bytes, at most "
+            f"{MAX_TEXT:,} are read."
+        )
+    return roots[0]
+
+
+def _is_text(name: str, root: PurePosixPath) -> bool:
+    path = PurePosixPath(name)
+    return path.parent == root and path.name in TEXTS
+
+
+def _write(archive: Archive, root: PurePosixPath, folder: Path) -> None:
+    """Write the files of the model into a folder."""
+    for name in FILES:
+        path = str(root / name)
+        if path in archive.names:
+            (folder / name).write_bytes(archive.content(path))
+
+
+def _require_memory(folder: Path) -> None:
+    """Reject a model that would take too much memory.
+
+    Raises:
+        FormatError: it would.
+        ModelError: its headers cannot be read.
+    """
+    for name in (CONFIG_FILE, VOCABULARY_FILE, EXAMPLES_FILE):
+        path = folder / name
+        if path.is_file():
+            text = path.read_bytes().decode("utf-8", "replace")
+            try:
+                require_json_bytes(text, MAX_JSON)
+            except FormatError as error:
+                raise FormatError(f"{name}: {error}") from error
+    needed = folder_bytes(folder)
+    if needed > MAX_MEMORY:
+        raise FormatError(
+            f"{WEIGHTS_FILE}: the model would take {needed / 1e6:,.0f} MB of memory, at most "
+            f"{MAX_MEMORY / 1e6:,.0f} MB can be brought."
+        )
+
 
 # What one file is
 JSON, JSONL, NPZ, SAFETENSORS = "JSON", "JSONL", ".npz", ".safetensors"
 CHECKPOINT, CRFSUITE, FOLDER = ".pt", "CRFsuite model", "model folder"
 
-TOGETHER = (
+EXPECTED_FILES = (
     "Bring one .json or .npz with scores; or one of them with the .safetensors or .pt of a CRF "
     "layer; or a CRFsuite model with the attributes as .jsonl; or a model folder as .zip"
 )
 LAYER_ALONE = "A CRF layer says nothing without the emissions of some words."
-ALONE = {
+MISSING_PARTNER = {
     CRFSUITE: "A CRFsuite model says nothing without the attributes of some words.",
     JSONL: "Attributes say nothing without their CRFsuite model.",
     SAFETENSORS: LAYER_ALONE,
@@ -41,10 +161,10 @@ ALONE = {
 }
 
 
-def understand_files(
+def validate_files(
     files: Sequence[tuple[str, bytes]], reading: Reading, load: Callable[[Path], Tagger]
-) -> Understood:
-    """The model in one file, or in two that belong together.
+) -> ValidatedModel:
+    """Return the model in one file, or in two that belong together.
 
     Args:
         files: name and content of each; at least one.
@@ -55,21 +175,21 @@ def understand_files(
         FormatError: they cannot be read, are too large, or do not belong together.
     """
     size = sum(len(content) for _, content in files)
-    if size > MOST_BYTES:
-        raise FormatError(f"The files have {size:,} bytes, at most {MOST_BYTES:,} are read.")
+    if size > MAX_BYTES:
+        raise FormatError(f"The files have {size:,} bytes, at most {MAX_BYTES:,} are read.")
     by_kind: dict[str, bytes] = {}
     for name, content in files:
         kind = kind_of(name, content)
         if kind in by_kind:
-            raise FormatError(f"Two files are {kind}. {TOGETHER}.")
+            raise FormatError(f"Two files are {kind}. {EXPECTED_FILES}.")
         by_kind[kind] = content
     if set(by_kind) == {FOLDER}:
         return read_folder(by_kind[FOLDER], load)
-    return understand(_draft(by_kind, reading), reading)
+    return validate(_draft(by_kind, reading), reading)
 
 
 def kind_of(name: str, content: bytes) -> str:
-    """What a file is.
+    """Return what a file is.
 
     Raises:
         FormatError: it is empty, a pickle, damaged, or nothing known; says so.
@@ -89,13 +209,13 @@ def kind_of(name: str, content: bytes) -> str:
         return SAFETENSORS
     first = text_of(name, content).lstrip()
     if not first.startswith("{"):
-        raise FormatError(f"{name} is none of the files that can be read. {TOGETHER}.")
+        raise FormatError(f"{name} is none of the files that can be read. {EXPECTED_FILES}.")
     end = first.find("\n")
     return JSONL if '"attributes"' in first[: end if end >= 0 else None] else JSON
 
 
 def text_of(name: str, content: bytes) -> str:
-    """The text of a file.
+    """Return the text of a file.
 
     Raises:
         FormatError: it is not UTF-8.
@@ -105,22 +225,22 @@ def text_of(name: str, content: bytes) -> str:
     except UnicodeDecodeError as error:
         raise FormatError(
             f"{name} is none of the files that can be read, nor UTF-8 text (byte "
-            f"{error.start + 1} is no text). {TOGETHER}."
+            f"{error.start + 1} is no text). {EXPECTED_FILES}."
         ) from error
 
 
 def _kind_of_archive(name: str, content: bytes) -> str:
-    inside = {PurePosixPath(member).name for member in opened(content).names}
+    inside = {PurePosixPath(member).name for member in open_archive(content).names}
     if "data.pkl" in inside:
         return CHECKPOINT
     if "config.json" in inside:
         return FOLDER
     if inside and all(member.endswith(".npy") for member in inside):
         return NPZ
-    raise FormatError(f"{name} is a .zip, but no .npz, .pt or model folder. {TOGETHER}.")
+    raise FormatError(f"{name} is a .zip, but no .npz, .pt or model folder. {EXPECTED_FILES}.")
 
 
-def _draft(files: Mapping[str, bytes], reading: Reading) -> Draft:
+def _draft(files: Mapping[str, bytes], reading: Reading) -> ParsedModel:
     kinds = set(files)
     scores, layer = kinds & {JSON, NPZ}, kinds & {SAFETENSORS, CHECKPOINT}
     if kinds == {CRFSUITE, JSONL}:
@@ -129,17 +249,19 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> Draft:
         if JSON in scores:
             draft = read_json(text_of("The JSON", files[JSON]))
         else:
-            draft = read_arrays_of(npz_arrays(opened(files[NPZ])), reading)
+            draft = read_arrays_of(npz_arrays(open_archive(files[NPZ])), reading)
         for kind in layer:
             read = read_safetensors if kind == SAFETENSORS else read_checkpoint
             draft = _with_layer(draft, read(files[kind]))
         return draft
     many = f"{' and '.join(sorted(kinds))} do not belong together."
-    raise FormatError(f"{ALONE[kinds.pop()] if len(kinds) == 1 else many} {TOGETHER}.")
+    raise FormatError(
+        f"{MISSING_PARTNER[kinds.pop()] if len(kinds) == 1 else many} {EXPECTED_FILES}."
+    )
 
 
-def _with_layer(draft: Draft, layer: Steps) -> Draft:
-    """The emissions of a file under the weights of another."""
+def _with_layer(draft: ParsedModel, layer: Steps) -> ParsedModel:
+    """Return the emissions of a file under the weights of another."""
     if draft.transitions is not None or any(p.transitions is not None for p in draft.parts):
         raise FormatError("Both files have transitions: bring the one with the emissions alone.")
-    return replace(draft, kind=f"{LAYER}, with {draft.kind}", **vars(layer))
+    return replace(draft, kind=f"{LAYER_KIND}, with {draft.kind}", **vars(layer))

@@ -1,4 +1,4 @@
-"""The CRF layer out of a `state_dict`: .safetensors, or .pt read without unpickling anything.
+"""The CRF layer of a `state_dict`, from .safetensors or .pt.
 
 pytorch-crf and `crfviz.chain.crf.CRF` call its tensors `transitions` (from, to),
 `start_transitions` and `end_transitions`; in a larger model a prefix stands before them.
@@ -14,9 +14,8 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.archive import opened
-from crfviz.taggers.brought.checkpoint import Checkpoint, tensors_of
-from crfviz.taggers.brought.draft import Steps
+from crfviz.taggers.brought.parsed_model import Steps, open_archive
+from crfviz.taggers.brought.safe_unpickler import Checkpoint, tensors_of
 
 NAMES = ("transitions", "start_transitions", "end_transitions")
 NESTED = ("state_dict", "model_state_dict", "model")  # where checkpoints keep it
@@ -37,7 +36,7 @@ Kind = TypeVar("Kind", bound=_Shaped)
 
 
 def read_safetensors(data: bytes) -> Steps:
-    """The layer in a .safetensors file.
+    """Return the layer in a .safetensors file.
 
     Raises:
         FormatError: it is damaged, or holds no CRF layer or several.
@@ -56,12 +55,12 @@ def read_safetensors(data: bytes) -> Steps:
 
 
 def read_checkpoint(data: bytes) -> Steps:
-    """The layer in a .pt file; nothing but its tensors is looked at.
+    """Return the layer in a .pt file; nothing but its tensors is looked at.
 
     Raises:
         FormatError: it is damaged, holds anything but tensors, or no CRF layer or several.
     """
-    checkpoint = Checkpoint(opened(data))
+    checkpoint = Checkpoint(open_archive(data))
     content = checkpoint.content
     for name in NESTED:
         if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
@@ -72,7 +71,7 @@ def read_checkpoint(data: bytes) -> Steps:
 
 
 def _layer(tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.float64]]) -> Steps:
-    """The three tensors with one prefix."""
+    """Return the three tensors with one prefix."""
     starts = [name for name in tensors if f".{name}".endswith(f".{NAMES[1]}")]
     prefixes = [name.removesuffix(NAMES[1]) for name in starts]
     if len(prefixes) != 1:

@@ -1,4 +1,4 @@
-"""Scores of sentences out of JSON, or out of the arrays of an .npz.
+"""Reader of sentence scores in JSON or .npz.
 
 docs/potentials.schema.json describes the JSON. An .npz has one sentence, numbered ones, or a padded
 batch:
@@ -23,20 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import (
-    MOST_SENTENCES,
-    MOST_WORDS,
+from crfviz.taggers.brought.parsed_model import (
+    MAX_SENTENCES,
+    MAX_WORDS,
     STEPS,
-    Draft,
-    Part,
+    ParsedModel,
     Reading,
-    good_parts,
-    names_of,
+    SentenceScores,
+    readable_sentences,
     require_words,
     steps_of,
+    text_list,
 )
-from crfviz.taggers.memory import MOST_JSON, json_value
 from crfviz.taggers.tagger import CRF, PERCEPTRON
+from crfviz.text.jsonl import MAX_JSON, json_value
 from crfviz.text.schemes import BIO
 
 OF_SENTENCE = ("tokens", "emissions", *STEPS, "gold")
@@ -53,14 +53,14 @@ _EMISSIONS = re.compile(r"emissions_(\d+)")
 _NUMBERED = re.compile(r"(.+)_(\d+)")
 
 
-def read_json(text: str) -> Draft:
-    """What a JSON text says: one sentence, or many that share tags and transitions.
+def read_json(text: str) -> ParsedModel:
+    """Return what a JSON text says: one sentence, or many that share tags and transitions.
 
     Raises:
         FormatError: it is no JSON object, or a field is unknown or of the wrong kind.
     """
     try:
-        content = json_value(text, MOST_JSON)
+        content = json_value(text, MAX_JSON)
     except FormatError as error:
         raise FormatError(f"The JSON is too large: {error}.") from error
     except ValueError as error:
@@ -75,15 +75,15 @@ def read_json(text: str) -> Draft:
         if not isinstance(sentences, list) or not sentences:
             raise FormatError("“sentences” must be a list with at least one sentence in it.")
         named = ((f"sentence {n}", part) for n, part in enumerate(sentences, start=1))
-        parts, left_out = good_parts(named, lambda each: _sentence(*each))
+        parts, left_out = readable_sentences(named, lambda each: _sentence(*each))
     else:
         _check_names("the file", content, (*OF_FILE, *OF_SENTENCE))
         own = {name: value for name, value in content.items() if name in OF_SENTENCE}
         parts, left_out = [_sentence("the sentence", own)], []
-    return Draft(
+    return ParsedModel(
         kind=JSON_KIND,
         parts=parts,
-        tags=names_of("the file", content, "tags"),
+        tags=text_list("the file", content, "tags"),
         **steps_of(content),
         probabilities=_one_of(content, "probabilities", (False, True)),
         family=_one_of(content, "family", (CRF, PERCEPTRON)),
@@ -92,23 +92,23 @@ def read_json(text: str) -> Draft:
     )
 
 
-def _sentence(where: str, content: object) -> Part:
+def _sentence(where: str, content: object) -> SentenceScores:
     if not isinstance(content, dict):
         raise FormatError(f'{where}: must be an object such as {{"emissions": […]}}.')
     _check_names(where, content, OF_SENTENCE)
     if "emissions" not in content:
         raise FormatError(f"{where}: there are no “emissions”.")
-    return Part(
+    return SentenceScores(
         where=where,
         emissions=content["emissions"],
-        tokens=names_of(where, content, "tokens"),
-        gold=names_of(where, content, "gold"),
+        tokens=text_list(where, content, "tokens"),
+        gold=text_list(where, content, "gold"),
         **steps_of(content),
     )
 
 
 def _check_names(where: str, content: Mapping[str, Any], known: Sequence[str]) -> None:
-    """A misspelt field must not be taken for a missing one."""
+    """Reject unknown fields: a misspelt one must not pass for a missing one."""
     for name in content:
         if name not in known:
             raise FormatError(
@@ -117,7 +117,7 @@ def _check_names(where: str, content: Mapping[str, Any], known: Sequence[str]) -
 
 
 def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401
-    """A field with few values, the first where it is missing."""
+    """Return a field with few values, the first where it is missing."""
     value = content.get(name, values[0])
     if not any(value is known or value == known for known in values):
         listed = " or ".join(json.dumps(known) for known in values)
@@ -125,8 +125,8 @@ def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any
     return value
 
 
-def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
-    """What the arrays say.
+def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
+    """Return what the arrays say.
 
     Raises:
         FormatError: an array is unknown or missing, or the batch cannot be taken apart.
@@ -149,7 +149,7 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
         parts, notes = _batch(arrays, reading)
     else:
         parts = [_part("the sentence", arrays)]
-    return Draft(
+    return ParsedModel(
         kind=NPZ_KIND,
         parts=parts,
         **steps_of(arrays),
@@ -160,25 +160,27 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> Draft:
     )
 
 
-def _numbered_parts(arrays: Arrays) -> tuple[list[Part], list[str]]:
+def _numbered_parts(arrays: Arrays) -> tuple[list[SentenceScores], list[str]]:
     matches = (_EMISSIONS.fullmatch(name) for name in arrays)
     numbers = sorted((match[1] for match in matches if match), key=int)
     if not numbers:
         held = ", ".join(arrays) or "nothing"
         raise FormatError(f"There is no array “emissions”; the file holds {held[:200]}.")
-    return good_parts(
+    return readable_sentences(
         enumerate(numbers, start=1),
         lambda each: _part(f"sentence {each[0]}", arrays, f"_{each[1]}"),
     )
 
 
-def _part(where: str, arrays: Arrays, suffix: str = "") -> Part:
+def _part(where: str, arrays: Arrays, suffix: str = "") -> SentenceScores:
     tokens, gold = (_texts(arrays, f"{name}{suffix}") for name in ("tokens", "gold"))
-    return Part(where, arrays[f"emissions{suffix}"], tokens, gold, **steps_of(arrays, suffix))
+    return SentenceScores(
+        where, arrays[f"emissions{suffix}"], tokens, gold, **steps_of(arrays, suffix)
+    )
 
 
-def _batch(arrays: Arrays, reading: Reading) -> tuple[list[Part], list[str]]:
-    """The sentences of a padded batch."""
+def _batch(arrays: Arrays, reading: Reading) -> tuple[list[SentenceScores], list[str]]:
+    """Return the sentences of a padded batch."""
     first, notes = _batch_first(arrays, reading)
     turned = {
         name: array if first else array.swapaxes(0, 1)
@@ -192,8 +194,8 @@ def _batch(arrays: Arrays, reading: Reading) -> tuple[list[Part], list[str]]:
                 f"got {turned[name].shape}."
             )
     number = len(turned["emissions"])
-    if number > MOST_SENTENCES:
-        raise FormatError(f"Expected at most {MOST_SENTENCES:,} sentences, got {number:,}.")
+    if number > MAX_SENTENCES:
+        raise FormatError(f"Expected at most {MAX_SENTENCES:,} sentences, got {number:,}.")
     lengths = _lengths({**arrays, **turned})
     require_words(sum(lengths))
     return [
@@ -203,7 +205,7 @@ def _batch(arrays: Arrays, reading: Reading) -> tuple[list[Part], list[str]]:
 
 
 def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
-    """Whether the first axis counts sentences, and a note where nothing tells."""
+    """Return whether the first axis counts sentences, and a note where nothing tells."""
     if "batch_first" in arrays:
         return _is_true(arrays, "batch_first"), []
     shape = arrays["emissions"].shape
@@ -237,7 +239,7 @@ def _lengths(arrays: Arrays) -> list[int]:
 
 
 def _is_true(arrays: Arrays, name: str) -> bool:
-    """Whether an array is there and holds a true value."""
+    """Return whether an array is there and holds a true value."""
     if name not in arrays:
         return False
     if arrays[name].dtype.kind not in "biuf":
@@ -253,12 +255,12 @@ def _filled(array: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _is_prefix(filled: NDArray[np.bool_]) -> bool:
-    """Whether each row is true first, at least once, then false."""
+    """Return whether each row is true first, at least once, then false."""
     return bool(filled.size and filled[:, 0].all() and (filled[:, 1:] <= filled[:, :-1]).all())
 
 
 def _texts(arrays: Arrays, name: str) -> Sequence[str] | None:
-    """An array of texts, None where there is none."""
+    """Return an array of texts, None where there is none."""
     array = arrays.get(name)
     if array is None:
         return None
@@ -267,8 +269,8 @@ def _texts(arrays: Arrays, name: str) -> Sequence[str] | None:
             f"{name[:60]} must be text, one for each, got {array.dtype} of shape {array.shape}; "
             "np.array([…], dtype=str) makes it."
         )
-    if len(array) > MOST_WORDS:
-        raise FormatError(f"{name[:60]}: at most {MOST_WORDS} can be read, got {len(array):,}.")
+    if len(array) > MAX_WORDS:
+        raise FormatError(f"{name[:60]}: at most {MAX_WORDS} can be read, got {len(array):,}.")
     if array.dtype.kind == "S":
         return [text.decode("utf-8", "replace") for text in array.tolist()]
     texts: list[str] = array.tolist()

@@ -1,4 +1,6 @@
-"""Sentences with given scores: a tagger that knows those of its file, and their beginnings.
+"""Tagger over uploaded scores: it knows the sentences of its file and their beginnings.
+
+All chains at once would take a while, and each would have its own copy of what all share.
 
 The folder has config.json and model.safetensors. The file holds the emissions of all sentences in
 one array, (sum of T, K); `start` and `end` (K,) and `transitions` (K, K) where all sentences share
@@ -10,14 +12,13 @@ each takes a while to read.
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError
-from crfviz.taggers.brought.given import GivenScores, Gold, Scores
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.storage import (
@@ -33,7 +34,67 @@ from crfviz.taggers.storage import (
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from crfviz.text.sentences import Sentence
 
-MOST_EXAMPLES = 50  # listed; they travel with every redraw
+Gold = tuple[str, ...] | None  # T tag names; None where nobody knows them
+Scores = tuple[Array, Array, Array, Array]  # emissions, transitions, start, end; as in Potentials
+
+
+class ScoreSet(Sequence[Potentials]):
+    """Sentences with their scores; each has different words. Chains are made on access.
+
+    Args:
+        tags: K tag names.
+    """
+
+    def __init__(self, tags: tuple[str, ...]) -> None:
+        self.tags = tags
+        self.words: list[tuple[str, ...]] = []
+        self.scores: list[Scores] = []
+        self.gold: list[Gold] = []
+        self._numbers: dict[tuple[str, ...], int] = {}
+
+    def add(self, words: tuple[str, ...], scores: Scores, gold: Gold) -> None:
+        """Add a sentence; of two with the same words the later one is found by them."""
+        self._numbers[words] = len(self.words)
+        self.words.append(words)
+        self.scores.append(scores)
+        self.gold.append(gold)
+
+    def knows(self, words: tuple[str, ...]) -> bool:
+        """Return whether there is a sentence of these words."""
+        return words in self._numbers
+
+    def number(self, words: tuple[str, ...]) -> int | None:
+        """Return which sentence has these words, or begins with them."""
+        if words in self._numbers:
+            return self._numbers[words]
+        known = enumerate(self.words)
+        return next((n for n, each in known if words and each[: len(words)] == words), None)
+
+    def tables(self, place: int) -> list[Array]:
+        """Return the different arrays of all sentences at a place of `Scores`."""
+        return list({id(scores[place]): scores[place] for scores in self.scores}.values())
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @overload
+    def __getitem__(self, number: int) -> Potentials: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Potentials]: ...
+
+    def __getitem__(self, number: int | slice) -> Potentials | list[Potentials]:
+        """The chain of a sentence.
+
+        Raises:
+            CrfvizError: its scores are none.
+        """
+        if isinstance(number, slice):
+            return [self[n] for n in range(*number.indices(len(self)))]
+        return Potentials(*self.scores[number], tags=self.tags, tokens=self.words[number])
+
+
+MAX_EXAMPLES = 50  # listed; they travel with every redraw
 LONGEST_SHOWN = 80  # characters of a sentence's beginning
 DRAWN, DRAWN_CHARACTERS = 120, 4000  # words of an example; a link has to hold them
 IMPORTED = "imported"  # the `family` in config.json; `scores` holds the family of the scores
@@ -60,23 +121,23 @@ class ImportedTagger(SentenceTagger):
                 raise ModelError(f"{place}: must be an object, got {type(sentence).__name__}")
             words.append(_words(place, sentence.get("tokens")))
             steps.append(sentence.get("steps") is True)
-        self._given = GivenScores(tags)
-        every = _parted(folder / WEIGHTS_FILE, list(map(len, words)), steps, len(tags))
+        self._given = ScoreSet(tags)
+        every = _split_scores(folder / WEIGHTS_FILE, list(map(len, words)), steps, len(tags))
         for number, scores in enumerate(every):
             place = f"{path}, sentence {number + 1}"
             gold = _gold(place, sentences[number].get("gold"), words[number], tags)
             self._given.add(words[number], scores, gold)
 
     def split(self, text: str) -> list[str]:
-        """What stands between blanks: the words were split already."""
+        """Return what stands between blanks: the words were split already."""
         return text.split()
 
     def reads(self, text: str) -> bool:
-        """Whether it is a sentence of the file, or the beginning of one."""
+        """Return whether it is a sentence of the file, or the beginning of one."""
         return self._given.number(tuple(self.split(text))) is not None
 
     def examples(self) -> list[Example]:
-        """The first sentences of the file."""
+        """Return the first sentences of the file."""
         given = self._given
         return [
             Example(
@@ -87,13 +148,13 @@ class ImportedTagger(SentenceTagger):
                 gold=gold and gold[: len(drawn)],
             )
             for number, (words, gold) in enumerate(
-                zip(given.words[:MOST_EXAMPLES], given.gold, strict=False), start=1
+                zip(given.words[:MAX_EXAMPLES], given.gold, strict=False), start=1
             )
-            if (drawn := _drawn(words))
+            if (drawn := _drawable(words))
         ]
 
     def tagged(self) -> list[Sentence]:
-        """The sentences of the file that have right tags."""
+        """Return the sentences of the file that have right tags."""
         both = zip(self._given.words, self._given.gold, strict=True)
         return [Sentence(words, gold) for words, gold in both if gold is not None]
 
@@ -115,7 +176,7 @@ class ImportedTagger(SentenceTagger):
         return chain.first_words(len(words))
 
 
-def save_imported(folder: Path, given: GivenScores, family: str, scheme: str | None) -> None:
+def save_imported(folder: Path, given: ScoreSet, family: str, scheme: str | None) -> None:
     """Write both files of the folder, which is made if need be.
 
     Args:
@@ -146,7 +207,9 @@ def save_imported(folder: Path, given: GivenScores, family: str, scheme: str | N
     write_arrays(folder / WEIGHTS_FILE, arrays)
 
 
-def _parted(path: Path, lengths: Sequence[int], steps: Sequence[bool], K: int) -> list[Scores]:
+def _split_scores(
+    path: Path, lengths: Sequence[int], steps: Sequence[bool], K: int
+) -> list[Scores]:
     """Of each sentence emissions, transitions, start and end, as views.
 
     Args:
@@ -178,7 +241,7 @@ def _parted(path: Path, lengths: Sequence[int], steps: Sequence[bool], K: int) -
 def _array(
     path: Path, arrays: Mapping[str, NDArray[Any]], name: str, shapes: Sequence[tuple[int, ...]]
 ) -> Array:
-    """An array of one of these shapes."""
+    """Return an array of one of these shapes."""
     array = arrays.get(name)
     if array is None or array.shape not in shapes or array.dtype != np.float64:
         got = "none" if array is None else f"{array.dtype} {array.shape}"
@@ -190,15 +253,15 @@ def _array(
 
 
 def _beginning(words: Sequence[str]) -> str:
-    """The first words of a sentence, for people."""
+    """Return the first words of a sentence, for people."""
     first = " ".join(words[:8])
     if len(first) > LONGEST_SHOWN:
         return f"{first[:LONGEST_SHOWN]}…"
     return f"{first}{' …' if words[8:] else ''}"
 
 
-def _drawn(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The first words that a picture and a link hold."""
+def _drawable(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first words that a picture and a link hold."""
     lengths = accumulate(len(word) + 1 for word in words[:DRAWN])
     return words[: sum(length <= DRAWN_CHARACTERS for length in lengths)]
 

@@ -22,8 +22,7 @@ from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.folder import FolderTagger
-from crfviz.taggers.neural.network import ARCHITECTURES, Architecture, Network, Sizes
-from crfviz.taggers.neural.vocabulary import Vocabulary
+from crfviz.taggers.neural.network import ARCHITECTURES, Architecture, Network, Sizes, Vocabulary
 from crfviz.taggers.storage import (
     CONFIG_FILE,
     VOCABULARY_FILE,
@@ -45,7 +44,7 @@ VARIABLE = "CRFVIZ_DEVICE"
 SENTENCES_AT_ONCE = 32  # the more, the more padding; fewer would not fill a matrix
 FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)
 LARGEST_SIZE = 4096  # of any one layer: a typing error must not ask for all the memory
-MOST_WIDTHS = 16
+MAX_WIDTHS = 16
 
 
 class NeuralTagger(FolderTagger):
@@ -73,13 +72,13 @@ class NeuralTagger(FolderTagger):
         return self._device.type
 
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
-        """The potentials of one sentence; see `Tagger.potentials`."""
+        """Return the potentials of one sentence; see `Tagger.potentials`."""
         return self.potentials_batch([tokens], constrained=constrained)[0]
 
     def potentials_batch(
         self, sentences: Sequence[Words], *, constrained: bool = True
     ) -> list[Potentials]:
-        """The potentials of many sentences; see `Tagger.potentials_batch`."""
+        """Return the potentials of many sentences; see `Tagger.potentials_batch`."""
         words = sentences_of(sentences)
         by_index: dict[int, Potentials] = {}
         order = sorted(range(len(words)), key=lambda index: len(words[index]))
@@ -197,7 +196,7 @@ def _sizes(path: Path, value: object) -> Sizes:
         numbers = value[name] if name == "widths" else [value[name]]
         if not _are_sizes(numbers):
             expected = f"must be 1 to {LARGEST_SIZE}"
-            expected += f", a list of 1 to {MOST_WIDTHS}" if name == "widths" else ""
+            expected += f", a list of 1 to {MAX_WIDTHS}" if name == "widths" else ""
             raise wrong_field(path, f"sizes.{name}", expected, value[name])
     return Sizes(**{**value, "widths": tuple(value["widths"])})
 
@@ -205,7 +204,7 @@ def _sizes(path: Path, value: object) -> Sizes:
 def _are_sizes(numbers: object) -> bool:
     return (
         isinstance(numbers, list)
-        and 1 <= len(numbers) <= MOST_WIDTHS
+        and 1 <= len(numbers) <= MAX_WIDTHS
         and all(type(n) is int and 1 <= n <= LARGEST_SIZE for n in numbers)
     )
 

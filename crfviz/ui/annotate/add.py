@@ -17,7 +17,7 @@ from crfviz.annotations.files.merging import (
     planned,
 )
 from crfviz.annotations.mixing import TagRules
-from crfviz.corpus.excerpts import EXCERPTS, read_excerpt
+from crfviz.taggers.registry import EXCERPTS, read_excerpt
 from crfviz.ui import cached
 from crfviz.ui.annotate.mapping import choose_names, chosen_names
 from crfviz.ui.annotate.store import document_key, go_to_document, store

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from crfviz.corpus.counts.tally import counted
+from crfviz.corpus.counts.run_counts import as_counted
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import Progress, run
-from crfviz.corpus.shards.model import Model
-from crfviz.corpus.tables.analysis import Tables, full_record, tables_of
+from crfviz.corpus.shards.jobs import ModelReference
+from crfviz.corpus.tables.report import Tables, full_record, tables_of
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import sentence_of
@@ -20,7 +20,7 @@ Looked = tuple[Results, Record, Tables, Links]
 LookedBeside = tuple[Mapping[str, Any], Record, Tables, Links]  # the results by the name of a field
 
 
-def load(model: Model, *, report: Progress) -> None:
+def load(model: ModelReference, *, report: Progress) -> None:
     """Have all at hand that a run needs."""
     tagger = model.load()
     tagger.potentials_batch([tagger.split("These look fine to me.")])
@@ -28,7 +28,7 @@ def load(model: Model, *, report: Progress) -> None:
 
 
 def looked_at_beside(
-    model: Model, sentences: Sequence[Sentence], file: str, *, report: Progress
+    model: ModelReference, sentences: Sequence[Sentence], file: str, *, report: Progress
 ) -> LookedBeside:
     """The same as `looked_at` in another process; who asked has the tagger.
 
@@ -53,7 +53,7 @@ def looked_at(
         CrfvizError: the sentences are of no use for the tagger; says why.
     """
     results = run(tagger, sentences, report, pause=pause)
-    found = counted(results)
+    found = as_counted(results)
     tables = tables_of(found)
     return results, full_record(found, file, tables), tables, links_of(results, pause)
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.corpus.counts.parts import dimensions_of
+from crfviz.corpus.counts.run_counts import dimensions_of
 from crfviz.corpus.table import as_csv
-from crfviz.corpus.tables.errors import conll
-from crfviz.corpus.tables.slices import slice_table
+from crfviz.corpus.tables.errors import conll, slice_table
 from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.ui.errors.lists import ANY, is_it_the_gold, show_table, why, wrong_words
 from crfviz.ui.errors.runs import Analysed

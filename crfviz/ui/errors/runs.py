@@ -14,9 +14,9 @@ import streamlit as st
 
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import Progress
-from crfviz.corpus.shards.model import model_of
-from crfviz.corpus.tables.analysis import Tables
-from crfviz.taggers.registry import place_of
+from crfviz.corpus.shards.jobs import model_reference
+from crfviz.corpus.tables.report import Tables
+from crfviz.taggers.registry import model_path
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 from crfviz.ui.beside.process import BESIDE, LostError
@@ -96,16 +96,16 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
 
 def get_ready(tagger: Tagger) -> None:
     """Somebody is about to hand in a file: what may have to be loaded for it is loaded now."""
-    if place_of(tagger.name) is not None:
-        BESIDE.ready(partial(load, model_of(tagger.name)))
+    if model_path(tagger.name) is not None:
+        BESIDE.ready(partial(load, model_reference(tagger.name)))
 
 
 def _found(tagger: Tagger, sentences: Sequence[Sentence], file: str, report: Progress) -> Looked:
     """By a process, unless the file is small or the model is known to this one alone."""
     words = sum(len(sentence.tokens) for sentence in sentences)
-    if words <= MOST_WORDS_HERE or place_of(tagger.name) is None:
+    if words <= MOST_WORDS_HERE or model_path(tagger.name) is None:
         return looked_at(tagger, sentences, file, report, pause)
-    work = partial(looked_at_beside, model_of(tagger.name), sentences, file)
+    work = partial(looked_at_beside, model_reference(tagger.name), sentences, file)
     results, record, tables, links = BESIDE.do(work, report, pause=pause)
     return Results(tagger=tagger, **results), record, tables, links
 

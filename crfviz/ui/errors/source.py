@@ -15,15 +15,14 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
-from crfviz.corpus.excerpts import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.corpus.run.tagging import unknown_tags
 from crfviz.exceptions import FormatError
+from crfviz.taggers.registry import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.cleaning import fold_handles
+from crfviz.text.files import decoded
 from crfviz.text.formats import parse_sentences
-from crfviz.text.lines import decoded
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
-from crfviz.text.sentences import Sentence
+from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.store import labelled_sentences
 from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to

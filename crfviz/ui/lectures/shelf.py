@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.once import warn_once
+from crfviz.taggers.log_once import warn_once
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import Lecture, read_lecture
 from crfviz.ui.lectures.written import CARRIED, unpacked

@@ -5,10 +5,10 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from crfviz.taggers.brought.draft import MOST_BYTES, MOST_SCORES, MOST_TAGS, Reading
-from crfviz.taggers.brought.files import understand_files
-from crfviz.taggers.brought.understood import Understood
-from crfviz.taggers.registry import keep, load_tagger
+from crfviz.taggers.brought.files import validate_files
+from crfviz.taggers.brought.parsed_model import MAX_BYTES, MAX_SCORES, MAX_TAGS, Reading
+from crfviz.taggers.brought.validated_model import ValidatedModel
+from crfviz.taggers.registry import load_tagger, store_model
 from crfviz.taggers.user_models import own_models, remove_model
 from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
@@ -35,8 +35,8 @@ def uploaded_files() -> list[tuple[str, bytes]]:
     files = upload(
         "A file, or two that belong together",
         accept_multiple_files=True,
-        max_upload_size=MOST_BYTES // 1_000_000,
-        help=f"At most {MOST_BYTES // 1_000_000} MB, {MOST_TAGS} tags, {MOST_SCORES:,} scores. "
+        max_upload_size=MAX_BYTES // 1_000_000,
+        help=f"At most {MAX_BYTES // 1_000_000} MB, {MAX_TAGS} tags, {MAX_SCORES:,} scores. "
         "Nothing is unpickled or run.",
         key="bring.files",
     )
@@ -45,7 +45,7 @@ def uploaded_files() -> list[tuple[str, bytes]]:
     return [(file.name, file.getvalue()) for file in files]
 
 
-def understood(files: list[tuple[str, bytes]]) -> Understood:
+def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
     """What the files are, read as the reader of the page says where they do not say it.
 
     Raises:
@@ -68,11 +68,11 @@ def understood(files: list[tuple[str, bytes]]) -> Understood:
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading …")
-def _understood(files: tuple[tuple[str, bytes], ...], reading: tuple[bool, ...]) -> Understood:
-    return understand_files(files, Reading(*reading), load_tagger)
+def _understood(files: tuple[tuple[str, bytes], ...], reading: tuple[bool, ...]) -> ValidatedModel:
+    return validate_files(files, Reading(*reading), load_tagger)
 
 
-def show_understood(brought: Understood) -> None:
+def show_understood(brought: ValidatedModel) -> None:
     """Facts, what was assumed, and the matrix of the first step."""
     if brought.unnormalised:
         st.warning(
@@ -98,14 +98,14 @@ def show_understood(brought: Understood) -> None:
         st.text(axis_line(first))
 
 
-def use_button(brought: Understood, files: list[tuple[str, bytes]]) -> None:
+def use_button(brought: ValidatedModel, files: list[tuple[str, bytes]]) -> None:
     """A name, and the button that keeps the model and opens it."""
     suggestion = PurePath(files[0][0]).stem
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left.container(key="bring-name"):  # another file, another name
         name = st.text_input("Name", suggestion, max_chars=80, key=f"bring.name.{suggestion}")
     if right.button("Use this model", type="primary", key="bring.use"):
-        kept = keep(brought, name)
+        kept = store_model(brought, name)
         change(model=kept)
         say(f"{quote(kept)} is in the list of models.")
         st.switch_page(EXPLORE)

@@ -12,10 +12,10 @@ import pandas as pd
 from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.folder import FolderTagger
-from crfviz.taggers.once import warn_once
+from crfviz.taggers.log_once import warn_once
 from crfviz.taggers.registry import SHIPPED, brought_models
 from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
-from crfviz.text.lines import outside
+from crfviz.text.files import outside
 from crfviz.ui import cached
 
 COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # written by benchmarks/perceptron.py

@@ -11,7 +11,7 @@ from crfviz.chain.homework.bugs import example_table, known_bugs
 from crfviz.chain.homework.check import Checked, check
 from crfviz.chain.homework.programs import BACKPOINTERS
 from crfviz.exceptions import CrfvizError
-from crfviz.text.number_tables import MOST_BYTES, NumberTable, parse_number_table, read_number_table
+from crfviz.text.number_tables import MAX_BYTES, NumberTable, parse_number_table, read_number_table
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_select, bound_to
 from crfviz.ui.session.current import one_of
@@ -146,7 +146,7 @@ def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands ov
 
 def _upload(scene: Scene, kind: str) -> str:
     """A new file goes into the box; what is wrong with it is returned."""
-    file = upload("or a file: CSV, JSON, .npz", max_upload_size=MOST_BYTES // 1_000_000)
+    file = upload("or a file: CSV, JSON, .npz", max_upload_size=MAX_BYTES // 1_000_000)
     if file is None:
         return ""
     data = file.getvalue()

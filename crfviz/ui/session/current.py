@@ -15,7 +15,7 @@ import streamlit as st
 
 from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.once import warn_once
+from crfviz.taggers.log_once import warn_once
 from crfviz.ui import cached
 from crfviz.ui.session.kept import (
     found,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 
 from crfviz.exceptions import CrfvizError
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 
 VARIABLE = "CRFVIZ_LIMITS"  # environment variable: "requests=40 jobs=3 line=50", or some of these
 MOST = 1_000_000
@@ -40,7 +40,7 @@ def _read(text: str) -> Limits:
         if name not in NAMES or not number.isdecimal() or not 1 <= int(number[:10]) <= MOST:
             raise CrfvizError(
                 f"expected words such as {NAMES[0]}=40 in {VARIABLE}, with a name of "
-                f"{', '.join(NAMES)} and a number from 1 to {MOST:,}, got {shown(item)}"
+                f"{', '.join(NAMES)} and a number from 1 to {MOST:,}, got {abbreviate(item)}"
             )
         numbers[name] = int(number)
     return Limits(**numbers)

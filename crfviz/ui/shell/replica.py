@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crfviz.exceptions import CrfvizError
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 from crfviz.ui.watching.requests import kind_of
 
 VARIABLE = "CRFVIZ_REPLICA"  # environment variable: the name of this process
@@ -32,7 +32,9 @@ def named() -> list[Middleware]:
     """
     name = os.environ.get(VARIABLE, "").strip()
     if name and not _NAME.fullmatch(name):
-        raise CrfvizError(f"expected at most 32 of a-z, 0-9 and - in {VARIABLE}, got {shown(name)}")
+        raise CrfvizError(
+            f"expected at most 32 of a-z, 0-9 and - in {VARIABLE}, got {abbreviate(name)}"
+        )
     return [Middleware(Named, name=name)] if name else []
 
 

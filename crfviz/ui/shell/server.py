@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from crfviz.exceptions import CrfvizError
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 from crfviz.ui import cached
 from crfviz.ui.following.homes import rooms
 from crfviz.ui.session.limits import limits
@@ -173,7 +173,7 @@ def frames_allowed() -> list[str]:
         if not _ORIGIN.fullmatch(origin):
             raise SystemExit(
                 f"crfviz does not start: {FRAMES} must list origins such as "
-                f"https://slides.example, got {shown(origin)}"
+                f"https://slides.example, got {abbreviate(origin)}"
             )
     return origins
 

@@ -13,7 +13,7 @@ from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 from crfviz.views.stage.parts import Matrix, Picture, Subject
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.steps import viterbi_walk
@@ -127,7 +127,7 @@ def checked_pages(pages: Sequence[str] | None) -> list[str]:
     wanted = list(PAGES) if pages is None else list(dict.fromkeys(pages))
     unknown = [page for page in wanted if page not in PAGES]
     if unknown or not wanted or isinstance(pages, str):
-        got = shown_value(pages if isinstance(pages, str) or not unknown else unknown[0])
+        got = abbreviate_value(pages if isinstance(pages, str) or not unknown else unknown[0])
         raise CrfvizError(f"pages must be some of {', '.join(PAGES)}, got {got}")
     return wanted
 

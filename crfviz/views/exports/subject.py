@@ -7,7 +7,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 from crfviz.views.exports.live import Live, Origin
 
 What = Potentials | Tagger
@@ -28,7 +28,7 @@ def live_of(what: What, sentence: str | Sequence[str] | None) -> Live:
             raise CrfvizError("potentials are of one sentence already: expected no other one")
         return Live(what)
     if not hasattr(what, "potentials"):
-        raise CrfvizError(f"expected Potentials or a tagger, got {shown_value(what)}")
+        raise CrfvizError(f"expected Potentials or a tagger, got {abbreviate_value(what)}")
     if sentence is None:
         raise CrfvizError('a tagger needs a sentence, such as sentence="These look fine to me."')
     words = what.split(sentence) if isinstance(sentence, str) else list(sentence)

@@ -16,7 +16,7 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 from crfviz.views.exports.files import write
 from crfviz.views.exports.subject import What, live_of
 from crfviz.views.exports.tex import number, tex
@@ -60,13 +60,15 @@ def export_table(
     form = FORMATS.get(Path(path).suffix.lower())
     if form is None:
         raise CrfvizError(
-            f"expected a .csv, .md or .tex file, got {shown_value(str(Path(path).name))}"
+            f"expected a .csv, .md or .tex file, got {abbreviate_value(str(Path(path).name))}"
         )
     known = [*TABLES, DECODERS, TRANSITIONS]
     if table not in known:
-        raise CrfvizError(f"table must be one of {', '.join(known)}, got {shown_value(table)}")
+        raise CrfvizError(f"table must be one of {', '.join(known)}, got {abbreviate_value(table)}")
     if digits not in range(18):
-        raise CrfvizError(f"digits must be a whole number from 0 to 17, got {shown_value(digits)}")
+        raise CrfvizError(
+            f"digits must be a whole number from 0 to 17, got {abbreviate_value(digits)}"
+        )
     write(form(rows_of(analyse(live_of(what, sentence).potentials), table), digits), path)
 
 

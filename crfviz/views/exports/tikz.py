@@ -11,7 +11,7 @@ from pathlib import Path
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 from crfviz.views.exports.files import write
 from crfviz.views.exports.pdf import compiled
 from crfviz.views.exports.subject import What, live_of
@@ -56,9 +56,11 @@ def export_tikz(
     draw = PICTURES.get(picture)
     if draw is None:
         expected = ", ".join(PICTURES)
-        raise CrfvizError(f"picture must be one of {expected}, got {shown_value(picture)}")
+        raise CrfvizError(f"picture must be one of {expected}, got {abbreviate_value(picture)}")
     if digits not in range(13):
-        raise CrfvizError(f"digits must be a whole number from 0 to 12, got {shown_value(digits)}")
+        raise CrfvizError(
+            f"digits must be a whole number from 0 to 12, got {abbreviate_value(digits)}"
+        )
     analysis = analyse(live_of(what, sentence).potentials)
     drawn = document(draw(analysis, position, digits), analysis)
     write(compiled(drawn) if Path(path).suffix.lower() == ".pdf" else drawn, path)
@@ -251,5 +253,5 @@ def _check_position(analysis: Analysis, position: int) -> None:
     if position not in range(1, last + 1):
         raise CrfvizError(
             f"position must be that of a word with one before it, 1 to {last}, "
-            f"got {shown_value(position)}"
+            f"got {abbreviate_value(position)}"
         )

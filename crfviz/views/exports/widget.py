@@ -10,7 +10,7 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, NoPathError
-from crfviz.text.lines import shown_value
+from crfviz.text.files import abbreviate_value
 from crfviz.views.exports import bundle
 from crfviz.views.exports.frame import framed
 from crfviz.views.exports.live import PAGES, Live, data
@@ -33,7 +33,7 @@ class OnScreen:
     @potentials.setter
     def potentials(self, potentials: Potentials) -> None:
         if not isinstance(potentials, Potentials):
-            raise CrfvizError(f"expected Potentials, got {shown_value(potentials)}")
+            raise CrfvizError(f"expected Potentials, got {abbreviate_value(potentials)}")
         live = Live(potentials, probabilistic=self._live.probabilistic)
         told = data(live, list(PAGES))  # before anything is changed: it may be too long
         self._live = live
@@ -101,7 +101,7 @@ def edits_of(told: Mapping[str, Any]) -> Edits:
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, CrfvizError):
             raise
-        raise CrfvizError(f"expected edits, got {shown_value(told)}") from error
+        raise CrfvizError(f"expected edits, got {abbreviate_value(told)}") from error
 
 
 def _score(value: float | None) -> float:

@@ -10,8 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from crfviz.corpus.table import TableRow
-from crfviz.corpus.tables.analysis import Tables
-from crfviz.corpus.tables.report import Record, as_text, notes
+from crfviz.corpus.tables.report import Record, Tables, as_text, notes
 from crfviz.views.figures.offline import figure_html, page_html
 from crfviz.views.frames.errors import ABOUT, error_frame, formats, per_cents
 from crfviz.views.theme import DIFFERS, GREY, PALETTE
@@ -38,7 +37,7 @@ pre { overflow-x: auto; }
 
 
 def html_report(record: Record, tables: Tables) -> str:
-    """The whole file; `crfviz.corpus.tables.analysis` makes record (`full_record`) and tables."""
+    """The whole file; `crfviz.corpus.tables.report` makes record (`full_record`) and tables."""
     title = f"Model errors: {record['model']} on {record['file']}"
     parts = [f"<h1>{html.escape(title)}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
     if record.get("against"):

@@ -23,7 +23,7 @@ def confusion_chart(table: Sequence[TableRow], tags: Sequence[str]) -> Layered:
     """Wrong words by gold tag (rows) and predicted tag (columns); a click selects a cell.
 
     Args:
-        table: "confusion" of `crfviz.corpus.tables.analysis.tables_of`; right words are left out.
+        table: "confusion" of `crfviz.corpus.tables.report.tables_of`; right words are left out.
         tags: all tags, in order.
     """
     wrong = [row for row in table if row["gold"] != row["predicted"]]

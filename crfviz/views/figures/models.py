@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from crfviz.corpus.tables.decoders import DECODERS, TITLES
+from crfviz.corpus.tables.accuracy import DECODERS, TITLES
 from crfviz.corpus.tables.report import Record
 from crfviz.views.theme import OF_TEXT, READABLE
 

@@ -9,7 +9,7 @@ from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import leaving
 from crfviz.exceptions import ShapeError
-from crfviz.taggers.brought.understood import Understood
+from crfviz.taggers.brought.validated_model import ValidatedModel
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
 from crfviz.views.phrases import listed
 
@@ -59,7 +59,7 @@ def leaving_frame(trained: Potentials, now: Potentials) -> pd.DataFrame:
     return pd.DataFrame(values, index=names)
 
 
-def facts_frame(understood: Understood) -> pd.DataFrame:
+def facts_frame(understood: ValidatedModel) -> pd.DataFrame:
     """What the files hold, a fact a row.
 
     Returns:

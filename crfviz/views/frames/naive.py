@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from crfviz.chain.demonstrations.naive import FIRST, MOST_PATHS, Enumeration, written_count
+from crfviz.chain.demonstrations.naive import FIRST, MAX_PATHS, Enumeration, written_count
 from crfviz.chain.potentials import Potentials
 from crfviz.views.numbers import rounding, score
 from crfviz.views.theme import INK, OF_TEXT, READABLE
@@ -18,10 +18,10 @@ def refusal(potentials: Potentials, words: int) -> str:
     """Why only the first words are enumerated, with the number it would be."""
     K, T = potentials.num_tags, potentials.num_tokens
     if words == 0:
-        return f"{K} tags are too many: even one word has more than {MOST_PATHS:,} paths."
+        return f"{K} tags are too many: even one word has more than {MAX_PATHS:,} paths."
     return (
         f"All {T} words would have {K}^{T} = {written_count(potentials)} paths, more than the "
-        f"{MOST_PATHS:,} that are enumerated here. The first {words} of them fit."
+        f"{MAX_PATHS:,} that are enumerated here. The first {words} of them fit."
     )
 
 

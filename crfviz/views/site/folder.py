@@ -16,7 +16,7 @@ from pathlib import Path
 
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 from crfviz.views.contents import ENTRIES, Entry
 from crfviz.views.exports import bundle
 from crfviz.views.exports.files import write
@@ -68,7 +68,7 @@ def _files(taggers: Sequence[Tagger]) -> dict[str, str]:
     files: dict[str, str] = {}
     for tagger in taggers:
         if tagger.name in files:
-            raise CrfvizError(f"expected each model once, got {shown(tagger.name)} twice")
+            raise CrfvizError(f"expected each model once, got {abbreviate(tagger.name)} twice")
         plain = _UNSAFE.sub("-", tagger.name).strip("-") or "model"
         numbered = (f"{plain}-{number}" for number in count(2))
         names = (f"{MODELS}/{name}.js" for name in chain([plain], numbered))
@@ -80,7 +80,8 @@ def _examples(tagger: Tagger) -> Examples:
     found = examples_of(tagger)
     if not found:
         raise CrfvizError(
-            f"{shown(tagger.name)} has no example to open with: put one into its examples.jsonl"
+            f"{abbreviate(tagger.name)} has no example to open with: "
+            "put one into its examples.jsonl"
         )
     return found
 

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from crfviz.chain.constraints import bio_rules
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.hmm.tagger import HmmTagger
+from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
-from crfviz.taggers.perceptron.tagger import PerceptronTagger, pack
+from crfviz.taggers.perceptron import PerceptronTagger, pack
 from crfviz.taggers.tagger import Tagger
-from crfviz.taggers.textbook.tagger import TextbookTagger
-from crfviz.text.lines import shown
+from crfviz.taggers.textbook import TextbookTagger
+from crfviz.text.files import abbreviate
 from crfviz.views.site.splitting import tokenizer_rules
 
 FORMAT = 1  # of the payload
@@ -74,8 +74,8 @@ def _parts(tagger: Tagger) -> Parts:
     if isinstance(tagger, TextbookTagger):
         return {"kind": "observations", "tables": _tables(tagger)}, {}
     raise CrfvizError(
-        f"{shown(tagger.name)} cannot go into a file: the browser runs taggers that crfviz trains "
-        "and chains of a textbook; the file can hold its scores for one sentence"
+        f"{abbreviate(tagger.name)} cannot go into a file: the browser runs taggers that crfviz "
+        "trains and chains of a textbook; the file can hold its scores for one sentence"
     )
 
 
@@ -178,7 +178,7 @@ def _narrowed(tagger: Tagger, name: str, array: Array) -> Array:
     if not np.isfinite(half).all():
         largest = float(np.abs(array).max())
         raise CrfvizError(
-            f"{shown(tagger.name)} cannot go into a file: its weights must be at most "
+            f"{abbreviate(tagger.name)} cannot go into a file: its weights must be at most "
             f"{np.finfo(np.float16).max:g} in size, got {largest:g} in {name}"
         )
     return half

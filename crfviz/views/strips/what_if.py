@@ -13,8 +13,7 @@ from crfviz.chain.questions.aligned_chains import (
     largest_changes,
     largest_step_changes,
 )
-from crfviz.taggers.occlusion import ROUNDING
-from crfviz.taggers.perturbations import Perturbed
+from crfviz.taggers.perturbations import ROUNDING, Perturbed
 from crfviz.views.explanation import explain_error
 from crfviz.views.phrases import columns, listed
 from crfviz.views.stage.parts import Grid, Row

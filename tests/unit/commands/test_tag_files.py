@@ -137,7 +137,7 @@ def test_a_pipe_is_tagged_as_a_file_is(model, tmp_path, monkeypatch, capfdbinary
 
 @pytest.mark.parametrize("workers", [2, 7])
 def test_many_write_what_one_writes(workers, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("crfviz.commands.work.Processes", Shuffled)
+    monkeypatch.setattr("crfviz.commands.sharded_work.ProcessPool", Shuffled)
     content = CONLLU * 50
     options = ["--workers", str(workers), "--shard-bytes", "700"]
     assert tag(model, content, tmp_path, *options) == tag(model, CONLLU, tmp_path) * 50

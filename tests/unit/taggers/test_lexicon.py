@@ -6,12 +6,11 @@ from collections import defaultdict
 import pytest
 
 from crfviz.__main__ import main
-from crfviz.corpus.counts.parts import IN_TRAINING, dimensions_of
+from crfviz.corpus.counts.run_counts import IN_TRAINING, dimensions_of
 from crfviz.corpus.run.results import SEEN
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.analysis import full_record, tables_of
-from crfviz.corpus.tables.report import notes
-from crfviz.corpus.tables.slices import slice_table
+from crfviz.corpus.tables.errors import slice_table
+from crfviz.corpus.tables.report import full_record, notes, tables_of
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.lexicon import LEXICON_FILE, build_lexicon, read_lexicon, write_lexicon
 from crfviz.taggers.registry import SHIPPED, list_taggers, load_tagger

@@ -7,9 +7,9 @@ import torch
 
 from crfviz.exceptions import CrfvizError, UnknownTagError
 from crfviz.taggers.features import SHAPES, shape
+from crfviz.taggers.neural.network import BEGIN, END, UNKNOWN
 from crfviz.taggers.neural.tagger import NeuralTagger, load_model
-from crfviz.taggers.neural.vocabulary import BEGIN, END, UNKNOWN
-from crfviz.taggers.occlusion import HIDDEN, ROUNDING, occlude
+from crfviz.taggers.perturbations import HIDDEN, ROUNDING, occlude
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from tests.support.close import assert_close
 from tests.support.fake_tagger import FakeTagger

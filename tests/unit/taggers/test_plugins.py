@@ -8,7 +8,7 @@ import pytest
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.exceptions import EmptySentenceError, ModelError
-from crfviz.taggers import once
+from crfviz.taggers import log_once
 from crfviz.taggers.plugins import plugins
 from crfviz.taggers.registry import list_taggers, load_tagger
 
@@ -115,7 +115,7 @@ def installed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
     plugins.cache_clear()
-    once.forget()
+    log_once.reset_log()
     yield
     plugins.cache_clear()
     sys.modules.pop("their_taggers", None)

@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.model_size import disk_bytes, folder_bytes
 from crfviz.taggers.registry import SHIPPED, list_taggers, load_tagger
 from crfviz.taggers.storage import tensor_shapes
 from crfviz.taggers.user_models import (
+    disk_bytes,
+    folder_bytes,
     free_name,
     new_model,
     own_models,
@@ -146,7 +147,7 @@ def test_two_that_take_a_name_at_once_do_not_mix(own):
 
 @pytest.mark.usefixtures("own")
 def test_there_is_an_end_to_the_number_of_models(monkeypatch):
-    monkeypatch.setattr("crfviz.taggers.user_models.MOST_MODELS", 1)
+    monkeypatch.setattr("crfviz.taggers.user_models.MAX_MODELS", 1)
     keep("mine")
     with pytest.raises(ModelError, match="There are 1 models of this kind already"):
         keep("other")
@@ -177,7 +178,7 @@ def test_all_together_are_bounded_and_the_message_names_the_largest(monkeypatch,
     measured = "disk_bytes" if what == "disk" else "folder_bytes"
     size = lambda folder: sizes.get(folder.name, 200)  # noqa: E731
     monkeypatch.setattr(f"crfviz.taggers.user_models.{measured}", size)
-    monkeypatch.setattr("crfviz.taggers.user_models.MOST_BYTES", 1100)
+    monkeypatch.setattr("crfviz.taggers.user_models.MAX_BYTES", 1100)
     keep("fits")
     with pytest.raises(
         ModelError, match=rf"of {what}, .* the largest are large .*, fits .*, small"

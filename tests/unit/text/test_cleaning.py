@@ -1,8 +1,7 @@
 import pytest
 
 from crfviz.exceptions import FormatError, ShapeError
-from crfviz.text.cleaning import fold_handles, map_types, parse_types
-from crfviz.text.sentences import Sentence
+from crfviz.text.sentences import Sentence, fold_handles, map_types, parse_types
 
 
 def sentence(rows, text=None):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.exceptions import FormatError
+from crfviz.text.files import decoded
 from crfviz.text.formats import (
     FORMATS,
     SentenceFile,
@@ -16,7 +17,6 @@ from crfviz.text.formats import (
     read_sentences,
     render_sentences,
 )
-from crfviz.text.lines import decoded
 from crfviz.text.sentences import Sentence
 from tests.support.paths import EXCERPT
 

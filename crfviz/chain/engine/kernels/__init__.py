@@ -1,7 +1,8 @@
-"""How a loop is compiled, what it takes, and the two steps that all of them have.
+"""Numba decorators, signatures and shared helpers of the compiled kernels.
 
-Numba keeps a loop by the file that it stands in: who changes a helper of another file must clear
-what was kept, so only what never changes stands here.
+Kernels take emissions (T, K), one matrix of transitions (K from, K to), start and end (K,).
+Constants are passed in: Numba would freeze a global of another module. It caches a kernel by the
+file it stands in, so a change of a helper in this file needs a cleared cache.
 """
 
 from collections.abc import Callable
@@ -45,13 +46,13 @@ def compiled(*arguments: types.Type) -> Callable[[Loop], Loop]:
 
 @helper
 def put(row: Row, here: Row) -> None:
-    """Copy a row over another."""
+    """Copy a row."""
     for k in range(len(here)):  # to assign a slice takes seconds to compile
         here[k] = row[k]
 
 
 @helper
 def fill(row: Row, number: float) -> None:
-    """The same number everywhere."""
+    """Set every number of a row."""
     for k in range(len(row)):
         row[k] = number

@@ -1,4 +1,4 @@
-"""The best paths: what `best` and `best_alone` of the engine do by arrays.
+"""Compiled best paths: Viterbi for one chain (T, K), for packed rows (N, K), and k-best.
 
 And what the search of `crfviz.chain.decoding.k_best` does by lists.
 """
@@ -65,7 +65,7 @@ def _tie_bound(best: float, tolerance: float) -> float:
 
 @helper
 def _last(scores: Row, end: Row, tolerance: float) -> tuple[int, float, int]:
-    """The lowest tag that ties with the best one, the score there, and how many do."""
+    """Return the lowest tag that ties with the best one, the score there, and how many do."""
     best = -math.inf
     for k in range(len(end)):
         best = max(best, scores[k] + end[k])
@@ -123,7 +123,7 @@ def best_paths(  # noqa: PLR0913 - a batch is four tables, and where they have w
     lengths: Ids,
     tolerance: float,
 ) -> tuple[Ids, NDArray[np.bool_]]:
-    """Those of packed sentences: see `crfviz.chain.engine.packing`.
+    """Return those of packed sentences: see `crfviz.chain.engine.packing`.
 
     Args:
         emissions: (N, K) in rows.
@@ -169,7 +169,7 @@ def _next(numbers: Row, begin: int, value: float, place: int) -> int:
 
 @helper
 def _weigh(ways: Row, tolerance: float, losses: Row) -> int:
-    """What each way loses against the best one, and the lowest tag that loses nothing."""
+    """Return what each way loses against the best one, and the lowest tag that loses nothing."""
     best, first = -math.inf, 0
     for way in ways:
         best = max(best, way)
@@ -185,7 +185,7 @@ def _weigh(ways: Row, tolerance: float, losses: Row) -> int:
 def _choices(
     emissions: Table, transitions: Table, start: Row, end: Row, tolerance: float
 ) -> tuple[Pairs, Tags, float]:
-    """What each choice of a tag before loses, the best one, and the score of the best path.
+    """Return what each choice of a tag before loses, the best one, and the score of the best path.
 
     From the end on: row 0 chooses the last tag, from no tag in particular, row s that before word
     T-s.
@@ -231,7 +231,7 @@ def _other(losses: Pairs, first: Tags, path: Ids, at: int, tag: int) -> int:
 def k_best(
     emissions: Table, transitions: Table, start: Row, end: Row, tolerance: float, k: int
 ) -> tuple[float, Row, Tags]:
-    """The search of `crfviz.chain.decoding.k_best`, step by step and in its order.
+    """Return the search of `crfviz.chain.decoding.k_best`, step by step and in its order.
 
     Returns:
         The score of the best path, what each path loses against it, at most (k,), and the paths

@@ -1,4 +1,4 @@
-"""Sums over all paths: what `exponentials`, `sweeps` and `tables` of the engine do by arrays."""
+"""Compiled sums over all paths: (T, K) tables of one chain, and sweeps of packed rows (N, K)."""
 
 import math
 
@@ -87,7 +87,7 @@ def _times(row: Row, word: Row, here: Row) -> None:
 
 @helper
 def _least(table: Table) -> float:
-    """The least positive number."""
+    """Return the least positive number."""
     least = math.inf
     for row in table:
         for number in row:
@@ -154,7 +154,7 @@ def sweeps(  # noqa: PLR0913 - a batch is four tables, and where they have what
     lengths: Ids,
     stride: int,
 ) -> tuple[Table, Table, Table, Table]:
-    """Both of packed sentences: see `crfviz.chain.engine.sweeps` and `packed`.
+    """Return both of packed sentences: see `crfviz.chain.engine.sweeps` and `packed`.
 
     Args:
         words: (N, K) in rows.
@@ -214,7 +214,7 @@ def _meet(
 def tables(
     emissions: Table, transitions: Table, start: Row, end: Row, widest: float, half: float
 ) -> tuple[bool, float, Table, Table, Table, Pairs]:
-    """Both sweeps by products with the checks of `exponentials`, before and after.
+    """Return both sweeps by products with the checks of `exponentials`, before and after.
 
     Returns:
         Whether products are exact; if so log Z, log α, log β, (T, K) marginals and (T-1, K, K)

@@ -10,9 +10,8 @@ from crfviz.annotations.teaching import teach as teaching
 from crfviz.annotations.teaching.gains import gain
 from crfviz.annotations.teaching.learning import Lesson
 from crfviz.annotations.teaching.teach import finished, hold_out, teach, teachable
-from crfviz.corpus.excerpts import EXCERPTS
 from crfviz.exceptions import CrfvizError, FormatError, ModelError, UnknownTagError
-from crfviz.taggers.registry import load_tagger
+from crfviz.taggers.registry import EXCERPTS, load_tagger
 from crfviz.text.sentences import Sentence
 from tests.support import oracle
 from tests.support.fake_tagger import FakeTagger

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfviz.corpus.counts.exact import UNIT, added, fixed
-from crfviz.corpus.counts.tally import Counted, as_json, from_json, merge, tally_of
+from crfviz.corpus.counts.run_counts import CountedRun, as_json, count_run, from_json, merge
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.analysis import full_record, tables_of
-from crfviz.corpus.tables.two_models import compared, merge_comparisons
+from crfviz.corpus.tables.report import full_record, tables_of
+from crfviz.corpus.tables.two_models import compare_runs, merge_comparisons
 from tests.support.tagged import NER, NER_SENTENCES, POS, POS_SENTENCES
 
 CORPORA = {"pos": (POS, POS_SENTENCES * 2), "ner": (NER, NER_SENTENCES * 2)}
@@ -39,7 +39,7 @@ def one_at_a_time():
 @pytest.fixture(scope="module")
 def whole(one_at_a_time):  # noqa: ARG001
     return {
-        (name, most): tally_of(run(tagger, sentences, most_kept=most))
+        (name, most): count_run(run(tagger, sentences, most_kept=most))
         for name, (tagger, sentences) in CORPORA.items()
         for most in (MOST, 1000)
     }
@@ -54,7 +54,7 @@ def whole(one_at_a_time):  # noqa: ARG001
 def test_the_merge_of_any_parts_is_the_whole(whole, cuts, name, most):
     tagger, sentences = CORPORA[name]
     tallies = [
-        from_json(as_json(tally_of(run(tagger, part, most_kept=most))))
+        from_json(as_json(count_run(run(tagger, part, most_kept=most))))
         for part in parts_of(sentences, cuts)
     ]
     assert timeless(merge(tallies)) == timeless(whole[name, most])
@@ -63,10 +63,10 @@ def test_the_merge_of_any_parts_is_the_whole(whole, cuts, name, most):
 @pytest.mark.parametrize("name", CORPORA)
 def test_the_tables_of_a_merge_are_those_of_one_run(whole, name):
     tagger, sentences = CORPORA[name]
-    both = merge(tally_of(run(tagger, part)) for part in parts_of(sentences, [3, 7]))
-    found = Counted(tagger, replace(both, most=1000))
+    both = merge(count_run(run(tagger, part)) for part in parts_of(sentences, [3, 7]))
+    found = CountedRun(tagger, replace(both, most=1000))
     tables = tables_of(found)
-    one = tables_of(Counted(tagger, whole[name, 1000]))
+    one = tables_of(CountedRun(tagger, whole[name, 1000]))
     for table in (tables["decoders"], one["decoders"]):
         for row in table:
             row.pop("microseconds")
@@ -81,7 +81,7 @@ def test_parts_of_a_comparison_are_the_whole():
     sentences = POS_SENTENCES * 2
 
     def comparison(part):
-        return compared(run(POS, part), run(lazy, part), part, most=3)
+        return compare_runs(run(POS, part), run(lazy, part), part, most=3)
 
     whole = comparison(sentences)
     for cut in range(1, len(sentences)):

@@ -7,8 +7,7 @@ import pytest
 from crfviz.corpus.run.errors import judge_entities
 from crfviz.corpus.run.results import Smallest
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.analysis import full_record, tables_of
-from crfviz.corpus.tables.report import notes
+from crfviz.corpus.tables.report import full_record, notes, tables_of
 from crfviz.text.sentences import Sentence
 from crfviz.views.figures.error_report import html_report
 from tests.support import oracle

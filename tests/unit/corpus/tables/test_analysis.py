@@ -11,17 +11,15 @@ from scipy.stats import binomtest
 from seqeval.metrics import f1_score
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from crfviz.corpus.counts.certainty import doubts_of
-from crfviz.corpus.counts.parts import dimensions_of
-from crfviz.corpus.counts.tally import tally_of
+from crfviz.corpus.counts.exact import doubts_of
+from crfviz.corpus.counts.run_counts import count_run, dimensions_of
 from crfviz.corpus.metrics import mcnemar
 from crfviz.corpus.run.results import EVERY_DECODER
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import as_csv
-from crfviz.corpus.tables.analysis import full_record, tables_of
-from crfviz.corpus.tables.errors import conll
-from crfviz.corpus.tables.reliability import coverage_table
-from crfviz.corpus.tables.slices import slice_table
+from crfviz.corpus.tables.accuracy import coverage_table
+from crfviz.corpus.tables.errors import conll, slice_table
+from crfviz.corpus.tables.report import full_record, tables_of
 from crfviz.text.sentences import Sentence
 from tests.support import oracle
 from tests.support.fake_tagger import FakeTagger
@@ -109,7 +107,7 @@ def test_tags_agree_with_scikit_learn(pos):
             value, low, high = (rows[tag][name + end] for end in ("", "_low", "_high"))
             assert value == pytest.approx(wanted[column][k], abs=1e-12)
             assert low <= value <= high
-    assert tally_of(pos).confusion == confusion_matrix(gold, guess, labels=POS.tags).tolist()
+    assert count_run(pos).confusion == confusion_matrix(gold, guess, labels=POS.tags).tolist()
 
 
 def test_entities_agree_with_seqeval(ner):
@@ -274,7 +272,7 @@ def test_coverage_of_many_words_is_that_of_their_exact_order():
     sure = 1 - dice.random(5000) ** 6
     right = dice.random(5000) < sure
     doubts, least = doubts_of(sure, right)
-    tally = replace(tally_of(run(POS, POS_SENTENCES)), doubts=doubts, least=least)
+    tally = replace(count_run(run(POS, POS_SENTENCES)), doubts=doubts, least=least)
     tally.size["words"] = 5000
     exact, doubt = right[np.argsort(-sure)], np.sort(1 - sure)
     for row in coverage_table(tally):

@@ -3,10 +3,10 @@ import math
 
 import pytest
 
-from crfviz.corpus.counts.certainty import expected_error
-from crfviz.corpus.counts.tally import tally_of
+from crfviz.corpus.counts.exact import expected_error
+from crfviz.corpus.counts.run_counts import count_run
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.decoders import DECODERS, decoder_scores
+from crfviz.corpus.tables.accuracy import DECODERS, decoder_scores
 from crfviz.corpus.tables.report import (
     BEGIN,
     END,
@@ -50,7 +50,7 @@ PEOPLE_SENTENCES = [
 def evaluate(tagger, sentences):
     """The scores of each decoder."""
     results = run(tagger, sentences)
-    tally = tally_of(results)
+    tally = count_run(results)
     return {name: decoder_scores(tally, name) for name in DECODERS}
 
 
@@ -117,7 +117,7 @@ def test_calibration_is_that_of_enumerated_probabilities():
         path = oracle.allowed(chain)[0][0]
         sentences.append((oracle.probability(chain, path), list(path) == gold))
     results = run(LETTERS, LETTER_SENTENCES)
-    found = {name: expected_error(bins) for name, bins in tally_of(results).bins.items()}
+    found = {name: expected_error(bins) for name, bins in count_run(results).bins.items()}
     assert found["words"] == pytest.approx(plain_calibration_error(words), abs=1e-9)
     assert found["sentences"] == pytest.approx(plain_calibration_error(sentences), abs=1e-9)
     record = as_record(results, "x")

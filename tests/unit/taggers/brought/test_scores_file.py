@@ -11,7 +11,7 @@ import pytest
 
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.draft import MOST_SENTENCES, MOST_TAGS, MOST_WORDS
+from crfviz.taggers.brought.parsed_model import MAX_SENTENCES, MAX_TAGS, MAX_WORDS
 from crfviz.taggers.brought.tagger import ImportedTagger
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from tests.support import oracle
@@ -302,19 +302,19 @@ BAD = {
     "too many tags": (
         as_json(
             {
-                "emissions": [[0] * (MOST_TAGS + 1)],
-                "transitions": [[0] * (MOST_TAGS + 1)] * (MOST_TAGS + 1),
+                "emissions": [[0] * (MAX_TAGS + 1)],
+                "transitions": [[0] * (MAX_TAGS + 1)] * (MAX_TAGS + 1),
             }
         ),
-        f"has {MOST_TAGS + 1} tags; up to {MOST_TAGS}",
+        f"has {MAX_TAGS + 1} tags; up to {MAX_TAGS}",
     ),
     "too many words": (
-        as_json({**SENTENCE, "emissions": [[0, 0]] * (MOST_WORDS + 1)}),
-        f"at most {MOST_WORDS} words",
+        as_json({**SENTENCE, "emissions": [[0, 0]] * (MAX_WORDS + 1)}),
+        f"at most {MAX_WORDS} words",
     ),
     "too many sentences": (
-        as_json(sentences=[{"emissions": [[0]]}] * (MOST_SENTENCES + 1)),
-        f"at most {MOST_SENTENCES:,} sentences, got more",
+        as_json(sentences=[{"emissions": [[0]]}] * (MAX_SENTENCES + 1)),
+        f"at most {MAX_SENTENCES:,} sentences, got more",
     ),
     "lengths that do not fit": (
         padded(batch_first=True, lengths=np.array([3, 9])),

@@ -13,10 +13,19 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.corpus.training.hmm import HmmRecipe, count
 from crfviz.exceptions import ModelError
-from crfviz.taggers.hmm.estimate import ANY, Events, Smoothing, class_names, estimate, parent
-from crfviz.taggers.hmm.tagger import HmmTagger, load_hmm, save_hmm
+from crfviz.taggers.hmm import (
+    ANY,
+    Events,
+    HmmTagger,
+    Smoothing,
+    class_names,
+    estimate,
+    load_hmm,
+    parent,
+    save_hmm,
+)
 from crfviz.taggers.storage import read_arrays, write_arrays
-from crfviz.taggers.textbook.markov import HiddenMarkov
+from crfviz.taggers.textbook import HiddenMarkov
 from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence
 from tests.support.paths import EXCERPT

@@ -1,8 +1,7 @@
 import pytest
 import torch
 
-from crfviz.taggers.neural.network import ARCHITECTURES, Network, initialise
-from crfviz.taggers.neural.vocabulary import build_vocabulary
+from crfviz.taggers.neural.network import ARCHITECTURES, Network, build_vocabulary, initialise
 from tests.support.close import assert_close
 from tests.support.tiny_tagger import SENTENCES, SIZES
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from crfviz.exceptions import EmptySentenceError
-from crfviz.taggers.neural.vocabulary import BEGIN, END, PADDING, UNKNOWN, build_vocabulary
+from crfviz.taggers.neural.network import BEGIN, END, PADDING, UNKNOWN, build_vocabulary
 
 VOCABULARY = build_vocabulary(
     [["the", "dog", "."], ["The", "cat", "."], ["a@b.org", "@bob", "@eve"]],

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 from crfviz.exceptions import ModelError
-from crfviz.taggers.perceptron.features import NUM_FEATURES, feature_keys, rows_of, word_keys
-from crfviz.taggers.perceptron.tagger import (
+from crfviz.taggers.perceptron import (
+    NUM_FEATURES,
     Perceptron,
     PerceptronTagger,
+    feature_keys,
     load_perceptron,
     pack,
+    rows_of,
     save_perceptron,
     unpack,
+    word_keys,
 )
 from crfviz.taggers.storage import read_arrays, write_arrays
 

@@ -11,8 +11,7 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward, normalise
 from crfviz.exceptions import EmptySentenceError, ModelError, UnknownObservationError
 from crfviz.taggers.registry import SHIPPED, load_tagger
-from crfviz.taggers.textbook.markov import ConditionalMarkov
-from crfviz.taggers.textbook.tagger import TextbookTagger
+from crfviz.taggers.textbook import ConditionalMarkov, TextbookTagger
 from tests.support.close import assert_close
 from tests.support.icecream import DIARY, ice_cream
 

@@ -8,7 +8,7 @@ import pytest
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.corpus.tables.report import full_record, tables_of
 from crfviz.text.sentences import Sentence
 from crfviz.views.figures.error_report import html_report
 from crfviz.views.figures.lattice import lattice_html

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from crfviz.corpus.tables.decoders import TITLES
+from crfviz.corpus.tables.accuracy import TITLES
 from crfviz.taggers.registry import SHIPPED
 from crfviz.views.figures.models import (
     DIGITS,

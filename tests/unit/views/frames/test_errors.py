@@ -3,7 +3,7 @@ import re
 import pytest
 
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.tables.analysis import full_record, tables_of
+from crfviz.corpus.tables.report import full_record, tables_of
 from crfviz.text.sentences import Sentence
 from crfviz.views.figures.error_report import html_report
 from crfviz.views.frames.errors import ABOUT, error_frame, formats

@@ -1,4 +1,4 @@
-"""A draft checked in every part: the model that it would be, and what had to be assumed."""
+"""Validation of a parsed model, and the notes on what was assumed."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,27 +10,25 @@ import numpy as np
 from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.taggers.brought.arrays import shared_steps, with_arrays
-from crfviz.taggers.brought.draft import (
+from crfviz.taggers.brought.parsed_model import (
     LONGEST_TAG,
     LONGEST_WORD,
-    MOST_SAID,
-    MOST_TAGS,
-    MOST_WORDS,
+    MAX_SAID,
+    MAX_TAGS,
+    MAX_WORDS,
     STEPS,
-    Draft,
-    Part,
+    ParsedModel,
     Reading,
-    good_parts,
+    SentenceScores,
+    readable_sentences,
     require_scores,
     require_words,
 )
-from crfviz.taggers.brought.given import GivenScores, Scores
-from crfviz.taggers.brought.probabilities import Logarithms, unnormalised
-from crfviz.taggers.brought.tagger import save_imported
+from crfviz.taggers.brought.score_arrays import Logarithms, shared_steps, unnormalised, with_arrays
+from crfviz.taggers.brought.tagger import Scores, ScoreSet, save_imported
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.tagger import HMM
-from crfviz.text.lines import shown
+from crfviz.text.files import abbreviate
 from crfviz.text.schemes import BIO, could_be_bio
 
 RESERVED = (START, END)  # rows of the matrix; a tag of this name could not be told from them
@@ -41,8 +39,8 @@ _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
 @dataclass(frozen=True, eq=False)
-class Understood:
-    """What was read out of somebody's files, to be looked at before it is used."""
+class ValidatedModel:
+    """A checked upload, shown before it is saved."""
 
     kind: str  # what the files are, for people
     family: str
@@ -55,8 +53,8 @@ class Understood:
     left_out: tuple[str, ...] = ()  # how many sentences, and what is wrong with the first few
 
 
-def understand(draft: Draft, reading: Reading) -> Understood:
-    """Check a draft; sentences with something wrong in them are left out, and said.
+def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
+    """Validate a parsed model; sentences with errors are skipped and reported.
 
     Raises:
         FormatError: nothing is left, or what all sentences share does not fit; says in which
@@ -64,23 +62,25 @@ def understand(draft: Draft, reading: Reading) -> Understood:
     """
     require_scores(sum(map(_size, draft.parts)))
     shared = shared_steps(draft, reading)
-    parts, wrong = good_parts(draft.parts, lambda part: with_arrays(draft, part, shared, reading))
+    parts, wrong = readable_sentences(
+        draft.parts, lambda part: with_arrays(draft, part, shared, reading)
+    )
     if not parts:
         raise FormatError("Expected at least one sentence, got none.")
-    require_scores(_kept_size(parts))
+    require_scores(_stored_size(parts))
     require_words(sum(len(part.emissions) for part in parts))
     tags = _tags(draft, parts[0].emissions.shape[1])
     rough: tuple[str, ...] = ()
     if draft.probabilities:
         rough = () if reading.normalise else unnormalised(parts, tags)
         logarithms = Logarithms(shared, normalise=reading.normalise)
-        parts, rows = good_parts(parts, logarithms.of)
+        parts, rows = readable_sentences(parts, logarithms.of)
         wrong += rows
-    given, zeros = GivenScores(tags), np.zeros(len(tags))
+    given, zeros = ScoreSet(tags), np.zeros(len(tags))
     twice: list[str] = []
     alone = len(draft.parts) == 1
 
-    def add(part: Part) -> Part:
+    def add(part: SentenceScores) -> SentenceScores:
         words = _words(part, "" if alone else f"{part.where.split()[-1]}.")
         gold = _gold(part, tags)
         if given.knows(words):
@@ -89,7 +89,7 @@ def understand(draft: Draft, reading: Reading) -> Understood:
             given.add(words, _checked(part, tags, words, zeros), gold)
         return part
 
-    _, rows = good_parts(parts, add)
+    _, rows = readable_sentences(parts, add)
     wrong += rows
     scheme = BIO if reading.bio else draft.scheme
     if scheme is not None and not could_be_bio(tags):
@@ -97,7 +97,7 @@ def understand(draft: Draft, reading: Reading) -> Understood:
     family = HMM if draft.probabilities and not rough else draft.family
     kind = draft.kind
     left_out = _left_out([*draft.left_out, *wrong], len(given))
-    notes = [*draft.notes, *_assumed(draft), *_said_twice(twice)]
+    notes = [*draft.notes, *_assumption_notes(draft), *_duplicate_notes(twice)]
 
     def write(folder: Path) -> None:
         save_imported(folder, given, family, scheme)
@@ -105,28 +105,28 @@ def understand(draft: Draft, reading: Reading) -> Understood:
         about = f"{kind}. Scores of given sentences; no others can be scored."
         (folder / CARD_FILE).write_text(f"# Given scores\n\n{about}\n\n{listed}", encoding="utf-8")
 
-    return Understood(kind, family, tags, scheme, given, tuple(notes), rough, write, left_out)
+    return ValidatedModel(kind, family, tags, scheme, given, tuple(notes), rough, write, left_out)
 
 
 def _left_out(wrong: Sequence[str], kept: int) -> tuple[str, ...]:
-    """How many sentences are left out, and what is wrong with the first few."""
+    """Return how many sentences are left out, and what is wrong with the first few."""
     if not wrong:
         return ()
     number = f"{len(wrong):,} of {len(wrong) + kept:,} sentences are left out:"
-    more = (f"and {len(wrong) - MOST_SAID:,} more",) if len(wrong) > MOST_SAID else ()
-    return (number, *wrong[:MOST_SAID], *more)
+    more = (f"and {len(wrong) - MAX_SAID:,} more",) if len(wrong) > MAX_SAID else ()
+    return (number, *wrong[:MAX_SAID], *more)
 
 
-def _said_twice(places: Sequence[str]) -> list[str]:
+def _duplicate_notes(places: Sequence[str]) -> list[str]:
     if not places:
         return []
-    more = f" and {len(places) - MOST_SAID:,} more" if len(places) > MOST_SAID else ""
-    named = f"{', '.join(places[:MOST_SAID])}{more}"
+    more = f" and {len(places) - MAX_SAID:,} more" if len(places) > MAX_SAID else ""
+    named = f"{', '.join(places[:MAX_SAID])}{more}"
     return [f"The words of {named} are those of an earlier one: left out."]
 
 
-def _assumed(draft: Draft) -> list[str]:
-    """What the file leaves open, and what was taken instead."""
+def _assumption_notes(draft: ParsedModel) -> list[str]:
+    """Return what the file leaves open, and what was taken instead."""
     notes = []
     if draft.tags is None:
         notes.append("The tags are not named: they are called by their ids.")
@@ -143,9 +143,9 @@ def _assumed(draft: Draft) -> list[str]:
     return notes
 
 
-def _tags(draft: Draft, number: int) -> tuple[str, ...]:
-    if number > MOST_TAGS:
-        raise FormatError(f"The model has {number} tags; up to {MOST_TAGS} can be drawn legibly.")
+def _tags(draft: ParsedModel, number: int) -> tuple[str, ...]:
+    if number > MAX_TAGS:
+        raise FormatError(f"The model has {number} tags; up to {MAX_TAGS} can be drawn legibly.")
     if draft.tags is None:
         return tuple(map(str, range(number)))
     names = [_tag_name(tag) for tag in draft.tags]
@@ -157,10 +157,10 @@ def _tags(draft: Draft, number: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _words(part: Part, prefix: str) -> tuple[str, ...]:
+def _words(part: SentenceScores, prefix: str) -> tuple[str, ...]:
     number = len(part.emissions)
-    if number > MOST_WORDS:
-        raise FormatError(f"{part.where}: at most {MOST_WORDS} words can be read, got {number}.")
+    if number > MAX_WORDS:
+        raise FormatError(f"{part.where}: at most {MAX_WORDS} words can be read, got {number}.")
     if part.tokens is None:
         return tuple(f"{prefix}{position}" for position in range(1, number + 1))
     if len(part.tokens) != number:
@@ -171,7 +171,7 @@ def _words(part: Part, prefix: str) -> tuple[str, ...]:
     return tuple(_name(word, f"{part.where}: word", LONGEST_WORD) for word in part.tokens)
 
 
-def _gold(part: Part, tags: tuple[str, ...]) -> Gold:
+def _gold(part: SentenceScores, tags: tuple[str, ...]) -> Gold:
     if part.gold is None:
         return None
     gold = tuple(_tag_name(tag) for tag in part.gold)
@@ -181,7 +181,7 @@ def _gold(part: Part, tags: tuple[str, ...]) -> Gold:
         )
     unknown = next((tag for tag in gold if tag not in tags), None)
     if unknown is not None:
-        raise FormatError(f"{part.where}: the gold tag {shown(unknown)} is none of the tags.")
+        raise FormatError(f"{part.where}: the gold tag {abbreviate(unknown)} is none of the tags.")
     return gold
 
 
@@ -191,18 +191,20 @@ def _tag_name(text: str) -> str:
 
 
 def _name(text: str, what: str, longest: int) -> str:
-    """A name that a link and a text box can hold: blanks become _."""
+    """Return a name that a link and a text box can hold: blanks become _."""
     name = _BLANKS.sub("_", text.strip())
     if not name or len(name) > longest:
         raise FormatError(
-            f"{what}: expected a name of 1 to {longest:,} characters, got {shown(text)} with "
+            f"{what}: expected a name of 1 to {longest:,} characters, got {abbreviate(text)} with "
             f"{len(name):,}."
         )
     return name
 
 
-def _checked(part: Part, tags: tuple[str, ...], words: tuple[str, ...], zeros: Array) -> Scores:
-    """The scores of a sentence, if a chain can be made of them."""
+def _checked(
+    part: SentenceScores, tags: tuple[str, ...], words: tuple[str, ...], zeros: Array
+) -> Scores:
+    """Return the scores of a sentence, if a chain can be made of them."""
     start, end = (zeros if table is None else table for table in (part.start, part.end))
     scores = part.emissions, part.transitions, start, end
     try:
@@ -212,13 +214,13 @@ def _checked(part: Part, tags: tuple[str, ...], words: tuple[str, ...], zeros: A
     return scores
 
 
-def _size(part: Part) -> int:
-    """The numbers of a sentence's own arrays; lists have been counted as they were read."""
+def _size(part: SentenceScores) -> int:
+    """Return the numbers of a sentence's own arrays; lists have been counted as they were read."""
     tables = (getattr(part, name) for name in ("emissions", *STEPS))
     return sum(int(table.size) for table in tables if isinstance(table, np.ndarray))
 
 
-def _kept_size(parts: Sequence[Part]) -> int:
+def _stored_size(parts: Sequence[SentenceScores]) -> int:
     """The numbers of a model as it is kept: what not all sentences share is kept for each."""
     size: int = sum(part.emissions.size for part in parts)
     for name in STEPS:

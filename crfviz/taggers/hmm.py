@@ -1,4 +1,4 @@
-"""What an HMM sees of a word, and from counts of it to probabilities.
+"""Hidden Markov model: smoothed estimates from counts, and the tagger.
 
 It sees a form that it knows, or a class of forms that it does not. An unknown word belongs to
 exactly one class, the most specific that is listed: its shape with its last three letters, two,
@@ -18,17 +18,40 @@ every count.
 Source:
     Brants (2000), section 2.3, for unknown words by their endings, and for Bayes' rule; Good (1953)
     for the share of the unknown.
+
+The folder has config.json, vocabulary.json and model.safetensors. It holds counts, as whole
+numbers; the probabilities are worked out when it is loaded.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import ModelError
 from crfviz.taggers.features import SHAPES, form, shape
-from crfviz.taggers.textbook.markov import HiddenMarkov
+from crfviz.taggers.folder import SentenceTagger
+from crfviz.taggers.storage import (
+    VOCABULARY_FILE,
+    WEIGHTS_FILE,
+    read_arrays,
+    read_header,
+    read_json_object,
+    read_names,
+    require_array,
+    require_positive,
+    write_arrays,
+    write_header,
+    write_vocabulary,
+)
+from crfviz.taggers.tagger import HMM
+from crfviz.taggers.textbook import HiddenMarkov
+from crfviz.text.schemes import scheme_of
 
 LONGEST_ENDING = 3  # letters
 ANY = ""  # the class of all unknown words
@@ -55,7 +78,7 @@ class Events:
         return len(self.words) + self.word_class(spelled)
 
     def word_class(self, spelled: str) -> int:
-        """Index into `classes` of the most specific class of a form."""
+        """Return index into `classes` of the most specific class of a form."""
         return next(
             self._class_ids[name]
             for name in reversed(class_names(spelled))
@@ -72,7 +95,7 @@ class Events:
 
 
 def class_names(spelled: str) -> list[str]:
-    """All classes of a form, the most general first.
+    """Return all classes of a form, the most general first.
 
     >>> class_names("Doing")
     ['', 'title', 'title -g', 'title -ng', 'title -ing']
@@ -83,7 +106,7 @@ def class_names(spelled: str) -> list[str]:
 
 
 def parent(name: str) -> str:
-    """The class one step more general.
+    """Return the class one step more general.
 
     >>> parent("title -ing"), parent("title -g"), parent("title")
     ('title -ng', 'title', '')
@@ -155,3 +178,96 @@ def _by_class(events: Events, counts: TagCounts, weight: float) -> Counts:
             above = parent(above)
         by_class[index] = (row + weight * by_class[ids[above]]) / (row.sum() + weight)
     return by_class
+
+
+@dataclass(frozen=True, eq=False)
+class CountedHmm:
+    """What the folder holds."""
+
+    tags: tuple[str, ...]
+    events: Events
+    counts: TagCounts
+    smoothing: Smoothing
+
+
+class HmmTagger(SentenceTagger):
+    """A counted HMM from a model folder."""
+
+    family = HMM
+    probabilistic = True
+
+    def __init__(self, folder: Path) -> None:
+        model = load_hmm(folder)
+        super().__init__(folder, model.tags, scheme_of(model.tags))
+        self.events = model.events
+        self.chain = estimate(model.tags, model.events, model.counts, model.smoothing)
+
+    def _score(self, words: tuple[str, ...]) -> Potentials:
+        """Return the logarithms of the probabilities."""
+        return self.chain.potentials([self.events.event(word) for word in words], words)
+
+
+def save_hmm(folder: Path, model: CountedHmm) -> None:
+    """Write the three files of the folder, which is made if need be."""
+    write_header(folder, HMM, {"tags": list(model.tags), "smoothing": asdict(model.smoothing)})
+    write_vocabulary(folder, {"words": model.events.words, "classes": model.events.classes})
+    arrays = {name: table.astype(np.uint32) for name, table in vars(model.counts).items()}
+    arrays["words"] = _narrow(arrays["words"])
+    arrays["classes"] = _narrow(arrays["classes"])
+    write_arrays(folder / WEIGHTS_FILE, arrays)
+
+
+def load_hmm(folder: Path) -> CountedHmm:
+    """Read and check the folder."""
+    path, content, tags = read_header(folder, HMM)
+    events = _events(folder / VOCABULARY_FILE)
+    weights = folder / WEIGHTS_FILE
+    arrays = read_arrays(weights)
+    K, V, C = len(tags), len(events.words), len(events.classes)
+    shapes: dict[str, tuple[int, ...]] = {
+        "words": (V, K),
+        "word_classes": (V,),
+        "classes": (C, K),
+        "hapaxes": (C,),
+        "start": (K,),
+        "transitions": (K, K),
+        "end": (K,),
+    }
+    counts: dict[str, Any] = {}
+    for name, expected in shapes.items():
+        table = require_array(weights, arrays, name, expected, "uint")
+        counts[name] = table.astype(np.int64 if name == "word_classes" else np.float64)
+    if V and arrays["word_classes"].max() >= C:
+        raise ModelError(f"{weights}: tensor 'word_classes' must be below {C}")
+    return CountedHmm(tags, events, TagCounts(**counts), _smoothing(path, content.get("smoothing")))
+
+
+def _events(path: Path) -> Events:
+    content = read_json_object(path)
+    words = read_names(path, content, "words", least=0)
+    classes = content.get("classes")
+    if not isinstance(classes, list) or classes[:1] != [ANY]:
+        raise ModelError(f"{path}: field 'classes' must be a list that begins with an empty text")
+    rest = read_names(path, {"classes": classes[1:]}, "classes", least=0)
+    places = {name: index for index, name in enumerate(rest)}
+    for index, name in enumerate(rest):
+        if places.get(parent(name), -1) > index:
+            raise ModelError(f"{path}: field 'classes' must list {parent(name)!r} before {name!r}")
+    return Events(words, (ANY, *rest))
+
+
+def _smoothing(path: Path, value: object) -> Smoothing:
+    names = [field.name for field in fields(Smoothing)]
+    if not isinstance(value, dict) or set(value) != set(names):
+        raise ModelError(f"{path}: field 'smoothing' must have the keys {', '.join(names)}")
+    return Smoothing(
+        **{
+            name: require_positive(path, f"smoothing.{name}", number)
+            for name, number in value.items()
+        }
+    )
+
+
+def _narrow(table: Any) -> Any:  # noqa: ANN401 - NumPy's dtypes
+    """Return the table in two bytes a count where they suffice."""
+    return table.astype(np.uint16) if table.max(initial=0) <= np.iinfo(np.uint16).max else table

@@ -1,4 +1,4 @@
-"""Errors and doubtful entities as rows, with their words; sentences and positions count from 1."""
+"""Table rows of errors and suspected entities; sentences and positions count from 1."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,8 +7,8 @@ from crfviz.corpus.table import Table, TableRow
 from crfviz.text.sentences import Sentence
 
 
-def around(words: Sequence[str], first: int, last: int, beside: int = 3) -> str:
-    """Some words in brackets, with those beside them.
+def words_in_context(words: Sequence[str], first: int, last: int, beside: int = 3) -> str:
+    """Return some words in brackets, with their neighbours.
 
     >>> around("so we walked home slowly in the rain".split(), 4, 4)
     '… we walked home [slowly] in the rain'
@@ -25,13 +25,13 @@ def around(words: Sequence[str], first: int, last: int, beside: int = 3) -> str:
 
 
 def error_table(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> Table:
-    """One row for each error, with the words; sentences and positions count from 1."""
+    """Return one row for each error, with the words; sentences and positions count from 1."""
     return [
         {
             "sentence": error.sentence + 1,
             "position": error.first + 1,
             "words": " ".join(words[error.first : error.last + 1]),
-            "around": around(words, error.first, error.last),
+            "around": words_in_context(words, error.first, error.last),
             "gold": " ".join(error.gold),
             "predicted": " ".join(error.predicted),
             "kind": error.triage.kind,
@@ -52,13 +52,13 @@ def error_table(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> T
 def entity_suspect_table(
     suspects: Sequence[EntitySuspect], sentences: Mapping[int, Sentence]
 ) -> Table:
-    """One row for each; sentences and positions count from 1."""
+    """Return one row for each; sentences and positions count from 1."""
     return [
         {
             "sentence": suspect.sentence + 1,
             "position": suspect.span.start + 1,
             "words": " ".join(words[suspect.span.start : suspect.span.end]),
-            "around": around(words, suspect.span.start, suspect.span.end - 1),
+            "around": words_in_context(words, suspect.span.start, suspect.span.end - 1),
             "type": suspect.span.type,
             "only_in": "gold" if suspect.in_gold else "prediction",
             "p_entity": suspect.probability,
@@ -71,7 +71,7 @@ def entity_suspect_table(
 
 
 def suspicion_of(row: TableRow) -> tuple[float, ...]:
-    """Rows of errors by how much they speak against gold; as `results.suspicion`."""
+    """Return the sort key of an error row; as `results.suspicion`."""
     p_gold, p_predicted, *place = (
         float(row[name] or 0) for name in ("p_gold", "p_predicted", "sentence", "position")
     )
@@ -79,6 +79,6 @@ def suspicion_of(row: TableRow) -> tuple[float, ...]:
 
 
 def doubt_of(row: TableRow) -> tuple[float, ...]:
-    """Rows of suspected entities by how much they speak against gold; as `EntitySuspect.order`."""
+    """Return the sort key of a suspected entity's row; as `EntitySuspect.order`."""
     doubt, *place = (float(row[name] or 0) for name in ("doubt", "sentence", "position"))
     return -doubt, *place, float(row["only_in"] == "gold")

@@ -1,4 +1,4 @@
-"""What a file says, before it is checked: sentences with scores, and what they share.
+"""Parsed but unchecked content of an uploaded model, and the limits of uploads.
 
 The limits bound what people bring: beyond them nobody sees anything, and the server suffers.
 """
@@ -9,18 +9,19 @@ from typing import Any, TypeVar
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.tagger import CRF
+from crfviz.text.archives import Archive
 
-MOST_BYTES = 20_000_000  # of all files of one model, as uploaded
-MOST_UNPACKED = 64_000_000  # bytes of all that an archive holds
-MOST_MEMBERS = 30_000  # files in an archive; each sentence may have six arrays
-MOST_SCORES = 5_000_000  # numbers of a model as it is kept: 40 MB
-MOST_SENTENCES = 20_000
-MOST_WORDS = 1000  # of a sentence
-MOST_TOKENS = 400_000  # words of all sentences
-MOST_TAGS = 200
+MAX_BYTES = 20_000_000  # of all files of one model, as uploaded
+MAX_UNPACKED = 64_000_000  # bytes of all that an archive holds
+MAX_MEMBERS = 30_000  # files in an archive; each sentence may have six arrays
+MAX_SCORES = 5_000_000  # numbers of a model as it is kept: 40 MB
+MAX_SENTENCES = 20_000
+MAX_WORDS = 1000  # of a sentence
+MAX_TOKENS = 400_000  # words of all sentences
+MAX_TAGS = 200
 LONGEST_TAG = 60  # characters
 LONGEST_WORD = 1000
-MOST_SAID = 5  # rows that do not sum to one, sentences that are left out
+MAX_SAID = 5  # rows that do not sum to one, sentences that are left out
 
 STEPS = ("transitions", "start", "end")  # the fields of `Steps`
 
@@ -37,8 +38,8 @@ class Steps:
 
 
 @dataclass(frozen=True, eq=False)
-class Part(Steps):
-    """One sentence; what is None is that of the whole file."""
+class SentenceScores(Steps):
+    """One sentence; a field that is None is shared by the whole file."""
 
     where: str  # "sentence 3", for messages
     emissions: Numbers  # (T, K)
@@ -47,11 +48,11 @@ class Part(Steps):
 
 
 @dataclass(frozen=True, eq=False)
-class Draft(Steps):
-    """A whole file, or several that belong together."""
+class ParsedModel(Steps):
+    """The content of one file, or of several that belong together."""
 
     kind: str  # what it is, for people
-    parts: Sequence[Part]
+    parts: Sequence[SentenceScores]
     tags: Sequence[str] | None = None  # K names
     probabilities: bool = False  # whether the numbers are probabilities, not scores
     family: str = CRF  # what the scores are, where they are no probabilities
@@ -74,16 +75,18 @@ Item = TypeVar("Item")
 
 
 class TooLargeError(FormatError):
-    """A whole model is too large; no sentence of it is to blame."""
+    """A whole model is too large; no single sentence causes it."""
 
 
-def good_parts(items: Iterable[Item], read: Callable[[Item], Part]) -> tuple[list[Part], list[str]]:
-    """The sentences that can be read, and what is wrong with each of the others.
+def readable_sentences(
+    items: Iterable[Item], read: Callable[[Item], SentenceScores]
+) -> tuple[list[SentenceScores], list[str]]:
+    """Return the sentences that can be read, and what is wrong with each of the others.
 
     Raises:
         FormatError: none can be read; says what is wrong with the first.
     """
-    parts: list[Part] = []
+    parts: list[SentenceScores] = []
     wrong: list[FormatError] = []
     for item in items:
         try:
@@ -92,9 +95,9 @@ def good_parts(items: Iterable[Item], read: Callable[[Item], Part]) -> tuple[lis
             raise
         except FormatError as error:
             wrong.append(error)
-        if len(parts) + len(wrong) > MOST_SENTENCES:
+        if len(parts) + len(wrong) > MAX_SENTENCES:
             raise TooLargeError(
-                f"Expected at most {MOST_SENTENCES:,} sentences, got more. Leave some out."
+                f"Expected at most {MAX_SENTENCES:,} sentences, got more. Leave some out."
             )
     if wrong and not parts:
         raise wrong[0]
@@ -102,34 +105,34 @@ def good_parts(items: Iterable[Item], read: Callable[[Item], Part]) -> tuple[lis
 
 
 def require_words(number: int) -> None:
-    """Refuse more words than a server should hold.
+    """Reject more words than the limit.
 
     Raises:
         FormatError: there are more in all sentences.
     """
-    if number > MOST_TOKENS:
+    if number > MAX_TOKENS:
         raise TooLargeError(
-            f"The sentences have {number:,} words, at most {MOST_TOKENS:,} can be brought: leave "
+            f"The sentences have {number:,} words, at most {MAX_TOKENS:,} can be brought: leave "
             "some out."
         )
 
 
 def require_scores(number: int) -> None:
-    """Refuse more scores than a server should hold; counted as they are kept, not as they came.
+    """Reject more stored scores than the limit.
 
     Raises:
         FormatError: there are more.
     """
-    if number > MOST_SCORES:
+    if number > MAX_SCORES:
         raise TooLargeError(
             f"The model would keep {number:,} scores, {8 * number / 1e6:,.0f} MB of float64; at "
-            f"most {MOST_SCORES:,}, {8 * MOST_SCORES / 1e6:,.0f} MB, can be brought: leave some "
+            f"most {MAX_SCORES:,}, {8 * MAX_SCORES / 1e6:,.0f} MB, can be brought: leave some "
             "sentences out."
         )
 
 
-def names_of(where: str, content: Mapping[str, Any], name: str) -> Sequence[str] | None:
-    """A field that is a list of strings, None where there is none.
+def text_list(where: str, content: Mapping[str, Any], name: str) -> Sequence[str] | None:
+    """Return a field that is a list of strings, None where there is none.
 
     Raises:
         FormatError: it is something else.
@@ -143,5 +146,14 @@ def names_of(where: str, content: Mapping[str, Any], name: str) -> Sequence[str]
 
 
 def steps_of(content: Mapping[str, Any], suffix: str = "") -> dict[str, Any]:
-    """The fields of `Steps` as a file has them, under their names with a suffix."""
+    """Return the fields of `Steps` as a file has them, under their names with a suffix."""
     return {name: content.get(f"{name}{suffix}") for name in STEPS}
+
+
+def open_archive(data: bytes) -> Archive:
+    """Return the archive, with the limits of what is brought.
+
+    Raises:
+        FormatError: it is damaged, holds too many files, or unpacks to too many bytes.
+    """
+    return Archive(data, most_members=MAX_MEMBERS, most_unpacked=MAX_UNPACKED)

@@ -1,4 +1,4 @@
-"""Names on the command line that may be misspelt: refused before anything is written."""
+"""Checks of names and paths on the command line, before anything is written."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -7,15 +7,15 @@ from itertools import chain
 from pathlib import Path
 
 from crfviz.exceptions import FormatError
-from crfviz.text.cleaning import asked_types, parse_types, words_by_type
+from crfviz.text.files import abbreviate
 from crfviz.text.formats import SentenceFile
-from crfviz.text.lines import shown
+from crfviz.text.sentences import parse_types, requested_types, words_by_type
 
-MOST_SHOWN = 8  # names
+MAX_SHOWN = 8  # names
 
 
 def require_known(what: str, name: str | None, names: Iterable[str]) -> None:
-    """Refuse a name that is not among those there are; None is no name.
+    """Reject an unknown name; None is accepted.
 
     Raises:
         FormatError: says which names are near, or which there are.
@@ -23,32 +23,32 @@ def require_known(what: str, name: str | None, names: Iterable[str]) -> None:
     known = sorted(set(names))
     if name is not None and name not in known:
         raise FormatError(
-            f"{what}: expected one that there is, got {shown(name)}; {near(name, known)}"
+            f"{what}: expected one that there is, got {abbreviate(name)}; {suggest(name, known)}"
         )
 
 
-def near(name: str, known: list[str]) -> str:
-    """The names that are most like one, or the first ones there are.
+def suggest(name: str, known: list[str]) -> str:
+    """Return a phrase with the most similar names, or the first known ones.
 
     >>> near("Ana", ["anna", "bo"]), near("x", ["anna", "bo"]), near("x", [])
     ("near are 'anna'", "there are 'anna', 'bo'", 'there are none')
     """
-    close = alike(name, known)
+    close = similar_names(name, known)
     if not known:
         return "there are none"
-    listed = ", ".join(map(shown, (close or known)[:MOST_SHOWN]))
-    more = "" if close or len(known) <= MOST_SHOWN else f" and {len(known) - MOST_SHOWN} more"
+    listed = ", ".join(map(abbreviate, (close or known)[:MAX_SHOWN]))
+    more = "" if close or len(known) <= MAX_SHOWN else f" and {len(known) - MAX_SHOWN} more"
     return f"{'near' if close else 'there'} are {listed}{more}"
 
 
-def alike(name: str, known: Iterable[str]) -> list[str]:
-    """The names that are like one, whatever their case, the nearest first."""
+def similar_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names similar to one, ignoring case, the nearest first."""
     by_name: dict[str, list[str]] = {}
     for each in known:
         by_name.setdefault(each.casefold(), []).append(each)
     return [
         each
-        for close in get_close_matches(name.casefold(), by_name, MOST_SHOWN)
+        for close in get_close_matches(name.casefold(), by_name, MAX_SHOWN)
         for each in by_name[close]
     ]
 
@@ -56,7 +56,7 @@ def alike(name: str, known: Iterable[str]) -> list[str]:
 def mapped_types(
     pairs: Sequence[str] | None, files: Sequence[SentenceFile]
 ) -> dict[str, str] | None:
-    """The entity types that `--map` renames and keeps; None without the option.
+    """Return the entity types that `--map` renames and keeps; None without the option.
 
     A type that no file has is said, as one map may be for many files.
 
@@ -70,29 +70,29 @@ def mapped_types(
     """
     if not pairs:
         return None
-    types, asked = parse_types(pairs), asked_types(pairs)
+    types, asked = parse_types(pairs), requested_types(pairs)
     there = words_by_type(chain.from_iterable(files))
     dropped = sorted(there.keys() - types.keys())
-    names = ", ".join(dict.fromkeys(str(file.path) for file in files[:MOST_SHOWN]))
+    names = ", ".join(dict.fromkeys(str(file.path) for file in files[:MAX_SHOWN]))
     if not there.keys() & types.keys():
-        told = "; ".join(f"{shown(old)}: {near(old, dropped)}" for old in asked)
+        told = "; ".join(f"{abbreviate(old)}: {suggest(old, dropped)}" for old in asked)
         raise FormatError(f"--map: no word in {names} has one of its types ({told})")
     missing = [old for old in asked if old not in there]
     for old in missing:
-        if alike(old, dropped):
+        if similar_names(old, dropped):
             raise FormatError(
-                f"--map: no word in {names} has the type {shown(old)}; {near(old, dropped)}, which "
-                f"would become O"
+                f"--map: no word in {names} has the type {abbreviate(old)}; "
+                f"{suggest(old, dropped)}, which would become O"
             )
     if missing:
-        became = f"; {', '.join(map(shown, dropped[:MOST_SHOWN]))} become O" * bool(dropped)
-        listed = ", ".join(map(shown, missing[:MOST_SHOWN]))
+        became = f"; {', '.join(map(abbreviate, dropped[:MAX_SHOWN]))} become O" * bool(dropped)
+        listed = ", ".join(map(abbreviate, missing[:MAX_SHOWN]))
         sys.stderr.write(f"--map: no word in {names} has the type {listed}{became}\n")
     return types
 
 
 def require_folder(path: Path | None, what: str = "be written") -> None:
-    """Refuse a file that cannot be there because its folder is missing; None is no file.
+    """Reject a path whose folder is missing; None is accepted.
 
     Raises:
         FormatError: says which folders are near.
@@ -105,12 +105,12 @@ def require_folder(path: Path | None, what: str = "be written") -> None:
     beside = [folder.name for folder in missing.parent.iterdir() if folder.is_dir()]
     raise FormatError(
         f"{path}: cannot {what}: No such file or folder: {missing.name}; "
-        f"{near(missing.name, beside)}"
+        f"{suggest(missing.name, beside)}"
     )
 
 
 def require_file(path: Path) -> None:
-    """Refuse a file that is not there.
+    """Reject a missing file.
 
     Raises:
         FormatError: says which folders or files are near.
@@ -118,4 +118,4 @@ def require_file(path: Path) -> None:
     require_folder(path, "be read")
     if not path.exists():
         beside = sorted(file.name for file in path.parent.iterdir() if file.is_file())
-        raise FormatError(f"{path}: there is no such file; {near(path.name, beside)}")
+        raise FormatError(f"{path}: there is no such file; {suggest(path.name, beside)}")

@@ -1,6 +1,6 @@
-"""What `evaluate` and `tag` share: a file in shards, who works at them, and how far they are.
+"""Sharded processing for `evaluate` and `tag`: source, workers, progress and resumption.
 
-Finished shards are kept in the folder FILE.shards beside the output FILE until that is whole.
+Finished shards are cached in the folder FILE.shards beside the output FILE until that is complete.
 """
 
 import argparse
@@ -15,15 +15,13 @@ from typing import BinaryIO, Never
 from tqdm import tqdm
 
 from crfviz.corpus.shards.cluster import Cluster
-from crfviz.corpus.shards.crew import Alone, Crew, Job, Processes
-from crfviz.corpus.shards.cutting import SHARD_BYTES, Shard, cut
-from crfviz.corpus.shards.kept import Kept, folder_beside
-from crfviz.corpus.shards.work import worked
+from crfviz.corpus.shards.splitting import SHARD_BYTES, Shard, ShardCache, cache_folder, split_file
+from crfviz.corpus.shards.workers import InProcessPool, Job, ProcessPool, WorkerPool, run_shards
 from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.text.files import decoded
 from crfviz.text.formats import FormatName, detect_format
-from crfviz.text.lines import decoded
 
-LARGE = 16_000_000  # bytes of a file from which on all cores work at it
+MIN_PARALLEL_BYTES = 16_000_000  # bytes of a file from which on all cores work at it
 STANDARD_INPUT = Path("-")
 
 
@@ -34,8 +32,8 @@ def add_work_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=int,
         metavar="N",
-        help=f"processes on this machine (default: one a core for files of {LARGE // 10**6} MB "
-        f"and more, else 1)",
+        help="processes on this machine (default: one a core for files of "
+        f"{MIN_PARALLEL_BYTES // 10**6} MB and more, else 1)",
     )
     who.add_argument(
         "--scheduler",
@@ -63,8 +61,8 @@ class Source:
 
 
 @contextmanager
-def opened(path: Path, file_format: FormatName | None) -> Iterator[Source]:
-    """A file, or standard input as `-`; its format is told from its content if it is not given.
+def open_source(path: Path, file_format: FormatName | None) -> Iterator[Source]:
+    """Open a file, or standard input as `-`, and detect its format if none is given.
 
     Raises:
         FormatError: it cannot be read, or fits no format; also while it is read.
@@ -93,11 +91,11 @@ def _readable(name: str) -> Iterator[None]:
 def _shards(source: Source, size: int) -> Iterator[Shard]:
     by_line = source.file_format == "jsonl"
     with _readable(source.name):
-        yield from cut(source.file, size, by_line=by_line, head=source.head)
+        yield from split_file(source.file, size, by_line=by_line, head=source.head)
 
 
 def _lines(file: BinaryIO, name: str, head: list[bytes]) -> Iterator[str]:
-    """The first lines of a file, as long as they are asked for; `head` gets their bytes."""
+    """Yield the first lines of a file, as long as they are asked for; `head` gets their bytes."""
     for number, line in enumerate(file, start=1):
         head.append(line)
         text = decoded(line, name=name, first_line=number)
@@ -105,12 +103,12 @@ def _lines(file: BinaryIO, name: str, head: list[bytes]) -> Iterator[str]:
 
 
 @contextmanager
-def at_work(
+def sharded_results(
     options: argparse.Namespace, source: Source, job: Job, outputs: Sequence[Path]
 ) -> Iterator[Iterator[bytes]]:
-    """What comes of every shard, in the order of the file.
+    """Yield an iterator over the results of all shards, in the order of the file.
 
-    When the body is left without an error, the finished shards are no longer kept.
+    When the body succeeds, the cached shards are removed.
 
     Raises:
         CrfvizError: an option, a shard or the model is of no use, or nothing can be written.
@@ -118,15 +116,15 @@ def at_work(
     if options.shard_bytes < 1:
         raise CrfvizError(f"--shard-bytes: expected at least 1, got {options.shard_bytes}")
     many = source.size is None or source.size > options.shard_bytes
-    kept = Kept(folder_beside(outputs[0]), job.key) if outputs and many else None
+    kept = ShardCache(cache_folder(outputs[0]), job.key) if outputs and many else None
     shards = _shards(source, options.shard_bytes)
     try:
         with _Progress(source.size) as progress:
-            crew = _crew(options, source, job, progress)
-            with closing(worked(shards, crew, kept, progress.done)) as contents:
+            crew = _worker_pool(options, source, job, progress)
+            with closing(run_shards(shards, crew, kept, progress.done)) as contents:
                 yield contents
     except (KeyboardInterrupt, CrfvizError):
-        told = kept.told() if kept else "nothing is kept"
+        told = kept.summary() if kept else "nothing is kept"
         sys.stderr.write(f"\nstopped: {told}\n")
         raise
     if kept:
@@ -134,7 +132,7 @@ def at_work(
         kept.clear()
 
 
-def _tell_of(kept: Kept) -> None:
+def _tell_of(kept: ShardCache) -> None:
     if kept.found:
         sys.stderr.write(f"{kept.folder}: went on from {kept.found} finished shards\n")
     if stale := kept.stale():
@@ -143,23 +141,25 @@ def _tell_of(kept: Kept) -> None:
         )
 
 
-def _crew(options: argparse.Namespace, source: Source, job: Job, progress: "_Progress") -> Crew:
-    """Who works at the shards."""
+def _worker_pool(
+    options: argparse.Namespace, source: Source, job: Job, progress: "_Progress"
+) -> WorkerPool:
+    """Return the pool that the options ask for."""
     if options.scheduler is not None:
         return Cluster(job, options.scheduler)
     number = options.workers
     if number is None:
-        large = source.size is not None and source.size >= LARGE
+        large = source.size is not None and source.size >= MIN_PARALLEL_BYTES
         number = _cores() if large else 1
     if number < 1:
         raise CrfvizError(f"--workers: expected at least 1, got {number}")
     if source.size is not None:
         number = min(number, -(-max(1, source.size) // options.shard_bytes))
-    return Alone(job, progress.share) if number == 1 else Processes(job, number)
+    return InProcessPool(job, progress.share) if number == 1 else ProcessPool(job, number)
 
 
 def _cores() -> int:
-    """Those that this process may use, where the system tells."""
+    """Return those that this process may use, where the system tells."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

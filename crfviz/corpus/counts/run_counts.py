@@ -1,41 +1,113 @@
-"""What a run comes to: all that its tables are made of, and no larger for a larger corpus.
+"""Counts of a run: all that its tables are made of, in memory that does not grow with the corpus.
 
-Two tallies of neighbouring parts are merged to one, and it is the same whatever the parts were:
-what is added are whole numbers (`exact`), and the lists are those of all parts in the order of the
-file, as long as one run would have them. Only times are what they were.
+Counts of neighbouring parts of a file merge to the counts of both; the result does not depend on
+where the file was split. Only times are measured.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.chain.constraints import illegal_positions
-from crfviz.corpus.counts.certainty import bins_of, doubts_of
-from crfviz.corpus.counts.entities import scheme_counts
-from crfviz.corpus.counts.exact import added, fixed
-from crfviz.corpus.counts.listed import (
+from crfviz.corpus.counts.error_rows import (
     doubt_of,
     entity_suspect_table,
     error_table,
     suspicion_of,
 )
-from crfviz.corpus.counts.parts import dimensions_of, parts_of
+from crfviz.corpus.counts.exact import added, bins_of, doubts_of, fixed, scheme_counts
 from crfviz.corpus.metrics import entity_counts, patterns, totals
-from crfviz.corpus.run.results import EVERY_DECODER, ORACLE_PATHS, ErrorTotals, Results
+from crfviz.corpus.run.results import EVERY_DECODER, ORACLE_PATHS, SEEN, ErrorTotals, Results
 from crfviz.corpus.table import Table
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.features import SHAPES
+from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
+
+LENGTHS = (5, 10, 20, 40)  # words, the upper end of each group but the last
+GOLD_TAG, LENGTH, IN_TRAINING = "gold tag", "sentence length", "word in training"
+POSITION, CAPITALISATION = "position", "capitalisation"
+
+
+def _length_names() -> list[str]:
+    starts = [1, *(end + 1 for end in LENGTHS)]
+    names = [f"{start} to {end}" for start, end in zip(starts, LENGTHS, strict=False)]
+    return [*names, f"more than {LENGTHS[-1]}"]
+
+
+NAMES: dict[str, Callable[[Tagger], Sequence[str]]] = {
+    GOLD_TAG: lambda tagger: tagger.tags,
+    LENGTH: lambda _: _length_names(),
+    POSITION: lambda _: ("inner", "first", "last", "only"),
+    IN_TRAINING: lambda _: SEEN,
+    CAPITALISATION: lambda _: SHAPES,
+}  # of the parts of each dimension
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The part of every word, as an index into names."""
+
+    numbers: NDArray[np.int64]  # (M,)
+    names: Sequence[str]
+
+
+def parts_of(results: Results, dimension: str) -> Parts:
+    """Return the words by one of `dimensions_of`.
+
+    Raises:
+        CrfvizError: the words of the training are not known, and were asked for.
+    """
+    return Parts(_NUMBERS[dimension](results), NAMES[dimension](results.tagger))
+
+
+def dimensions_of(results: Results) -> list[str]:
+    """By what the words can be parted; by the training words only where these are known."""
+    return [name for name in NAMES if name != IN_TRAINING or results.seen is not None]
+
+
+def _length(results: Results) -> NDArray[np.int64]:
+    groups = np.searchsorted(LENGTHS, results.lengths)  # a length of 5 is in the first group
+    return np.repeat(groups, results.lengths)
+
+
+def _position(results: Results) -> NDArray[np.int64]:
+    ends = np.cumsum(results.lengths)
+    first, last = np.zeros((2, len(results.gold)), dtype=np.int64)
+    first[ends - results.lengths] = 1
+    last[ends - 1] = 1
+    return np.asarray(first + 2 * last)
+
+
+def _seen(results: Results) -> NDArray[np.int64]:
+    if results.seen is None:
+        raise CrfvizError(
+            f"{results.tagger.name} has no {LEXICON_FILE}: what was seen in training is not known"
+        )
+    return results.seen.astype(np.int64)
+
+
+_NUMBERS: dict[str, Callable[[Results], NDArray[np.int64]]] = {
+    GOLD_TAG: lambda results: results.gold.astype(np.int64),
+    LENGTH: _length,
+    POSITION: _position,
+    IN_TRAINING: _seen,
+    CAPITALISATION: lambda results: results.shapes.astype(np.int64),
+}
+
 
 LISTS = ("errors", "suspects", "entity_suspects")
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Counts of N sentences with M words. Keys of more than one name are JSON lists (`key`)."""
+class RunCounts:
+    """Counts of N sentences with M words. Keys of several names are JSON lists (`key`)."""
 
     most: int  # how long each of the three lists may be
     longest_trained: int | None  # words of the longest training sentence; None: not known
@@ -67,18 +139,18 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """A tally, and the tagger that was run."""
+class CountedRun:
+    """The counts of a run with its tagger."""
 
     tagger: Tagger
-    tally: Tally
+    tally: RunCounts
 
 
-def counted(results: Results | Counted) -> Counted:
-    """The counts of a run, which are made here if they are not there yet."""
-    if isinstance(results, Counted):
+def as_counted(results: Results | CountedRun) -> CountedRun:
+    """Return the counts of a run, computing them if needed."""
+    if isinstance(results, CountedRun):
         return results
-    return Counted(results.tagger, tally_of(results))
+    return CountedRun(results.tagger, count_run(results))
 
 
 ADDED = (
@@ -100,19 +172,19 @@ ADDED = (
 
 
 def key(*names: object) -> str:
-    """Names as one key, in a form that any name survives."""
+    """Return names as one key, in a form that any name survives."""
     return json.dumps(names, ensure_ascii=False)
 
 
-def tally_of(results: Results) -> Tally:
-    """The counts of one run."""
+def count_run(results: Results) -> RunCounts:
+    """Return the counts of one run."""
     log, right = results.log, results.right("viterbi")
     whole, K = results.sentences_right("viterbi"), len(results.tagger.tags)
     cells = results.gold.astype(np.int64) * K + results.tags["viterbi"]
     longest = results.longest_trained
     ranks = np.where(results.gold_rank < 0, ORACLE_PATHS, results.gold_rank)
     doubts, least = doubts_of(results.token_probability, results.right("max_marginal"))
-    return Tally(
+    return RunCounts(
         most=log.most,
         longest_trained=longest,
         size={
@@ -139,13 +211,13 @@ def tally_of(results: Results) -> Tally:
     )
 
 
-def merged(first: Tally, second: Tally) -> Tally:
-    """The counts of both, `second` being of what comes after `first` in the file."""
+def merge_two(first: RunCounts, second: RunCounts) -> RunCounts:
+    """Merge the counts of two neighbouring parts of a file."""
     sums = {name: added(getattr(first, name), getattr(second, name)) for name in ADDED}
     offset, least = first.size["sentences"], dict(first.least)
     for doubt, probability in second.least.items():
         least[doubt] = min(probability, least.get(doubt, 1.0))
-    later = {name: _moved(getattr(second, name), offset) for name in LISTS}
+    later = {name: _shift_rows(getattr(second, name), offset) for name in LISTS}
     suspects = sorted([*first.suspects, *later["suspects"]], key=suspicion_of)
     doubtful = sorted([*first.entity_suspects, *later["entity_suspects"]], key=doubt_of)
     return replace(
@@ -160,31 +232,31 @@ def merged(first: Tally, second: Tally) -> Tally:
     )
 
 
-def merge(tallies: Iterable[Tally]) -> Tally:
-    """The counts of all parts, in the order of the file; at least one."""
-    return reduce(merged, tallies)
+def merge(tallies: Iterable[RunCounts]) -> RunCounts:
+    """Merge the counts of all parts, in the order of the file."""
+    return reduce(merge_two, tallies)
 
 
-def as_json(tally: Tally) -> str:
-    """A tally as one line of JSON; `from_json` reads it."""
-    found = {each.name: getattr(tally, each.name) for each in fields(Tally)}
+def as_json(tally: RunCounts) -> str:
+    """Return the counts as one line of JSON; `from_json` reads it."""
+    found = {each.name: getattr(tally, each.name) for each in fields(RunCounts)}
     if len(tally.errors) < tally.most:  # all are listed, in both lists
         found["suspects"] = None
     return json.dumps(found)
 
 
-def from_json(text: str) -> Tally:
-    """The tally that `as_json` wrote."""
+def from_json(text: str) -> RunCounts:
+    """Read the counts that `as_json` wrote."""
     found = json.loads(text)
     for name in ("doubts", "least"):
         found[name] = {int(doubt): value for doubt, value in found[name].items()}
     if found["suspects"] is None:
         found["suspects"] = sorted(found["errors"], key=suspicion_of)
-    return Tally(**found)
+    return RunCounts(**found)
 
 
-def _moved(rows: Table, sentences: int) -> Table:
-    """Rows of sentences that stand so many sentences later in the file."""
+def _shift_rows(rows: Table, sentences: int) -> Table:
+    """Return rows of sentences that stand so many sentences later in the file."""
     return [{**row, "sentence": int(row["sentence"] or 0) + sentences} for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""Bytes as text and text as lines, for every file that people bring.
+"""Decoding of text files, lines, abbreviated values for messages, and atomic writes.
 
 Files are UTF-8, with or without a byte order mark. LF or CR LF ends a line, and nothing else does;
 only `decoded_with_notes` also takes a lone CR for a line end, and tells of what is odd.
@@ -6,6 +6,9 @@ only `decoded_with_notes` also takes a lone CR for a line end, and tells of what
 
 import re
 import reprlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 
 from crfviz.exceptions import FormatError
 
@@ -16,16 +19,16 @@ LINE_END = re.compile(r"\r\n?|\n")
 SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, which are no text
 _BRIEF = reprlib.Repr()
 _BRIEF.maxlevel, _BRIEF.maxlist, _BRIEF.maxdict, _BRIEF.maxstring = 3, 10, 10, 62
-NAMES = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
+LINE_END_NAMES = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
 
 
 def decoded(content: bytes, *, name: str = "file", first_line: int = 1) -> str:
-    """The text of a file, or of some of its lines; `name` is what messages call the file.
+    """Return the text of a file, or of some of its lines; `name` is what messages call the file.
 
     Raises:
         FormatError: it is not UTF-8; says in which line.
     """
-    text = _kept(content)
+    text = _decode_lossless(content)
     if wrong := NOT_UTF_8.search(text):
         number = first_line + text.count("\n", 0, wrong.start())
         check_utf_8(wrong[0], f"{name}, line {number}")
@@ -33,14 +36,14 @@ def decoded(content: bytes, *, name: str = "file", first_line: int = 1) -> str:
 
 
 def decoded_with_notes(content: bytes, name: str) -> tuple[str, list[str]]:
-    """The text with LF line ends, and what was odd about it; see `check_utf_8` for its bytes.
+    """Return the text with LF line ends, and notes on its oddities.
 
     Raises:
         FormatError: it is UTF-16.
     """
     if content.startswith(UTF_16):
         raise FormatError(f"{name}: expected UTF-8 text, got UTF-16; save it as UTF-8")
-    text, notes = _kept(content), []
+    text, notes = _decode_lossless(content), []
     if text.startswith(BYTE_ORDER_MARK):
         text = text[1:]
         notes.append(f"{name}, line 1: the byte order mark (BOM) at the beginning was left out")
@@ -50,14 +53,14 @@ def decoded_with_notes(content: bytes, name: str) -> tuple[str, list[str]]:
     odd = next((number for number, end in enumerate(ends) if end != ends[0]), None)
     if odd is not None:
         notes.append(
-            f"{name}, line {odd + 1}: mixed line ends: {NAMES[ends[odd]]} after {NAMES[ends[0]]}; "
-            f"all were read"
+            f"{name}, line {odd + 1}: mixed line ends: {LINE_END_NAMES[ends[odd]]} after "
+            f"{LINE_END_NAMES[ends[0]]}; all were read"
         )
     return LINE_END.sub("\n", text), notes
 
 
 def check_utf_8(line: str, where: str) -> None:
-    """Refuse a line with bytes that are no UTF-8.
+    """Reject a line with invalid UTF-8.
 
     Raises:
         FormatError: says where and which byte.
@@ -68,12 +71,12 @@ def check_utf_8(line: str, where: str) -> None:
 
 
 def lines_of(text: str) -> list[str]:
-    """Lines without their LF or CR LF; no other character ends a line."""
+    """Return lines without their LF or CR LF; no other character ends a line."""
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def outside(text: str, begin: str, end: str) -> list[str]:
-    """What stands before, between and after the stretches of a text from `begin` to `end`.
+    """Return what stands before, between and after the stretches of a text from `begin` to `end`.
 
     >>> outside("a <!-- b --> c <!-- d", "<!--", "-->")
     ['a ', ' c <!-- d']
@@ -88,20 +91,46 @@ def outside(text: str, begin: str, end: str) -> list[str]:
     return [*pieces, text[at:]]
 
 
-def shown(text: str) -> str:
-    """At most 60 characters of something from a file, quoted, for messages."""
-    return repr(_beginning(text))
+def abbreviate(text: str) -> str:
+    """Return at most 60 characters of a text, quoted, for messages."""
+    return repr(_first_characters(text))
 
 
-def shown_value(value: object) -> str:
-    """At most 60 characters of any value, for messages, however large it is; texts are quoted."""
-    return shown(value) if isinstance(value, str) else _beginning(_BRIEF.repr(value))
+def abbreviate_value(value: object) -> str:
+    """Return at most 60 characters of any value, for messages; texts are quoted."""
+    return abbreviate(value) if isinstance(value, str) else _first_characters(_BRIEF.repr(value))
 
 
-def _beginning(text: str) -> str:
+def _first_characters(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def _kept(content: bytes) -> str:
-    """As text in which bytes that are no UTF-8 are marked."""
+def _decode_lossless(content: bytes) -> str:
+    """Decode UTF-8 and mark invalid bytes with surrogates."""
     return content.decode("utf-8", errors="surrogateescape")
+
+
+def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a temporary file beside the target and rename it when it is complete.
+
+    An older file stays if the new one fails. A target that is not a plain file, such as a terminal,
+    is written to directly.
+
+    Raises:
+        FormatError: it cannot be written; says why.
+    """
+    plain = not path.exists() or path.is_file()
+    beside = path.with_name(f".{path.name}.part") if plain else path
+    try:
+        try:
+            with beside.open("wb") as file:
+                file.writelines(pieces)
+            if plain:
+                beside.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                if plain:
+                    beside.unlink()
+            raise
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from error

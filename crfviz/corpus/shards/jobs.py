@@ -1,0 +1,343 @@
+"""Jobs on shards: evaluate a tagger, or tag a file in its own format.
+
+Tagging keeps all else as it was: comments, other columns, rows that are no words, other fields.
+Columns may have words alone; a column of tags is then added. Marginals are p(tag | words), six
+digits, those that do not round to 0, the largest first:
+
+| format  | where                                                                    |
+|---------|--------------------------------------------------------------------------|
+| conllu  | in the last column, `Marginals=NOUN:0.973100,VERB:0.026900`              |
+| iob2    | in the fourth column, `NOUN:0.973100,VERB:0.026900`                      |
+| columns | likewise, in one more column before that of the tags                     |
+| jsonl   | in "marginals", for each word `{"NOUN": 0.9731, "VERB": 0.0269}`         |
+"""
+
+import json
+import socket
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import torch
+
+from crfviz.chain.decoding.viterbi import best_paths
+from crfviz.chain.engine.packing import chain_batch
+from crfviz.chain.forward_backward import posteriors
+from crfviz.chain.potentials import Potentials
+from crfviz.corpus.counts.run_counts import RunCounts, as_json, count_run, from_json, merge_two
+from crfviz.corpus.run.results import MAX_KEPT
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.shards.splitting import Shard
+from crfviz.corpus.shards.workers import ReportShare
+from crfviz.corpus.tables.two_models import Comparison, compare_runs, merge_comparisons
+from crfviz.exceptions import CrfvizError, FormatError, ModelError
+from crfviz.taggers.folder import version_at
+from crfviz.taggers.registry import load_tagger, model_path
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.columns import UNTAGGED, Layout, WordRow, blocks, is_comment, word_rows
+from crfviz.text.files import decoded, lines_of
+from crfviz.text.formats import LAYOUTS, FormatName, parse_part
+from crfviz.text.jsonl import parse_object, sentence_of
+from crfviz.text.sentences import Sentence, fold_handles, map_types
+
+
+@dataclass(frozen=True)
+class ModelReference:
+    """A model by its path and the digest of its content, for workers elsewhere."""
+
+    place: str  # its folder or file, absolute; the name of one that has none, as of a plug-in
+    version: str  # a digest of what is there; empty for one without a place
+
+    def load(self) -> Tagger:
+        """Return the tagger, loaded once in a process.
+
+        Raises:
+            ModelError: the folder cannot be seen from here, or holds another model.
+        """
+        return _load(self)
+
+
+def model_reference(asked: str) -> ModelReference:
+    """Return the reference of a model name or folder.
+
+    Raises:
+        ModelError: a file of it cannot be read.
+    """
+    place = model_path(asked)
+    return (
+        ModelReference(asked, "")
+        if place is None
+        else ModelReference(str(place.resolve()), version_at(place))
+    )
+
+
+@lru_cache(maxsize=2)
+def _load(model: ModelReference) -> Tagger:
+    if model.version and not Path(model.place).exists():
+        raise ModelError(
+            f"the worker on {socket.gethostname()} cannot see {model.place}: expected the model at "
+            f"the same place as here, in a shared folder or a copy"
+        )
+    if model.version and version_at(Path(model.place)) != model.version:
+        raise ModelError(
+            f"the worker on {socket.gethostname()} has another model at {model.place}: expected "
+            f"the same files as here"
+        )
+    return load_tagger(model.place)
+
+
+EVALUATION_FORMAT = 1  # of what comes of a shard; another one is not gone on from
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The job that evaluates a tagger on a shard."""
+
+    file: str  # its name, for messages
+    file_format: FormatName
+    model: ModelReference
+    against: ModelReference | None = None
+    fold_handles: bool = False
+    types: tuple[tuple[str, str], ...] | None = None  # renames entity types, drops all others
+    most: int = MAX_KEPT  # errors that are listed
+
+    @property
+    def key(self) -> str:
+        """All that the work depends on but the shard, and the name of the file."""
+        return json.dumps([EVALUATION_FORMAT, "evaluate", {**asdict(self), "file": ""}])
+
+    def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:
+        """The tally of a shard, and the comparison of two models, as JSON; empty for no sentence.
+
+        Raises:
+            FormatError: a line cannot be read, or a sentence has no tags; says in which line.
+            CrfvizError: as `crfviz.corpus.run.tagging.run` does.
+        """
+        torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
+        sentences = list(self._sentences(shard))
+        if not sentences:
+            return b""
+        runs = 1 + (self.against is not None)
+
+        def report(done: int, total: int) -> None:
+            if share:
+                share(done / total / runs)
+
+        results = run(self.model.load(), sentences, report, most_kept=self.most)
+        parts = {"tally": as_json(count_run(results))}
+        if self.against is not None:
+            other = run(self.against.load(), sentences, most_kept=0)
+            both = compare_runs(results, other, sentences, self.most)
+            parts["comparison"] = json.dumps(asdict(both))
+        return json.dumps(parts).encode()
+
+    def _sentences(self, shard: Shard) -> Iterator[Sentence]:
+        """Yield the sentences of a shard, as they are to be tagged; all with tags."""
+        types = None if self.types is None else dict(self.types)
+        read = parse_part(
+            shard.content, self.file_format, name=self.file, first_line=shard.first_line
+        )
+        for line, sentence in read:
+            if sentence.tags is None:
+                raise FormatError(
+                    f"{self.file}, line {line}: expected tags to compare with, got none in the "
+                    f"sentence that begins there"
+                )
+            folded = fold_handles(sentence) if self.fold_handles else sentence
+            yield folded if types is None else map_types(folded, types)
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """The merged counts of all shards."""
+
+    tally: RunCounts
+    comparison: Comparison | None  # with another model, if one was asked for
+
+
+def merge_results(contents: Iterable[bytes]) -> EvaluationResult:
+    """Merge the results of all shards, in the order of the file.
+
+    Raises:
+        FormatError: there was no sentence in any.
+    """
+    whole: EvaluationResult | None = None
+    for content in contents:
+        if content:
+            part = _read(content)
+            whole = part if whole is None else _merge_two(whole, part)
+    if whole is None:
+        raise FormatError("expected at least one tagged sentence, got none")
+    return whole
+
+
+def _read(content: bytes) -> EvaluationResult:
+    parts = json.loads(content)
+    both = json.loads(parts["comparison"]) if "comparison" in parts else None
+    return EvaluationResult(from_json(parts["tally"]), both and Comparison(**both))
+
+
+def _merge_two(first: EvaluationResult, second: EvaluationResult) -> EvaluationResult:
+    both = first.comparison
+    if both is not None and second.comparison is not None:
+        both = merge_comparisons(both, second.comparison, first.tally.size["sentences"])
+    return EvaluationResult(merge_two(first.tally, second.tally), both)
+
+
+TAGGING_FORMAT = 1  # of what comes of a shard; another one is not gone on from
+TAGGING_BATCH = 1024  # sentences of a shard that are scored together
+DIGITS = 6
+MISC = 9  # column of CoNLL-U
+IN_MISC = "Marginals="
+IOB2_MISC = 3  # column of iob2 for what nobody else puts anywhere
+
+Marginals = Sequence[dict[str, float]]  # of every word, by tag
+
+
+class _FileSentence(Protocol):
+    """A sentence where it stands in a file."""
+
+    @property
+    def line(self) -> int:
+        """Number of the line where it begins."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """Its words, at least one."""
+
+    def write(self, lines: list[str], tags: Sequence[str], marginals: Marginals | None) -> None:
+        """Put the tags into the lines of the shard."""
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """The job that tags a shard."""
+
+    file: str  # its name, for messages
+    file_format: FormatName
+    model: ModelReference
+    marginals: bool = False
+
+    @property
+    def key(self) -> str:
+        """All that the work depends on but the shard, and the name of the file."""
+        return json.dumps([TAGGING_FORMAT, "tag", {**asdict(self), "file": ""}])
+
+    def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:
+        """The bytes of a shard, tagged.
+
+        Raises:
+            FormatError: a line cannot be read; says which.
+            CrfvizError: the tagger has no scores for a sentence; says in which line it begins.
+        """
+        torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
+        tagger = self.model.load()
+        text = decoded(shard.content, name=self.file, first_line=shard.first_line)
+        lines = lines_of(text)
+        places = list(self._places(lines, shard.first_line))
+        for start in range(0, len(places), TAGGING_BATCH):
+            group = places[start : start + TAGGING_BATCH]
+            self._tag(tagger, group, lines)
+            if share:
+                share((start + len(group)) / len(places))
+        return "\n".join(lines).encode()
+
+    def _places(self, lines: list[str], first: int) -> Iterator[_FileSentence]:
+        if self.file_format == "jsonl":
+            return _objects(lines, first, self.file)
+        return _rows(lines, first, LAYOUTS[self.file_format], self.file)
+
+    def _tag(self, tagger: Tagger, group: Sequence[_FileSentence], lines: list[str]) -> None:
+        chains = chain_batch(self._scored(tagger, group))
+        marginals: Iterable[Marginals | None] = [None] * len(group)
+        if self.marginals:
+            marginals = (_by_tag(found.marginals, tagger.tags) for found in posteriors(chains))
+        for place, path, sure in zip(group, best_paths(chains), marginals, strict=True):
+            place.write(lines, [tagger.tags[tag] for tag in path], sure)
+
+    def _scored(self, tagger: Tagger, group: Sequence[_FileSentence]) -> list[Potentials]:
+        try:
+            return tagger.potentials_batch([place.words for place in group])
+        except CrfvizError:
+            for place in group:  # one of them is to blame
+                try:
+                    tagger.potentials(place.words)
+                except CrfvizError as error:
+                    told = f"{self.file}, line {place.line}: {error}"
+                    raise type(error)(told) from error
+            raise
+
+
+def _by_tag(marginals: torch.Tensor, tags: Sequence[str]) -> Marginals:
+    rows = marginals.numpy().round(DIGITS)
+    named = []
+    for row, order in zip(rows, (-rows).argsort(axis=1, kind="stable"), strict=True):
+        named.append({tags[tag]: float(row[tag]) for tag in order.tolist() if row[tag] > 0})
+    return named
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A sentence with a word a line."""
+
+    line: int
+    words: Sequence[str]
+    rows: Sequence[WordRow]
+    first: int  # number of the first line of the shard
+    layout: Layout
+
+    def write(self, lines: list[str], tags: Sequence[str], marginals: Marginals | None) -> None:
+        for place, (row, tag) in enumerate(zip(self.rows, tags, strict=True)):
+            cells = list(row.cells)
+            cells[self.layout.tag] = tag
+            if marginals is not None:
+                _add_marginals(cells, marginals[place], self.layout)
+            lines[row.number - self.first] = "\t".join(cells)
+
+
+def _add_marginals(cells: list[str], marginals: dict[str, float], layout: Layout) -> None:
+    told = ",".join(f"{tag}:{p:.{DIGITS}f}" for tag, p in marginals.items())
+    if layout.width is None:
+        cells.insert(len(cells) - 1, told)
+    elif layout.width > MISC:
+        others = [each for each in cells[MISC].split("|") if not each.startswith(IN_MISC)]
+        cells[MISC] = "|".join([*(each for each in others if each != UNTAGGED), IN_MISC + told])
+    else:
+        cells[IOB2_MISC] = told
+
+
+def _rows(lines: list[str], first: int, layout: Layout, name: str) -> Iterator[_Rows]:
+    if layout.width is None:
+        for index, line in enumerate(lines):
+            if line.strip() and "\t" not in line and not is_comment(line):
+                lines[index] = f"{line}\t{UNTAGGED}"
+    for block in blocks(list(lines), first):
+        if rows := word_rows(block, layout, name):
+            yield _Rows(block[0][0], [row.token for row in rows], rows, first, layout)
+
+
+@dataclass(frozen=True)
+class _Object:
+    """A sentence that is an object in JSON."""
+
+    line: int
+    words: Sequence[str]
+    fields: dict[str, object]
+    first: int  # number of the first line of the shard
+
+    def write(self, lines: list[str], tags: Sequence[str], marginals: Marginals | None) -> None:
+        tagged = {**self.fields, "tags": tags}
+        if marginals is not None:
+            tagged["marginals"] = marginals
+        lines[self.line - self.first] = json.dumps(tagged, ensure_ascii=False)
+
+
+def _objects(lines: list[str], first: int, name: str) -> Iterator[_Object]:
+    for number, line in enumerate(lines, start=first):
+        if line.strip():
+            where = f"{name}, line {number}"
+            fields = parse_object(line, where)
+            if words := sentence_of(fields, where).tokens:
+                yield _Object(number, words, fields, first)

@@ -1,0 +1,250 @@
+"""Tables of accuracy: tags, entities, decoders, calibration and coverage.
+
+    precision = right / predicted    recall = right / gold    F1 = 2 right / (predicted + gold)
+
+Shares of words get the Wilson interval. Kinds of entity errors come from the SemEval schemes of
+`crfviz.corpus.counts.exact`: *missed* and *spurious* overlap nothing on the other side;
+*wrong type* is exact less strict, *wrong boundary* type less strict, and *wrong type and boundary*
+is the rest.
+
+Calibration has a row for each non-empty bin of 15: words by their largest marginal, sentences by
+the probability of the Viterbi path, entities by their exact probability
+(`crfviz.chain.questions.entities`). Coverage takes the words of the largest marginals first.
+"""
+
+import json
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from crfviz.corpus.counts.exact import UNIT, Bins, expected_error
+from crfviz.corpus.counts.run_counts import CountedRun, RunCounts
+from crfviz.corpus.metrics import (
+    NUM_BINS,
+    Accuracy,
+    EntityScores,
+    f1_rate,
+    mcnemar,
+    rates_of,
+    wilson,
+)
+from crfviz.corpus.run.results import BEAMS, EVERY_DECODER, ORACLE_PATHS
+from crfviz.corpus.table import Table, TableRow, rate_cells
+
+
+def confusion_table(found: CountedRun) -> Table:
+    """One row for each pair of tags that occurs, by gold and by Viterbi's tag, most words first."""
+    names = found.tagger.tags
+    pairs = [
+        (words, i, j)
+        for i, row in enumerate(found.tally.confusion)
+        for j, words in enumerate(row)
+        if words
+    ]
+    return [
+        {"gold": names[i], "predicted": names[j], "words": words}
+        for words, i, j in sorted(pairs, key=lambda pair: (-pair[0], pair[1:]))
+    ]
+
+
+def tag_table(found: CountedRun) -> Table:
+    """Return one row for each tag of gold or of the predictions, in the order of the tags."""
+    counts = found.tally.confusion
+    rows: Table = []
+    for tag, name in enumerate(found.tagger.tags):
+        right, gold = counts[tag][tag], sum(counts[tag])
+        predicted = sum(row[tag] for row in counts)
+        if gold or predicted:
+            rows.append(
+                {
+                    "tag": name,
+                    "gold": gold,
+                    "predicted": predicted,
+                    "right": right,
+                    **rate_cells("precision", wilson(right, predicted)),
+                    **rate_cells("recall", wilson(right, gold)),
+                    **rate_cells("f1", f1_rate(right, predicted, gold)),
+                }
+            )
+    return rows
+
+
+def scheme_table(tally: RunCounts) -> Table:
+    """Return one row for each scheme with its counts, precision, recall and F1."""
+    return [
+        {"scheme": name, **counts, **_entity_rates(counts, half=name == "partial")}
+        for name, counts in tally.schemes.items()
+    ]
+
+
+def entity_kind_table(tally: RunCounts) -> Table:
+    """Return how many entities are right, and how many wrong in each way."""
+    counts = tally.schemes
+    strict = counts["strict"]
+    wrong_type = counts["exact"]["correct"] - strict["correct"]
+    wrong_boundary = counts["type"]["correct"] - strict["correct"]
+    kinds = {
+        "right": strict["correct"],
+        "wrong type": wrong_type,
+        "wrong boundary": wrong_boundary,
+        "wrong type and boundary": max(0, strict["incorrect"] - wrong_type - wrong_boundary),
+        "missed": strict["missed"],
+        "spurious": strict["spurious"],
+    }
+    return [{"kind": kind, "entities": number} for kind, number in kinds.items()]
+
+
+def _entity_rates(counts: dict[str, int], *, half: bool) -> dict[str, float]:
+    """Return precision, recall and F1; 0 where there is nothing to divide by."""
+    good = counts["correct"] + (0.5 * counts["partial"] if half else 0.0)
+    both = counts["correct"] + counts["incorrect"] + counts["partial"]
+    guessed, gold = both + counts["spurious"], both + counts["missed"]
+    return {
+        "precision": good / max(1, guessed),
+        "recall": good / max(1, gold),
+        "f1": 2 * good / max(1, guessed + gold),
+    }
+
+
+TITLES = {
+    "independent": "word alone",
+    "left_to_right": "left to right",
+    "viterbi": "Viterbi",
+    "max_marginal": "max-marginal",
+}
+DECODERS = tuple(TITLES)  # of a report; the table has beams, too
+ALL_TITLES = {**TITLES, **{name: f"beam of {width}" for name, width in BEAMS.items()}}
+SEED = 0  # of the bootstrap
+
+
+@dataclass(frozen=True)
+class DecoderScores:
+    """How good one decoder is."""
+
+    accuracy: Accuracy
+    entities: EntityScores | None  # BIO only
+    invalid_bio: int | None  # sentences with an illegal I-X; BIO only
+    seconds: float  # of decoding all sentences one by one, without the network
+
+
+def decoder_table(tally: RunCounts) -> Table:
+    """Return one row for each decoder, from no search to all of it.
+
+    `only_this` counts the words that this decoder gets right and Viterbi wrong, `only_viterbi`
+    those the other way round; `p` is McNemar's. `microseconds` of a sentence are the median over
+    batches. Entity columns are None without BIO tags.
+    """
+    return [_decoder_row(tally, name) for name in EVERY_DECODER]
+
+
+def oracle_table(tally: RunCounts) -> Table:
+    """Return sentences whose gold path is among the k best, k = 1, 2, ... 8."""
+    total = tally.size["sentences"]
+    return [
+        {"k": k, **rate_cells("sentences", wilson(sum(tally.ranks[:k]), total))}
+        for k in range(1, ORACLE_PATHS + 1)
+    ]
+
+
+def decoder_scores(tally: RunCounts, decoder: str) -> DecoderScores:
+    """Return how good one decoder is."""
+    counts = tally.decoders[decoder]
+    return DecoderScores(
+        accuracy=Accuracy(
+            wilson(counts["words"], tally.size["words"]),
+            wilson(counts["sentences"], tally.size["sentences"]),
+        ),
+        entities=_entities(tally, decoder),
+        invalid_bio=tally.invalid_bio.get(decoder),
+        seconds=sum(tally.seconds[decoder]),
+    )
+
+
+def _entities(tally: RunCounts, decoder: str) -> EntityScores | None:
+    if decoder not in tally.entity_patterns:
+        return None
+    alike = {}
+    for pattern, number in tally.entity_patterns[decoder].items():
+        right, guessed, gold = json.loads(pattern)
+        alike[right, guessed, gold] = number
+    return rates_of(tally.entity_types[decoder], alike, np.random.default_rng(SEED))
+
+
+def _decoder_row(tally: RunCounts, name: str) -> TableRow:
+    scores, counts = decoder_scores(tally, name), tally.decoders[name]
+    row: TableRow = {
+        "decoder": ALL_TITLES[name],
+        **rate_cells("words_right", scores.accuracy.tokens),
+        **rate_cells("sentences", scores.accuracy.sentences),
+    }
+    if scores.entities is not None:
+        row |= rate_cells("entity_f1", scores.entities.f1)
+        row["invalid_bio"] = scores.invalid_bio
+    batches = zip(tally.seconds[name], tally.batches, strict=True)
+    return row | {
+        "search_errors": counts["search_errors"],
+        "microseconds": 1e6 * median(taken / sentences for taken, sentences in batches),
+        "only_this": counts["only_this"],
+        "only_viterbi": counts["only_viterbi"],
+        "p": mcnemar(counts["only_this"], counts["only_viterbi"]),
+    }
+
+
+COVERAGES = tuple(range(5, 101, 5))  # per cent
+
+
+def calibration_table(tally: RunCounts) -> Table:
+    """Return one row for each kind of prediction and bin that is not empty."""
+    return [
+        {"of": kind, **row} for kind, bins in tally.bins.items() for row in _calibration_rows(bins)
+    ]
+
+
+def ece_table(tally: RunCounts) -> Table:
+    """Return the expected calibration error of each kind of prediction."""
+    return [
+        {
+            "of": kind,
+            "predictions": sum(count for count, _, _ in bins),
+            "ece": expected_error(bins),
+        }
+        for kind, bins in tally.bins.items()
+    ]
+
+
+def coverage_table(tally: RunCounts) -> Table:
+    """Return share of words right among the surest, by share of words kept."""
+    total, rows = tally.size["words"], list[TableRow]()
+    surest = iter(sorted(tally.doubts.items()))
+    before = right_before = words = right = doubt = 0  # of the doubts so far, and of the last one
+    for coverage in COVERAGES:
+        kept = max(1, round(total * coverage / 100))
+        while before + words < kept:
+            before, right_before = before + words, right_before + right
+            doubt, (words, right) = next(surest)
+        among = (2 * right * (kept - before) + words) // (2 * words)  # to the nearest
+        rate = rate_cells("words_right", wilson(right_before + among, kept))
+        rows.append(
+            {
+                "coverage": coverage / 100,
+                "words": kept,
+                "least_marginal": tally.least[doubt],
+                **rate,
+            }
+        )
+    return rows
+
+
+def _calibration_rows(bins: Bins) -> Table:
+    return [
+        {
+            "from": index / NUM_BINS,
+            "to": (index + 1) / NUM_BINS,
+            "count": count,
+            "confidence": promised / (count * UNIT),
+            **rate_cells("right", wilson(right, count)),
+        }
+        for index, (count, right, promised) in enumerate(bins)
+        if count
+    ]

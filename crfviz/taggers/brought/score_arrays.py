@@ -1,0 +1,190 @@
+"""Arrays and probabilities of an uploaded model: shapes, row sums and logarithms."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from crfviz.chain.potentials import Array
+from crfviz.exceptions import FormatError
+from crfviz.taggers.brought.parsed_model import (
+    MAX_SAID,
+    STEPS,
+    ParsedModel,
+    Reading,
+    SentenceScores,
+)
+from crfviz.taggers.textbook import TOLERANCE
+
+
+def shared_steps(draft: ParsedModel, reading: Reading) -> dict[str, Array]:
+    """Return the arrays that all sentences share; matrices [from, to]."""
+    given = {name: getattr(draft, name) for name in STEPS}
+    return {
+        name: _read("the file", name, value, reading)
+        for name, value in given.items()
+        if value is not None
+    }
+
+
+def _read(where: str, name: str, value: Any, reading: Reading) -> Array:  # noqa: ANN401
+    table = _to_array(where, name, value)
+    if name != "transitions" or table.ndim < 2:
+        return table
+    return table.swapaxes(-1, -2) if reading.to_from else table
+
+
+def with_arrays(
+    draft: ParsedModel, part: SentenceScores, shared: Mapping[str, Array], reading: Reading
+) -> SentenceScores:
+    """A sentence with its scores, or those of the file, as arrays that fit; matrices [from, to].
+
+    Raises:
+        FormatError: there are no numbers, or not in rows of one length, or no transitions, or of
+            another shape; or what should be probabilities is negative or not finite.
+    """
+    emissions = _to_array(part.where, "emissions", part.emissions)
+    if emissions.ndim != 2 or emissions.size == 0:
+        raise FormatError(
+            f"{part.where}: emissions must be (T, K), a row of K scores for each of T words, "
+            f"got {emissions.shape}."
+        )
+    T, K = emissions.shape
+    own = {name: getattr(part, name) for name in STEPS}
+    steps: dict[str, Any] = {  # arrays
+        **shared,
+        **{
+            n: _read(part.where, n, value, reading) for n, value in own.items() if value is not None
+        },
+    }
+    if "transitions" not in steps:
+        raise FormatError(
+            f"{part.where}: there are no transitions. Put them into the file as “transitions”, or "
+            "bring the file of the CRF layer along with it."
+        )
+    if steps["transitions"].size == 0:  # JSON has one empty list for no steps at all
+        steps["transitions"] = np.zeros((0, K, K))
+    _require_shapes(part.where, steps, T, K)
+    if draft.probabilities:
+        _require_probabilities(part.where, {"emissions": emissions, **steps})
+    return replace(part, emissions=emissions, **steps)
+
+
+def _require_shapes(where: str, steps: Mapping[str, Array], T: int, K: int) -> None:
+    for name, table in steps.items():
+        shapes = [(K, K), (T - 1, K, K)] if name == "transitions" else [(K,)]
+        if table.shape not in shapes:
+            raise FormatError(
+                f"{where}: {name} must be {' or '.join(map(str, shapes))} to match emissions "
+                f"{(T, K)}, got {table.shape}."
+            )
+
+
+def _require_probabilities(where: str, tables: Mapping[str, Array]) -> None:
+    for name, table in tables.items():
+        good = np.isfinite(table) & (table >= 0)
+        if not good.all():
+            raise FormatError(
+                f"{where}: {name} must hold probabilities, from 0 to 1, "
+                f"got {table[~good].flat[0]:g}."
+            )
+
+
+def _to_array(where: str, name: str, value: Any) -> Array:  # noqa: ANN401 - checked in here
+    """Numbers as an array; the text "-inf" is a number, too."""
+    try:
+        if isinstance(value, np.ndarray) and value.dtype.kind not in "fiub":
+            raise TypeError(f"got {value.dtype}")
+        with np.errstate(invalid="ignore"):  # a NaN of an odd kind; scores are checked later
+            return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormatError(
+            f"{where}: {name} must be numbers in rows of one length ({str(error)[:80]})."
+        ) from error
+
+
+class Logarithms:
+    """Scores for p(word | tag), p(tag | tag before), p(first tag) and p(END | tag).
+
+    Args:
+        shared: the tables of all sentences, worked out once.
+        normalise: divide each row by its sum first.
+    """
+
+    def __init__(self, shared: Mapping[str, Array], *, normalise: bool) -> None:
+        self._shared = shared
+        self._normalise = normalise
+        self._known: dict[str, Array] | None = None
+
+    def of(self, part: SentenceScores) -> SentenceScores:
+        """Return the sentence with logarithms.
+
+        Raises:
+            FormatError: a row of zeros should be divided by its sum.
+        """
+        return replace(part, emissions=_logarithm(part.emissions), **self._steps(part))
+
+    def _steps(self, part: SentenceScores) -> dict[str, Any]:
+        usual = all(getattr(part, name) is self._shared.get(name) for name in STEPS)
+        if usual and self._known is not None:
+            return self._known
+        whole = _normalised(part) if self._normalise else part
+        tables = {name: getattr(whole, name) for name in STEPS}
+        logs = {name: _logarithm(table) for name, table in tables.items() if table is not None}
+        if usual:
+            self._known = logs
+        return logs
+
+
+def _logarithm(table: Array) -> Array:
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
+        logs: Array = np.log(table)
+    return logs
+
+
+def unnormalised(parts: Sequence[SentenceScores], tags: Sequence[str]) -> tuple[str, ...]:
+    """Return the rows that do not sum to one, in words, each once; at most five of them."""
+    said: dict[str, None] = {}
+    seen = None
+    for part in parts:
+        tables = [getattr(part, name) for name in STEPS]
+        if seen is not None and all(one is other for one, other in zip(tables, seen, strict=True)):
+            continue
+        seen = tables
+        sums = [] if part.start is None else [("start", part.start.sum())]
+        name = "transitions" if part.end is None else "transitions with end"
+        for rows in np.atleast_2d(_row_sums(part)):
+            sums += [
+                (f"{name}, row {tag!r},", total) for tag, total in zip(tags, rows, strict=False)
+            ]
+        for row, total in sums:
+            if abs(total - 1.0) > TOLERANCE:
+                said[f"{row} sums to {total:.6g}"] = None
+    return tuple(said)[:MAX_SAID]
+
+
+def _row_sums(part: SentenceScores) -> Array:
+    """Return (K,) or (T-1, K): what each row of the transitions sums to, END included."""
+    total: Array = part.transitions.sum(-1)
+    return total if part.end is None else total + part.end
+
+
+def _normalised(part: SentenceScores) -> SentenceScores:
+    """Return each row divided by its sum; END belongs to the rows of transitions."""
+    leaving = _row_sums(part)
+    starts = np.ones(1) if part.start is None else np.atleast_1d(part.start.sum())
+    if not (leaving > 0).all() or not (starts > 0).all():
+        raise FormatError(f"{part.where}: a row of zeros cannot be divided by its sum.")
+    if part.end is not None and leaving.ndim > 1 and np.ptp(leaving, axis=0).max() > TOLERANCE:
+        raise FormatError(
+            f"{part.where}: the rows of the steps have different sums, so one row of end scores "
+            "cannot be divided by all of them."
+        )
+    ends = leaving if leaving.ndim == 1 else leaving[0]
+    return replace(
+        part,
+        transitions=part.transitions / leaving[..., None],
+        start=None if part.start is None else part.start / starts,
+        end=None if part.end is None else part.end / ends,
+    )

@@ -1,1 +1,0 @@
-"""Hidden Markov models: estimates from counts, and the tagger."""

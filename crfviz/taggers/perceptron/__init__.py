@@ -1,1 +1,0 @@
-"""Averaged perceptron over sparse features."""

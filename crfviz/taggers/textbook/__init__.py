@@ -1,1 +1,0 @@
-"""Models written by hand as tables of probabilities."""
