@@ -2,6 +2,8 @@
 // be loaded again before. What Python writes then is the same address, for which Streamlit makes no new place to come
 // back to: the first of the keys has made one.
 
+import { addRule } from "./router.js";
+
 const STEPS = "crfviz-steps"; // of the document: the step as the link has it; null: Python has heard of it
 const CHOSEN = "v.chosen"; // the cell that a side panel explains, which a step takes along
 const CUE = "cue";
@@ -24,22 +26,20 @@ export function withStep(search, step, model) {
 // `model` tells the model of an address that names nothing.
 export function watchSteps(model) {
   let ahead = false; // of Python
-  const push = history.pushState.bind(history);
   const same = ({ pathname, search }) => {
     const steps = [search, location.search].map((each) => withStep(each, "", model()));
     return pathname === location.pathname && steps[0] === steps[1];
   };
-  history.pushState = (state, title, url) => {
-    const place = new URL(url, location.href);
+  addRule((place, next) => {
     if (ahead && same(place)) return; // an older step, of a run that was slower than the keys
     ahead &&= place.pathname === location.pathname; // the page that was walked is left
-    push(state, title, url);
-  };
+    next();
+  });
   document.addEventListener(STEPS, ({ detail: step }) => {
     if (step !== null) {
       const url = location.pathname + withStep(location.search, step, model());
       if (ahead) history.replaceState(history.state, "", url);
-      else push({}, "", url);
+      else history.pushState({}, "", url);
     }
     ahead = step !== null;
   });

@@ -3,6 +3,8 @@
 // costs a server. Streamlit itself would follow such a link with the query that it drew, for which the way back had a
 // place: Python turns the page instead.
 
+import { whenWritten } from "./router.js";
+
 const PAGES = ".st-key-pages a";
 
 const taken = new WeakSet(); // links with a query from the address
@@ -28,14 +30,7 @@ export function follow(own) {
 
 // `own` tells the parts of the address that no other page takes; `open` gets the path of a page.
 export function watchLinks(own, open) {
-  for (const name of ["pushState", "replaceState"]) {
-    const write = history[name].bind(history);
-    history[name] = (...told) => {
-      write(...told);
-      follow(own());
-    };
-  }
-  addEventListener("popstate", () => follow(own()));
+  whenWritten(() => follow(own()));
   const click = (event) => {
     const link = event.target.closest?.(PAGES);
     const { button, altKey, ctrlKey, metaKey, shiftKey } = event;

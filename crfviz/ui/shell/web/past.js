@@ -2,6 +2,8 @@
 // query out of the address of the page that is left, and writes that of the next one there, and only then the path; or
 // the path first.
 
+import { addRule } from "./router.js";
+
 const TURNS = "crfviz-turns"; // of the document: another page is asked for
 const TURNING = ["PageDown", "PageUp", " ", "ArrowRight", "ArrowLeft"];
 
@@ -12,16 +14,14 @@ export function turning() {
 export function watchPast() {
   let left = null; // the address that is being left
   let bare = false; // the path of the next page was written, its query was not
-  const push = history.pushState.bind(history);
-  history.pushState = (state, title, url) => {
-    const { pathname, search } = new URL(url, location.href);
+  addRule(({ pathname, search }, next, told) => {
     const joins = pathname === location.pathname && (left || bare);
     bare = !joins && left !== null && search === "";
-    if (joins) return history.replaceState(state, title, url);
+    if (joins) return history.replaceState(...told);
     if (left) history.replaceState(history.state, "", left);
     left = null;
-    push(state, title, url);
-  };
+    next();
+  });
   const stays = () => {
     left = null; // there was no page to turn to
     bare = false;
