@@ -1,6 +1,7 @@
 """The page inside its frame: drawn with all around it, or alone after an event of its stage."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from crfviz.ui.session.kept import found, keep
 from crfviz.ui.shell.frame import run_script
 from crfviz.ui.streamlit_compat import StopException, is_fragment_run
 from crfviz.ui.widgets import guarded
-from crfviz.views.contents import Entry, at_path
+from crfviz.views.contents import ENTRIES, Entry, at_path
 
 _POINT = "frame.point"  # what the example on the screen is said to show
 
@@ -36,11 +37,18 @@ def _page(page: Entry) -> None:
         _run(page)
         return
     publish()
-    if page.path != path() or not (frame_stands() and edits_are_drawn()):
+    if not (is_open(page) and frame_stands() and edits_are_drawn()):
         st.rerun()
     keep_back_point()
     with wall.followed(page.title):
         _and_then(lambda: _run(page), _have_point_told)
+
+
+def is_open(page: Entry) -> bool:
+    """Return whether the browser is at a page: it may have sent this before it left another."""
+    last = urlsplit(st.context.url or "").path.rstrip("/").rpartition("/")[2]
+    known = any(each.path == last for each in ENTRIES)  # else the path under which the app is
+    return page.path == path() == (last if known else "")
 
 
 def _run(page: Entry) -> None:

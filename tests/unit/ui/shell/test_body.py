@@ -1,0 +1,36 @@
+"""A page alone is redrawn only where the browser still is."""
+
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+
+from crfviz.ui.session.current import stay_on
+from crfviz.ui.shell.body import is_open
+from crfviz.views.contents import at_path
+
+pytestmark = pytest.mark.usefixtures("asked_again")
+
+
+@pytest.mark.parametrize(
+    ("address", "drawn", "expected"),
+    [
+        ("http://localhost:8501/viterbi", "viterbi", True),
+        ("http://localhost:8501/crf/viterbi/", "viterbi", True),
+        ("http://localhost:8501", "", True),
+        ("http://localhost:8501/crf/", "", True),
+        ("http://localhost:8501/marginals", "viterbi", False),
+        ("http://localhost:8501/", "viterbi", False),
+        ("http://localhost:8501/viterbi", "marginals", False),
+    ],
+)
+def test_page_is_open_where_address_and_session_say_so(monkeypatch, address, drawn, expected):
+    monkeypatch.setattr(st, "context", SimpleNamespace(url=address))
+    stay_on(drawn)
+    assert is_open(at_path(drawn)) is expected
+
+
+def test_page_that_the_session_has_left_is_not_open(monkeypatch):
+    monkeypatch.setattr(st, "context", SimpleNamespace(url="http://localhost:8501/viterbi"))
+    stay_on("marginals")
+    assert not is_open(at_path("viterbi"))
