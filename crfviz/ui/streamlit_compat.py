@@ -117,7 +117,7 @@ def state_of_run() -> tuple[object, Any]:
     - What: `SafeSessionState._state`, the dictionary behind `st.session_state`.
     - Why: a look-up in `st.session_state` ends a callback in the middle once the browser has asked
       for another run, and `st.session_state.to_dict()` copies the state of all widgets.
-    - Gain: a page looks up what a session keeps some thirty times; a copy takes 0.05 ms.
+    - Gain: a page looks up what a session keeps some thirty times; this takes 2 µs, a copy 80.
     - Without it: `st.session_state.to_dict()`.
     """
     context = get_script_run_ctx(suppress_warning=True)
