@@ -30,7 +30,7 @@ def require_known(what: str, name: str | None, names: Iterable[str]) -> None:
 def suggest(name: str, known: list[str]) -> str:
     """Return a phrase with the most similar names, or the first known ones.
 
-    >>> near("Ana", ["anna", "bo"]), near("x", ["anna", "bo"]), near("x", [])
+    >>> suggest("Ana", ["anna", "bo"]), suggest("x", ["anna", "bo"]), suggest("x", [])
     ("near are 'anna'", "there are 'anna', 'bo'", 'there are none')
     """
     close = similar_names(name, known)

@@ -26,10 +26,11 @@ def started(stack, name, *options):
     return process
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """The address of a scheduler, and its workers."""
-    folder = tmp_path_factory.mktemp("cluster")
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a scheduler, and its workers; tests kill them, so each has its own."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
     told = folder / "scheduler.json"
     both = ["--scheduler-file", str(told)]
     with ExitStack() as stack:
@@ -92,7 +93,7 @@ def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
 
 
 def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp_path):
-    address, _, scheduler = cluster  # the last test with it
+    address, _, scheduler = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text(corpus(12000), encoding="utf-8")
     out, folder = tmp_path / "x.json", tmp_path / "x.json.shards"

@@ -38,6 +38,7 @@ PLAIN = {  # what Streamlit shows as it is: by kind of element, the fields
 }
 # Buttons that remove what is looked at, or lead to other boxes than those that a click would set.
 ELSEWHERE = ("Remove", "Remove for good", "Teach", "Label ten real tweets", "Change", "Handout")
+ELSEWHERE += ("Open the ice-cream HMM",)  # leaves the model whose names are looked at
 EVERYWHERE = {"id", "element_id", "user_key", "form_id", "deferred_file_id"}  # never shown
 
 

@@ -145,7 +145,11 @@ def test_pointing_at_a_node_shows_its_survivor(screen):
         assert_highlighted(screen, survivors(t, tags.index(tag)))
     screen.page.locator("h1").hover()
     assert_highlighted(screen, [])
-    while not (node := screen.page.evaluate(FOCUSED))["node"]:  # by keyboard alone
+
+
+def test_nodes_are_reached_and_walked_by_keyboard(screen):
+    screen.open("", sentence=SENTENCE)
+    while not (node := screen.page.evaluate(FOCUSED))["node"]:
         screen.press("Tab")
     t, k = map(int, node["node"].split(","))
     assert node["name"].startswith(f"{chain().words[t]}: {tags[k]}, marginal ")

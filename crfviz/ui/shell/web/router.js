@@ -29,8 +29,8 @@ function install(history) {
   return { rules, listeners };
 }
 
-// `rule(url, next, told)` gets an address and what `history.pushState` was told; it calls `next` where that is to become
-// a new place. The rule that came last is asked first.
+// `rule(url, next, told)` gets an address and the arguments of `history.pushState`. It calls `next` to add an entry to
+// the history. The rule that was added last runs first.
 export function addRule(rule) {
   router().rules.push((told, next) => rule(new URL(told[2], location.href), next, told));
 }

@@ -74,7 +74,7 @@ def test_what_is_asked_and_covered_is_in_the_key_alone():
 @pytest.mark.parametrize(
     ("page", "said"),
     [
-        ("emissions", "emission scores"),
+        ("emissions", "Emission scores"),
         ("forward-backward", "β(t, k)"),
         ("marginals", "marginals: "),
         ("paths", "5. p = "),
