@@ -78,7 +78,9 @@ def sample_counts(potentials: Potentials, n: int, seed: int) -> SampleCounts:
 
     Example:
         >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
-        >>> (pile(coin, 2, seed=1).paths == pile(coin, 5, seed=1).paths[:2]).all().item()
+        >>> (
+        ...     sample_counts(coin, 2, seed=1).paths == sample_counts(coin, 5, seed=1).paths[:2]
+        ... ).all().item()
         True
     """
     if n < 0 or seed < 0:

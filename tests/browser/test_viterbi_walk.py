@@ -152,7 +152,7 @@ def test_nodes_are_reached_and_walked_by_keyboard(screen):
     while not (node := screen.page.evaluate(FOCUSED))["node"]:
         screen.press("Tab")
     t, k = map(int, node["node"].split(","))
-    assert node["name"].startswith(f"{chain().words[t]}: {tags[k]}, marginal ")
+    assert node["name"].startswith(f"{chain().words[t]}: {chain().tags[k]}, marginal ")
     screen.press("ArrowRight")
     assert screen.page.evaluate(FOCUSED)["node"] == f"{t + 1},{k}"
     assert_highlighted(screen, survivors(t + 1, k))

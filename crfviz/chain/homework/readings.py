@@ -272,9 +272,9 @@ def assign_columns(possible: Sequence[Sequence[int]]) -> tuple[int, ...]:
         Augmenting paths, as in Kuhn (1955).
 
     Example:
-        >>> assigned([[1], [0, 1], [2]])
+        >>> assign_columns([[1], [0, 1], [2]])
         (1, 0, 2)
-        >>> assigned([[0], [0], [2]])
+        >>> assign_columns([[0], [0], [2]])
         ()
     """
     holder: dict[int, int] = {}  # tag to column

@@ -10,7 +10,7 @@ from crfviz.text.sentences import Sentence
 def words_in_context(words: Sequence[str], first: int, last: int, beside: int = 3) -> str:
     """Return some words in brackets, with their neighbours.
 
-    >>> around("so we walked home slowly in the rain".split(), 4, 4)
+    >>> words_in_context("so we walked home slowly in the rain".split(), 4, 4)
     '… we walked home [slowly] in the rain'
     """
     before, after = words[:first], words[last + 1 :]
