@@ -5,6 +5,7 @@ BIN = $(VENV)/bin
 CORES = $(shell $(PYTHON) -c "import os; print(os.cpu_count() or 1)")
 JOBS ?= $(shell expr $(CORES) + 1)  # a browser test waits half of its time
 FAST_JOBS ?= $(CORES)
+SEED ?= $(shell printf '%d' 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))  # a commit always runs in one order
 FUZZ ?= 50000
 OPTIONS ?=
 LOCK ?= locks/linux-x86_64-cpu.txt
@@ -22,7 +23,7 @@ test: $(VENV)/installed-dev
 	$(MAKE) -j 2 check suite  # side by side: types are checked by one core
 
 suite: $(VENV)/installed-dev
-	$(PYTEST) -n $(JOBS) --durations 10
+	$(PYTEST) -n $(JOBS) --durations 10 --randomly-seed $(SEED)
 
 test-latest: $(VENV)/installed-dev  # the app and browser tests with the newest Streamlit, in a venv of its own
 	$(PYTHON) -m venv --clear $(VENV)/latest
@@ -32,7 +33,7 @@ test-latest: $(VENV)/installed-dev  # the app and browser tests with the newest 
 	$(VENV)/latest/bin/pytest --maxprocesses 3 --dist worksteal -n $(JOBS) tests/app tests/browser tests/unit/ui
 
 nightly: check  # all of tests/matrix, of which `make test` runs the tenth that the commit chooses
-	$(PYTEST) -n $(JOBS) --durations 10 --matrix all
+	$(PYTEST) -n $(JOBS) --durations 10 --randomly-seed $(SEED) --matrix all
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy

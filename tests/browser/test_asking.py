@@ -39,7 +39,7 @@ def test_a_wrong_answer_names_its_mistake_and_a_right_one_follows(screen):
         screen.press(str(wrong + 1))
     expect(screen.page.locator(RIGHT)).to_contain_text(first.choices[first.right].text)
     told = question.get_by_role("status")
-    expect(told).to_contain_text(first.choices[wrong].mistake)
+    expect(told).to_contain_text(first.choices[wrong].why)
     expect(told).to_contain_text(first.choices[first.right].why)
     expect(screen.page.locator(place)).to_have_count(1)
     for each in taken:

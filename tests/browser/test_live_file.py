@@ -230,7 +230,7 @@ def test_it_is_walked_by_keys_and_explains_cells(opened):
     expect(stage).to_have_attribute("data-step", "3")
     best = analyse(chain()).best[2, 1].item()
     page.locator('[data-node="2,1"]').click()
-    expect(page.locator(".values")).to_have_text(f"best(3) = {best:.4f}".replace("-", "−"))
+    expect(page.locator(".values")).to_have_text(f"best(3, B) = {best:.4f}".replace("-", "−"))
     page.keyboard.press("End")
     page.keyboard.press("PageDown")
     expect(page.get_by_role("button", name="Marginals")).to_have_attribute("aria-current", "page")
@@ -415,7 +415,7 @@ def test_a_saved_picture_draws_what_is_seen_of_the_lattice(opened):
 
 
 def test_a_saved_picture_has_the_marks_of_what_was_edited(opened):
-    edited = Edits({("A", "B"): 3.0}, {(2, "D"): 9.0})
+    edited = Edits({("A", "B"): 3.0, ("D", "A"): -4.0}, {(2, "D"): 9.0})
     plain = chain(WORDS[:4])  # few words: there is room for what a tag was
     page = drawn(opened(live_page(Live(plain, edits=edited, opens="transitions"), list(PAGES))))
     picture = ElementTree.fromstring(saved(page, "SVG"))

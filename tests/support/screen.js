@@ -9,8 +9,11 @@
     return root;
   };
   const roots = () => known.map((each) => each.deref()).filter((root) => root?.isConnected);
+  const comes = (one, other) => (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+  // The last stage of the page: of two, either may be mounted first.
   const stage = () =>
     roots()
+      .sort((one, other) => comes(one.host, other.host))
       .map((root) => root.querySelector("[data-stage]"))
       .findLast(Boolean);
   const names = new WeakMap();
