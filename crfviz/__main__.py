@@ -1,4 +1,4 @@
-"""The command line: `python -m crfviz train | evaluate | tag | teach | annotations | site`.
+"""The command line: `python -m crfviz COMMAND`.
 
 Each command is a module with `add_arguments(parser)` and `main(options) -> int`, imported when it
 is asked for, in `crfviz.commands`. Errors that a person can act on go to standard error, with exit
@@ -19,6 +19,7 @@ COMMANDS = {  # name: module, what it does
     "lexicon": ("crfviz.commands.lexicon", "note the words of the training in a model folder"),
     "tag": ("crfviz.commands.tag", "tag sentences by every decoder"),
     "annotations": ("crfviz.commands.annotations", "export, import or count annotations"),
+    "settings": ("crfviz.commands.settings", "print all settings and what they mean"),
     "site": ("crfviz.commands.site", "write the explorer as a folder that needs no server"),
     "teach": ("crfviz.commands.teach", "let a tagger learn from finished sentences"),
 }

@@ -9,6 +9,7 @@
     ├── NoPathError              every tag sequence is forbidden, so there is no path to return
     ├── FormatError              a file or text that cannot be read; says in which line
     ├── ModelError               a model folder that is no model; says which file and which field
+    ├── SettingsError            an environment variable with a bad value; says what was expected
     └── StoreError               annotations that cannot be read or kept; says what to do
         ├── ConflictError        somebody else stored the annotation meanwhile
         └── LostStoreError       the store is gone, replaced or read-only; it may come back
@@ -52,6 +53,10 @@ class FormatError(CrfvizError):
 
 class ModelError(CrfvizError):
     """Invalid model folder; the message names the file and the field."""
+
+
+class SettingsError(CrfvizError):
+    """Bad value of a `CRFVIZ_*` variable; the message names it and what was expected."""
 
 
 class StoreError(CrfvizError):

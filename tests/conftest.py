@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from crfviz.settings import settings as crfviz_settings
 from tests.support import rotation
 from tests.support.forked_server import forking
 from tests.support.interrupted import asked_again  # noqa: F401 - a fixture
@@ -73,6 +74,29 @@ def cluster():
     server = Cluster()
     yield server
     server.remove()
+
+
+class SettingsPatch(pytest.MonkeyPatch):
+    """A monkeypatch after whose changes the settings are read from the environment again."""
+
+    def setenv(self, name, value, prepend=None):
+        super().setenv(name, value, prepend)
+        crfviz_settings.cache_clear()
+
+    def delenv(self, name, raising=True):  # noqa: FBT002 - as in the base class
+        super().delenv(name, raising)
+        crfviz_settings.cache_clear()
+
+    def undo(self):
+        super().undo()
+        crfviz_settings.cache_clear()
+
+
+@pytest.fixture
+def monkeypatch():
+    patch = SettingsPatch()
+    yield patch
+    patch.undo()
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ file in a folder called `textbook`, and its name is `textbook/NAME`. Files of ot
 programs come into the list by `bring`.
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from crfviz.exceptions import FormatError, ModelError
+from crfviz.settings import settings
 from crfviz.taggers.brought.files import validate_files
 from crfviz.taggers.brought.parsed_model import MAX_BYTES, Reading
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
@@ -28,7 +28,6 @@ from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence
 
 SHIPPED = Path(__file__).resolve().parents[2] / "models"
-VARIABLE = "CRFVIZ_MODELS"  # more folders of model folders, separated as in PATH
 
 FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
     CRF: NeuralTagger,
@@ -147,7 +146,7 @@ def _model_paths() -> dict[str, Path]:
 
 def _extra_folders() -> list[Path]:
     """Folders of models beside the shipped ones."""
-    added = [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+    added = [*settings().models]
     with suppress(ModelError):  # no home
         added.append(user_models())
     return added

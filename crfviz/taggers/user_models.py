@@ -15,6 +15,7 @@ from math import prod
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
+from crfviz.settings import settings
 from crfviz.taggers.storage import (
     CONFIG_FILE,
     VOCABULARY_FILE,
@@ -59,7 +60,6 @@ def folder_bytes(folder: Path) -> int:
     return numbers + words + tables
 
 
-VARIABLE = "CRFVIZ_USER_MODELS"  # the folder, where it is not the usual one
 MAX_MODELS = 100  # whoever knows the server can bring one
 MAX_BYTES = 1_000_000_000  # of all of them on the disk, and of all in memory once they are loaded
 MAX_NAMED = 3  # of those that could be removed
@@ -79,12 +79,14 @@ def user_models() -> Path:
     Raises:
         ModelError: the variable is not set and this user has no home.
     """
-    if named := os.environ.get(VARIABLE, ""):
-        return Path(named)
+    if folder := settings().user_models:
+        return folder
     try:
         usual = Path.home() / ".local" / "share"
     except RuntimeError as error:
-        raise ModelError(f"This user has no home folder: set {VARIABLE} to a folder.") from error
+        raise ModelError(
+            "This user has no home folder: set CRFVIZ_USER_MODELS to a folder."
+        ) from error
     data = Path(os.environ.get("XDG_DATA_HOME", ""))
     return (data if data.is_absolute() else usual) / "crfviz" / "models"
 

@@ -9,7 +9,6 @@ slower. *Reads* ask Streamlit for a fact or a class, and change nothing.
 """
 
 import logging
-import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from json import loads
@@ -35,6 +34,8 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
 )
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from crfviz.settings import settings
+
 __all__ = [  # classes and exceptions that Streamlit hands out or raises, for types and `except`
     "ColumnConfig",
     "DeltaGenerator",
@@ -42,8 +43,6 @@ __all__ = [  # classes and exceptions that Streamlit hands out or raises, for ty
     "StopException",
     "StreamlitSecretNotFoundError",
 ]
-
-VARIABLE = "CRFVIZ_STREAMLIT_HOOKS"  # environment variable: "off" leaves the hooks out
 
 Component = Callable[..., object]  # what `st.components.v2.component` gives
 
@@ -54,7 +53,7 @@ _log = logging.getLogger(__name__)
 
 def hooks_are_on() -> bool:
     """Return whether the hooks may change how Streamlit works."""
-    return os.environ.get(VARIABLE, "").strip() != "off"
+    return settings().streamlit_hooks
 
 
 # Hooks

@@ -169,7 +169,7 @@ def test_a_login_that_goes_while_the_server_runs_lets_nobody_label(file, monkeyp
 
 @pytest.mark.usefixtures("file")
 def test_a_login_can_be_required_whatever_the_secrets_say(monkeypatch):
-    monkeypatch.setenv(permission.LOGIN, "required")
+    monkeypatch.setenv("CRFVIZ_LOGIN", "required")
     assert annotator() is None
 
 

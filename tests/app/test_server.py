@@ -12,7 +12,7 @@ from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 
 from crfviz.ui.session import permission
-from crfviz.ui.shell import replica, server
+from crfviz.ui.shell import server
 from crfviz.ui.shell.replica import Named
 from tests.support.loops import run
 from tests.support.paths import ROOT
@@ -228,7 +228,7 @@ def test_values_that_are_no_json_are_dropped_and_said_once(caplog, broken):
 def test_no_file_is_taken_where_uploads_are_off(monkeypatch):
     path = "/_stcore/upload_file/session/file"
     assert answer(path, method="PUT")[0] == 200
-    monkeypatch.setenv(permission.UPLOADS, "off")
+    monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
     assert answer(path, method="PUT")[0] == 403
     assert answer("/")[0] == 200
 
@@ -245,7 +245,7 @@ def test_a_server_with_a_broken_login_does_not_start(monkeypatch):
 @pytest.mark.parametrize("left", ["${COOKIE_SECRET:?}", "a${COOKIE_SECRET-x}b"])
 def test_a_setting_that_was_not_filled_in_stops_the_server(monkeypatch, left):
     monkeypatch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", left)
-    said = r"does not start: STREAMLIT_SERVER_COOKIE_SECRET holds \$\{COOKIE_SECRET\} as it stands"
+    said = r"STREAMLIT_SERVER_COOKIE_SECRET contains the placeholder \$\{COOKIE_SECRET\}: put"
     with pytest.raises(SystemExit, match=said):
         server.middleware()
 
@@ -282,14 +282,14 @@ def cookies(kind="http", path="/", scheme="http", **headers):
 
 
 def test_a_process_with_a_name_gives_it_to_its_visitors(monkeypatch):
-    monkeypatch.setenv(replica.VARIABLE, "two")
+    monkeypatch.setenv("CRFVIZ_REPLICA", "two")
     named = "crfviz_replica=two; Path=/; HttpOnly; "
     assert cookies() == cookies("websocket", "/_stcore/stream") == [f"{named}SameSite=Lax"]
     assert cookies(scheme="https") == [f"{named}SameSite=None; Secure; Partitioned"]
     assert cookies(cookie="a=b; crfviz_replica=two") == []
     assert cookies(cookie="crfviz_replica=three") == [f"{named}SameSite=Lax"]
     assert cookies(path="/follow/ABCDE") == cookies(path="/static/js/a.js") == []
-    monkeypatch.setenv(replica.VARIABLE, "a;b")
+    monkeypatch.setenv("CRFVIZ_REPLICA", "a;b")
     with pytest.raises(SystemExit, match="CRFVIZ_REPLICA"):
         server.middleware()
 
@@ -311,7 +311,7 @@ def test_nothing_of_ours_is_left_for_the_first_visitors_to_import():
 
 
 def test_frames_of_other_sites_are_allowed_by_name(monkeypatch):
-    monkeypatch.setenv(server.FRAMES, "https://slides.example http://*.school.example:8080")
+    monkeypatch.setenv("CRFVIZ_FRAMES", "https://slides.example http://*.school.example:8080")
     start, *_ = ask("http", "/", {"host": "localhost"})
     headers = Headers(raw=start["headers"])
     policy = headers["content-security-policy"]
@@ -323,6 +323,6 @@ def test_frames_of_other_sites_are_allowed_by_name(monkeypatch):
 
 @pytest.mark.parametrize("origin", ["*", "slides.example", "https://a;script-src", "'none'"])
 def test_what_is_no_origin_stops_the_server(monkeypatch, origin):
-    monkeypatch.setenv(server.FRAMES, origin)
-    with pytest.raises(SystemExit, match="CRFVIZ_FRAMES must list origins"):
+    monkeypatch.setenv("CRFVIZ_FRAMES", origin)
+    with pytest.raises(SystemExit, match="CRFVIZ_FRAMES: expected origins"):
         server.middleware()

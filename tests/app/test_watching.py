@@ -63,7 +63,7 @@ def value(name, **labels):
     ],
 )
 def test_metrics_are_for_those_whom_the_settings_name(monkeypatch, said, headers, client, status):
-    monkeypatch.setenv(route.VARIABLE, said)
+    monkeypatch.setenv("CRFVIZ_METRICS", said)
     answered, kept, text = ask("/metrics", headers, client)
     assert answered == status
     assert ("crfviz_requests_total" in text) is (status == 200)
@@ -72,8 +72,8 @@ def test_metrics_are_for_those_whom_the_settings_name(monkeypatch, said, headers
 
 
 def test_a_server_does_not_start_with_a_short_token(monkeypatch):
-    monkeypatch.setenv(route.VARIABLE, TOKEN[1:])
-    with pytest.raises(SystemExit, match="at least 16 characters in CRFVIZ_METRICS"):
+    monkeypatch.setenv("CRFVIZ_METRICS", TOKEN[1:])
+    with pytest.raises(SystemExit, match="CRFVIZ_METRICS: expected local or a token"):
         server.middleware()
 
 
@@ -113,7 +113,7 @@ def log(monkeypatch, capsys):
     before = root.handlers[:], ours.level, logging.getLogRecordFactory()
 
     def begin(form):
-        monkeypatch.setenv(logs.FORM, form)
+        monkeypatch.setenv("CRFVIZ_LOG", form)
         logs.begin_log()
         return lambda: capsys.readouterr().err
 
@@ -151,7 +151,7 @@ def test_nothing_that_was_typed_is_in_the_log_unless_it_is_asked_for(log, monkey
     assert MARK not in discreet
     assert discreet.count("FormatError (CRFVIZ_LOG_TEXTS=on writes its words)") == 3
     assert discreet.count("raise KeyError(MARK)") == 2  # the line of the program
-    monkeypatch.setenv(logs.TEXTS, "on")
+    monkeypatch.setenv("CRFVIZ_LOG_TEXTS", "on")
     go_wrong()
     assert written().count(MARK) == 5
 

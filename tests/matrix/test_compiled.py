@@ -19,10 +19,11 @@ from crfviz.chain import recursions
 from crfviz.chain.crf import CRF
 from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.decoding.viterbi import best_paths, viterbi
-from crfviz.chain.engine import compiled
+from crfviz.chain.engine import compiled, kernels
 from crfviz.chain.forward_backward import forward_backward, log_partition, posteriors
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
+from crfviz.settings import settings
 from tests.support.close import assert_close
 from tests.support.icecream import ice_cream
 from tests.support.strategies import chains, fewer_examples
@@ -57,7 +58,7 @@ def answered_by(loops):
 
 @pytest.fixture
 def loops(monkeypatch):
-    monkeypatch.setenv(compiled.VARIABLE, "on")
+    monkeypatch.setenv("CRFVIZ_COMPILED", "on")
     compiled.kernels.cache_clear()
     yield compiled.kernels()
     compiled.kernels.cache_clear()
@@ -299,7 +300,7 @@ def test_without_numba_arrays_answer(broken, monkeypatch, caplog):
     for module in [m for m in sys.modules if m.startswith(name)]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.delattr("crfviz.chain.engine.kernels", raising=False)
-    monkeypatch.setenv(compiled.VARIABLE, "on")
+    monkeypatch.setenv("CRFVIZ_COMPILED", "on")
     if broken == "missing":
         monkeypatch.setitem(sys.modules, "numba", None)
     else:
@@ -315,12 +316,14 @@ def test_without_numba_arrays_answer(broken, monkeypatch, caplog):
 def is_switched_off(loops):
     for setting, wanted in (("off", None), ("", loops)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(compiled.VARIABLE, setting)
+            patch.setenv("CRFVIZ_COMPILED", setting)
+            settings.cache_clear()
             compiled.kernels.cache_clear()
             assert compiled.kernels() == wanted
+    settings.cache_clear()
 
 
-def is_compiled_in_memory_where_nothing_can_be_written(loops):
+def is_compiled_in_memory_where_nothing_can_be_written():
     def twice(number):
         return 2.0 * number
 
@@ -330,7 +333,7 @@ def is_compiled_in_memory_where_nothing_can_be_written(loops):
         patch.setattr(numba.config, "CACHE_LOCATOR_CLASSES", "UserWideCacheLocator")
         with pytest.raises(RuntimeError, match="cannot cache"):
             numba.njit((numba.types.float64,), cache=True)(twice)
-        assert loops.compiling.compiled(numba.types.float64)(twice)(21.0) == 42.0
+        assert kernels.compiled(numba.types.float64)(twice)(21.0) == 42.0
 
 
 def test_compiled_loops_find_what_arrays_find(loops, subtests):
@@ -339,5 +342,5 @@ def test_compiled_loops_find_what_arrays_find(loops, subtests):
         for work, values in CASES:
             with subtests.test(work.__name__, values=values):
                 work(*values)
-    is_compiled_in_memory_where_nothing_can_be_written(loops)
+    is_compiled_in_memory_where_nothing_can_be_written()
     is_switched_off(loops)

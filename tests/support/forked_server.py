@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks.serving import ROOT
+from crfviz.settings import settings
 
 _one_at_a_time = threading.Lock()  # the main module is that of all threads
 
@@ -71,6 +72,7 @@ def serve(arguments, environment, log):
 
     os.environ.clear()
     os.environ.update(environment)
+    settings.cache_clear()
     os.chdir(ROOT)
     with Path(log).open("ab") as file:
         os.dup2(file.fileno(), 1)
@@ -140,6 +142,7 @@ def become(command, environment, streams):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
     os.environ.clear()
     os.environ.update(environment)
+    settings.cache_clear()
     above = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 10) for stream in streams]
     for stream in streams:  # any of them may have the number of another one's place
         os.close(stream)

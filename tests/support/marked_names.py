@@ -7,6 +7,7 @@ from crfviz.annotations import labelling
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.store.store import open_store
+from crfviz.settings import settings
 from crfviz.taggers.registry import load_tagger, store_model
 from tests.support.brought import as_json, understand
 
@@ -26,8 +27,10 @@ def marked_places(folder):
         "CRFVIZ_DATABASE_URL": f"sqlite:///{folder}/annotations.db",
     }
     with patch.dict(os.environ, places):
+        settings.cache_clear()
         _models()
         _annotations()
+    settings.cache_clear()
     return places
 
 

@@ -18,8 +18,8 @@ from crfviz.annotations.store.failures import SAFE, explained
 from crfviz.annotations.store.rows import to_json
 from crfviz.annotations.store.schema import VERSION, VERSION_TABLE, from_json
 from crfviz.exceptions import LostStoreError, StoreError
+from crfviz.settings import settings
 
-VARIABLE = "CRFVIZ_DATABASE_URL"
 Identity = tuple[int, int]  # device and number of a file
 ANY_MAY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # nobody is told by access() of root
 WAIT = 15  # seconds for a server, or a lock of another program: more than an import holds it
@@ -37,19 +37,19 @@ def database_url(url: str | None = None) -> URL:
     Raises:
         StoreError: it is no such address.
     """
-    given = url or os.environ.get(VARIABLE) or f"sqlite:///{_default_file()}"
+    given = url or settings().database_url or f"sqlite:///{_default_file()}"
     try:
         address = make_url(given)
     except ArgumentError as error:
         raise StoreError(
-            f"expected a database address such as sqlite:////home/me/annotations.db or "
-            f"postgresql://user@host/name in {VARIABLE}, got one that cannot be read"
+            "expected a database address such as sqlite:////home/me/annotations.db or "
+            "postgresql://user@host/name in CRFVIZ_DATABASE_URL, got one that cannot be read"
         ) from error
     kind = address.drivername.partition("+")[0]
     if kind in ("postgresql", "postgres"):
         return address.set(drivername="postgresql+psycopg")
     if kind != "sqlite":
-        raise StoreError(f"expected sqlite or postgresql in {VARIABLE}, got {kind!r}")
+        raise StoreError(f"expected sqlite or postgresql in CRFVIZ_DATABASE_URL, got {kind!r}")
     if address.database in (None, "", ":memory:"):
         raise StoreError("expected a file for the annotations, got a store that lives in memory")
     return address
@@ -130,7 +130,7 @@ def _make_folder(folder: Path) -> None:
     except OSError as error:
         raise StoreError(
             f"the annotations go to {folder}, which cannot be made: {error.strerror}. "
-            f"Set {VARIABLE} to a place that is writable."
+            "Set CRFVIZ_DATABASE_URL to a place that is writable."
         ) from error
 
 

@@ -12,7 +12,6 @@ chain of a process and used if installed, unless the environment variable CRFVIZ
 
 import logging
 import math
-import os
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -24,9 +23,8 @@ from torch import Tensor
 from crfviz.chain.engine.packing import Packed
 from crfviz.chain.engine.sweeps import MAX_DECAY, MAX_SPREAD, Exponentials, Sweeps
 from crfviz.chain.recursions import TOLERANCE
+from crfviz.settings import settings
 
-VARIABLE = "CRFVIZ_COMPILED"
-OFF_VALUES = ("off", "0", "false", "no")
 MAX_HEAPLESS_PATHS = 300  # more of them are searched for faster with a heap
 Table = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -36,7 +34,7 @@ Scores = tuple[Table, Table, Table, Table]  # emissions, transitions, start and 
 @cache
 def kernels() -> SimpleNamespace | None:
     """Return the functions of `crfviz.chain.engine.kernels`, or None if Numba is off or missing."""
-    if os.environ.get(VARIABLE, "").strip().lower() in OFF_VALUES:
+    if not settings().compiled:
         return None
     try:
         from crfviz.chain.engine.kernels import paths, sums

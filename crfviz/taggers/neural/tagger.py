@@ -8,7 +8,6 @@ The folder has config.json, vocabulary.json and model.safetensors. Weights are s
 worked with as float32.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -21,6 +20,7 @@ from torch import Tensor
 from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.settings import settings
 from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.neural.network import ARCHITECTURES, Architecture, Network, Sizes, Vocabulary
 from crfviz.taggers.storage import (
@@ -40,7 +40,6 @@ from crfviz.taggers.storage import (
 )
 from crfviz.taggers.tagger import CRF, Words, sentences_of
 
-VARIABLE = "CRFVIZ_DEVICE"
 SENTENCES_AT_ONCE = 32  # the more, the more padding; fewer would not fill a matrix
 FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)
 LARGEST_SIZE = 4096  # of any one layer: a typing error must not ask for all the memory
@@ -109,17 +108,15 @@ class NeuralTagger(FolderTagger):
 
 
 def choose_device() -> torch.device:
-    """CUDA where there is one, else the CPU; the environment variable CRFVIZ_DEVICE overrides.
+    """Return CUDA if available, else the CPU; the environment variable CRFVIZ_DEVICE overrides.
 
     Raises:
-        CrfvizError: CRFVIZ_DEVICE is neither cpu nor cuda, or asks for a GPU that is not there.
+        CrfvizError: CRFVIZ_DEVICE asks for a GPU that is not there.
     """
-    wanted = os.environ.get(VARIABLE, "").strip().lower()
+    wanted = settings().device
     available = torch.cuda.is_available()
-    if wanted not in {"", "cpu", "cuda"}:
-        raise CrfvizError(f"{VARIABLE} must be cpu or cuda, got {wanted!r}")
     if wanted == "cuda" and not available:
-        raise CrfvizError(f"{VARIABLE}=cuda, but torch finds no CUDA device here; use cpu")
+        raise CrfvizError("CRFVIZ_DEVICE=cuda, but torch finds no CUDA device here; use cpu")
     return torch.device("cuda" if available and wanted != "cpu" else "cpu")
 
 

@@ -1,17 +1,13 @@
 """Where the rooms are: in the memory of this process, or in PostgreSQL for all that share it."""
 
 import logging
-import os
 from functools import cache
 
-from crfviz.annotations.store.database import VARIABLE as STORE
 from crfviz.annotations.store.database import database_url
 from crfviz.exceptions import StoreError
+from crfviz.settings import settings
 from crfviz.ui.following.rooms import Rooms
 from crfviz.ui.following.shared import SharedRooms
-
-VARIABLE = "CRFVIZ_ROOMS"  # "process", or the address of a PostgreSQL database
-ALONE = "process"
 
 _log = logging.getLogger(__name__)
 
@@ -21,16 +17,11 @@ def rooms() -> Rooms:
     """The rooms as the settings say; without any where the annotations are, if that is PostgreSQL.
 
     Raises:
-        StoreError: they are to be at an address that is none of PostgreSQL's.
+        StoreError: the database of the rooms cannot be used.
     """
-    asked = os.environ.get(VARIABLE, "").strip()
-    if asked == ALONE:
-        return Rooms()
-    if asked:
-        if not _on_a_server(asked):
-            raise StoreError(f"expected {ALONE!r} or a postgresql:// address in {VARIABLE}")
-        return SharedRooms(asked)
-    address = os.environ.get(STORE, "")
+    place, address = settings().rooms, settings().database_url
+    if place:
+        return Rooms() if place == "process" else SharedRooms(place)
     try:
         return SharedRooms(address) if address and _on_a_server(address) else Rooms()
     except StoreError as error:  # labelling will say the same; who follows needs no store

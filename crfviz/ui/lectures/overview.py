@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.exceptions import FormatError
 from crfviz.ui.lectures.editor import HANDOUT, OWN, edit, edit_lecture, in_the_making, own, played
 from crfviz.ui.lectures.handout import STYLE_SHEET, handout, handout_body
-from crfviz.ui.lectures.shelf import VARIABLE, lecture, lectures
+from crfviz.ui.lectures.shelf import lecture, lectures
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.widgets import download, guarded
 from crfviz.ui.words import plain
@@ -57,7 +57,7 @@ def _ready() -> None:
         for problem in found.problems:
             st.warning(plain(problem))
     st.caption(
-        f"A lecture is a text file. Yours count, too, in a folder that the variable {VARIABLE} "
+        "A lecture is a text file. Yours count, too, in a folder that the variable CRFVIZ_LECTURES "
         "names; docs/lectures.md says what stands in one."
     )
 

@@ -4,13 +4,13 @@ A lecture is a file `NAME.toml`. Of two with one name that in the variable's fir
 """
 
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
 from crfviz.exceptions import FormatError
+from crfviz.settings import settings
 from crfviz.taggers.log_once import warn_once
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import Lecture, read_lecture
@@ -20,7 +20,6 @@ from crfviz.ui.words import quote
 from crfviz.views.contents import ENTRIES
 
 SHIPPED = Path(__file__).resolve().parents[3] / "lectures"
-VARIABLE = "CRFVIZ_LECTURES"  # more folders of lectures, separated as in PATH
 
 _log = logging.getLogger(__name__)
 
@@ -28,8 +27,7 @@ _log = logging.getLogger(__name__)
 def lectures() -> dict[str, Path]:
     """The files by name, those of the project first, in alphabetical order."""
     found: dict[str, Path] = {}
-    folders = [Path(each) for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
-    for folder in [SHIPPED, *reversed(folders)]:
+    for folder in [SHIPPED, *reversed(settings().lectures)]:
         try:
             found |= {path.stem: path for path in sorted(folder.glob("*.toml"))}
         except OSError as error:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from time import monotonic
 from weakref import WeakSet, WeakValueDictionary
 
-from crfviz.ui.session.limits import limits
+from crfviz.settings import settings
 from crfviz.ui.watching.requests import request
 
 BURST = 5.0  # seconds at the full pace that may come at once
@@ -56,7 +56,7 @@ _slowed: WeakSet[Pace] = WeakSet()  # those whose messages had to wait
 
 def begin_connection() -> Pace:
     """The pace of the connection that is answered here, from now on."""
-    pace = _of_request[request()] = Pace(limits().requests)
+    pace = _of_request[request()] = Pace(settings().limits.requests)
     return pace
 
 
@@ -66,6 +66,6 @@ def asks_too_often() -> str:
     if pace is None or not pace.to_be_said():
         return ""
     return (
-        f"This page asks the server more than {limits().requests} times a second. "
+        f"This page asks the server more than {settings().limits.requests} times a second. "
         "What comes faster waits; nothing of it is lost."
     )

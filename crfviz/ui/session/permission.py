@@ -12,11 +12,9 @@ from typing import Any
 import streamlit as st
 
 from crfviz.exceptions import CrfvizError
+from crfviz.settings import settings
 from crfviz.ui.streamlit_compat import StreamlitSecretNotFoundError
 
-UPLOADS = "CRFVIZ_UPLOADS"  # "off": nobody may bring, teach, add or remove anything
-LOGIN = "CRFVIZ_LOGIN"  # "required": nobody labels without one, whatever the secrets say
-OFF = ("off", "no", "0", "false")
 NEEDED = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
 SAMPLE_SECRET = "a long random text"  # that of docs/deployment.md
 SHORTEST_SECRET = 16  # characters
@@ -31,12 +29,12 @@ class LoginError(CrfvizError):
 
 def uploads_allowed() -> bool:
     """Whether this server takes files, models and documents; `CRFVIZ_UPLOADS=off` says no."""
-    return os.environ.get(UPLOADS, "").strip().lower() not in OFF
+    return settings().uploads
 
 
 def no_uploads(what: str) -> str:
     """What to say where they are off; `what` the server does not take."""
-    return f"This server takes no {what}: it was started with {UPLOADS}=off."
+    return f"This server takes no {what}: it was started with CRFVIZ_UPLOADS=off."
 
 
 def logged_in() -> bool:
@@ -84,8 +82,7 @@ def _login_asked() -> bool:
         _asked.append(True)
         _check(secrets["auth"])
         return True
-    required = os.environ.get(LOGIN, "").strip().lower() == "required"
-    if _asked or required:
+    if _asked or settings().login == "required":
         raise LoginError("A login is asked for, but there is no [auth] in the secrets (any more).")
     return False
 

@@ -14,9 +14,9 @@ from threading import Condition
 import streamlit as st
 
 from crfviz.exceptions import CrfvizError
+from crfviz.settings import settings
 from crfviz.ui.session.floor import FLOOR
 from crfviz.ui.session.kept import of_session
-from crfviz.ui.session.limits import limits
 from crfviz.ui.streamlit_compat import StopException, visitor_has_left
 from crfviz.views.numbers import count
 
@@ -92,7 +92,7 @@ class Turns:
 
 def _require_room(own: int, every: int) -> None:
     """Raise a BusyError where a visitor, or all, have that many jobs and may have no more."""
-    allowed = limits()
+    allowed = settings().limits
     if own >= allowed.jobs:
         raise BusyError(
             f"You have {count(own, 'long run')} on this server, in line or at work, and no more "

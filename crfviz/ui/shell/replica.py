@@ -4,37 +4,23 @@ A session lives in one process, so a browser has to come back to it. Its address
 from others: a class shares one. Who follows a room needs no process of their own, and no cookie.
 """
 
-import os
-import re
 from http.cookies import SimpleCookie
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from crfviz.exceptions import CrfvizError
-from crfviz.text.files import abbreviate
+from crfviz.settings import settings
 from crfviz.ui.watching.requests import kind_of
 
-VARIABLE = "CRFVIZ_REPLICA"  # environment variable: the name of this process
 COOKIE = "crfviz_replica"
 ANYWHERE = ("follow", "health", "metrics", "static")  # kinds of requests that any process answers
 STARTS = {"http": "http.response.start", "websocket": "websocket.accept"}
 
-_NAME = re.compile(r"[a-z0-9-]{1,32}")
-
 
 def named() -> list[Middleware]:
-    """What `st.App` is to run so that visitors come back here; nothing without a name.
-
-    Raises:
-        CrfvizError: the name is none for a cookie.
-    """
-    name = os.environ.get(VARIABLE, "").strip()
-    if name and not _NAME.fullmatch(name):
-        raise CrfvizError(
-            f"expected at most 32 of a-z, 0-9 and - in {VARIABLE}, got {abbreviate(name)}"
-        )
+    """Return the middleware that sets the sticky cookie; empty if this process has no name."""
+    name = settings().replica
     return [Middleware(Named, name=name)] if name else []
 
 

@@ -7,7 +7,6 @@ every answer tells the browser to load nothing from elsewhere.
 
 import asyncio
 import logging
-import os
 import re
 from base64 import b64encode
 from collections.abc import AsyncIterator
@@ -26,10 +25,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from crfviz.exceptions import CrfvizError
-from crfviz.text.files import abbreviate
+from crfviz.settings import settings
 from crfviz.ui import cached
 from crfviz.ui.following.homes import rooms
-from crfviz.ui.session.limits import limits
 from crfviz.ui.session.pace import Pace, begin_connection
 from crfviz.ui.session.permission import login_asked, uploads_allowed
 from crfviz.ui.shell.assets import Assets, pack_first
@@ -44,12 +42,10 @@ from crfviz.ui.streamlit_compat import (
     read_message,
     static_folder,
 )
-from crfviz.ui.watching import route
 from crfviz.ui.watching.requests import Watched
 
 CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
 UPLOADS = "_stcore/upload_file/"
-FRAMES = "CRFVIZ_FRAMES"  # environment variable: origins, with blanks between them
 REFUSED = (  # messages: what takes from all others, tells of this machine, or writes files on it
     "clear_cache",
     "load_git_info",
@@ -59,9 +55,7 @@ REFUSED = (  # messages: what takes from all others, tells of this machine, or w
 )
 POLICY_VIOLATION = 1008  # of RFC 6455
 
-_ORIGIN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:\d{1,5})?", flags=re.IGNORECASE)
 _SLASHES = re.compile(r"/{2,}")
-_NAME_LEFT = re.compile(r"\$\{\w+")
 _INLINE = re.compile(r"<script>(.*?)</script>", flags=re.DOTALL)
 _log = logging.getLogger(__name__)
 
@@ -95,44 +89,22 @@ def middleware() -> list[Middleware]:
     """What `st.App` is to run around Streamlit's own server.
 
     Raises:
-        SystemExit: a login is asked for and broken; a server that asks for none would let anybody
-            label. Or who may read the metrics, or where rooms are, is said in no words of ours; or
-            a setting still holds the name that something was to be put for.
+        SystemExit: a setting has a bad value, or a login is required and its secrets are broken.
     """
     try:
-        _check_filled_in()
+        settings()
         login_asked()
-        limits()
-        route.check()
         rooms()
-        named_here = named()
     except CrfvizError as error:
         raise SystemExit(f"crfviz does not start: {error}") from error
     return [
         Middleware(Watched, base=st.get_option("server.baseUrlPath")),
         Middleware(Guard, policy=content_security_policy()),
-        *named_here,
+        *named(),
         Middleware(Assets, base=st.get_option("server.baseUrlPath")),
         Middleware(Joined, base=st.get_option("server.baseUrlPath")),
         Middleware(FirstPaint),
     ]
-
-
-def _check_filled_in() -> None:
-    """Look whether what starts this server put a value for every name in our settings.
-
-    Programs that read compose files differ in what they know, and leave the rest as it stands: the
-    same secret on every server, and one that everybody can read.
-
-    Raises:
-        CrfvizError: `${NAME...` stands in one of them.
-    """
-    for name, value in os.environ.items():
-        left = _NAME_LEFT.search(value) if name.startswith(("CRFVIZ_", "STREAMLIT_")) else None
-        if left:
-            raise CrfvizError(
-                f"{name} holds {left[0]}}} as it stands, and not what is to be put there"
-            )
 
 
 def content_security_policy() -> str:
@@ -157,25 +129,9 @@ def content_security_policy() -> str:
             "object-src 'none'",
             "base-uri 'self'",
             "form-action 'self'",
-            " ".join(("frame-ancestors 'self'", *frames_allowed())),
+            " ".join(("frame-ancestors 'self'", *settings().frames)),
         )
     )
-
-
-def frames_allowed() -> list[str]:
-    """The sites that may show pages of this server in a frame, beside itself.
-
-    Raises:
-        SystemExit: one of them is no origin, and a policy with it might allow anything.
-    """
-    origins = os.environ.get(FRAMES, "").split()
-    for origin in origins:
-        if not _ORIGIN.fullmatch(origin):
-            raise SystemExit(
-                f"crfviz does not start: {FRAMES} must list origins such as "
-                f"https://slides.example, got {abbreviate(origin)}"
-            )
-    return origins
 
 
 def host_answered(host: str | None) -> bool:
@@ -222,7 +178,7 @@ class Guard:
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "same-origin",  # the address holds the sentence and the annotator
         }
-        if not frames_allowed():  # for browsers that do not know frame-ancestors; it knows no lists
+        if not settings().frames:  # for old browsers; this header cannot list several sites
             self._headers["X-Frame-Options"] = "SAMEORIGIN"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

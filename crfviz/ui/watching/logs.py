@@ -7,18 +7,17 @@ them.
 
 import json
 import logging
-import os
 import traceback
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
 from crfviz.exceptions import StoreError
+from crfviz.settings import settings
 from crfviz.ui.streamlit_compat import session_id
 from crfviz.ui.watching.meters import RECORDS
 from crfviz.ui.watching.requests import request
 
-FORM, TEXTS = "CRFVIZ_LOG", "CRFVIZ_LOG_TEXTS"  # environment variables
 ABOUT_THE_SERVER = (StoreError, OSError)  # nothing that was typed is in their words
 WITH_ADDRESSES = ("uvicorn.access",)  # a line for each, with the sentence in it
 PLAIN = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
@@ -28,7 +27,7 @@ Fault = tuple[type[BaseException], BaseException, TracebackType | None]
 
 def begin_log() -> None:
     """Have all lines of this process written as the settings say, ours and Streamlit's."""
-    handler = Lines(in_json=os.environ.get(FORM, "").strip() == "json")
+    handler = Lines(in_json=settings().log == "json")
     root = logging.getLogger()
     for old in [each for each in root.handlers if isinstance(each, Lines)]:
         root.removeHandler(old)
@@ -110,9 +109,9 @@ def _told(value: object) -> object:
 
 def _words(error: BaseException) -> str:
     """What may be said of an error."""
-    if isinstance(error, ABOUT_THE_SERVER) or os.environ.get(TEXTS, "").strip() == "on":
+    if isinstance(error, ABOUT_THE_SERVER) or settings().log_texts:
         return f"{type(error).__name__}: {error}"
-    return f"{type(error).__name__} ({TEXTS}=on writes its words)"
+    return f"{type(error).__name__} (CRFVIZ_LOG_TEXTS=on writes its words)"
 
 
 def _trace(fault: Fault) -> list[str]:

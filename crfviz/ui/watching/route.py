@@ -1,6 +1,5 @@
 """`/metrics`: what is counted, for Prometheus; nobody else gets it."""
 
-import os
 from ipaddress import ip_address
 from secrets import compare_digest
 
@@ -9,32 +8,15 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from crfviz.exceptions import CrfvizError
+from crfviz.settings import settings
 from crfviz.ui.watching.meters import REGISTRY
 
-VARIABLE = "CRFVIZ_METRICS"  # "local", or a token
-LOCAL = "local"
-SHORTEST_TOKEN = 16  # characters
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
 def routes() -> list[Route]:
     """What `st.App` is to answer beside Streamlit's own routes."""
     return [Route("/metrics", _metrics, methods=["GET"])]
-
-
-def check() -> None:
-    """Look whether the settings say who may read.
-
-    Raises:
-        CrfvizError: they say neither that nor nothing.
-    """
-    said = _said()
-    if said and said != LOCAL and len(said) < SHORTEST_TOKEN:
-        raise CrfvizError(
-            f"expected {LOCAL!r} or a token of at least {SHORTEST_TOKEN} characters in {VARIABLE}, "
-            f"got {len(said)} characters"
-        )
 
 
 async def _metrics(request: Request) -> Response:
@@ -45,11 +27,11 @@ async def _metrics(request: Request) -> Response:
 
 
 def _may_read(request: Request) -> bool:
-    said = _said()
-    if said == LOCAL:
+    allowed = settings().metrics
+    if allowed == "local":
         return _is_local(request)
     given = request.headers.get("authorization", "")
-    return bool(said) and compare_digest(given.encode(), f"Bearer {said}".encode())
+    return bool(allowed) and compare_digest(given.encode(), f"Bearer {allowed}".encode())
 
 
 def _is_local(request: Request) -> bool:
@@ -60,7 +42,3 @@ def _is_local(request: Request) -> bool:
         return ip_address(request.client.host).is_loopback
     except ValueError:
         return False
-
-
-def _said() -> str:
-    return os.environ.get(VARIABLE, "").strip()

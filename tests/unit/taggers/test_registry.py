@@ -83,7 +83,7 @@ def test_the_device_variable_is_heeded(monkeypatch):
     monkeypatch.setenv("CRFVIZ_DEVICE", "CPU")
     assert choose_device() == torch.device("cpu")
     monkeypatch.setenv("CRFVIZ_DEVICE", "tpu")
-    with pytest.raises(CrfvizError, match="CRFVIZ_DEVICE must be cpu or cuda, got 'tpu'"):
+    with pytest.raises(CrfvizError, match="CRFVIZ_DEVICE: expected cpu or cuda, got 'tpu'"):
         choose_device()
 
 

@@ -103,7 +103,7 @@ def test_scripts_run_side_by_side_without_script_requests(monkeypatch, caplog):
 def test_hooks_can_be_switched_off(monkeypatch):
     monkeypatch.setattr(script_runner, "ScriptRequests", ScriptRequests)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
-    monkeypatch.setenv(compat.VARIABLE, "off")
+    monkeypatch.setenv("CRFVIZ_STREAMLIT_HOOKS", "off")
     assert not compat.one_script_at_a_time(Floor())
     assert script_runner.ScriptRequests is ScriptRequests
     compat.do_without_pages_folder()

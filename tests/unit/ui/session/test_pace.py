@@ -1,12 +1,10 @@
-"""How often a session may ask, and how much long work waits: limits that hold and can be set."""
+"""How often a session may ask, and how much long work waits: limits that hold."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from crfviz.exceptions import CrfvizError
 from crfviz.ui.session import pace as module
-from crfviz.ui.session.limits import VARIABLE, Limits, limits
 from crfviz.ui.session.pace import BURST, SAID_AGAIN, Pace
 from crfviz.ui.session.turns import BusyError, Ticket, Turns
 from crfviz.ui.shell import server
@@ -89,7 +87,7 @@ def test_the_server_holds_back_what_comes_too_fast(monkeypatch):
 
 
 def test_the_session_of_a_connection_is_told(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "requests=1")
+    monkeypatch.setenv("CRFVIZ_LIMITS", "requests=1")
     monkeypatch.setattr(module, "request", lambda: "asks much")
     assert module.asks_too_often() == ""
     own = module.begin_connection()
@@ -101,7 +99,7 @@ def test_the_session_of_a_connection_is_told(monkeypatch):
 
 
 def test_a_visitor_has_so_many_long_runs_and_all_together(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "jobs=2 line=3")
+    monkeypatch.setenv("CRFVIZ_LIMITS", "jobs=2 line=3")
     turns = Turns()
     with turns.taken("first", pytest.fail):
         turns._line.append(Ticket("first", before=1))
@@ -111,21 +109,3 @@ def test_a_visitor_has_so_many_long_runs_and_all_together(monkeypatch):
         with pytest.raises(BusyError, match="has 3 long runs in line"):
             turns.taken("third", pytest.fail).__enter__()
     assert [each.visitor for each in turns._line] == ["first", "second"]
-
-
-def test_limits_are_what_the_setting_says(monkeypatch):
-    monkeypatch.delenv(VARIABLE, raising=False)
-    assert limits() == Limits()
-    monkeypatch.setenv(VARIABLE, "line=7  requests=5")
-    assert limits() == Limits(requests=5, jobs=Limits().jobs, line=7)
-
-
-@pytest.mark.parametrize(
-    "text", ["jobs", "jobs=", "jobs=0", "jobs=-1", "jobs=1e3", "tabs=3", "jobs=9999999999999"]
-)
-def test_a_setting_that_says_nothing_stops_the_server(monkeypatch, text):
-    monkeypatch.setenv(VARIABLE, text)
-    with pytest.raises(CrfvizError, match="CRFVIZ_LIMITS"):
-        limits()
-    with pytest.raises(SystemExit, match="CRFVIZ_LIMITS"):
-        server.middleware()

@@ -1,0 +1,38 @@
+"""`python -m crfviz settings`: print every setting with its value, default and meaning.
+
+Settings are environment variables. Passwords and tokens are not printed.
+"""
+
+import argparse
+import os
+import sys
+
+from crfviz.settings import PREFIX, describe_settings, read_settings, settings_table, variables
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `settings`."""
+    parser.add_argument("--markdown", action="store_true", help="the table of docs/deployment.md")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the settings; 0 if all are valid.
+
+    Raises:
+        SettingsError: a variable has a bad value.
+    """
+    if args.markdown:
+        sys.stdout.write(f"{settings_table()}\n")
+        return 0
+    for name, value, about in describe_settings(os.environ):
+        lines = [
+            f"{name} = {value}" if value else f"{name} is not set",
+            f"  {about.meaning}",
+            f"  values: {about.values}",
+            f"  default: {about.default}",
+        ]
+        sys.stdout.write("\n".join(lines).replace("`", "") + "\n\n")
+    if unknown := [n for n in sorted(os.environ) if n.startswith(PREFIX) and n not in variables()]:
+        sys.stdout.write(f"Unknown variables, which change nothing: {', '.join(unknown)}\n")
+    read_settings(os.environ)
+    return 0
