@@ -1,0 +1,50 @@
+"""The flows listed in docs/design.md: every stop is a file with that function."""
+
+import re
+from importlib import import_module
+from operator import attrgetter
+
+import pytest
+
+from tests.support.paths import ROOT
+
+TEXT = (ROOT / "docs/design.md").read_text("utf-8")
+SECTION = TEXT.partition("## Three flows\n")[2].partition("\n## ")[0]
+STOP = re.compile(r"^(\d+)\. `(\S+)`(?: `(\S+)`)?: (.+)$", re.M)
+FLOWS = [
+    (
+        title,
+        int(stops),
+        int(transport),
+        re.findall(r"^(\d+)\. `(\S+)`(?: `(\S+)`)?: (.+)$", body, re.M),
+    )
+    for title, stops, transport, body in re.findall(
+        r"\*\*(.+?)\*\*: (\d+) stops, (\d+) of them transport\.(.*?)(?=\n\*\*|\Z)", SECTION, re.S
+    )
+]
+
+
+def is_function(file, name):
+    if file.endswith(".js"):
+        text = (ROOT / file).read_text("utf-8")
+        defined = rf"^(export )?(async )?function {name}\(|^  (async )?{name}\(.*\) \{{$"
+        return re.search(defined, text, re.M) is not None
+    module = import_module(file.removesuffix(".py").replace("/", "."))
+    return callable(attrgetter(name)(module))
+
+
+def test_there_are_three_flows():
+    assert [title for title, *_ in FLOWS] == [
+        "A typed sentence becomes a picture",
+        "A dragged transition gets its answer",
+        "A key on Annotate is stored",
+    ]
+
+
+@pytest.mark.parametrize(("title", "stops", "transport", "listed"), FLOWS)
+def test_every_stop_of_a_flow_exists(title, stops, transport, listed):
+    assert [int(number) for number, *_ in listed] == list(range(1, stops + 1)), title
+    assert sum(not what.startswith("*") for *_, what in listed) == transport
+    assert [file for _, file, _, _ in listed if not (ROOT / file).is_file()] == []
+    names = [(file, name) for _, file, name, _ in listed if name]
+    assert [each for each in names if not is_function(*each)] == []
