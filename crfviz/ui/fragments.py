@@ -18,7 +18,7 @@ from crfviz.ui.streamlit_compat import is_fragment_run
 PAGE, EDITS = "page", "edits"  # keys of the fragments
 
 # Page options that stages choose; nothing around a page tells of them.
-IN_PAGE = ("at", "cell", "chosen", "entity", "folded", "nodes", "nudge", "panel", "weight")
+IN_PAGE = ("at", "cell", "chosen", "entity", "folded", "hide", "nodes", "nudge", "panel", "weight")
 _FRAME, _EDITS = "frame.drawn", "edits.drawn"  # what was drawn last
 
 

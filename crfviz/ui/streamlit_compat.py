@@ -25,6 +25,8 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.column_types import ColumnConfig
 from streamlit.errors import FragmentHandledException, StreamlitSecretNotFoundError
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import (
@@ -47,6 +49,7 @@ __all__ = [  # classes and exceptions that Streamlit hands out or raises, for ty
 Component = Callable[..., object]  # what `st.components.v2.component` gives
 
 _RUNNER = "streamlit.runtime.scriptrunner.script_runner"
+_SESSION = "streamlit.runtime.app_session"
 _elements: WeakKeyDictionary[BidiComponentManager, dict[str, Component]] = WeakKeyDictionary()
 _log = logging.getLogger(__name__)
 
@@ -108,6 +111,45 @@ def one_script_at_a_time(lock: FairLock) -> bool:
 
     runner.ScriptRequests = Turns  # type: ignore[attr-defined]
     return True
+
+
+def send_whole_runs_completely() -> bool:
+    """Send all of a finished whole run before a fragment's run; return whether that is possible.
+
+    - What: `app_session.ForwardMsgQueue.clear`, called when a run starts.
+    - Why: it drops unsent messages of the fragment but keeps the message that the whole run has
+      finished, so the browser removes the page until the fragment is drawn again.
+    - Gain: after fast keys on a busy server the page disappeared for 0.3 to 1 s in one of 10 tries.
+    - Without it: it disappears.
+    """
+    if not hooks_are_on():
+        return False
+    session = import_module(_SESSION)
+    queue = getattr(session, "ForwardMsgQueue", None)
+    if not (isinstance(queue, type) and issubclass(queue, ForwardMsgQueue)):
+        _log.warning("pages may flicker: %s has no ForwardMsgQueue", _SESSION)
+        return False
+
+    class CompleteRuns(ForwardMsgQueue):
+        """The messages of a session for its browser."""
+
+        def clear(
+            self,
+            retain_lifecycle_msgs: bool = False,  # noqa: FBT001, FBT002 - as Streamlit has it
+            fragment_ids_this_run: list[str] | None = None,
+        ) -> None:
+            """Drop what a new run makes superfluous; nothing of a whole run that has finished."""
+            if fragment_ids_this_run and any(map(_ends_whole_run, getattr(self, "_queue", ()))):
+                fragment_ids_this_run = []
+            super().clear(retain_lifecycle_msgs, fragment_ids_this_run)
+
+    session.ForwardMsgQueue = CompleteRuns  # type: ignore[attr-defined]
+    return True
+
+
+def _ends_whole_run(message: ForwardMsg) -> bool:
+    ends = message.WhichOneof("type") == "script_finished"
+    return ends and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
 
 
 def state_of_run() -> tuple[object, Any]:

@@ -40,6 +40,7 @@ from crfviz.ui.streamlit_compat import (
     do_without_pages_folder,
     host_is_listed,
     read_message,
+    send_whole_runs_completely,
     static_folder,
 )
 from crfviz.ui.watching.requests import Watched
@@ -71,6 +72,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     cached.warm_up()
     pack_first()
     do_without_pages_folder()
+    send_whole_runs_completely()
     take_turns()
     begin_watch()
     yield

@@ -10,6 +10,9 @@ import pytest
 import streamlit as st
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import app_session
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
@@ -99,6 +102,51 @@ def test_scripts_run_side_by_side_without_script_requests(monkeypatch, caplog):
     assert "script_runner has no ScriptRequests" in caplog.text
 
 
+FRAGMENT = "fragment"
+
+
+def unsent_messages(status):
+    """A queue with a run that has ended before its messages were sent."""
+    queue = app_session.ForwardMsgQueue()
+    start, page, end = ForwardMsg(), ForwardMsg(), ForwardMsg()
+    start.new_session.name = "run"
+    page.metadata.delta_path[:] = [0, 1]
+    page.delta.fragment_id = FRAGMENT
+    page.delta.new_element.heading.body = "Explore"
+    end.script_finished = status
+    for message in (start, page, end):
+        queue.enqueue(message)
+    return queue
+
+
+@pytest.mark.parametrize(
+    ("fragments", "status", "sent"),
+    [
+        ([FRAGMENT], ForwardMsg.FINISHED_SUCCESSFULLY, ["new_session", "delta", "script_finished"]),
+        ([FRAGMENT], ForwardMsg.FINISHED_EARLY_FOR_RERUN, ["new_session", "script_finished"]),
+        (None, ForwardMsg.FINISHED_SUCCESSFULLY, ["new_session", "script_finished"]),
+    ],
+)
+def test_fragment_run_drops_no_unsent_page_of_a_finished_run(monkeypatch, fragments, status, sent):
+    monkeypatch.setattr(app_session, "ForwardMsgQueue", ForwardMsgQueue)
+    assert compat.send_whole_runs_completely()
+    queue = unsent_messages(status)
+    queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=fragments)
+    assert [message.WhichOneof("type") for message in queue.flush()] == sent
+
+
+def test_app_session_makes_its_queue_by_the_name_that_is_replaced():
+    assert "= ForwardMsgQueue()" in inspect.getsource(app_session.AppSession)
+    assert hasattr(ForwardMsgQueue(), "_queue"), "ForwardMsgQueue._queue"
+
+
+def test_pages_may_flicker_without_forward_msg_queue(monkeypatch, caplog):
+    monkeypatch.setattr(app_session, "ForwardMsgQueue", object)
+    assert not compat.send_whole_runs_completely()
+    assert app_session.ForwardMsgQueue is object
+    assert "app_session has no ForwardMsgQueue" in caplog.text
+
+
 @pytest.mark.usefixtures("context")
 def test_hooks_can_be_switched_off(monkeypatch):
     monkeypatch.setattr(script_runner, "ScriptRequests", ScriptRequests)
@@ -106,6 +154,9 @@ def test_hooks_can_be_switched_off(monkeypatch):
     monkeypatch.setenv("CRFVIZ_STREAMLIT_HOOKS", "off")
     assert not compat.one_script_at_a_time(Floor())
     assert script_runner.ScriptRequests is ScriptRequests
+    monkeypatch.setattr(app_session, "ForwardMsgQueue", ForwardMsgQueue)
+    assert not compat.send_whole_runs_completely()
+    assert app_session.ForwardMsgQueue is ForwardMsgQueue
     compat.do_without_pages_folder()
     assert compat.pages_folder_is_used()
     assert compat.state_of_run() == (None, None)
