@@ -75,7 +75,10 @@ def new_process(arguments: Sequence[str], environment: Mapping[str, str], log: B
 
 @contextmanager
 def running_app(
-    log_file: Path, environment: Mapping[str, str] | None = None, start: Start = new_process
+    log_file: Path,
+    environment: Mapping[str, str] | None = None,
+    start: Start = new_process,
+    port: int = 0,
 ) -> Iterator[App]:
     """Start the app and stop it at the end.
 
@@ -83,6 +86,7 @@ def running_app(
         log_file: where stdout and stderr of the server go.
         environment: variables on top of those of this process.
         start: starts the process.
+        port: where it answers; 0 for a free one.
 
     Yields:
         The app, once it answers.
@@ -90,9 +94,10 @@ def running_app(
     Raises:
         RuntimeError: it does not answer; a note on the error holds the log.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    if not port:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
     options = ["--server.headless=true", "--server.address=127.0.0.1", f"--server.port={port}"]
     own = tempfile.TemporaryDirectory()  # not the models and annotations of whoever measures
     variables = {

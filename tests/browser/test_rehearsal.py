@@ -1,11 +1,16 @@
 """Faults that a rehearsal of a lecture, a homework and a search for errors found."""
 
 import re
+from contextlib import ExitStack
+from itertools import count
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.screen import MODEL, chain
+from benchmarks.serving import running_app
+from tests.support.forked_server import fork
+from tests.support.screen import MODEL, chain, with_cell
 
 LECTURE = "45-minutes"
 BANK = "I can fish in the river near the old bank ."
@@ -173,27 +178,36 @@ def test_explore_says_what_a_crf_does(screen):
     expect(screen.page.get_by_text("A CRF tags a sentence jointly")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize("folded", ["yes", "no"])
+@pytest.mark.parametrize("model", ["upos-en", MODEL])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
-def test_both_matrices_of_learn_are_whole_side_by_side(watch, fresh, width, height):
+def test_both_matrices_of_learn_are_whole_side_by_side(watch, fresh, width, height, model, folded):
     screen = watch(fresh(viewport={"width": width, "height": height}))
-    screen.open("learn", model=MODEL)
-    measured = """() => {
+    screen.open("learn", model=model, **{"v.folded": folded})
+    side_by_side = """() => {
       const [first, second] = crfviz.stage().querySelectorAll(".below > section");
       const [a, b] = [first, second].map((each) => each.getBoundingClientRect());
-      const cells = [...crfviz.stage().querySelectorAll(".below :is(.cell, .matrix-head)")];
-      const shown = cells.filter((cell) => cell.checkVisibility());
-      const right = Math.max(...shown.map((cell) => cell.getBoundingClientRect().right));
-      const framed = crfviz.stage().hasAttribute("data-framed");
-      const beside = a.top === b.top && a.right <= b.left;
-      return [beside, right <= innerWidth, framed || b.bottom <= innerHeight];
+      return [a.top === b.top && a.right <= b.left, b.right <= innerWidth];
     }"""
-    screen.expect_measured(measured, [True, True, True])
-    cut = """() => [...crfviz.stage().querySelectorAll(".below .matrix-frame")].map((frame) => {
-      const end = frame.getBoundingClientRect().right + 1;
-      const cells = [...frame.querySelectorAll(".cell")].filter((cell) => cell.checkVisibility());
-      return cells.filter((cell) => cell.getBoundingClientRect().right > end).length;
-    })"""
-    screen.expect_measured(cut, [0, 0])
+    screen.expect_measured(side_by_side, [True, True])
+    # How many cells begin or end outside of what shows the matrices; frames scroll on a projector.
+    cut = """([ways, inner]) => {
+      const frames = crfviz.stage().querySelectorAll(inner ? ".below .matrix-frame" : ".below");
+      const parts = ".cell, .matrix-label, .matrix-head";
+      return [...frames].map((frame) => {
+        const box = frame.getBoundingClientRect();
+        const shown = [...frame.querySelectorAll(parts)].filter((each) => each.checkVisibility());
+        return shown.filter((each) => {
+          const own = each.getBoundingClientRect();
+          return own.right > box.right + 1 || (ways === "both" && own.bottom > box.bottom + 1);
+        }).length;
+      });
+    }"""
+    if width > 1280:
+        screen.expect_measured(cut, [0, 0], ["both", True])
+        screen.expect_measured(cut, [0], ["both", False])
+    elif folded == "yes":
+        screen.expect_measured(cut, [0, 0], ["right", True])
 
 
 def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(screen):
@@ -251,3 +265,26 @@ def test_back_undoes_an_edit_at_the_first_press(screen, way):
     with screen.redraw():
         screen.page.go_back()
     expect(cell).to_have_attribute("aria-valuetext", before)
+
+
+def test_edit_made_while_the_server_is_gone_is_applied_when_it_is_back(watch, fresh, tmp_path):
+    with ExitStack() as server:
+        app = server.enter_context(running_app(tmp_path / "first.log", start=fork))
+        screen = watch(fresh(), app).open("transitions", model=MODEL, t="ADJ.NOUN:0.5")
+        server.close()
+        page, line, tries = screen.page, screen.page.locator(".crfviz-line"), count(1)
+        expect(line).to_contain_text("No connection to the server")
+        # After the sixth try Streamlit speaks of its own command line.
+        page.wait_for_event("requestfailed", lambda _: next(tries) > 16)
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
+        expect(screen.cell("DET", "NOUN")).to_have_attribute("aria-valuetext", "-3.25")
+        expect(page.locator("[data-stage]")).to_have_attribute("data-source", "live")
+    port = urlsplit(app.url).port
+    with running_app(tmp_path / "second.log", start=fork, port=port):
+        expect(line).to_be_hidden()
+        expect(page.locator("[data-stage]")).to_have_attribute("data-source", "python")
+        both = with_cell("DET", "NOUN", -3.25).with_transition("ADJ", "NOUN", 0.5)
+        screen.expect_lattice(chain(edits=both))
+        screen.expect_edits(2)
+        expect(page.get_by_test_id("stToast")).to_contain_text("in a new session")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from secrets import token_hex
 
 import streamlit as st
 
@@ -24,7 +25,17 @@ from crfviz.ui.session.current import (
     undo,
     view_option,
 )
-from crfviz.ui.session.kept import DRAFT, TOLD, choice, forget, found, keep, messages
+from crfviz.ui.session.kept import (
+    DRAFT,
+    TOLD,
+    choice,
+    forget,
+    found,
+    keep,
+    messages,
+    of_session,
+    say,
+)
 from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.follow_panel import follow_panel
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
@@ -236,6 +247,7 @@ def use_colours(theme: str) -> None:
             "draft": found(DRAFT),
             "model": scenario().model,
             "own": NOT_ELSEWHERE,
+            "session": of_session("frame.session", lambda: token_hex(8)),
         },
         on_draft_change=_take_draft,
         on_sidebar_change=_keep_sidebar,
@@ -243,11 +255,20 @@ def use_colours(theme: str) -> None:
         on_turn_change=_turn,
         on_page_change=_open,
         on_back_change=_draw,
+        on_anew_change=_say_what_is_lost,
     )
 
 
 def _draw() -> None:
     """The line was lost: whatever the browser tells with this is handled as ever."""
+
+
+def _say_what_is_lost() -> None:
+    """Tell the reader that the server knows only the address and what the browser has sent."""
+    say(
+        "The connection is back, in a new session. Your scores are kept; undo, snapshots and "
+        "unsaved texts are gone."
+    )
 
 
 def _go_on() -> None:

@@ -22,4 +22,6 @@
   if (query.get("embed") === "stage") dataset.embed = "stage"; // ../frame.css leaves the stage alone on the page
   if (query.getAll("embed_options").includes("transparent")) dataset.paper = "transparent";
   window.crfvizScheme = scheme;
+  // Streamlit's settings by whoever hosts it: ./frame.js says in place of its dialogs that there is no connection.
+  window.__streamlit = { HOST_CONFIG: { blockErrorDialogs: true } };
 })();

@@ -16,6 +16,9 @@ const [HIDES, SHOWS] = ["[data-testid=stSidebarCollapseButton]", "[data-testid=s
 const LEAST_BESIDE = 768; // pixels of a window in which the sidebar stands beside the page
 const LINE = "data-test-connection-state"; // of Streamlit's outermost element
 const BACK = "crfviz-back";
+const SHORT = 700; // milliseconds without a line that nobody has to hear of
+const LOST =
+  "No connection to the server; trying again. Keep this page open: edits you make now are applied when the server is back.";
 const WATCHED = { attributeFilter: ["disabled", "inert", "open", "tabindex"], childList: true, subtree: true };
 
 const trimmed = (path) => path.replace(/\/$/, "");
@@ -65,17 +68,29 @@ function watchSidebar() {
 }
 
 // A line that is back may lead to a server that knows nothing of this page but its address; it is asked to draw it, and
-// hears then what widgets and pictures hold. What was done meanwhile would else be lost, and what is done next.
+// hears then what widgets and pictures hold. What was done meanwhile would else be lost, and what is done next. While
+// there is no line, Streamlit switches its widgets off; stages can be edited, and the page says so.
 function watchLine() {
   const app = document.querySelector(`[${LINE}]`);
-  let lost = false;
+  const notice = document.createElement("div");
+  Object.assign(notice, { className: "crfviz-line", role: "alert", hidden: true });
+  document.body.append(notice);
+  let lost = 0; // the timer of the notice
   const look = () => {
     const connected = app.getAttribute(LINE) === "CONNECTED";
     if (connected && lost) {
+      clearTimeout(lost);
+      lost = 0;
+      notice.hidden = true;
       tell("back", true);
       document.dispatchEvent(new Event(BACK));
+    } else if (!connected && !lost) {
+      lost = setTimeout(() => {
+        notice.textContent = LOST;
+        notice.style.colorScheme = getComputedStyle(app).colorScheme; // light or dark, as the page
+        notice.hidden = false;
+      }, SHORT);
     }
-    lost = !connected;
   };
   if (app) new MutationObserver(look).observe(app, { attributeFilter: [LINE] });
 }
@@ -96,6 +111,7 @@ function remember(place, name, text) {
 
 let tell = () => {};
 let model = "";
+let session = ""; // of the server, as it was drawn last
 let own = []; // parts of the address that no other page takes
 watch();
 watchSidebar();
@@ -118,6 +134,8 @@ export default ({ data, setTriggerValue }) => {
   tell = setTriggerValue;
   model = data.model;
   own = data.own;
+  if (session && session !== data.session) tell("anew", data.session);
+  session = data.session;
   use(data.theme);
   remember(LEADS, "lead", data.lead);
   remember(DRAFT, "draft", data.draft);

@@ -57,7 +57,7 @@ const ENTITY = 104; // an entity's own rows, and its panel around the list of wh
 const [ONE_LINE, SECOND_LINES] = [90, 14]; // columns in which its words stand side by side, and what the rest needs
 const [LEAST_RIVALS, EVERY_RIVAL] = [100, 9999]; // heights of that list
 const LEGENDS = 90; // what a lecture can do without stands below the picture
-const FOLDABLE = 190; // and the last rows of matrices below the words
+const SEEN_BELOW = 1 / 3; // of matrices below the words; the page scrolls to the rest
 const MATRIX_SHARE_BELOW = 0.4; // of the room, where the words share it with matrices below them
 const LEAST_COLUMN = 44;
 const LEAST_WORDS = 4; // columns in sight
@@ -93,7 +93,8 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
   const label = heading.length ? unit * NUMBERS * heading.length : labelWidth(model.rows, side, tight, unit);
   const least = leastColumn(model) * unit;
   const words = label + (T - 0.5) * least + GAP + BESIDE * unit;
-  const matrix = matrixCell(model, { width, shown, below, unit, words, digit });
+  const unitBelow = unitOfMatrices({ width, shown, unit, digit });
+  const matrix = matrixCell(model, { width, shown, below, unit: unitBelow, words, digit });
   const wanted = panelWidth(side, shown, matrix, unit);
   const most = Math.floor(width - GAP - label - LEAST_WORDS * least); // so that some words stay beside a large matrix
   const panel = side === "matrix" ? Math.min(wanted, Math.max(most, LEAST_MATRIX * unit)) : wanted;
@@ -111,7 +112,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
       .map(({ label: text }) => CAPTION + LINE * linesOf(text, Math.min(room + label, label + T * column) / unit))
       .reduce((sum, caption) => sum + caption, 0);
   const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - note; // what the page leaves
-  const matrices = below ? unit * (BELOW.head + Math.max(BELOW.row, TARGET / unit) * (shown + 1)) : 0;
+  const matrices = below ? heightOfMatrices(shown, unitBelow) : 0;
   const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
   const alone = standsAlone(model, { free: freeBeside(every), tables: every.length, unit });
   const tables = alone ? [] : every;
@@ -125,8 +126,8 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
   const inside = unit * (graphs + captionsOf(tables) + AROUND - TOPLINE - saved.rows) + (alone ? 0 : strips);
   const inFrame = frame.room + inside;
   const lacking = frame.needed - frame.room + matrices - frame.matrices;
-  const tooTall =
-    lacking > unit * (below ? FOLDABLE : LEGENDS) || inFrame < unit * (heightBeside(side, model, shortens) - LEGENDS);
+  const unseen = below ? (1 - SEEN_BELOW) * matrices : unit * LEGENDS; // what may lie below the window
+  const tooTall = lacking > unseen || inFrame < unit * (heightBeside(side, model, shortens) - LEGENDS);
   const framed = !stacked && tooTall && inFrame >= LEAST_FRAME * unit;
   return {
     ...rows,
@@ -147,6 +148,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
       matrices: Math.floor(frame.matrices),
       rivals: rivalsIn(stacked, free / unit, column / unit) * unit,
       text,
+      small: TEXT * unitBelow,
     },
     listed: listedIn({ height: height - top, inFrame, framed, unit }),
     longest: Math.max(...model.words.map((word) => word.length)),
@@ -269,6 +271,23 @@ function extremes(...tables) {
   return least <= most ? [least, most] : [];
 }
 
+// Of matrices below the words: where their numbers do not fit side by side they have smaller texts than the page, down
+// to the least.
+function unitOfMatrices({ width, shown, unit, digit }) {
+  if (width < STACKED) return unit;
+  const needed = BELOW.label + countWidth(digit) * (shown + 1);
+  return clamp((width - BETWEEN) / 2 / needed, 1, unit);
+}
+
+function heightOfMatrices(shown, unit) {
+  return unit * BELOW.head + Math.max(unit * BELOW.row, TARGET) * (shown + 1);
+}
+
+// Of a cell with a count, at the least size of texts.
+function countWidth(digit) {
+  return Math.max(DIGIT, TEXT * digit) * COUNT_NUMBER + 1;
+}
+
 // Of the matrix: as wide as its numbers, and wider where the words leave it room.
 function matrixCell({ chain, display, order, K }, { width, shown, below, unit, words, digit }) {
   if (!chain) return 0;
@@ -277,10 +296,12 @@ function matrixCell({ chain, display, order, K }, { width, shown, below, unit, w
   const transitions = chain.transitions.length > K * K ? chain.transitions : shownOf(chain.transitions);
   const texts = extremes(transitions, from, to).map((value) => score(value));
   const widest = Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
-  const letters = below ? COUNT_NUMBER : display === "probability" ? LONG_NUMBER : widest;
-  const air = below ? 1 : AIR;
-  const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + air);
-  if (below) return clamp(Math.floor(((width - BETWEEN) / 2 - unit * BELOW.label) / (shown + 1)), least, 38 * unit);
+  const letters = display === "probability" ? LONG_NUMBER : widest;
+  if (below) {
+    const room = ((width - BETWEEN) / 2 - unit * BELOW.label) / (shown + 1);
+    return clamp(Math.floor(room), unit * countWidth(digit), 38 * unit);
+  }
+  const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + AIR);
   const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
   return Math.floor(clamp(share / (shown + 1), least, 38 * unit));
 }
@@ -316,6 +337,6 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
 // The least and the usual largest height of a row.
 function limits({ compact }, lattice, tables, below) {
   if (compact) return lattice ? [18, 22] : [19, 21];
-  if (lattice) return [below ? 18 : tables ? 17 : 22, 36];
+  if (lattice) return [below ? 16 : tables ? 17 : 22, 36];
   return [tables > 1 ? 19 : 21, 32];
 }
