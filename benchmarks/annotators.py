@@ -1,22 +1,92 @@
-"""Annotators who label through the app without a browser, and know what was confirmed to them."""
+"""How fast the page Annotate answers: one annotator, twenty at once, and one beside a large import.
+
+    python benchmarks/annotators.py [--n 30] [--out benchmarks/annotators.json]
+
+A key of the one annotator is timed inside a real Chromium, from its time stamp to the frame that
+shows the answer (`page_clock.js`); its answer is in the store by then. The twenty speak Streamlit's
+protocol without a browser: a key is timed from the message to the data that acknowledges it. Each
+waits 0.7 to 1.5 seconds after an answer before the next key, and corrects three of four times, else
+accepts or undoes. Afterwards every row of the store is compared with what was confirmed.
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import itertools
+import json
+import os
 import random
+import sys
+import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from streamlit_session import Session
+from measuring import (
+    PATIENCE,
+    SHOWN,
+    WINDOW,
+    Figure,
+    Machine,
+    Meter,
+    app_and_browser,
+    figure,
+    machine,
+    table,
+)
+from playwright.sync_api import Browser
+from serving import App, running_app
+from visitors import Session
 
-from crfviz.annotations.store.store import Store
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.files.merging import keep
+from crfviz.annotations.store.store import Store, open_store
+from crfviz.taggers.registry import read_excerpt
 
-MODEL = "upos-en"
+OUT = Path(__file__).with_name("annotators.json")
+MODEL, EXCERPT = "upos-en", "excerpts/ewt-dev.conllu"
+ANNOTATORS, SECONDS = 20, 120.0
+OWN, SHARED, SHARED_DOCUMENTS = 12, 12, 2  # sentences of a document, and how many all share
 PACE = (0.7, 1.5)  # seconds between an answer and the next key, drawn anew for each
 UNDO, ACCEPT = 0.1, 0.25  # share of the keys that take one back, and that accept a sentence
+STEP = 1000  # milliseconds
+TEXTS = {
+    12: "The committee will present its report to the board on {day} .",
+    40: (
+        "When the old man who lived near the {day} heard that his favourite boat had been sold to "
+        "a rich stranger from the city , he walked home slowly , closed the door , and wrote a "
+        "long letter ."
+    ),
+}
+LETTERS = (("n", 2), ("b", 5))  # NOUN and VERB, and where: how many words from the beginning
+BOUNDS = {12: (120, 250), 40: (120, 250)}  # milliseconds, p50 and p95
+KIB = 1024  # bytes in the KB of the table
+REST = 150  # milliseconds in which everything arrives that a key sends
+IMPORTED = 50_000  # sentences
+LONGEST = 100  # characters of a sentence, so that all of them fit into the 5 MB of an upload
+AT_LEAST = 30  # keys of the other annotator before the file comes
+WITHIN = 60  # seconds
 Event = dict[str, Any]
+
+
+def sentences(number: int, mark: str) -> list[str]:
+    """Return sentences of about 17 words; the `mark` and a number in each make it like no other."""
+    texts = itertools.cycle(" ".join(each.tokens) for each in read_excerpt(EXCERPT))
+    return [f"{text} {mark}{n}" for n, text in zip(range(number), texts, strict=False)]
+
+
+def stored(database: str, name: str, texts: list[str]) -> str:
+    """Store sentences as a document; return its name in an address."""
+    with open_store(database) as store:
+        taken = keep(store, read_items("\n".join(texts).encode(), name))[-1]
+        document = next(each for each in store.documents() if each.name == taken)
+    return f"{document.created:%Y%m%d%H%M%S%f}"
 
 
 @dataclass
@@ -141,3 +211,177 @@ async def all_work(
     async with asyncio.TaskGroup() as tasks:
         for each in annotators:
             tasks.create_task(each.work(seconds, pace))
+
+
+def keys(browser: Browser, app: App, words: int, n: int) -> Iterator[Figure]:
+    """Correct two words of a sentence and accept it, `n` times; the server never saw a sentence.
+
+    Raises:
+        RuntimeError: the sentences do not have that many words.
+    """
+    texts = [TEXTS[words].format(day=f"day{i}") for i in range(n + 1)]
+    document = stored(app.database, f"{words} words", texts)
+    meter = Meter(browser, app)
+    query = urlencode({"model": MODEL, "v.by": "reader", "v.doc": document})
+    meter.page.goto(f"{app.url}/annotate?{query}")
+    meter.page.locator("[data-labeller] .chip").nth(words - 1).wait_for()
+    found = meter.page.locator("[data-labeller] .chip").count()
+    if found != words:
+        raise RuntimeError(f"the sentence of {words} words has {found}")
+    meter.page.wait_for_timeout(1000)
+    letters: list[float] = []
+    enters: list[float] = []
+    received: list[float] = []
+    server_before, browser_before = app.cpu(), meter.cpu()
+    for _ in range(n):
+        for letter, place in LETTERS:
+            meter.page.keyboard.press("Home")
+            for _ in range(place):
+                meter.page.keyboard.press("ArrowRight")
+            letters.append(_pressed(meter, letter, received))
+        enters.append(_pressed(meter, "Enter", received))
+    steps = n * (len(LETTERS) + 1)
+    server = 1000 * (app.cpu() - server_before) / steps
+    browser_ = 1000 * (meter.cpu() - browser_before) / steps
+    meter.close()
+    at = f"at {words} words"
+    yield figure(f"tag key → answer drawn {at}", "ms", letters, *BOUNDS[words])
+    yield figure(f"Enter → next sentence drawn {at}", "ms", enters)
+    yield figure(f"received per key {at}", "KB", received)
+    yield figure(f"CPU of the server per key {at}", "ms", [server], n=steps)
+    yield figure(f"CPU of the browser per key {at}", "ms", [browser_], n=steps)
+
+
+def _pressed(meter: Meter, key: str, received: list[float]) -> float:
+    """Milliseconds from a key to the picture of its answer; notes what arrived as well."""
+    before = meter.bytes_received
+    meter.forget()
+    meter.page.keyboard.press(key)
+    meter.wait(SHOWN)
+    meter.page.wait_for_timeout(REST)
+    received.append((meter.bytes_received - before) / KIB)
+    return meter.since_input()[0][1]
+
+
+def large_import(browser: Browser, app: App) -> Iterator[Figure]:
+    """Upload a file, keep it and see its first sentence; another annotator goes on meanwhile."""
+    texts = [text for text in sentences(2 * IMPORTED, "n") if len(text) <= LONGEST][:IMPORTED]
+    content = "\n".join(texts).encode()
+    context = browser.new_context(viewport=WINDOW)
+    page = context.new_page()
+    page.set_default_timeout(4 * PATIENCE)
+    page.goto(f"{app.url}/annotate?v.part=add&v.by=importer")
+    keep = page.get_by_role("button", name="Keep the")
+    upload = page.locator("input[type=file]")
+    upload.wait_for(state="attached")
+    with somebody_else(app) as other:
+        while len(other.seconds) < AT_LEAST:
+            time.sleep(0.1)
+        before = len(other.seconds)
+        begin = time.monotonic()
+        upload.set_input_files([{"name": "large.txt", "mimeType": "text/plain", "buffer": content}])
+        keep.wait_for()
+        read = time.monotonic() - begin
+        reading = other.seconds[before:]
+        begin = time.monotonic()
+        keep.click()
+        page.locator("[data-labeller] .chip").first.wait_for()
+        kept = time.monotonic() - begin
+        writing = other.seconds[before + len(reading) :]
+        context.close()
+    of = f"of {IMPORTED:,} sentences, {len(content) / 1e6:.1f} MB"
+    yield figure(f"upload and preview {of}", "s", [read])
+    yield figure(f"keeping {of}, to the first one drawn", "s", [kept], WITHIN)
+    yield figure("key → answer of another session before", "ms", _ms(other.seconds[:before]))
+    yield figure("key → answer of another session, file being read", "ms", _ms(reading))
+    yield figure(
+        "key → answer of another session, file being stored", "ms", _ms(writing), STEP, STEP
+    )
+
+
+@contextmanager
+def somebody_else(app: App) -> Iterator[Annotator]:
+    """An annotator who labels in a thread until the end."""
+    documents = [stored(app.database, "beside the import", sentences(1000, "b"))]
+    other = Annotator(app.url, "other", documents)
+    thread = threading.Thread(target=lambda: asyncio.run(other.work(4 * PATIENCE, (0.0, 0.1))))
+    thread.start()
+    try:
+        yield other
+    finally:
+        other.stop()
+        thread.join()
+
+
+def _ms(seconds: list[float]) -> list[float]:
+    return [1000 * each for each in seconds]
+
+
+def main() -> None:
+    """Measure everything, print the table, write it as JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--n", type=int, default=30, help="sentences; 30 are the least to report")
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
+    load_before = os.getloadavg()[0]
+    with app_and_browser() as (app, browser):
+        figures = [
+            *keys(browser, app, 12, options.n),
+            *keys(browser, app, 40, options.n),
+            *large_import(browser, app),
+        ]
+        where = machine(browser.version, load_before)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_app(Path(folder) / "server.log") as app,
+    ):
+        figures += many(app, SECONDS)
+    report = {**asdict(where), "n": options.n, "figures": [asdict(line) for line in figures]}
+    options.out.write_text(json.dumps(report, indent=2) + "\n")
+    sys.stdout.write(printed())
+
+
+def many(app: App, seconds: float) -> Iterator[Figure]:
+    """Many annotators at once; what they were told is compared with the store."""
+    shared = [
+        stored(app.database, f"shared {d}", sentences(SHARED, f"s{d}x"))
+        for d in range(SHARED_DOCUMENTS)
+    ]
+    annotators = []
+    for number in range(ANNOTATORS):
+        own = stored(app.database, f"own {number}", sentences(OWN, f"o{number}x"))
+        turn = number % (SHARED_DOCUMENTS + 1)
+        documents = [own, *shared]
+        documents = documents[turn:] + documents[:turn]
+        annotators.append(Annotator(app.url, f"annotator {number}", documents))
+    asyncio.run(annotators[0].visit())  # loads the models
+    before = app.cpu()
+    asyncio.run(all_work(annotators, seconds))
+    used = app.cpu() - before
+    steps = [1000 * each for annotator in annotators for each in annotator.seconds]
+    with open_store(app.database) as store:
+        wrong = list(differences(store, annotators))
+        rows = len(store.annotations())
+    sys.stderr.write("".join(f"{line}\n" for line in wrong))
+    refused = sum(len(annotator.problems) for annotator in annotators)
+    at_once = f"{ANNOTATORS} annotators at once for {seconds:.0f} s"
+    yield figure(f"key → answer, {at_once}", "ms", steps, STEP, STEP)
+    yield figure(
+        f"CPU of the server per key, {at_once}", "ms", [1000 * used / len(steps)], n=len(steps)
+    )
+    yield figure(f"keys refused, {at_once}", "keys", [refused], 0, n=len(steps))
+    yield figure(
+        f"rows lost, doubled or not as confirmed, {at_once}", "rows", [len(wrong)], 0, n=rows
+    )
+
+
+def printed() -> str:
+    """The last run, as a table."""
+    report = json.loads(OUT.read_text())
+    figures = [Figure(**line) for line in report.pop("figures")]
+    report.pop("n")
+    return table(Machine(**report), figures).rstrip()
+
+
+if __name__ == "__main__":
+    main()

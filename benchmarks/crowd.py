@@ -13,25 +13,28 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import json
 import os
 import statistics
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 import uuid
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from big_inputs import MEGABYTES, Input, inputs, silences
-from report import Figure, figure, machine, table_of_parts
+from annotators import sentences
+from measuring import Figure, figure, machine, table_of_parts
 from serving import ROOT, App, running_app
-from viewers import SETTINGS, Viewer
+from visitors import SETTINGS, Viewer
 
 OUT = Path(__file__).with_name("crowd.json")
 VIEWERS, PAUSE, SECONDS = 100, 5.0, 40.0
@@ -47,6 +50,9 @@ LINK = "?model=upos-en&sentence=The+old+man+the+boats+.&t=DET.NOUN:1.5"
 EXCERPT = ROOT / "models" / "excerpts" / "ewt-dev.conllu"
 PHONES, SCREENS = 200, 10
 ANSWERED, PHONE_MEMORY = 500, 100  # milliseconds, KB
+MEGABYTES = 5
+SIZE = MEGABYTES * 1_000_000 - 10_000  # bytes; what surrounds them must fit in, too
+LOOK = 0.01  # seconds between an answer of the health route and the next question
 STEP, LATE, CPU, CPU_OF_40, RATE = 1000, 3000, 12, 20, 18  # milliseconds; edits a second
 
 
@@ -288,6 +294,91 @@ async def memory(app: App) -> list[Figure]:
         figure(f"{edits} edits more", "MB", [after], most, n=MEMORY_EDITS),
         figure(f"{sessions} sessions more", "MB", [left], most, n=MEMORY_SESSIONS),
     ]
+
+
+@dataclass(frozen=True)
+class Input:
+    """What somebody hands in, and where."""
+
+    what: str
+    page: str
+    label: str  # of the box or uploader
+    content: bytes
+    name: str = ""  # of the file; empty where it is pasted
+
+
+def inputs() -> Iterator[Input]:
+    """One of each, worst cases of before among them."""
+    plain = "\n".join(sentences(60_000, "n")).encode()[:SIZE].rpartition(b"\n")[0]
+    tagged = _conllu()
+    table = "a row per word and a column per tag"
+    homework = f"Your table: {table}, or the other way round"
+    paste = "Paste sentences, one a line, then press Ctrl+Enter"
+    file = "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON"
+    bring = "A file, or two that belong together"
+    yield Input("the sentence box", "", "Sentence", plain)
+    yield Input("the box of Homework, numbers", "homework", homework, _numbers())
+    yield Input("the box of Homework, 1,111…1x", "homework", homework, b"1," + b"1" * SIZE + b"x")
+    yield Input("the box of Annotate", "annotate?v.part=add&v.by=a", paste, plain)
+    yield Input("Annotate, as a text file", "annotate?v.part=add&v.by=a", file, plain, "large.txt")
+    yield Input("Annotate, as CoNLL-U", "annotate?v.part=add&v.by=a", file, tagged, "large.conllu")
+    yield Input(
+        "Model errors, as CoNLL-U",
+        "model-errors?v.corpus=file",
+        "A file with gold tags",
+        tagged,
+        "large.conllu",
+    )
+    yield Input("Bring, as JSON", "bring", bring, _scores(), "scores.json")
+
+
+def _numbers() -> bytes:
+    row = ",".join(f"{-1.5 - tag / 7:.6f}" for tag in range(17)) + "\n"
+    return (row * (SIZE // len(row))).encode()
+
+
+def _conllu() -> bytes:
+    lines = io.StringIO()
+    for text in sentences(60_000, "n"):
+        for number, word in enumerate(text.split(), 1):
+            lines.write(f"{number}\t{word}\t_\tNOUN\t_\t_\t_\t_\t_\t_\n")
+        lines.write("\n")
+        if lines.tell() > SIZE:
+            break
+    return lines.getvalue()[:SIZE].rpartition("\n\n")[0].encode() + b"\n\n"
+
+
+def _scores() -> bytes:
+    tags = [f"T{tag}" for tag in range(17)]
+    row = [round(-1.5 - tag / 7, 6) for tag in range(17)]
+    words = [f"w{word}" for word in range(20)]
+    one = {"tokens": words, "emissions": [row] * 20}
+    number = SIZE // len(json.dumps(one)) - 1
+    transitions = [row] * 17
+    return json.dumps(
+        {"tags": tags, "transitions": transitions, "sentences": [one] * number}
+    ).encode()
+
+
+@contextmanager
+def silences(app: App) -> Iterator[list[float]]:
+    """The seconds that the health route takes to answer, asked again and again meanwhile."""
+    answers: list[float] = []
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.wait(LOOK):
+            begin = time.perf_counter()
+            urllib.request.urlopen(f"{app.url}/_stcore/health", timeout=120).close()
+            answers.append(time.perf_counter() - begin)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        yield answers
+    finally:
+        over.set()
+        thread.join()
 
 
 async def large(app: App) -> list[Figure]:

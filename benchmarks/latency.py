@@ -16,15 +16,47 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Iterator
+import time
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from explanations import answers
-from meter import SHOWN, SHOWN_BY_PYTHON, Meter, app_and_browser
+import torch
+from measuring import (
+    PATIENCE,
+    SHOWN,
+    SHOWN_BY_PYTHON,
+    Figure,
+    Meter,
+    app_and_browser,
+    figure,
+    machine,
+    table,
+)
 from playwright.sync_api import Browser
-from report import Figure, figure, machine, table
-from serving import App
+from serving import ROOT, App
+
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import best_path, viterbi
+from crfviz.chain.demonstrations.forward_variants import soft_forward
+from crfviz.chain.distribution import cumulated_mass, position_entropies, sample_counts
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.conditioning import condition, pin_probability, why_not
+from crfviz.chain.questions.entities import (
+    constraint_effect,
+    entity_probability,
+    entity_rivals,
+    entity_shortcuts,
+    illegal_mass,
+)
+from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
+from crfviz.chain.questions.sensitivity import expected_counts, gradient_step, influence
+from crfviz.chain.questions.tipping import strength_intervals, tipping_points
+from crfviz.taggers.perturbations import occlude
+from crfviz.taggers.registry import load_tagger
+from crfviz.text.tokenizer import tokenize
 
 SENTENCES = {
     12: "The committee will present its report to the board on Monday .",
@@ -39,6 +71,14 @@ CELL = "[data-cell='DET,NOUN']"
 A_MATRIX_A_STEP = "upos-en-perceptron"
 KIB = 1024  # bytes in the KB of the table
 REST = 150  # milliseconds in which everything arrives that an edit sends
+CHAIN_MODEL = "upos-en-contextfree"
+CONTEXT_MODEL = "upos-en"  # whose words see each other
+TYPES = ["PER", "LOC", "ORG", "TIME", "LAW", "ART", "FOOD", "GAME"]
+WORD = 12  # position of the word that is asked about
+ANSWER_BOUND, FLIPS_BOUND = 150.0, 500.0  # milliseconds, for the median
+LECTURES = ("greedy", "viterbi")
+SPEAKING = 1000  # milliseconds at a cue before the next one is asked for
+CUE_BOUND, CUE_REST = 300, 300  # milliseconds; in the second all redraws of a cue have come
 
 
 def main() -> None:
@@ -61,6 +101,7 @@ def main() -> None:
             sentences(browser, app, options.n),
             *questions(browser, app, 40, options.n),
             *answers(options.n),
+            next_cues(browser, app),
             memory(app),
         ]
         where = machine(browser.version, load_before)
@@ -197,6 +238,100 @@ def questions(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figur
             times.append(next(at for source, at in meter.since_input() if source == "python"))
         meter.close()
         yield figure(f"{what} click → picture at {tokens} tokens", "ms", times, 150)
+
+
+def next_cues(browser: Browser, app: App) -> Figure:
+    """Play two lectures twice."""
+    times = [time for _ in range(2) for name in LECTURES for time in cues(browser, app, name)]
+    return figure("next cue of a lecture → picture", "ms", times, CUE_BOUND, CUE_BOUND)
+
+
+def cues(browser: Browser, app: App, name: str) -> list[float]:
+    """Play a lecture from its first cue; milliseconds for each of the others."""
+    number = len(tomllib.loads((ROOT / "lectures" / f"{name}.toml").read_text("utf-8"))["cue"])
+    meter = Meter(browser, app)
+    meter.page.goto(f"{app.url}/?lecture={name}")
+    meter.wait(SHOWN)
+    times = []
+    for cue in range(2, number + 1):
+        meter.page.wait_for_timeout(SPEAKING)
+        meter.page.keyboard.press("g")
+        meter.page.keyboard.type(str(cue))
+        meter.forget()
+        meter.page.keyboard.press("Enter")
+        shown = meter.page.locator(f"[data-cue='{cue}']")
+        shown.wait_for(state="attached", timeout=PATIENCE)
+        meter.wait(SHOWN_BY_PYTHON)
+        meter.page.wait_for_timeout(CUE_REST)
+        times.append(meter.since_input()[-1][1])
+    meter.close()
+    return times
+
+
+def model_chain() -> Potentials:
+    """A sentence of 40 words under a shipped model."""
+    return load_tagger(CHAIN_MODEL).potentials([token.text for token in tokenize(SENTENCES[40])])
+
+
+def hidden_words() -> Callable[[], object]:
+    """Each of the 40 words hidden in turn, and every sentence decoded."""
+    tagger = load_tagger(CONTEXT_MODEL)
+    words = [token.text for token in tokenize(SENTENCES[40])]
+    return lambda: [best_path(chain) for chain in occlude(tagger, words).hidden]
+
+
+def entity_chain() -> Potentials:
+    """A random chain of 40 words and 17 BIO tags, without constraints."""
+    tags = ["O", *(f"{prefix}-{label}" for label in TYPES for prefix in "BI")]
+    generator = torch.Generator().manual_seed(0)
+    emissions = torch.randn(40, len(tags), generator=generator) * 3
+    return Potentials(emissions, torch.randn(len(tags), len(tags), generator=generator), tags=tags)
+
+
+def explanations() -> dict[str, Callable[[], object]]:
+    """Every explanation, ready to be asked."""
+    chain, entities = model_chain(), entity_chain()
+    path = viterbi(chain).path
+    loser = k_best(chain, 2)[1].tags
+    move = ("transition", path[WORD - 1], path[WORD])
+    return {
+        "why_not": lambda: why_not(chain, WORD, "VERB"),
+        "tipping_points, transition": lambda: tipping_points(chain, move),
+        "tipping_points, emission": lambda: tipping_points(chain, ("emission", WORD, "VERB")),
+        "smallest_flips, ten": lambda: smallest_flips(chain, 10),
+        "smallest_change_for": lambda: smallest_change_for(chain, WORD, "VERB"),
+        "smallest_change_for, unlikely tag": lambda: smallest_change_for(chain, WORD, "SYM"),
+        "condition": lambda: condition(chain, {WORD: "VERB", 0: "NOUN"}, [(3, "NOUN")]),
+        "pin_probability": lambda: pin_probability(chain, {WORD: "VERB"}),
+        "strength_intervals": lambda: strength_intervals(chain),
+        "soft_forward": lambda: soft_forward(chain, 0.5),
+        "expected_counts": lambda: expected_counts(chain),
+        "gradient_step": lambda: gradient_step(chain, loser, 1.0),
+        "influence": lambda: influence(chain, WORD),
+        "position_entropies": lambda: position_entropies(forward_backward(chain)),
+        "pile, thousand samples": lambda: sample_counts(chain, 1000, 0),
+        "k_best, fifty, and their mass": lambda: cumulated_mass(k_best(chain, 50)),
+        "occlude, and decode": hidden_words(),
+        "entity_probability": lambda: entity_probability(entities, "PER", 5, 6),
+        "entity_rivals": lambda: entity_rivals(entities, "PER", 5, 6),
+        "entity_shortcuts": lambda: entity_shortcuts(entities, "PER", 5, 6),
+        "illegal_mass": lambda: illegal_mass(entities),
+        "constraint_effect": lambda: constraint_effect(entities),
+    }
+
+
+def answers(n: int) -> Iterator[Figure]:
+    """Ask each question `n` times, after two times that do not count."""
+    torch.set_num_threads(1)  # as the app does
+    for what, ask in explanations().items():
+        walls = []
+        for round_ in range(n + 2):
+            start = time.perf_counter()
+            ask()
+            if round_ >= 2:
+                walls.append(1000 * (time.perf_counter() - start))
+        limit = FLIPS_BOUND if what.startswith("smallest_flips") else ANSWER_BOUND
+        yield figure(f"{what} at 40 words and 17 tags", "ms", walls, limit)
 
 
 def memory(app: App) -> Figure:

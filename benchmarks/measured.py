@@ -11,27 +11,16 @@ import json
 import re
 from pathlib import Path
 
-import annotating
+import annotators
 import crowd
-import finding
-import gains
-import in_browser
-import live_file
-import loading
-import model_errors
 import peers
-import perceptron
-import propagation
-import replicas
-import teaching
-import trainings
-from meter import WINDOW, app_and_browser
-from report import Figure, Machine, table
+from measuring import WINDOW, Figure, Machine, app_and_browser, table
 from serving import ROOT
 
-import lectures
+import models
 
 DOCUMENT = ROOT / "docs" / "measured.md"
+HERE = Path(__file__).parent
 DECODERS = {
     "independent": "word alone",
     "left_to_right": "left to right",
@@ -78,23 +67,12 @@ def filled(text: str) -> str:
 def measured() -> dict[str, str]:
     """What stands between the markers of each name."""
     return {
-        "finding": finding.text(json.loads(finding.OUT.read_text())),
         "models": models_table(),
-        "loading": loading_table(),
+        "loading": models.table(json.loads(HERE.joinpath("models.json").read_text())["models"]),
         "peers": peers.text(json.loads(peers.OUT.read_text())),
-        "gains": gains.text(json.loads(gains.OUT.read_text())),
-        "trainings": trainings.text(json.loads(trainings.OUT.read_text())),
-        "perceptron": perceptron_table(),
-        "propagation": propagation_table(),
-        "teaching": teaching_table(),
-        "model-errors": model_errors_table(),
         "latency": latency_table(),
-        "lectures": lectures.printed(),
-        "annotating": annotating.printed(),
+        "annotators": annotators.printed(),
         "crowd": crowd.printed(),
-        "replicas": replicas.printed(),
-        "live-file": live_file.table(json.loads(live_file.OUT.read_text())),
-        "in-browser": in_browser.text(json.loads(in_browser.OUT.read_text())),
     }
 
 
@@ -104,7 +82,7 @@ def models_table() -> str:
         f"| model | test file | share of | {' | '.join(DECODERS.values())} | ECE |",
         "|---|---|---|---:|---:|---:|---:|---:|",
     ]
-    for model in loading.MODELS:
+    for model in models.MODELS:
         records = json.loads((ROOT / "models" / model / "evaluation.json").read_text())
         for label, record in records.items():
             keys = {"entity F1": "entity_f1"} if record["scheme"] == "BIO" else _UPOS_KEYS
@@ -118,46 +96,12 @@ def models_table() -> str:
 _UPOS_KEYS = {"words right": "token_accuracy", "sentences right": "sentence_accuracy"}
 
 
-def loading_table() -> str:
-    """The last run of `loading.py`, as it printed it."""
-    report = json.loads(Path(__file__).with_name("loading.json").read_text())
-    return loading.table(report["models"])
-
-
 def latency_table() -> str:
     """The last run of `latency.py`, as it printed it."""
-    report = json.loads(Path(__file__).with_name("latency.json").read_text())
+    report = json.loads(HERE.joinpath("latency.json").read_text())
     figures = [Figure(**line) for line in report.pop("figures")]
     report.pop("n")
     return table(Machine(**report), figures).rstrip()
-
-
-def model_errors_table() -> str:
-    """The last runs of `model_errors.py`: clicks, and a large file's memory if measured."""
-    report = json.loads(model_errors.OUT.read_text())
-    figures = [Figure(**line) for line in report["figures"]]
-    where = Machine(**{name: report[name] for name in Machine.__dataclass_fields__})
-    clicks = table(where, figures).rstrip()
-    if not model_errors.MEMORY.exists():
-        return clicks
-    large = json.loads(model_errors.MEMORY.read_text())
-    return f"{clicks}\n\n{model_errors.memory_text(large)}"
-
-
-def perceptron_table() -> str:
-    """The last run of `perceptron.py`, as it printed it."""
-    report = json.loads(perceptron.OUT.read_text())
-    return perceptron.table(report)
-
-
-def propagation_table() -> str:
-    """The last run of `propagation.py`, as it printed it."""
-    return propagation.table(json.loads(propagation.OUT.read_text()))
-
-
-def teaching_table() -> str:
-    """The last run of `teaching.py`, as it printed it."""
-    return teaching.table(json.loads(teaching.OUT.read_text()))
 
 
 def take_pictures() -> None:

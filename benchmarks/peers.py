@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import random
 import statistics
@@ -34,7 +33,6 @@ import torch
 import torchcrf
 from hmmlearn import _hmmc
 from numpy.typing import NDArray
-from serving import ROOT
 
 from crfviz.chain.crf import CRF
 from crfviz.chain.decoding.k_best import k_best
@@ -44,7 +42,6 @@ from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 
 OUT = Path(__file__).with_name("peers.json")
-PICTURE = ROOT / "docs" / "growth.svg"
 AGAIN = 5  # times in a row, of which the median counts
 CLOSE = {np.dtype("float64"): 1e-8, np.dtype("float32"): 2e-2}
 LENGTH = 40
@@ -154,7 +151,7 @@ class Batch:
 
 
 def main() -> None:
-    """Measure, print, and write the JSON and the picture."""
+    """Measure, print, and write the JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--gpu", action="store_true", help="measure there, and nothing else")
@@ -169,7 +166,6 @@ def main() -> None:
         rows = [measured(race, options.rounds, time.thread_time) for race in races()]
         record |= {"rows": [asdict(row) for row in rows], "growth": growth()}
     OUT.write_text(json.dumps(record, indent=2) + "\n")
-    PICTURE.write_text(picture(record["growth"]))
     sys.stdout.write(text(record) + "\n")
 
 
@@ -444,43 +440,6 @@ def text(record: Mapping[str, Any]) -> str:
 
 def _shown(number: float | None, form: str) -> str:
     return "–" if number is None else format(number, form)
-
-
-def picture(lines: Mapping[str, Mapping[str, Any]]) -> str:
-    """The growth as SVG: a panel each for T, B and K, both axes logarithmic."""
-    panels = "".join(
-        f'<g transform="translate({30 + 240 * place} 30)">{_panel(name, line)}</g>'
-        for place, (name, line) in enumerate(lines.items())
-    )
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 740 230" '
-        'font-family="sans-serif" font-size="11">'
-        f'<rect width="740" height="230" fill="white"/>{panels}</svg>\n'
-    )
-
-
-def _panel(name: str, line: Mapping[str, Any]) -> str:
-    sizes, times = line["sizes"], line["ms"]
-    across, up = _scale(sizes, 15, 185), _scale(times, 150, 10)
-    points = [(across(size), up(ms)) for size, ms in zip(sizes, times, strict=True)]
-    dots = "".join(
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
-        f'<text x="{x:.1f}" y="170" text-anchor="middle">{size}</text>'
-        f'<text x="{x:.1f}" y="{y - 7:.1f}" text-anchor="middle">{ms:.3g}</text>'
-        for (x, y), size, ms in zip(points, sizes, times, strict=True)
-    )
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return (
-        f'<text x="0" y="-10">{name}: exponent {line["exponent"]:.2f} (ms)</text>'
-        f'<path d="M0 0V155H200" fill="none" stroke="#999"/>'
-        f'<polyline points="{path}" fill="none" stroke="#0072b2" stroke-width="1.5"/>{dots}'
-    )
-
-
-def _scale(values: Sequence[float], low: float, high: float) -> Callable[[float], float]:
-    """From values to places, by logarithms, the smallest at `low` and the largest at `high`."""
-    first, last = math.log(min(values)), math.log(max(values))
-    return lambda value: low + (high - low) * (math.log(value) - first) / (last - first)
 
 
 if __name__ == "__main__":

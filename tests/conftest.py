@@ -108,13 +108,12 @@ def forks():
 
 @pytest.fixture(scope="module")
 def labelling_benchmark():
-    """The modules of `benchmarks/` with annotators and with documents for them."""
+    """The module `benchmarks/annotators.py`."""
     benchmarks = str(ROOT / "benchmarks")
     sys.path.insert(0, benchmarks)
     try:
         import annotators
-        import documents
 
-        yield annotators, documents
+        yield annotators
     finally:
         sys.path.remove(benchmarks)

@@ -43,8 +43,8 @@ pytestmark = [pytest.mark.usefixtures("forks")]
 @pytest.fixture
 def document(labelling_benchmark, tmp_path):
     """Two sentences, of which Anna labelled the first; what their address is."""
-    _, documents = labelling_benchmark
-    return documents.stored(database_of(tmp_path), "all", documents.sentences(2, "forged"))
+    texts = labelling_benchmark.sentences(2, "forged")
+    return labelling_benchmark.stored(database_of(tmp_path), "all", texts)
 
 
 def database_of(folder):
@@ -72,7 +72,6 @@ async def press(session, headers, *events):
 
 
 def test_nobody_labels_as_somebody_else(labelling_benchmark, document, tmp_path):
-    annotators, _ = labelling_benchmark
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(SECRETS)
     variables = {
@@ -83,7 +82,7 @@ def test_nobody_labels_as_somebody_else(labelling_benchmark, document, tmp_path)
     with running_app(tmp_path / "server.log", variables, fork) as app:
 
         def label(account, secret, *events, by="mallory"):
-            session = annotators.Annotator(app.url, by, [document])._session(document)
+            session = labelling_benchmark.Annotator(app.url, by, [document])._session(document)
             return run(press(session, cookie(app, account, secret), *events))
 
         assert label(VERIFIED, SECRET, accept) is not None

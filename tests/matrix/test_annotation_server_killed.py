@@ -60,16 +60,16 @@ def assert_confirmed(store, annotator):
 
 @pytest.mark.parametrize("number", range(10))
 def test_ten_kills_lose_nothing(number, labelling_benchmark, tmp_path):
-    annotators, documents = labelling_benchmark
+    benchmark = labelling_benchmark
     moments = random.Random(number)
     database = f"sqlite:///{tmp_path}/labels.db"
-    document = documents.stored(database, "all", documents.sentences(60, "s"))
+    document = benchmark.stored(database, "all", benchmark.sentences(60, "s"))
     people = []
     for kill in range(KILLS):
         moment = moments.randint(*KEYS), moments.uniform(0, LONGEST)
         log = tmp_path / f"{kill}.log"
         with running_app(log, {"CRFVIZ_DATABASE_URL": database}, fork) as app:
-            people.append(annotators.Annotator(app.url, f"annotator {kill}", [document]))
+            people.append(benchmark.Annotator(app.url, f"annotator {kill}", [document]))
             assert killed_while_labelling(people[-1], app, *moment) is not None
         with sqlite3.connect(tmp_path / "labels.db") as file:
             assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -1,7 +1,4 @@
-"""Several processes behind the proxy, with one PostgreSQL: nobody notices, whatever is restarted.
-
-The full crowd is measured by `benchmarks/replicas.py`.
-"""
+"""Several processes behind the proxy, with one PostgreSQL: nobody notices what is restarted."""
 
 import asyncio
 import gzip
@@ -9,7 +6,6 @@ import json
 import os
 import re
 import signal
-import sys
 import urllib.error
 import urllib.request
 from contextlib import ExitStack
@@ -22,6 +18,7 @@ from crfviz.annotations.records import Annotation, Step
 from crfviz.annotations.store.store import open_store
 from deploy.local import Topology
 from deploy.replicas import replicas as configuration
+from tests.support import replicas
 from tests.support.forked_server import fork, forking
 from tests.support.loops import run
 from tests.support.paths import ROOT
@@ -33,22 +30,9 @@ PATIENCE = 30.0  # seconds
 
 
 @pytest.fixture
-def benchmark():
-    """The module `benchmarks/replicas.py`."""
-    folder = str(ROOT / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        import replicas
-
-        yield replicas
-    finally:
-        sys.path.remove(folder)
-
-
-@pytest.fixture
-def topology(benchmark):
+def topology():
     """Three processes, the proxy, and the database."""
-    settings = benchmark.SETTINGS | benchmark.METRICS | {"CRFVIZ_LOG": "json"}
+    settings = replicas.SETTINGS | replicas.METRICS | {"CRFVIZ_LOG": "json"}
     with ExitStack() as stack:
         stack.enter_context(forking())
         try:
@@ -124,14 +108,14 @@ def check_headers(topology):
     assert get(f"{topology.url}/", Host="evil.example")[0] == 421
 
 
-def check_spread(topology, benchmark):
+def check_spread(topology):
     """A class of one address is spread, and everybody comes back to the same process."""
 
     async def scene():
-        visitors = [benchmark.Visitor(topology.url) for _ in range(VISITORS)]
+        visitors = [replicas.Visitor(topology.url) for _ in range(VISITORS)]
         for visitor in visitors:
             await visitor.__aenter__()
-        numbers = [benchmark.sessions(replica) for replica in topology.replicas]
+        numbers = [replicas.sessions(replica) for replica in topology.replicas]
         assert max(numbers) <= 1.3 * min(numbers)
         first = visitors[0]
         before = first.replica
@@ -144,13 +128,13 @@ def check_spread(topology, benchmark):
     run(scene())
 
 
-def check_models(topology, benchmark):
+def check_models(topology):
     """A model in the shared folder is noticed by all."""
     save_tiny(topology.models / "new-here")
 
     async def scene():
         page = "why?model=new-here&sentence=Dogs+bark"
-        visitors = [benchmark.Visitor(topology.url, page) for _ in topology.replicas]
+        visitors = [replicas.Visitor(topology.url, page) for _ in topology.replicas]
         for visitor in visitors:
             await visitor.opened()
             assert visitor.data["tags"] == ["NOUN", "VERB", "X"]
@@ -160,11 +144,11 @@ def check_models(topology, benchmark):
     run(scene())
 
 
-def check_following(topology, benchmark):
+def check_following(topology):
     """Who follows sits on any process; a killed one is left, and no log has the sentence."""
 
     async def scene():
-        leader = benchmark.Visitor(topology.url, f"why?sentence={MARK}+rocks")
+        leader = replicas.Visitor(topology.url, f"why?sentence={MARK}+rocks")
         await leader.opened()
         await leader.press("Let others follow")
         code = leader.code.rpartition("/")[2]
@@ -180,7 +164,7 @@ def check_following(topology, benchmark):
         await leader.__aexit__(None, None, None)
         for _, writer in lines:
             writer.close()
-        benchmark.revive(replica)
+        replicas.revive(replica)
 
     run(scene())
     for replica in topology.replicas:
@@ -208,33 +192,33 @@ async def screen(line):
     return json.dumps(json.loads(told.removeprefix(b"data:")))
 
 
-def check_labels(topology, benchmark):
+def check_labels(topology):
     """No key is lost or doubled by kills and restarts."""
     with open_store(topology.database) as store:
         documents = [
-            benchmark.stored(topology.database, f"document {n}", benchmark.sentences(60, f"{n}-"))
+            replicas.stored(topology.database, f"document {n}", replicas.sentences(60, f"{n}-"))
             for n in range(ANNOTATORS)
         ]
         people = [
-            benchmark.Steadfast(topology.url, f"annotator {n}", [document], store)
+            replicas.Steadfast(topology.url, f"annotator {n}", [document], store)
             for n, document in enumerate(documents)
         ]
-        happened = run(benchmark.disturbed(topology, people))
+        happened = run(replicas.disturbed(topology, people))
         assert len(happened) == 3
-        assert list(benchmark.differences(store, people)) == []
+        assert list(replicas.differences(store, people)) == []
         assert sum(len(each.seconds) for each in people) >= 9 * ANNOTATORS
         assert all(each.lost for each in people)
 
 
-def test_an_answer_without_a_picture_confirms_nothing(benchmark, tmp_path):
+def test_an_answer_without_a_picture_confirms_nothing(tmp_path):
     """The page says in words that the database is away; the key before may be stored or not."""
     url = f"sqlite:///{tmp_path}/labels.db"
-    document = benchmark.stored(url, "one", ["Dogs bark"])
+    document = replicas.stored(url, "one", ["Dogs bark"])
     with open_store(url) as store:
-        person = benchmark.Steadfast("", "Ada", [document], store)
+        person = replicas.Steadfast("", "Ada", [document], store)
         (item,) = store.item_ids("one")
         first = Annotation(item, "Ada", ((0, 4), (5, 9)), ("X", "X"), ("X", "X"))
-        known = person.confirmed[item] = benchmark.Confirmed(0, "open", ["X", "X"], {})
+        known = person.confirmed[item] = replicas.Confirmed(0, "open", ["X", "X"], {})
         event = {"kind": "correct", "first": 1, "last": 1, "what": "VERB", "item": item}
         person._unsure[item] = [event]
         person._note(event, known, None)
@@ -245,7 +229,7 @@ def test_an_answer_without_a_picture_confirms_nothing(benchmark, tmp_path):
         )
         store.save(pinned)
         person._settle()  # or it was
-        assert list(benchmark.differences(store, [person])) == []
+        assert list(replicas.differences(store, [person])) == []
         assert not person._through()
 
 
@@ -279,17 +263,17 @@ class LatePage:
         self.data = {**of, "words": ["Dogs"], "choices": [{"name": "NOUN"}], "problem": None}
 
 
-def test_a_key_that_is_stored_after_it_was_looked_for_is_known(benchmark, tmp_path, monkeypatch):
+def test_a_key_that_is_stored_after_it_was_looked_for_is_known(tmp_path, monkeypatch):
     """The process that had it was still ending: the page that is opened anew has it."""
     url = f"sqlite:///{tmp_path}/labels.db"
-    document = benchmark.stored(url, "one", ["Dogs bark"])
+    document = replicas.stored(url, "one", ["Dogs bark"])
     with open_store(url) as store:
-        person = benchmark.Steadfast("", "Ada", [document], store)
+        person = replicas.Steadfast("", "Ada", [document], store)
         (item,) = store.item_ids("one")
         offsets = ((0, 4), (5, 9))
         late = Annotation(item, "Ada", offsets, ("X", "X"), ("X", "VERB"), {1: "VERB"})
         late = replace(late, past=(Step(offsets, {}),))
-        person.confirmed[item] = benchmark.Confirmed(0, "open", ["X", "X"], {})
+        person.confirmed[item] = replicas.Confirmed(0, "open", ["X", "X"], {})
         event = {"kind": "correct", "first": 1, "last": 1, "what": "VERB", "item": item}
         person._unsure[item] = [event]
         page = LatePage(store, late, person)
@@ -297,13 +281,13 @@ def test_a_key_that_is_stored_after_it_was_looked_for_is_known(benchmark, tmp_pa
         monkeypatch.setattr(person._random, "random", lambda: 0.5)  # corrections only
         run(person.work(PATIENCE, (0, 0)))
         assert person.confirmed[item].revision == 2
-        assert list(benchmark.differences(store, [person])) == []
+        assert list(replicas.differences(store, [person])) == []
 
 
-def test_several_processes_are_as_one(topology, benchmark):
+def test_several_processes_are_as_one(topology):
     """One test, as each worker of pytest-xdist would start processes of its own."""
     check_headers(topology)
-    check_spread(topology, benchmark)
-    check_models(topology, benchmark)
-    check_following(topology, benchmark)
-    check_labels(topology, benchmark)
+    check_spread(topology)
+    check_models(topology)
+    check_following(topology)
+    check_labels(topology)

@@ -268,3 +268,37 @@ def test_the_plug_in_of_the_documents_can_be_installed_and_is_a_tagger(tmp_path,
 
 def test_settings_in_the_documents_are_toml():
     assert all(tomllib.loads(block) for name in GUIDES for block in blocks("toml", name))
+
+
+def written_by_hand(name):
+    """A document without the tables that programs write between markers."""
+    return re.sub(r"<!-- ([\w-]+) -->\n.*?\n<!-- /\1 -->\n", "", TEXTS[name], flags=re.DOTALL)
+
+
+def sentences(name):
+    """The sentences of paragraphs and lists; code counts as one word, and so does a link."""
+    text = re.sub(r"```.*?```", "", written_by_hand(name), flags=re.DOTALL)
+    lines = [re.sub(r"^(- |\d+\. )", "\n\n", line) for line in text.splitlines()]
+    lines = [line for line in lines if not line.startswith(("|", "#", "!"))]
+    for block in re.split(r"\n\s*\n", "\n".join(lines)):
+        plain = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", block.replace("\n", " ")))
+        yield from re.split(r"(?<=[.!?:;])\s| – ", plain)
+
+
+def test_documents_are_short():
+    docs = [name for name in GUIDES if name.startswith("docs/")]
+    assert sum(len(written_by_hand(name).splitlines()) for name in docs) <= 1300
+    assert len(TEXTS["README.md"].splitlines()) <= 110
+    files = ROOT.glob("benchmarks/*.py")
+    assert sum(len(file.read_text("utf-8").splitlines()) for file in files) <= 2600
+
+
+@pytest.mark.parametrize("name", [*GUIDES, "CHANGELOG.md"])
+def test_sentences_have_at_most_25_words(name):
+    assert [each for each in sentences(name) if len(each.split()) > 25] == []
+
+
+def test_the_newest_release_of_the_changelog_is_the_version_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    releases = re.findall(r"^## \[(\d[\d.]*)\]", TEXTS["CHANGELOG.md"], re.MULTILINE)
+    assert releases[0] == project["version"]

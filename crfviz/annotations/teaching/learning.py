@@ -7,7 +7,7 @@ moves all weights. Both minimise the loss of training, with its averaged weights
 `crfviz.corpus.training.optimisation`. Words that the model does not know stay unknown words: its
 vocabulary does not grow.
 
-`benchmarks/teaching.py` measures what both do. Longer steps or more passes get more of the taught
+Longer steps or more passes get more of the taught
 words right and cost more of the others.
 """
 

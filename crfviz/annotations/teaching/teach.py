@@ -8,7 +8,7 @@ what it was taught; a model that is there is never written over. Part of the sen
 nothing is learnt from them, they show whether others gain, too. So do the shipped excerpts, where
 one has the tags of the model. A sentence that occurs twice is on one side with both.
 
-The temperature of the model is kept: `benchmarks/teaching.py` compares that with fitting it anew.
+The temperature of the model is kept: fitted again on the shipped excerpt, it calibrated worse.
 """
 
 import json

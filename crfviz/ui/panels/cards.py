@@ -18,7 +18,7 @@ from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
 from crfviz.text.files import outside
 from crfviz.ui import cached
 
-COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # written by benchmarks/perceptron.py
+COMPARISON_FILE = "upos-en-perceptron/comparison.json"  # measured with version 0.1
 
 _COMMENT = ("<!--", "-->")
 _TITLE = re.compile(r"\A# [^\n]*\n*")

@@ -72,7 +72,7 @@ def say_who_labels() -> None:
     if not login_asked():
         _log.warning(
             "no login is asked for: whoever can open this server labels under any name, and sees "
-            "what others labelled and brought (docs/deployment.md, Who may do what)"
+            "what others labelled and brought (docs/deployment.md, Access control)"
         )
 
 

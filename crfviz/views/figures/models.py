@@ -86,7 +86,7 @@ def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
     """One row for each way to train and decode, then the published ones.
 
     Args:
-        report: what `benchmarks/perceptron.py` wrote.
+        report: the JSON of `models/upos-en-perceptron/comparison.json`.
 
     Returns:
         Columns for people; NaN where nobody published a number. `times` is the training time over

@@ -1,11 +1,10 @@
 """How long a model takes to load and to score a sentence, in a process of its own for each model.
 
-    python benchmarks/loading.py [--n 50] [--out benchmarks/loading.json]
+    python benchmarks/models.py [--n 50] [--out benchmarks/models.json]
 
-Loading is timed once torch is imported and, as in the app, out of sight of the garbage collector
-(looking through all of torch takes longer than any model), for the first time in its process;
-scoring on one thread, on sentences of 16 words, after one that warms up. The models that people
-might bring are made up, at the limits of what is taken.
+Loading is timed once torch is imported and, as in the app, out of sight of the garbage collector,
+for the first time in its process. Scoring runs on one thread, on sentences of 16 words, after one
+that warms up.
 """
 
 from __future__ import annotations
@@ -16,11 +15,9 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from own_models import write_brought
 from serving import ROOT
 
 MODELS = (
@@ -40,11 +37,9 @@ from crfviz.taggers.registry import load_tagger
 gc.collect()
 gc.freeze()
 name, n, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-given = words[0] == "given"
 begin = time.perf_counter()
 tagger = load_tagger(name)
 loaded = time.perf_counter() - begin
-words = tagger.examples()[0].tokens[:16] if given else words
 tagger.potentials(words)
 times = []
 for _ in range(n):
@@ -60,21 +55,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--n", type=int, default=50, help="sentences")
     parser.add_argument("--runs", type=int, default=5, help="processes, for the loading time")
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("loading.json"))
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("models.json"))
     options = parser.parse_args()
-    rows = [measure(name, ROOT / "models" / name, options.n, options.runs) for name in MODELS]
-    with tempfile.TemporaryDirectory() as parent:
-        for label, folder in write_brought(Path(parent)):
-            rows.append(measure(label, folder, options.n, options.runs))
+    rows = [measure(name, options.n, options.runs) for name in MODELS]
     report = {"load_average": os.getloadavg()[0], "n": options.n, "models": rows}
     options.out.write_text(json.dumps(report, indent=2) + "\n")
     sys.stdout.write(table(rows) + "\n")
 
 
-def measure(label: str, folder: Path, n: int, runs: int) -> dict[str, object]:
+def measure(label: str, n: int, runs: int) -> dict[str, object]:
     """Median loading time of several processes; median and 95th percentile of all sentences."""
-    words = WORDS.split() if folder.name == label else ["given"]
-    results = [_run(folder, n, words) for _ in range(runs)]
+    folder = ROOT / "models" / label
+    results = [_run(folder, n, WORDS.split()) for _ in range(runs)]
     sentences = sorted(time for result in results for time in result["sentence_ms"])
     return {
         "model": label,
