@@ -80,6 +80,7 @@ def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
     assert not folder.exists()
 
 
+@pytest.mark.rotating
 def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
     address, _, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "bad.conll"
@@ -92,6 +93,7 @@ def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
     assert "Traceback" not in said
 
 
+@pytest.mark.rotating
 def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp_path):
     address, _, scheduler = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"

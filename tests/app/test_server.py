@@ -294,7 +294,7 @@ def test_a_process_with_a_name_gives_it_to_its_visitors(monkeypatch):
         server.middleware()
 
 
-@pytest.mark.slow
+@pytest.mark.rotating
 def test_nothing_of_ours_is_left_for_the_first_visitors_to_import():
     """Two sessions that import at once can end with half a module."""
     loaded = subprocess.run(

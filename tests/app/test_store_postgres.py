@@ -25,6 +25,7 @@ def store(url):
         yield opened
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize("place", ["sqlite", "postgresql"])
 def test_fifty_thousand_sentences_are_stored_and_the_store_answers_meanwhile(
     place, tmp_path, request

@@ -170,6 +170,7 @@ def test_a_pipe_is_tagged_by_processes(model, tmp_path, monkeypatch, capfd):
     assert capfd.readouterr().out == expected
 
 
+@pytest.mark.rotating
 def test_a_command_runs_as_a_module(model):
     done = subprocess.run(
         [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)],
@@ -193,6 +194,7 @@ def test_a_reader_who_leaves_early_sees_no_trace(model):
     assert program.returncode == 1
 
 
+@pytest.mark.rotating
 def test_ctrl_c_ends_all_processes_without_a_trace(model, tmp_path):
     text, folder = tmp_path / "long.conll", tmp_path / "out.json.shards"
     text.write_text(corpus(40000), encoding="utf-8")

@@ -3,6 +3,7 @@
 from functools import partial
 from urllib.parse import urlencode
 
+import pytest
 import torch
 from playwright.sync_api import expect
 
@@ -52,6 +53,7 @@ def assert_shows(screen, table, values):
     assert_table(screen.read(), table, values)
 
 
+@pytest.mark.rotating
 def test_rows_chosen_in_the_sidebar_stay(screen):
     screen.open()
     with screen.redraw():
@@ -89,6 +91,7 @@ def test_an_edit_is_in_the_links_to_other_pages_and_one_step_back_from_them(scre
     screen.expect_edits(1)
 
 
+@pytest.mark.rotating
 def test_an_example_and_another_model_are_chosen_in_the_sidebar(screen):
     screen.open("", t="DET.NOUN:-4")
     box = screen.page.locator(".st-key-example button[aria-haspopup=listbox]")
@@ -137,6 +140,7 @@ def test_two_sessions_do_not_influence_each_other(watch, fresh, screen):
     expect(screen.sentence).to_have_value(SENTENCE)
 
 
+@pytest.mark.rotating
 def test_numbers_as_tables_on_demand(screen):
     screen.open("marginals")
     frames = screen.page.locator("[data-testid=stDataFrame]")

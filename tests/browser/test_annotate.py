@@ -124,6 +124,7 @@ def test_twenty_sentences_by_keyboard_then_back_and_export(desk, who):
     assert all(word["misc"]["Annotator"] for row in rows for word in row)
 
 
+@pytest.mark.rotating
 def test_nobody_sees_a_sentence_before_its_style_sheet_and_keys_go_on(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("They run .\nThey fish .")
     desk.key("Enter")
@@ -172,6 +173,7 @@ def test_every_step_shows_and_stores_the_constrained_viterbi_path(desk, who, app
         assert store.annotation(item, who).pins == {}
 
 
+@pytest.mark.rotating
 def test_keys_that_are_pressed_at_once_all_count(desk, who, app):
     text = "The old man the boats ."
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste(f"{text}\n{text}")
@@ -243,6 +245,7 @@ def test_two_tabs_never_overwrite_each_other(desk, who, watch):
     assert other.revision == 2
 
 
+@pytest.mark.rotating
 def test_keys_go_on_after_a_switch_beside_the_sentence(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"})
     file = {"name": "gold.conll", "mimeType": "text/plain", "buffer": b"The\tX\nman\tNOUN\n"}
@@ -288,6 +291,7 @@ def test_a_step_waits_while_the_store_is_gone(desk, who, app):
         assert store.annotation(item, who).pins == {0: "NOUN", 1: "ADV"}
 
 
+@pytest.mark.rotating
 def test_tab_goes_to_doubtful_words_and_then_on(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("Time flies like an arrow .")
     found = "(chips) => chips.filter((c) => c.dataset.doubtful).map((c) => c.dataset.word)"
@@ -304,6 +308,7 @@ def test_tab_goes_to_doubtful_words_and_then_on(desk, who):
     desk.page.wait_for_function("crfviz.labellerFocus().startsWith('BUTTON')")
 
 
+@pytest.mark.rotating
 def test_agreement_opens_the_explorer(desk, who, watch, fresh):
     text = "The old man the boats ."
     desk.open(model=MODEL, **{"v.by": f"{who}-1", "v.part": "add"}).paste(text)
@@ -321,6 +326,7 @@ def test_agreement_opens_the_explorer(desk, who, watch, fresh):
     expect(other.page.get_by_text("Cohen's κ").first).to_be_visible()
 
 
+@pytest.mark.rotating
 def test_what_was_labelled_is_taught_and_the_new_model_is_used(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
     desk.chips.nth(2).click()
@@ -344,6 +350,7 @@ def test_what_was_labelled_is_taught_and_the_new_model_is_used(desk, who):
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
 
 
+@pytest.mark.rotating
 def test_teaching_can_be_cancelled(desk, who):
     text = "\n".join("The old man the boats ." for _ in range(12))
     desk.open(model="upos-en", **{"v.by": who, "v.part": "add"}).paste(text)
@@ -356,6 +363,7 @@ def test_teaching_can_be_cancelled(desk, who):
     expect(desk.page.get_by_text("cancelled; nothing was saved")).to_be_visible()
 
 
+@pytest.mark.rotating
 def test_the_most_doubtful_sentence_comes_first_with_its_reason(desk, who):
     texts = ["The dog barked .", "Time flies like an arrow .", "She reads ."]
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("\n".join(texts))

@@ -1,5 +1,6 @@
 """Questions before the answer is shown: what is covered, a wrong answer and a right one, keys."""
 
+import pytest
 from playwright.sync_api import expect
 
 from crfviz.views.quiz.asked import next_question
@@ -63,6 +64,7 @@ def test_a_wrong_answer_names_its_mistake_and_a_right_one_follows(screen):
     screen.eventually(check)
 
 
+@pytest.mark.rotating
 def test_typing_answers_and_cells_keep_their_digits(screen):
     now = chain().analysis
     found = next_question(now, now, "transitions")
@@ -82,6 +84,7 @@ def test_typing_answers_and_cells_keep_their_digits(screen):
     expect(screen.page.locator(RIGHT)).to_have_count(1)
 
 
+@pytest.mark.rotating
 def test_a_hand_edited_question_says_what_is_wrong(screen):
     screen.open(**{"v.ask": "1", "v.asked": "viterbi(99)"})
     screen.wait_for_text("There is no such question: expected a word that occurs once")

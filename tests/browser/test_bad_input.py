@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
@@ -66,6 +67,7 @@ def test_blank_sentences_are_refused_or_drawn_and_the_edits_stay(screen):
         assert_kept(screen, SENTENCE)
 
 
+@pytest.mark.rotating
 def test_long_and_odd_sentences_are_drawn_word_by_word(screen):
     long = "buffalo " * 1250
     assert len(long) == 10_000

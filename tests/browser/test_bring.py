@@ -109,6 +109,7 @@ SPILLED = """(names) => names.filter((name) => name.scrollWidth > name.clientWid
   && name.closest("[title]"))).map((name) => name.outerHTML)"""
 
 
+@pytest.mark.rotating
 def test_long_names_of_tags_end_in_dots_and_are_said_in_full(screen):
     zeros = [[0.0] * 5] * 5
     bring(screen, as_json({"tags": LONG, "transitions": zeros, **dog_of(LONG)}))
@@ -142,6 +143,7 @@ def dog_of(tags):
     return {"tokens": DOG["tokens"], "emissions": emissions}
 
 
+@pytest.mark.rotating
 def test_the_name_follows_the_file_and_gets_a_number_where_it_is_taken(screen):
     box = screen.page.locator(".st-key-bring-name input")
     uploader = screen.page.locator(".st-key-bring-files input[type=file]")
@@ -180,6 +182,7 @@ BAD = {
 }
 
 
+@pytest.mark.rotating
 def test_what_cannot_be_read_is_said_and_offers_no_name(screen):
     file, message = BAD["a pickle"]
     bring(screen, file)

@@ -74,6 +74,7 @@ def assert_compared(screen):
     assert f"log Z {log_z}" in screen.text()
 
 
+@pytest.mark.rotating
 def test_two_lattices_each_with_the_other_as_its_ghost(screen):
     screen.open("compare", **EDITED, **LATTICES)
     expect(screen.page.locator("[data-stage]")).to_have_count(2)
@@ -99,6 +100,7 @@ def test_two_lattices_each_with_the_other_as_its_ghost(screen):
     )
 
 
+@pytest.mark.rotating
 def test_undo_by_key_happens_once_with_two_stages(screen):
     screen.open("transitions", sentence=SENTENCE)
     for cell, score in (("DET,NOUN", "1"), ("PRON,VERB", "2")):
@@ -140,6 +142,7 @@ def test_a_snapshot_is_saved_compared_and_shared_by_its_link(screen, watch, fres
     assert other.page.locator("main b", has_text="soft").count() == 0
 
 
+@pytest.mark.rotating
 def test_other_tags_are_drawn_and_not_subtracted(screen):
     screen.open("compare", sentence=SENTENCE, **{"v.b": "model ner-en"})
     screen.wait_for_text("so nothing is subtracted")

@@ -34,6 +34,7 @@ def assert_edited(screen, edits, *, sentence=SENTENCE, model=MODEL):
     screen.eventually(check)
 
 
+@pytest.mark.rotating
 def test_typing_is_the_very_first_action_on_a_cold_page(screen):
     screen.page.goto(screen.address("transitions"))
     cell = screen.cell("PRON", "VERB")
@@ -115,6 +116,7 @@ def test_pictures_follow_the_hand_while_dragging_and_python_agrees(screen):
     assert_edited(screen, with_cell("DET", "VERB", score))
 
 
+@pytest.mark.rotating
 def test_a_drag_survives_the_answer_to_the_edit_before(screen):
     screen.open("transitions")
     screen.type_score(screen.cell("DET", "NOUN"), "2")
@@ -129,6 +131,7 @@ def test_a_drag_survives_the_answer_to_the_edit_before(screen):
     assert_edited(screen, edits)
 
 
+@pytest.mark.rotating
 def test_nudging_by_keys(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")
@@ -167,6 +170,7 @@ def test_undo_and_redo_by_keys_and_in_the_sidebar(screen):
         assert_edited(screen, edits)
 
 
+@pytest.mark.rotating
 def test_strength_presets_reset_and_the_sentence_box_with_its_own_undo(screen):
     screen.open("transitions", t="DET.NOUN:1,PRON.VERB:-2", k="0.5")
     edits = Edits(transitions={("DET", "NOUN"): 1.0, ("PRON", "VERB"): -2.0}, strength=0.5)
@@ -200,6 +204,7 @@ def test_strength_presets_reset_and_the_sentence_box_with_its_own_undo(screen):
     assert_edited(screen, Edits(strength=2.0))
 
 
+@pytest.mark.rotating
 def test_bio_rules_can_be_lifted_and_put_back(screen):
     sentence = "Maria Rossi moved from Siemens to Bosch in Berlin ."
     screen.open("transitions", model="ner-en", sentence=sentence)
@@ -230,6 +235,7 @@ def test_emissions_are_edited_in_their_table(screen):
     screen.expect_edits(2)
 
 
+@pytest.mark.rotating
 def test_edits_of_words_go_with_their_sentence_and_transitions_stay(screen):
     screen.open("", t="DET.NOUN:1", e="1.NOUN:9")
     screen.type_sentence("I want to work .")

@@ -97,6 +97,7 @@ def test_an_entity_is_chosen_by_mouse_and_by_keys_and_kept_in_the_link(screen):
     assert_entity(screen, "LOC", 4, 6)
 
 
+@pytest.mark.rotating
 def test_the_switch_changes_the_entity_and_leaves_a_ghost(screen):
     open_entities(screen)
     with screen.redraw():
@@ -110,6 +111,7 @@ def test_the_switch_changes_the_entity_and_leaves_a_ghost(screen):
     assert_readable(screen)
 
 
+@pytest.mark.rotating
 def test_a_span_outside_the_sentence_is_answered_in_words(screen):
     open_entities(screen, **{"v.entity": "3 40 ORG"})
     screen.wait_for_text("Words 4 to 41 are no span of this sentence")
@@ -129,6 +131,7 @@ def test_a_model_without_entities_offers_one_with(screen):
     screen.eventually(check)
 
 
+@pytest.mark.rotating
 def test_rivals_and_shortcuts_are_read_and_chosen_by_keys(screen):
     open_entities(screen)
     assert_entity(screen, "ORG", 1, 3)

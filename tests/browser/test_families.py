@@ -34,6 +34,7 @@ def test_one_cone_on_day_1_halves_the_odds_of_a_hot_day(screen):
     assert screen.read().marginals["0,1"] == pytest.approx(0.4909, abs=5e-5)
 
 
+@pytest.mark.rotating
 def test_the_matrix_shows_one_step_at_a_time_and_an_edit_holds_at_all(screen):
     expected = chain(PERCEPTRON, SENTENCE)
     screen.open("transitions", model=PERCEPTRON, sentence=SENTENCE)
@@ -63,6 +64,7 @@ def expect_matrix(screen, expected, into):
     screen.eventually(lambda: assert_matrix(screen.read(), expected, into=into))
 
 
+@pytest.mark.rotating
 def test_scores_without_probabilities_say_so_once(screen):
     screen.open("", model=PERCEPTRON, sentence=SENTENCE, step="100")
     screen.eventually(lambda: assert_says(screen, "scores, not probabilities", 1))
@@ -77,6 +79,7 @@ def assert_says(screen, text, times):
     assert screen.text().count(text) == times
 
 
+@pytest.mark.rotating
 def test_probabilities_of_a_step_and_of_a_word_can_be_typed(screen):
     screen.open("transitions", model=ICE_CREAM, sentence="2 3 3 1")
     expect(screen.cell("C", "H")).to_have_text("0.1")
@@ -112,6 +115,7 @@ def test_a_shift_is_said_to_change_nothing(screen):
     screen.wait_for_text("This edit changes the distribution")
 
 
+@pytest.mark.rotating
 def test_the_walk_brings_a_far_day_into_sight(screen):
     screen.open("viterbi", model=ICE_CREAM, sentence=DAYS)
     with screen.redraw():

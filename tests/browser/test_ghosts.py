@@ -82,6 +82,7 @@ def test_matrix_cells_path_and_strips_keep_the_trained_ones_until_reset(screen):
     expect(screen.cell("DET", "NOUN")).to_have_attribute("data-change", "down")
 
 
+@pytest.mark.rotating
 def test_bars_have_a_tick_where_they_ended(screen):
     screen.open("marginals", sentence=SENTENCE, **EDITED)
     assert_marked(screen, "marginals", 2)
@@ -102,6 +103,7 @@ def test_bars_have_a_tick_where_they_ended(screen):
     screen.eventually(check)
 
 
+@pytest.mark.rotating
 def test_cells_are_marked_by_the_sign_of_their_change_and_the_panel_says_the_trained_value(screen):
     screen.open("forward-backward", sentence=SENTENCE, **EDITED)
     assert_marked(screen, "alpha", 1)
@@ -113,6 +115,7 @@ def test_cells_are_marked_by_the_sign_of_their_change_and_the_panel_says_the_tra
     expect(screen.page.locator(".values")).to_contain_text(text)
 
 
+@pytest.mark.rotating
 def test_fifty_edits_are_undone_and_redone(screen):
     screen.open("transitions", sentence=SENTENCE)
     cell = screen.cell("DET", "NOUN")

@@ -38,6 +38,7 @@ def test_a_right_table_a_wrong_cell_and_a_bug_that_is_named(homework):
     homework.wait_for_text("Likely bug: max for sum.")
 
 
+@pytest.mark.rotating
 def test_markup_stays_text_and_is_kept(homework):
     text = "<img/src=x/onerror=alert(1)> 1\n2 3"
     paste(homework, text)

@@ -1,5 +1,6 @@
 """By keyboard alone: what a pointer reaches is reached, and what it is told is told."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.screen import chain
@@ -36,6 +37,7 @@ def test_words_tags_nodes_and_edges_are_reached_and_explained(screen):
     expect(tip).to_be_hidden()
 
 
+@pytest.mark.rotating
 def test_what_is_told_of_a_number_changes_with_it(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")

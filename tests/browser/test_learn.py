@@ -81,6 +81,7 @@ def test_marks_steps_and_undo(screen):
     screen.eventually(is_trained)
 
 
+@pytest.mark.rotating
 def test_a_size_that_is_no_number_is_said(screen):
     screen.open("learn", sentence=SENTENCE)
     size = screen.page.get_by_role("textbox", name="Step size")

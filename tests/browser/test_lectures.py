@@ -103,6 +103,7 @@ def test_keys_lead_through_a_lecture(player):
     player.at(8)
 
 
+@pytest.mark.rotating
 def test_a_question_that_comes_over_the_picture_leaves_all_of_it_in_sight(player):
     player.page.goto(player.screen.address("", lecture="45-minutes", cue=5))
     expect(player.page.locator("[data-cue='5']")).to_have_count(1)
@@ -119,6 +120,7 @@ def test_a_question_that_comes_over_the_picture_leaves_all_of_it_in_sight(player
     }""")
 
 
+@pytest.mark.rotating
 def test_who_leaves_takes_the_newest_step_along(player):
     player.open(step="start")
     player.press("PageDown", "PageDown", "Escape")  # the link follows steps when the keys rest
@@ -199,6 +201,7 @@ def can_be_read(screen, cue):
     assert_accessible(screen, cue.place)
 
 
+@pytest.mark.rotating
 def test_a_hand_edited_link_says_what_is_wrong(screen):
     screen.page.goto(screen.address("", lecture=NAME, cue="99"))
     screen.wait_for_text("There is no cue “99”; expected a number from 1 to")
@@ -216,6 +219,7 @@ def assert_kept(page, paths):
     assert re.findall('^page = "(.*)"', text, re.MULTILINE) == paths
 
 
+@pytest.mark.rotating
 def test_screens_become_a_lecture_that_is_ordered_printed_and_played(screen):
     page = screen.page
     screen.open("viterbi", model="textbook/ice-cream", sentence="3 1 3")

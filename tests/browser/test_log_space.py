@@ -1,5 +1,6 @@
 """The page Log space in the browser: one sum, products that die out, a typed batch."""
 
+import pytest
 from playwright.sync_api import expect
 
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
@@ -30,6 +31,7 @@ WHOLE = """() => {
 }"""
 
 
+@pytest.mark.rotating
 def test_a_sum_of_many_terms_is_as_high_as_the_window_lets_it(watch, fresh):
     hall = watch(fresh(viewport={"width": 1920, "height": 1080}))
     hall.visit("log-space", model="upos-en")

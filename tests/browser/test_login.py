@@ -14,6 +14,7 @@ from tests.support.identity_provider import identity_provider, secrets
 from tests.support.screen import PATIENCE
 
 
+@pytest.mark.rotating
 @pytest.mark.long
 def test_the_account_is_the_annotator(fresh, tmp_path):
     file = tmp_path / "secrets.toml"

@@ -1,5 +1,7 @@
 """Legibility of representative pages; `tests/matrix/browser` has all pages, sizes and colours."""
 
+import pytest
+
 from tests.support.accessibility import (
     HALL,
     PROJECTOR,
@@ -56,6 +58,7 @@ def test_twelve_words_fit_on_a_projector_and_can_be_read_in_both_colours(screen)
     screen.expect_measured(whole, True)
 
 
+@pytest.mark.rotating
 def test_a_larger_window_has_larger_letters(screen):
     screen.open("marginals", model="upos-en")
     small = screen.page.evaluate(SIZES)
@@ -70,6 +73,7 @@ def test_a_larger_window_has_larger_letters(screen):
     screen.expect_measured(WIDE_CHART, {"fills": True, "times": HALL[0] / PROJECTOR[0]})
 
 
+@pytest.mark.rotating
 def test_forty_words_scroll_under_labels_that_stay_and_an_edit_moves_nothing(screen):
     screen.open("transitions", sentence=FORTY)
     assert_forty_words_scroll(screen)

@@ -91,6 +91,7 @@ def test_an_edit_is_told_when_a_lost_line_is_back(unheard, line):
     assert_edited(unheard, with_cell("DET", "NOUN", -3.25))
 
 
+@pytest.mark.rotating
 def test_what_changed_is_enough_for_who_has_the_picture_and_the_whole_comes_to_who_has_not(
     screen, line
 ):
@@ -110,6 +111,7 @@ def test_what_changed_is_enough_for_who_has_the_picture_and_the_whole_comes_to_w
     assert_edited(screen, with_cell("DET", "NOUN", 2.5))
 
 
+@pytest.mark.rotating
 def test_a_correction_is_told_again(screen, line):
     desk = Desk(screen).open(model=MODEL, **{"v.by": "lost", "v.part": "add"}).paste("Dogs run .")
     desk.page.keyboard.press("Home")

@@ -3,6 +3,7 @@
 import re
 from contextlib import contextmanager, suppress
 
+import pytest
 from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
@@ -104,6 +105,7 @@ def test_an_error_of_a_kind_opens_in_the_explorer(screen):
         listed.expect_param("v.place", "1")
 
 
+@pytest.mark.rotating
 def test_a_list_opens_where_the_reader_was(screen):
     """The last of a long list: the table is scrolled there, and the page to the table."""
     screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
@@ -122,6 +124,7 @@ def test_a_list_opens_where_the_reader_was(screen):
     )
 
 
+@pytest.mark.rotating
 def test_a_long_list_is_shown_whole_when_asked(screen):
     view = {"v.corpus": "file", "v.tab": "Why"}
     screen.visit("model-errors", model="upos-en", **view)
@@ -133,6 +136,7 @@ def test_a_long_list_is_shown_whole_when_asked(screen):
     screen.expect_param("v.all_errors", "1")
 
 
+@pytest.mark.rotating
 def test_a_tab_and_a_filter_go_into_the_address(screen):
     screen.visit("model-errors", model="upos-en")
     screen.page.get_by_role("radio", name="Where").click()
@@ -147,6 +151,7 @@ def test_a_tab_and_a_filter_go_into_the_address(screen):
     says(screen, "Parts by gold tag and capitalisation")
 
 
+@pytest.mark.rotating
 def test_a_cell_of_the_matrix_lists_its_errors(screen):
     screen.visit("model-errors", model="upos-en")
     cell = screen.page.locator('[aria-label*="gold: NOUN"][aria-label*="predicted: PROPN"]').last
@@ -181,6 +186,7 @@ def test_an_uploaded_file_is_measured_and_kept_over_pages(screen):
     says(screen, "2 sentences, 7 words")
 
 
+@pytest.mark.rotating
 def test_strange_tags_are_mapped_by_the_reader(screen):
     screen.visit("model-errors", model="ner-en", **{"v.corpus": "file"})
     upload(screen, "Ann\tB-person\nruns\tO\n")
@@ -190,6 +196,7 @@ def test_strange_tags_are_mapped_by_the_reader(screen):
     says(screen, "1 sentence, 2 words")
 
 
+@pytest.mark.rotating
 def test_bad_files_are_said_in_words(screen):
     screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
     for number, (text, message) in enumerate(
@@ -218,6 +225,7 @@ def test_a_run_can_be_stopped_and_begun_again(screen):
     says(screen, "The run was stopped")
 
 
+@pytest.mark.rotating
 def test_a_link_scrolls_to_the_word_of_the_error_however_late_the_style_sheet_comes(screen):
     page, held = screen.page, []
     page.route(re.compile(r"/stage\.css"), lambda route: held.append(route))
@@ -246,6 +254,7 @@ STALE = """(old) => {
 }"""
 
 
+@pytest.mark.rotating
 def test_no_table_of_another_tab_stays_under_a_run(screen):
     view = {"v.tab": "Why", "v.against": "upos-en-perceptron-greedy"}
     screen.visit("model-errors", model="upos-en", **view)
@@ -276,6 +285,7 @@ COVERED = """() => {
 }"""
 
 
+@pytest.mark.rotating
 def test_everything_can_be_taken_away_on_a_phone_whose_tables_cover_no_heading(watch, fresh):
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     screen = watch(fresh(**phone))

@@ -45,6 +45,7 @@ def test_first_page_of_a_new_server_by_its_address(watch, fresh, new_app):
     screen.expect_edits(1)
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize(
     ("model", "said"),
     [

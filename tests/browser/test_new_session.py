@@ -63,6 +63,7 @@ def test_page_comes_back_from_its_address_and_edits_from_the_outbox(screen):
     screen.expect_edits(1)
 
 
+@pytest.mark.rotating
 def test_a_lecture_goes_on_at_its_cue(screen):
     screen.page.goto(screen.address("", lecture="greedy", cue=4))
     expect(screen.page.locator("[data-cue='4']")).to_be_attached()

@@ -55,6 +55,7 @@ def unguarded(fresh):
     return page, outside
 
 
+@pytest.mark.rotating
 def test_no_name_loads_anything_on_pages_with_and_without_a_stage(marked, unguarded):
     assert_nothing_loads(marked, unguarded, [("", {}), ("models", {}), VIEWS[0]])
 
@@ -83,6 +84,7 @@ def assert_nothing_left(screen, outside, path):
     assert outside == [], path
 
 
+@pytest.mark.rotating
 def test_what_a_click_or_a_key_or_the_mouse_brings_up_loads_nothing(marked, unguarded):
     page, outside = unguarded
     screen = Screen(page, marked).open("marginals", **MARKED)

@@ -54,6 +54,7 @@ def test_a_click_shows_what_each_hidden_word_does_to_the_cell(screen):
     screen.expect_edits(0)
 
 
+@pytest.mark.rotating
 def test_without_context_only_the_word_itself_moves_it(screen):
     model = "upos-en-contextfree"
     screen.open("emissions", sentence=SENTENCE, model=model, **{"v.cell": "4 NOUN"})

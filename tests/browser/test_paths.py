@@ -58,6 +58,7 @@ def assert_pile(screen, n, seed):
     screen.eventually(check)
 
 
+@pytest.mark.rotating
 def test_samples_pile_up_by_button_key_and_link(screen):
     screen.open("paths", sentence=SENTENCE, **{"v.paths": "samples", "v.seed": "3"})
     assert shown_pile(screen) == {}

@@ -79,6 +79,7 @@ def test_word_that_a_page_asks_about_is_in_sight(screen):
     )
 
 
+@pytest.mark.rotating
 def test_fade_shows_where_words_continue(screen):
     screen.open("why", model=MODEL, sentence=f"{BANK[:-1]}and see it .", **{"v.at": "0 DET"})
     fade = screen.page.locator("[data-stage] .more.right")
@@ -91,6 +92,7 @@ def test_fade_shows_where_words_continue(screen):
     expect(screen.page.locator("[data-stage] .more.left")).to_be_visible()
 
 
+@pytest.mark.rotating
 def test_covered_lattice_leaves_no_empty_grid(screen):
     open_cue(screen, 2)
     expect(screen.page.locator("[data-stage] .lattice")).to_be_hidden()
@@ -113,6 +115,7 @@ def test_last_cue_of_a_lecture_says_that_it_is_the_last(screen):
     expect(screen.page.locator("[data-cue='33']")).to_be_attached()
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize("pause", [50, 120])
 @pytest.mark.parametrize("key", ["PageDown", "End"])
 def test_tour_notices_a_fast_walk(screen, pause, key):
@@ -125,12 +128,14 @@ def test_tour_notices_a_fast_walk(screen, pause, key):
     expect(screen.page.locator("[data-tour='7']")).to_be_visible()
 
 
+@pytest.mark.rotating
 def test_pin_buttons_of_why_are_above_the_fold(screen):
     screen.open("why", model=MODEL, sentence=BANK, tour="7")
     pin = screen.page.get_by_role("button", name="Pin PROPN at word 10")
     expect(pin).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.rotating
 def test_path_of_viterbi_runs_through_no_number(screen):
     sentence = "I want to work ."
     screen.open("viterbi", model=MODEL, sentence=sentence, step=2 * len(sentence.split()))
@@ -154,6 +159,7 @@ def test_path_of_viterbi_runs_through_no_number(screen):
     screen.expect_measured(crossed, [])
 
 
+@pytest.mark.rotating
 def test_cursor_and_best_tag_of_emissions_have_different_frames(screen):
     screen.open("emissions", model=MODEL)
     best = [int(each) for each in chain().analysis.greedy]
@@ -166,6 +172,7 @@ def test_cursor_and_best_tag_of_emissions_have_different_frames(screen):
     expect(screen.page.locator("[data-stage] .legend")).to_contain_text("tags changed: ")
 
 
+@pytest.mark.rotating
 def test_telephone_names_no_keys_for_steps(watch, fresh):
     phone = fresh(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
     screen = watch(phone).open("viterbi", model=MODEL, step="start")

@@ -137,6 +137,7 @@ def test_from_a_file_it_is_explored_and_its_address_says_where(visit, folder):
     expect(again.locator(".word")).to_have_count(len(crfviz.tokenize(TYPED)))
 
 
+@pytest.mark.rotating
 def test_a_damaged_model_is_said_and_the_others_live(fresh, folder, tmp_path):
     site = shutil.copytree(folder, tmp_path / "site")
     script = site / "models" / f"{MODELS[0]}.js"
@@ -163,6 +164,7 @@ def test_a_damaged_model_is_said_and_the_others_live(fresh, folder, tmp_path):
     expect(words).to_have_text(["1", "3"])
 
 
+@pytest.mark.rotating
 def test_a_wrong_link_is_said_and_what_is_right_of_it_counts(visit, folder):
     link = (
         "#model=nope&sentence=Go+on&t=A.B:x,DET.NO:1,DET.NOUN:2&k=0.5&c=0&page=viterbi&step=2&zz=1"

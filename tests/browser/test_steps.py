@@ -148,6 +148,7 @@ def test_forward_backward_sums_left_to_right_and_back(screen):
     assert f"{tables.log_partition:.9f}" in shown["note"]
 
 
+@pytest.mark.rotating
 def test_the_clicker_lives_wherever_the_focus_is(screen):
     screen.open("viterbi")
     screen.press("PageDown")
@@ -248,6 +249,7 @@ def test_a_link_that_is_followed_right_after_a_step_is_not_overtaken_by_it(scree
     screen.expect_title("Marginals")
 
 
+@pytest.mark.rotating
 def test_the_clicker_turns_pages_that_have_no_picture(screen):
     main = "document.querySelector('[data-testid=stMain]')"
     screen.visit("models")
@@ -390,6 +392,7 @@ def legend(screen):
     return screen.page.locator(".legend").inner_text()
 
 
+@pytest.mark.rotating
 def test_marginals_have_steps_that_uncover_them(screen):
     assert_steps_uncover(screen, "marginals")
 
@@ -411,6 +414,7 @@ def assert_steps_uncover(screen, path):
     assert after["tables"] == whole["tables"]
 
 
+@pytest.mark.rotating
 def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
     """Under α as the message table, panel, lattice, check row and Log space say the same."""
     model, days = "textbook/ice-cream", "2 3 3 1"
@@ -450,6 +454,7 @@ def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
     expect(with_emission).to_contain_text(f"= {alpha}.")
 
 
+@pytest.mark.rotating
 def test_the_factor_graph_has_the_messages_that_have_been_sent(screen):
     """Variables, a factor for each word and step, both ends; α and β as far as the walk came."""
     model, days = "textbook/ice-cream", "2 3 3 1"
@@ -476,6 +481,7 @@ def test_the_factor_graph_has_the_messages_that_have_been_sent(screen):
     expect(screen.page.locator("[data-variable]")).to_have_count(8)
 
 
+@pytest.mark.rotating
 def test_pages_without_a_picture_step_too(screen):
     screen.open("naive", model="textbook/ice-cream", sentence="2 3 3 1", step="start")
     metrics = screen.page.locator("[data-testid=stMetricValue]")
@@ -505,6 +511,7 @@ def test_pages_without_a_picture_step_too(screen):
     screen.wait_for_text("without the trick (exp")
 
 
+@pytest.mark.rotating
 def test_a_walk_of_viterbi_is_told_to_who_cannot_see_it(screen):
     screen.open("viterbi", sentence="They run .", model=MODEL)
     expected = chain(MODEL, "They run .")

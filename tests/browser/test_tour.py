@@ -14,6 +14,7 @@ SENTENCE = "I want to work ."
 OFFER = "Take the tour, 3 minutes"
 
 
+@pytest.mark.rotating
 @pytest.mark.long
 def test_the_tour_waits_at_each_stop_and_is_never_offered_again(watch, fresh):
     screen = watch(fresh())

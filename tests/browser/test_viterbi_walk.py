@@ -94,6 +94,7 @@ def test_walk_by_keys_and_by_buttons(screen):
     at_step(screen, 0)
 
 
+@pytest.mark.rotating
 def test_an_answer_that_comes_late_does_not_take_a_newer_step_back(screen):
     screen.open("viterbi", step="1")
     at_step(screen, 1)
@@ -122,6 +123,7 @@ def test_an_answer_that_comes_late_does_not_take_a_newer_step_back(screen):
     linked_step(screen, 2)
 
 
+@pytest.mark.rotating
 def test_the_step_is_in_the_link(screen):
     screen.open("viterbi", step="4")
     at_step(screen, 4)
@@ -137,6 +139,7 @@ def test_the_step_is_in_the_link(screen):
     at_step(screen, 5)
 
 
+@pytest.mark.rotating
 def test_pointing_at_a_node_shows_its_survivor(screen):
     screen.open("", sentence=SENTENCE)
     tags = chain().tags
@@ -147,6 +150,7 @@ def test_pointing_at_a_node_shows_its_survivor(screen):
     assert_highlighted(screen, [])
 
 
+@pytest.mark.rotating
 def test_nodes_are_reached_and_walked_by_keyboard(screen):
     screen.open("", sentence=SENTENCE)
     while not (node := screen.page.evaluate(FOCUSED))["node"]:
@@ -180,6 +184,7 @@ def test_candidates_of_the_chosen_cell_with_their_sums(screen):
     assert texts[0][0] == expected.tags[expected.analysis.backpointers[t, k]]
 
 
+@pytest.mark.rotating
 def test_buttons_beside_the_picture_reach_every_cell(screen):
     screen.open("forward-backward")
     title = screen.page.locator(".side-title")

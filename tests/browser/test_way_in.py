@@ -1,5 +1,6 @@
 """What surrounds every page: groups of links, the keyboard, the glossary, the colours, the room."""
 
+import pytest
 from playwright.sync_api import expect
 
 from crfviz.ui.shell.glossary import GLOSSARY
@@ -47,6 +48,7 @@ def stops(screen):
         reached.append(focus["text"])
 
 
+@pytest.mark.rotating
 def test_the_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(screen):
     screen.open("", **LONGEST)
     link = screen.page.locator(".st-key-pages a[aria-current=page]")
@@ -139,6 +141,7 @@ def test_the_colours_are_chosen_in_the_app_and_are_in_the_link(watch, fresh):
     assert screen.params() == {"model": MODEL}
 
 
+@pytest.mark.rotating
 def test_a_link_with_colours_never_shows_those_of_the_system(watch, fresh):
     context = fresh(color_scheme="light")
     context.add_init_script(SCHEMES)
@@ -147,6 +150,7 @@ def test_a_link_with_colours_never_shows_those_of_the_system(watch, fresh):
     assert screen.page.evaluate("[...schemes]") == ["dark"]
 
 
+@pytest.mark.rotating
 def test_a_long_sentence_is_whole_while_typed_and_wider_without_the_sidebar(screen):
     screen.open("", sentence="The committee will present its report to the board on Monday .")
     measure = """() => ({

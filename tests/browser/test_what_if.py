@@ -1,5 +1,6 @@
 """What if in the browser: one click a change, another draw, and the changed sentence taken."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.screen import PATIENCE
@@ -20,6 +21,7 @@ def test_a_click_changes_the_sentence_and_the_address(screen):
     expect(word(screen, "SMITH")).to_be_visible(timeout=PATIENCE)
 
 
+@pytest.mark.rotating
 def test_another_draw_and_the_sentence_taken(screen):
     screen.visit("what-if", model="upos-en", sentence=SENTENCE, **{"v.change": "other name"})
     expect(screen.page.get_by_text("Other name (").first).to_be_visible(timeout=PATIENCE)

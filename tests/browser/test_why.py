@@ -83,6 +83,7 @@ def test_a_linked_question_is_pinned_with_its_price_or_forbidden_and_both_undone
     screen.expect_lattice(free)
 
 
+@pytest.mark.rotating
 def test_pins_without_a_path_say_so_and_can_be_dropped(screen):
     now = chain()
     forbidden = ",".join(f"{tag}.NOUN:-inf" for tag in now.tags)
@@ -115,6 +116,7 @@ POINTED = """() => {
 }"""
 
 
+@pytest.mark.rotating
 def test_the_ruler_breaks_where_the_best_path_changes_and_hides_no_name(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")
@@ -150,6 +152,7 @@ def test_the_slider_is_marked_where_a_tag_flips(screen):
     assert marks == pytest.approx([piece.low for piece in pieces[1:]], abs=1e-9)
 
 
+@pytest.mark.rotating
 def test_a_cell_explains_itself_by_keyboard_and_turns_sum_into_max(screen):
     now = chain()
     tables = now.analysis.forward_backward
@@ -185,6 +188,7 @@ def test_a_cell_explains_itself_by_keyboard_and_turns_sum_into_max(screen):
     expect(panel.locator(".side-title")).to_have_text("ADJ at “to”")
 
 
+@pytest.mark.rotating
 def test_a_marginal_explains_itself_beside_the_bars(screen):
     now = chain()
     tables = now.analysis.forward_backward

@@ -1,4 +1,7 @@
-"""Which tests of `tests/matrix` run: a tenth that the commit chooses, all of them, or none.
+"""Which rotating tests run: a tenth that the commit chooses, all of them, or none.
+
+The tests of `tests/matrix` rotate, and so do long variants in other folders, which have the mark
+`rotating`: each page keeps a test of its main behaviour that always runs.
 
 Every commit runs another tenth, and each commit always the same one, so failures can be repeated.
 """
@@ -34,15 +37,19 @@ def part_of_test(nodeid):
     return int(hashlib.sha256(nodeid.encode()).hexdigest(), 16) % PARTS
 
 
-def names_matrix(config):
-    """Whether the command line names a file or folder inside of `tests/matrix`."""
+def names_tests(config):
+    """Whether the command line names a test, a test file, or a folder inside of `tests/matrix`."""
     paths = [config.invocation_params.dir / arg.split("::")[0] for arg in config.args]
-    return any(path.resolve().is_relative_to(MATRIX) for path in paths)
+    return any(path.is_file() or path.resolve().is_relative_to(MATRIX) for path in paths)
+
+
+def rotates(item):
+    return layer_of(item.path) == "matrix" or item.get_closest_marker("rotating") is not None
 
 
 def chosen(config):
     """ "all", "none", or the number of the tenth that runs."""
-    if names_matrix(config):
+    if names_tests(config):
         return "all"
     wanted = config.getoption("--matrix")
     return part_of_commit() if wanted == "tenth" else wanted
@@ -51,17 +58,17 @@ def chosen(config):
 def header(config):
     part = chosen(config)
     which = f"tenth {part} of 0 to {PARTS - 1}" if isinstance(part, int) else part
-    return f"tests/matrix: {which}"
+    return f"rotating tests: {which}"
 
 
 def deselect(config, items):
-    """Take the other tests of the matrix out of the run."""
+    """Take the other rotating tests out of the run."""
     part = chosen(config)
     if part == "all":
         return
     kept, left_out = [], []
     for item in items:
-        runs = layer_of(item.path) != "matrix" or part == part_of_test(item.nodeid)
+        runs = not rotates(item) or part == part_of_test(item.nodeid)
         (kept if runs else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)

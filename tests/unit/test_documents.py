@@ -242,7 +242,6 @@ def test_what_does_not_fit_the_schema_is_refused(wrong):
         understand(("scores.json", json.dumps(wrong).encode()))
 
 
-@pytest.mark.slow
 def test_the_plug_in_of_the_documents_can_be_installed_and_is_a_tagger(tmp_path, monkeypatch):
     name = "docs/bring-your-own.md"
     module = next(b for b in blocks("python", name) if b.startswith("# shouting.py"))

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 import crfviz
 
 NAMES = [
@@ -74,7 +72,6 @@ def test_errors_are_all_crfviz_errors():
     assert issubclass(crfviz.CrfvizError, ValueError)
 
 
-@pytest.mark.slow
 def test_importing_the_library_loads_no_app():
     code = "import sys, crfviz; print(*{name.split('.')[0] for name in sys.modules})"
     loaded = subprocess.run(

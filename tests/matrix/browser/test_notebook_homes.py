@@ -15,8 +15,6 @@ from playwright.sync_api import expect
 
 from tests.support.paths import ROOT
 
-pytestmark = pytest.mark.slow
-
 NOTEBOOKS = ROOT / "docs" / "notebooks"
 PATIENCE = 60_000  # milliseconds: a kernel starts
 QUICKLY = 5_000  # milliseconds for a question that may not be asked
