@@ -38,6 +38,7 @@ const WORDS = {
 export function keysOf(labelling, event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !labelling.data || !hears(labelling, event)) return null;
   if (labelling.data.letters === false && LETTER.test(event.key)) return null;
+  if (event.repeat && event.key === "Enter") return () => {}; // a key held down accepts one sentence
   const act = labelling.words ? wordsKey(labelling, event) : tagsKey(labelling, event);
   return act && (() => labelling.idle(act));
 }

@@ -1,7 +1,8 @@
 // The labeller: one sentence as chips, to be tagged by keyboard or mouse. Knows an element, payloads and events.
 //
-// Each thing the annotator does is one event; Python stores it and answers with the sentence anew. Keys that are
-// pressed before the answer wait for it, so that nothing is decided on a picture that is no longer true.
+// Each action of the annotator is one event. Python stores it and sends the sentence back. Keys pressed before the
+// answer are queued. The queue is cleared when the answer is another sentence: no key applies to a sentence that is not
+// drawn yet.
 
 import { flag, html, set, setText } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
@@ -52,6 +53,7 @@ export class Labelling {
     if (another) {
       this.cursor = data.doubtful[0] ?? 0;
       this.words = false;
+      this.waiting = [];
       this.since = performance.now();
     }
     this.cursor = Math.min(this.cursor, data.words.length - 1);
