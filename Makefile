@@ -1,4 +1,4 @@
-.PHONY: run test suite test-latest nightly check fix fast js fuzz mutate install bench locked tools lock sbom audit
+.PHONY: run test suite test-latest nightly check javascript fix types fast js fuzz mutate install bench locked tools lock sbom audit
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -39,10 +39,27 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/biome check --error-on-warnings && $(BIN)/dprint check
+	@$(MAKE) --no-print-directory javascript
+
+ifeq ($(shell command -v npm),)
+javascript:
+	@echo "The types of the JavaScript were not checked: this needs Node and npm (Debian: apt-get install nodejs npm)."
+	@test -z "$$CRFVIZ_REQUIRE_BROWSER"
+else
+javascript: node_modules/installed
+	node_modules/.bin/tsc
+endif
+
+node_modules/installed: package-lock.json
+	npm ci --no-audit --no-fund --silent
+	touch $@
 
 fix: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 	$(BIN)/biome check --write ; $(BIN)/dprint fmt
+
+types: $(VENV)/installed-dev  # the payload's declaration for JavaScript, from Python's
+	$(BIN)/python -m tests.support.payload_types
 
 fast: $(VENV)/installed-dev
 	HYPOTHESIS_PROFILE=fast $(PYTEST) -n $(FAST_JOBS) -q tests/unit

@@ -104,10 +104,9 @@ def show_stage(
 def draw(subject: Subject, picture: Picture, *, key: str) -> None:
     """Draw any chain on a stage whose events go to the scenario."""
     name = f"stage.{key}"
-    data = payload(subject, picture, last_event(name)) | {
-        "sentence": scenario().sentence,
-        "letters": not flag_option(NO_LETTERS),
-    }
+    data = payload(subject, picture, last_event(name))
+    data["sentence"] = scenario().sentence
+    data["letters"] = not flag_option(NO_LETTERS)
     mount("stage", answer(name, data), key=name, on_events=partial(_take, name))
     show_picture(data)
 

@@ -9,11 +9,13 @@ import pytest
 from crfviz.chain.decoding.decoders import greedy
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui import cached, scene
+from crfviz.ui import cached, pictures, scene
 from crfviz.ui.session.kept import KEPT
 from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.views.contents import ENTRIES
+from crfviz.views.stage.payload_types import Payload
 from tests.support.app_pages import open_at
+from tests.support.payload_types import faults
 from tests.unit.ui.state.test_old_links import OLD
 
 SCRIPTS = [entry.script for entry in ENTRIES]
@@ -28,6 +30,18 @@ def broken_model(tmp_path, monkeypatch):
     (tmp_path / "broken" / "config.json").write_text('{"architecture": ', encoding="utf-8")
     monkeypatch.setenv("CRFVIZ_MODELS", str(tmp_path))
     return "broken"
+
+
+@pytest.fixture(autouse=True)
+def declared_payloads(monkeypatch):
+    """Let a page fail that sends its stage anything but what is declared."""
+
+    def checked(stage, data):
+        assert faults(data, Payload) == []
+        return answer(stage, data)
+
+    answer = pictures.answer
+    monkeypatch.setattr(pictures, "answer", checked)
 
 
 def markdown_of(app):

@@ -21,6 +21,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", r
 _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
 _REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_TYPES = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)  # JSDoc
 _BREAK = re.compile(r"(?:(?<=\S) )?([{};])\n")  # of a style sheet, where nothing depends on it
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
@@ -90,8 +91,8 @@ def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
         _add((path.parent / target).resolve(), names, parts)
 
     def taken(found: re.Match[str]) -> str:
-        wanted = " ".join(found[1].split()).rstrip(", ").replace(" as ", ": ")
-        return f"const {{ {wanted} }} = {names[(path.parent / found[2]).resolve()]};"
+        wanted = ",".join(filter(None, map(str.strip, found[1].split(",")))).replace(" as ", ":")
+        return f"const {{{wanted}}} = {names[(path.parent / found[2]).resolve()]};"
 
     text = _BY_DEFAULT.sub(f"export const {_DEFAULT} = ", text)
     exported = _EXPORT.findall(text)
@@ -101,14 +102,14 @@ def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
     names[path] = f"m{len(names)}"
     parts.append(
         f"const {names[path]} = (() => {{\n{_slim(body, path)}\n"
-        f"return {{ {', '.join(exported)} }};\n}})();"
+        f"return {{{','.join(exported)}}};\n}})();"
     )
 
 
 def _slim(body: str, path: Path) -> str:
     """Without comments and indentation: a third less."""
     lines = []
-    for line in map(str.strip, body.splitlines()):
+    for line in map(str.strip, _TYPES.sub("", body).splitlines()):
         if not line or line.startswith("//"):
             continue
         if line.count("`") % 2:

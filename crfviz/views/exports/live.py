@@ -16,6 +16,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.files import abbreviate_value
 from crfviz.views.stage.parts import Matrix, Picture, Subject
 from crfviz.views.stage.payload import payload
+from crfviz.views.stage.payload_types import Payload
 from crfviz.views.stage.steps import viterbi_walk
 from crfviz.views.strips.grids import PROBABILITY
 from crfviz.views.strips.pictures import (
@@ -148,7 +149,7 @@ def data(live: Live, pages: Sequence[str], colouring: str = "system") -> dict[st
         raise CrfvizError(f"a live file holds at most {MAX_WORDS} words, got {got}: cut it first")
     whole = _payload(live, explore_picture(live.trained, None))
     shared = ("words", "tags", "colours", "trained", "edits", "pins", "probabilistic", "margin")
-    return {name: whole[name] for name in shared} | {
+    return {name: value for name, value in whole.items() if name in shared} | {
         "pages": [_page(live, name) for name in pages],
         "opens": live.opens if live.opens in pages else pages[0],
         "step": live.step if live.opens in pages else None,
@@ -158,7 +159,7 @@ def data(live: Live, pages: Sequence[str], colouring: str = "system") -> dict[st
     }
 
 
-def _payload(live: Live, picture: Picture) -> dict[str, object]:
+def _payload(live: Live, picture: Picture) -> Payload:
     trained = live.trained
     return payload(
         Subject(
@@ -178,27 +179,28 @@ def _page(live: Live, name: str) -> dict[str, object]:
     picture = page.draw(live, trained, None)
     edited = page.draw(live, trained, trained)
     told = _payload(live, picture)
-    tables: list[dict[str, object]] = told["tables"]  # type: ignore[assignment]
     kept = [
         {key: value for key, value in table.items() if key not in _NUMBERS}
         | {"framed": table["outlined"] is not None}
-        for table in tables
+        for table in told["tables"]
     ]
-    walk = {"walk": told["walk"], "lost": None}
+    walk, lost = told["walk"], None
     if name == "viterbi":
         ways = [replace(picture, walk=viterbi_walk(possible=way)) for way in (True, False)]
-        walk = dict(zip(walk, [_payload(live, way)["walk"] for way in ways], strict=True))
+        walk, lost = (_payload(live, way)["walk"] for way in ways)
     return {
         "id": name,
         "title": page.title,
         "path": page.path,
-        "picture": {key: told[key] for key in _OF_PICTURE} | {"tables": kept, "heading": []},
+        "picture": {key: value for key, value in told.items() if key in _OF_PICTURE}
+        | {"tables": kept, "heading": []},
         "rows": _rows(told),
         "gold": _gold_row(live, page),
         "editedRows": _rows(_payload(live, edited)),
         "editedLegend": " · ".join(filter(None, [edited.legend, GHOSTS])),
         "note": page.note,
-        **walk,
+        "walk": walk,
+        "lost": lost,
     }
 
 
@@ -209,13 +211,12 @@ def _gold_row(live: Live, page: Page) -> dict[str, object] | None:
     return {"id": gold[0].id, "label": gold[0].label, "value": ""} if gold else None
 
 
-def _rows(told: Mapping[str, object]) -> list[dict[str, object]]:
+def _rows(told: Payload) -> list[dict[str, object]]:
     """The rows with the tags that no decoder gives."""
-    rows: list[dict[str, object]] = told["rows"]  # type: ignore[assignment]
     return [
         {"id": row["id"], "label": row["label"], "value": row["value"]}
         | {"tags": row["tags"] if row["id"] == "gold" else None}
-        for row in rows
+        for row in told["rows"]
     ]
 
 

@@ -13,12 +13,12 @@ from crfviz.annotations.propagation import Proposal
 from crfviz.annotations.records import Annotation
 from crfviz.text.schemes import begin, is_bio, split_tag
 from crfviz.text.sentences import Offsets
+from crfviz.views.stage.payload_types import LabellerPayload
 from crfviz.views.theme import GREY, tag_colours
 
 MOST_RANKED = 5  # alternatives of a word that are sent
 NONE = ""  # the choice that says "no entity here"
 NONE_KEY = "x"
-AS_THEY_ARE = ("ack", "note", "problem", "held", "reason", "place", "probabilistic", "letters")
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class Sheet:
     ack: int = 0
 
 
-def labeller_payload(sheet: Sheet) -> dict[str, object]:
-    """The data of the component `labeller`, of what JSON knows; a few kilobytes at 40 words."""
+def labeller_payload(sheet: Sheet) -> LabellerPayload:
+    """Return the data of the component `labeller`: a few kilobytes at 40 words."""
     annotation, proposal = sheet.annotation, sheet.proposal
     options = choices(sheet.tags)
     done = annotation.state == "done"
@@ -98,7 +98,15 @@ def labeller_payload(sheet: Sheet) -> dict[str, object]:
         "ranked": ranked(proposal.marginals, sheet.tags, options),
         "changed": {str(position): tag for position, tag in sheet.changed.items()},
         "gold": None if sheet.gold is None else list(sheet.gold),
-    } | {name: getattr(sheet, name) for name in AS_THEY_ARE}
+        "ack": sheet.ack,
+        "note": sheet.note,
+        "problem": sheet.problem,
+        "held": sheet.held,
+        "reason": sheet.reason,
+        "place": sheet.place,
+        "probabilistic": sheet.probabilistic,
+        "letters": sheet.letters,
+    }
 
 
 def gaps(text: str, offsets: Offsets) -> list[str]:
@@ -109,7 +117,7 @@ def gaps(text: str, offsets: Offsets) -> list[str]:
 
 def ranked(
     marginals: Tensor, tags: Sequence[str], options: Sequence[Choice]
-) -> list[list[list[float]]]:
+) -> list[list[tuple[int, float]]]:
     """For each word the likeliest choices: pairs (number of the choice, probability).
 
     A BIO type has the sum of its B- and I-, "no entity" what O has.
@@ -123,5 +131,5 @@ def ranked(
         for name, p in zip(of, word, strict=True):
             sums[number[name]] += p
         best = sorted(range(len(sums)), key=lambda n: -sums[n])[:MOST_RANKED]
-        rows.append([[n, round(sums[n], 4)] for n in best])
+        rows.append([(n, round(sums[n], 4)) for n in best])
     return rows

@@ -1,14 +1,13 @@
-"""What the stage is told: plain data, tables as base64 of their bytes.
+"""The stage's payload: one picture as JSON-ready data, in the format of `payload_types`.
 
-Every bit arrives and few bytes travel.
-
-Letters: `T` tokens, `K` tags. `web/model.js` is the reader of this format.
+`decode` in `web/model.js` reads it. Letters: `T` tokens, `K` tags.
 """
 
 import base64
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import cast
 
 import numpy as np
 import torch
@@ -32,35 +31,51 @@ from crfviz.views.stage.parts import (
     Ruler,
     Subject,
 )
+from crfviz.views.stage.payload_types import (
+    EditList,
+    EntityData,
+    Floats,
+    GradientData,
+    Indices,
+    Integers,
+    Payload,
+    PhaseData,
+    PileData,
+    Results,
+    RowData,
+    RulerData,
+    Scores,
+    Side,
+    StepMatrices,
+    TableData,
+    TermsData,
+    TrainedResults,
+    WalkData,
+)
 from crfviz.views.stage.steps import Walk
 from crfviz.views.theme import tag_colours
 
-SIDES = {
+SIDES: Mapping[type, Side] = {
     Matrix: "matrix",
     Cell: "cell",
     Bars: "bars",
     Gap: "terms",
     EntityPanel: "entity",
     Gradient: "gradient",
-}  # as `web/` calls them
+}
 EXPLAINING = (Cell, Bars)  # side panels that need every table
 TABLES = ("marginals", "alpha", "beta", "best")  # of results; `web/model.js` names them, too
-AS_THEY_ARE = ("title", "reference", "contrast", "note", "legend", "hint", "asks")  # of a picture
 
 
-def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, object]:
-    """The stage as JSON-ready data; `ack` is the highest event number that has been applied.
-
-    Returns:
-        A dict of strings, numbers, lists and base64 texts (float64 in C order; backpointers int16).
-        Scores of -inf outside the base64 texts are None.
-    """
+def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
+    """Return the stage as JSON-ready data; `ack` is the highest event number that was applied."""
     base = subject.unedited or subject.trained.potentials
     edited = subject.now is not subject.trained
     side = picture.side
     matrix = side if isinstance(side, Matrix) else Matrix()
     explaining = isinstance(side, EXPLAINING)
-    return {name: getattr(picture, name) for name in AS_THEY_ARE} | {
+    num_words = len(subject.now.words)
+    return {
         "ack": ack,
         "words": list(subject.now.words),
         "tags": list(subject.now.tags),
@@ -81,33 +96,41 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> dict[str, objec
         "display": matrix.display,
         "probabilistic": subject.probabilistic,
         "margin": subject.margin,
-        "pins": [[position, tag] for position, tag in subject.pins.items()],
-        "terms": asdict(side) if isinstance(side, Gap) else None,  # finite: both paths are allowed
+        "pins": list(subject.pins.items()),
+        # Finite: both paths are allowed.
+        "terms": cast(TermsData, asdict(side)) if isinstance(side, Gap) else None,
         "ruler": None if matrix.ruler is None else _ruler(matrix.ruler),
-        "marks": [[mark.at, mark.label] for mark in matrix.marks],
+        "marks": [(mark.at, mark.label) for mark in matrix.marks],
         "messages": isinstance(side, Cell) and side.message,
-        "entity": asdict(side) if isinstance(side, EntityPanel) else None,
+        "entity": cast(EntityData, asdict(side)) if isinstance(side, EntityPanel) else None,
         "heading": list(picture.heading),
         "pile": None if picture.pile is None else _pile(picture.pile),
         "gradient": _gradient(side.step) if isinstance(side, Gradient) and side.step else None,
-        "asked": _listed(picture.asked),
+        "asked": picture.asked,
         "constrained": subject.constrained,
-        "walk": _walk(picture.walk, len(subject.now.words)),
-        "step": picture.walk.at(subject.step, len(subject.now.words)),
+        "walk": _walk(picture.walk, num_words),
+        "step": picture.walk.at(subject.step, num_words),
         "nodes": subject.nodes,
         "covered": list(subject.covered),
-        "withheld": [list(part) for part in subject.withheld],
-        "chosen": _listed(subject.chosen),
+        "withheld": list(subject.withheld),
+        "chosen": subject.chosen,
         "panel": subject.panel,
         "folding": subject.folding,
+        "title": picture.title,
+        "reference": picture.reference,
+        "contrast": picture.contrast,
+        "note": picture.note,
+        "legend": picture.legend,
+        "hint": picture.hint,
+        "asks": picture.asks,
     }
 
 
 def changes(data: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
-    """What a payload says that one before did not, and what it acknowledges.
+    """Return the fields of a payload that differ from an earlier one, and `ack`.
 
-    The tables of results stay out where the scores are sent: the browser works them out, and log Z
-    and path tell it whether they came out right.
+    The tables of the results are left out where the browser has the scores: it computes them, and
+    checks them against log Z and the best path.
     """
     changed = {
         name: part for name, part in data.items() if name not in before or part != before[name]
@@ -118,69 +141,84 @@ def changes(data: Mapping[str, object], before: Mapping[str, object]) -> dict[st
     return {**changed, "ack": data["ack"]}
 
 
-def _walk(walk: Walk, num_words: int) -> Mapping[str, object]:
-    phases = [{**asdict(phase), "parts": list(phase.parts)} for phase in walk.phases]
-    told = {"start": walk.start, "never": list(walk.never), "opens": walk.opens(num_words)}
-    return {"phases": phases, **told}
+def _walk(walk: Walk, num_words: int) -> WalkData:
+    phases: list[PhaseData] = [
+        {
+            "text": phase.text,
+            "parts": list(phase.parts),
+            "sweep": phase.sweep,
+            "nodes": list(phase.nodes),
+            "first": phase.first,
+            "last": phase.last,
+        }
+        for phase in walk.phases
+    ]
+    return {
+        "phases": phases,
+        "start": walk.start,
+        "never": list(walk.never),
+        "opens": walk.opens(num_words),
+    }
 
 
-def _transitions(potentials: Potentials) -> Mapping[str, object]:
-    """One matrix; where each step has its own, the commonest number of each cell, and the others.
+def _transitions(potentials: Potentials) -> tuple[Floats, StepMatrices | None]:
+    """Return one matrix, and where each step has its own the cells that differ from it.
 
-    Steps differ in few cells.
+    The matrix has the commonest score of each cell: steps differ in few cells.
     """
     transitions = potentials.transitions
     if potentials.homogeneous or len(transitions) == 0:  # a single word has no step
-        return {"transitions": _floats(potentials.step(0)), "steps": None}
+        return _floats(potentials.step(0)), None
     common = transitions.mode(dim=0).values
     bits = transitions.contiguous().view(torch.int64), common.contiguous().view(torch.int64)
     cells = (bits[0] != bits[1]).flatten().nonzero()[:, 0]
-    steps = {
-        "cells": _base64(cells.numpy().astype("<i4")),
-        "values": _floats(transitions.flatten()[cells]),
-    }
-    return {"transitions": _floats(common), "steps": steps}
+    indices = Indices(_base64(cells.numpy().astype("<i4")))
+    return _floats(common), {"cells": indices, "values": _floats(transitions.flatten()[cells])}
 
 
-def _edits(edits: Edits) -> Mapping[str, object]:
+def _edits(edits: Edits) -> EditList:
     return {
-        "transitions": [[*cell, _finite(score)] for cell, score in edits.transitions.items()],
-        "emissions": [[*cell, _finite(score)] for cell, score in edits.emissions.items()],
+        "transitions": [(*move, _finite(score)) for move, score in edits.transitions.items()],
+        "emissions": [(*cell, _finite(score)) for cell, score in edits.emissions.items()],
         "strength": edits.strength,
     }
 
 
-def _scores(potentials: Potentials) -> Mapping[str, object]:
+def _scores(potentials: Potentials) -> Scores:
+    transitions, steps = _transitions(potentials)
     return {
         "emissions": _floats(potentials.emissions),
-        **_transitions(potentials),
+        "transitions": transitions,
+        "steps": steps,
         "start": _floats(potentials.start),
         "end": _floats(potentials.end),
     }
 
 
-def _results(analysis: Analysis, *, with_tables: bool) -> Mapping[str, object]:
-    """Numbers of the chain as it is now. Most tables are read by one panel alone."""
-    sweeps = _sweeps(analysis) if with_tables else dict.fromkeys(("alpha", "beta", "best"))
+def _results(analysis: Analysis, *, with_tables: bool) -> Results:
+    """Return the numbers of the chain as it is now; one panel alone reads most of the tables."""
+    tables = analysis.forward_backward
     return {
-        "log_partition": _finite(analysis.forward_backward.log_partition),
+        "log_partition": _finite(tables.log_partition),
         "score": None if analysis.viterbi is None else analysis.viterbi.score,
         "path": analysis.paths["viterbi"],
-        "marginals": _floats(analysis.forward_backward.marginals),
+        "marginals": _floats(tables.marginals),
         "backpointers": _integers(analysis.reached_backpointers),
-        **sweeps,
+        "alpha": _floats(tables.log_alpha) if with_tables else None,
+        "beta": _floats(tables.log_beta) if with_tables else None,
+        "best": _floats(analysis.best) if with_tables else None,
     }
 
 
-def _ghost(subject: Subject, *, sent: bool, with_tables: bool) -> Mapping[str, object]:
-    """The chain as trained.
+def _ghost(subject: Subject, *, sent: bool, with_tables: bool) -> TrainedResults:
+    """Return the numbers of the chain as trained.
 
-    Its tables are as large as those of the chain now, so the browser works them out where it has
-    the trained scores; they travel only where it does not.
+    Its tables are as large as those of the chain now, so the browser computes them where it has the
+    trained scores; they travel only where it does not.
     """
     trained = subject.trained
     tables = trained.forward_backward
-    ghost: dict[str, object] = {
+    ghost: TrainedResults = {
         "path": trained.paths["viterbi"],
         "probability": 0.0 if trained.viterbi is None else trained.viterbi.probability,
         "log_partition": _finite(tables.log_partition),
@@ -188,38 +226,44 @@ def _ghost(subject: Subject, *, sent: bool, with_tables: bool) -> Mapping[str, o
     if sent and subject.unedited is None:
         return ghost
     ghost["marginals"] = _floats(tables.marginals)
-    return ghost | _sweeps(trained) if with_tables else ghost
+    if with_tables:
+        ghost["alpha"] = _floats(tables.log_alpha)
+        ghost["beta"] = _floats(tables.log_beta)
+        ghost["best"] = _floats(trained.best)
+    return ghost
 
 
-def _sweeps(analysis: Analysis) -> dict[str, object]:
-    return {
-        "alpha": _floats(analysis.forward_backward.log_alpha),
-        "beta": _floats(analysis.forward_backward.log_beta),
-        "best": _floats(analysis.best),
-    }
+def _row(row: Row, before: Analysis | None) -> RowData:
+    """Return a row; `before` is the trained chain while edits are active.
 
-
-def _row(row: Row, before: Analysis | None) -> Mapping[str, object]:
-    """A strip; `before` is the trained chain while edits are active.
-
-    What most rows do not have is left out: fifty of them travel with every edit.
+    Fifty rows travel with every edit, so what most of them do not have is left out.
     """
-    trained = None if before is None else row.trained or before.paths.get(row.id)
-    rest: dict[str, Sequence[object] | None] = {
-        "texts": row.texts,
-        "shares": row.shares and [round(share, 3) for share in row.shares],
-        "titles": row.titles,
-        "columns": row.columns or None,
-        "faults": row.faults or None,
-        "trained": trained,
+    data: RowData = {
+        "id": row.id,
+        "label": row.label,
+        "tags": _listed(row.tags),
+        "value": row.value,
     }
-    data = {name: list(value) for name, value in rest.items() if value is not None}
-    always = {"id": row.id, "label": row.label, "tags": _listed(row.tags), "value": row.value}
-    return always | data | ({} if row.against is None else {"against": row.against})
+    trained = None if before is None else row.trained or before.paths.get(row.id)
+    if row.texts is not None:
+        data["texts"] = list(row.texts)
+    if row.shares is not None:
+        data["shares"] = [round(share, 3) for share in row.shares]
+    if row.titles is not None:
+        data["titles"] = list(row.titles)
+    if row.columns:
+        data["columns"] = list(row.columns)
+    if row.faults:
+        data["faults"] = list(row.faults)
+    if trained is not None:
+        data["trained"] = list(trained)
+    if row.against is not None:
+        data["against"] = row.against
+    return data
 
 
-def _grid(grid: Grid) -> Mapping[str, object]:
-    data = {
+def _grid(grid: Grid) -> TableData:
+    data: TableData = {
         "name": grid.name,
         "label": grid.label,
         "values": None if grid.editable else _floats(grid.values),  # the chain's own emissions
@@ -240,9 +284,9 @@ def _listed(numbers: Sequence[int] | None) -> list[int] | None:
     return None if numbers is None else list(numbers)
 
 
-def _ruler(ruler: Ruler) -> Mapping[str, object]:
+def _ruler(ruler: Ruler) -> RulerData:
     return {
-        "weight": list(ruler.weight),
+        "weight": ruler.weight,
         "trained": _finite(ruler.trained),
         "varies": math.isnan(ruler.trained),
         "pieces": [
@@ -252,8 +296,8 @@ def _ruler(ruler: Ruler) -> Mapping[str, object]:
     }
 
 
-def _pile(pile: SampleCounts) -> Mapping[str, object]:
-    """Moves that no sample makes are left out."""
+def _pile(pile: SampleCounts) -> PileData:
+    """Return the samples' counts without the moves that no sample makes."""
     used = pile.moves.nonzero()
     counts = pile.moves[tuple(used.T)]
     return {
@@ -264,13 +308,19 @@ def _pile(pile: SampleCounts) -> Mapping[str, object]:
     }
 
 
-def _gradient(step: GradientStep) -> Mapping[str, object]:
+def _gradient(step: GradientStep) -> GradientData:
+    observed, difference = step.observed, step.difference
     return {
-        name: {part: write(getattr(counts, part)) for part in ("transitions", "start", "end")}
-        for name, counts, write in (
-            ("observed", step.observed, _integers),
-            ("difference", step.difference, _floats),
-        )
+        "observed": {
+            "transitions": _integers(observed.transitions),
+            "start": _integers(observed.start),
+            "end": _integers(observed.end),
+        },
+        "difference": {
+            "transitions": _floats(difference.transitions),
+            "start": _floats(difference.start),
+            "end": _floats(difference.end),
+        },
     }
 
 
@@ -278,12 +328,12 @@ def _finite(score: float) -> float | None:
     return score if math.isfinite(score) else None
 
 
-def _floats(table: Tensor) -> str:
-    return _base64(table.detach().numpy().astype("<f8"))
+def _floats(table: Tensor) -> Floats:
+    return Floats(_base64(table.detach().numpy().astype("<f8")))
 
 
-def _integers(table: Tensor) -> str:
-    return _base64(table.numpy().astype("<i2"))
+def _integers(table: Tensor) -> Integers:
+    return Integers(_base64(table.numpy().astype("<i2")))
 
 
 def _base64(array: np.ndarray) -> str:

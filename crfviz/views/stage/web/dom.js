@@ -1,76 +1,131 @@
 // Small helpers around the DOM. User text only ever becomes text nodes.
 
+/** @import { Attributes, Content, HtmlOf, SvgOf } from "./types.js" */
+
 const SVG = "http://www.w3.org/2000/svg";
 
 // An element "tag.class.class" with what follows, in any order: attributes as { name: value }, where a function under
 // `onclick` and its like listens, children, text, and lists of these.
+/** @template {string} K @param {K} kind @param {...Content} content @returns {HtmlOf<K>} */
 export function html(kind, ...content) {
-  return fill(document.createElement(kind.split(".", 1)[0]), kind, content);
+  const element = document.createElement(kind.split(".", 1)[0]);
+  return /** @type {HtmlOf<K>} */ (fill(element, kind, content));
 }
 
+/** @template {string} K @param {K} kind @param {...Content} content @returns {SvgOf<K>} */
 export function svg(kind, ...content) {
-  return fill(document.createElementNS(SVG, kind.split(".", 1)[0]), kind, content);
+  const element = document.createElementNS(SVG, kind.split(".", 1)[0]);
+  return /** @type {SvgOf<K>} */ (fill(/** @type {SVGElement} */ (element), kind, content));
 }
 
+/** @param {Content} text @param {(event: Event) => unknown} onclick @param {Attributes} [attributes] */
 export function button(text, onclick, attributes = {}) {
   return html("button", { type: "button", onclick, ...attributes }, text);
 }
 
 // Sets an attribute only when it changes, so that a redraw touches what moved and nothing else.
+/** @param {Element} element @param {string} name @param {unknown} value */
 export function set(element, name, value) {
   const text = String(value);
   if (element.getAttribute(name) !== text) element.setAttribute(name, text);
 }
 
+/** @param {Element} element @param {Attributes} values */
+export function setAll(element, values) {
+  for (const [name, value] of Object.entries(values)) set(element, name, value);
+}
+
+/** @param {Node} element @param {string} text */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** @param {Element} element @param {string} name @param {string | number} value */
 export function setProperty(element, name, value) {
+  const { style } = /** @type {HTMLElement} */ (element);
   const text = String(value);
-  if (element.style.getPropertyValue(name) !== text) element.style.setProperty(name, text);
+  if (style.getPropertyValue(name) !== text) style.setProperty(name, text);
 }
 
 // Takes the attribute away when `value` is null or false.
+/** @param {Element} element @param {string} name @param {unknown} [value] */
 export function mark(element, name, value = true) {
   if (value === null || value === false) element.removeAttribute(name);
   else set(element, name, value);
 }
 
 // The same for several attributes data-NAME at once; names as in `dataset`.
+/** @param {Element} element @param {Record<string, unknown>} values */
 export function flag(element, values) {
   for (const [name, value] of Object.entries(values)) mark(element, dataName(name), value ?? false);
 }
 
+/** @param {Element} element @param {boolean} [hidden] */
 export function hide(element, hidden = true) {
   mark(element, "hidden", hidden);
 }
 
 // In its place in the document, or out of it: what is covered is not there at all.
+/** @param {Element} element @param {boolean} there */
 export function present(element, there) {
-  if (there) places.get(element)?.replaceWith(element);
+  const place = places.get(element) ?? document.createComment("");
+  if (there) place.replaceWith(element);
   else if (element.parentNode) {
-    if (!places.has(element)) places.set(element, document.createComment(""));
-    element.replaceWith(places.get(element));
+    places.set(element, place);
+    element.replaceWith(place);
   }
 }
 
+/** @type {WeakMap<Element, Comment>} */
 const places = new WeakMap();
 
 // What a cell is and does, for those who hear or point at it.
+/** @param {Element} element @param {string} text */
 export function describe(element, text) {
   set(element, "aria-label", text);
   set(element, "title", text);
 }
 
 // As many children as asked for; returns them.
+/** @template {Element} E @param {Element} parent @param {number} count @param {() => E} make */
 export function fit(parent, count, make) {
-  while (parent.childElementCount > count) parent.lastChild.remove();
+  while (parent.childElementCount > count) parent.lastChild?.remove();
   while (parent.childElementCount < count) parent.append(make());
-  return [...parent.children];
+  return /** @type {E[]} */ ([...parent.children]);
+}
+
+// The children of an element.
+/** @param {Element} parent */
+export function childrenOf(parent) {
+  return /** @type {HTMLElement[]} */ ([...parent.children]);
+}
+
+// All elements in another one that a selector picks.
+/** @param {ParentNode} parent @param {string} selector */
+export function all(parent, selector) {
+  return /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(selector)]);
+}
+
+// The element with the keyboard's focus, inside of the same shadow root.
+/** @param {Element} element */
+export function focusedIn(element) {
+  const root = /** @type {Document | ShadowRoot} */ (element.getRootNode());
+  return /** @type {HTMLElement | null} */ (root.activeElement);
+}
+
+// Where an event happens: the element itself, or the nearest around it that a selector picks.
+/** @param {Event} event */
+export function targetOf(event) {
+  return /** @type {HTMLElement} */ (event.target);
+}
+
+/** @param {Event} event @param {string} selector @returns {HTMLElement | null} */
+export function closest(event, selector) {
+  return targetOf(event).closest?.(selector) ?? null;
 }
 
 // Whether `values` differ from those of the last call for this element: a redraw skips elements that would not change.
+/** @param {Element} element @param {...unknown} values */
 export function changed(element, ...values) {
   const key = values.join("|");
   if (drawn.get(element) === key) return false;
@@ -78,26 +133,30 @@ export function changed(element, ...values) {
   return true;
 }
 
+/** @type {WeakMap<Element, string>} */
 const drawn = new WeakMap();
 
+/** @param {HTMLElement | SVGElement} element @param {string} kind @param {Content[]} content */
 function fill(element, kind, content) {
   const classes = kind.split(".").slice(1).join(" ");
   if (classes) element.setAttribute("class", classes);
   for (const each of content.flat()) {
-    if (each instanceof Node || typeof each !== "object") element.append(each);
+    if (each instanceof Node || typeof each !== "object") element.append(/** @type {Node | string} */ (each));
     else for (const [name, value] of Object.entries(each)) give(element, name, value);
   }
   return element;
 }
 
+/** @param {HTMLElement | SVGElement} element @param {string} name @param {unknown} value */
 function give(element, name, value) {
-  if (typeof value === "function") element.addEventListener(name.slice(2), value);
+  if (typeof value === "function") element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
   else if (name === "style")
-    element.style.cssText = value; // the attribute would ask a content policy
-  else element.setAttribute(name, value);
+    element.style.cssText = String(value); // the attribute would ask a content policy
+  else element.setAttribute(name, String(value));
 }
 
 // Thousands of nodes ask for the same few.
+/** @param {string} name */
 function dataName(name) {
   let known = dataNames.get(name);
   if (!known) {
@@ -107,4 +166,5 @@ function dataName(name) {
   return known;
 }
 
+/** @type {Map<string, string>} */
 const dataNames = new Map();

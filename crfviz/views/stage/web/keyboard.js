@@ -1,24 +1,38 @@
 // The one place that listens to keys: for a host, for the cells of a container, and arrows that go from cell to cell.
 
+import { all, closest } from "./dom.js";
+
+/** @import { Act, Hands } from "./types.js" */
+
+/** @type {Record<string, [number, number]>} */
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const LINES = ".row, .matrix-row, .bar-row, .term, .entity-line";
 const TEXT = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
 // What the reader's hands are at: the text being typed into, and whether the focus came by the pointer.
+/** @type {{ field: Element | null, pointed: boolean }} */
 const hands = { field: null, pointed: false };
 
 // `target` is whose keys these are: the document, or an element that has the focus in it. `answer` gets each event and
 // returns what to do; nothing where the key is not ours. `first` is asked before whatever has the focus, and gets
 // beside the event { editing, pointed }. Returns how to stop.
+/**
+ * @param {HTMLElement | Document} target
+ * @param {(event: KeyboardEvent) => Act} answer
+ * @param {(event: KeyboardEvent, hands: Hands) => Act} [first]
+ */
 export function listenToKeys(target, answer, first = () => null) {
-  const early = (event) => {
+  /** @param {Event} pressed */
+  const early = (pressed) => {
+    const event = /** @type {KeyboardEvent} */ (pressed);
     const own = first(event, { editing: hands.field === source(event), pointed: hands.pointed });
     if (!own) return;
     event.stopImmediatePropagation(); // there may be two stages on a page, and one turns it
     act(event, own);
   };
-  const late = (event) => act(event, answer(event));
+  /** @param {Event} event */
+  const late = (event) => act(event, answer(/** @type {KeyboardEvent} */ (event)));
   target.addEventListener("keydown", early, true);
   target.addEventListener("keydown", late);
   return () => {
@@ -29,6 +43,7 @@ export function listenToKeys(target, answer, first = () => null) {
 
 // A text is no longer edited once it is applied or left. Stages come and go; this one listens as long as the page.
 function watchHands() {
+  /** @param {string} name @param {(event: Event) => void} act */
   const watch = (name, act) => document.addEventListener(name, act, true);
   watch("input", (event) => {
     if (source(event).matches?.(TEXT)) hands.field = source(event);
@@ -40,7 +55,7 @@ function watchHands() {
     hands.pointed = true;
   });
   watch("keydown", (event) => {
-    const { key, ctrlKey } = event;
+    const { key, ctrlKey } = /** @type {KeyboardEvent} */ (event);
     if (key === "Tab") hands.pointed = false;
     if (key === "Enter" && (ctrlKey || !source(event).matches?.("textarea"))) hands.field = null;
   });
@@ -48,10 +63,13 @@ function watchHands() {
 
 watchHands();
 
-function source(event) {
-  return event.composedPath()[0];
+// Where an event began, inside of a shadow root, too; the document has no `matches`.
+/** @param {Event} event */
+export function source(event) {
+  return /** @type {HTMLElement} */ (event.composedPath()[0]);
 }
 
+/** @param {Event} event @param {Act} answer */
 function act(event, answer) {
   if (!answer) return;
   event.preventDefault();
@@ -65,9 +83,14 @@ export function hasNoKeys() {
 
 // The same for keys in one of the cells that `selector` picks: answer(event, cell) returns what to do, and that may
 // refuse the key with false.
+/**
+ * @param {HTMLElement} container
+ * @param {string} selector
+ * @param {(event: KeyboardEvent, cell: HTMLElement) => Act} answer
+ */
 export function listenToCells(container, selector, answer) {
   container.addEventListener("keydown", (event) => {
-    const cell = event.target.closest?.(selector);
+    const cell = closest(event, selector);
     const act = cell && answer(event, cell);
     if (!act || act() === false) return;
     event.preventDefault();
@@ -76,6 +99,7 @@ export function listenToCells(container, selector, answer) {
 }
 
 // Tables that cannot be changed: arrows go from cell to cell.
+/** @param {HTMLElement} table @param {string} selector */
 export function readWithArrows(table, selector) {
   const move = makeRoving(table, selector);
   listenToCells(table, selector, ({ key }, cell) => key in ARROWS && (() => Boolean(move(cell, key))));
@@ -83,8 +107,11 @@ export function readWithArrows(table, selector) {
 
 // One place for the Tab key in a grid of cells, arrows inside it. `selector` picks the cells; LINES are the rows.
 // Returns what the arrow keys should call: move(cell, key) -> the cell that has the focus now, if there is one.
+/** @param {HTMLElement} container @param {string} selector */
 export function makeRoving(container, selector) {
-  let reachable = null;
+  /** @type {HTMLElement | undefined} */
+  let reachable;
+  /** @param {HTMLElement | undefined} cell */
   const reach = (cell) => {
     if (reachable) reachable.tabIndex = -1;
     reachable = cell;
@@ -92,15 +119,16 @@ export function makeRoving(container, selector) {
   };
   const keepInSight = () => {
     if (reachable && container.contains(reachable) && !reachable.closest("[hidden]")) return;
-    reach([...container.querySelectorAll(selector)].find((cell) => !cell.closest("[hidden]")));
+    reach(all(container, selector).find((cell) => !cell.closest("[hidden]")));
   };
   keepInSight();
   const changes = { subtree: true, childList: true, attributeFilter: ["hidden"] };
   new MutationObserver(keepInSight).observe(container, changes);
   container.addEventListener("focusin", (event) => {
-    const cell = event.target.closest?.(selector);
+    const cell = closest(event, selector);
     if (cell) reach(cell);
   });
+  /** @param {HTMLElement} cell @param {string} key */
   return (cell, key) => {
     const next = neighbour(container, selector, cell, ARROWS[key]);
     next?.focus();
@@ -109,8 +137,10 @@ export function makeRoving(container, selector) {
 }
 
 // The next visible cell in that direction, by position among the visible cells.
+/** @param {HTMLElement} container @param {string} selector @param {HTMLElement} cell @param {[number, number]} way */
 function neighbour(container, selector, cell, [dx, dy]) {
-  const shown = (parent, kind) => [...parent.querySelectorAll(`:is(${kind}):not([hidden])`)];
+  /** @param {HTMLElement} parent @param {string} kind */
+  const shown = (parent, kind) => all(parent, `:is(${kind}):not([hidden])`);
   const every = shown(container, LINES).map((row) => shown(row, selector));
   const rows = every.filter((row) => row.length);
   const y = rows.findIndex((row) => row.includes(cell));

@@ -2,6 +2,11 @@
 
 import { solve, transition } from "./recursions.js";
 
+/** @import {
+ *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, Results, RulerPiece, Scores,
+ *   Solution, StepMatrices, TrainedResults
+ * } from "./types.js" */
+
 export const START = "START";
 export const END = "END";
 const MASS = 0.01; // a tag below this marginal everywhere, and on no drawn row, is folded
@@ -13,16 +18,17 @@ const AGREE = 1e-9; // so close are the sums of all paths, in proportion, where 
 
 // The payload of crfviz/views/stage/payload.py with its tables as typed arrays. Those of results that come without are
 // worked out here; `disagrees` says that something else has come of it than in Python.
+/** @param {Payload} data @returns {Decoded} */
 export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
   const { edits, results, ruler, pile, gradient } = data;
   const trained = data.trained && chainOf(data.trained, T, K);
-  const known = { ...data, T, K, trained, edits: editsOf(edits, data.tags) };
+  const known = { ...data, T, K, trained: /** @type {Chain} */ (trained), edits: editsOf(edits, data.tags) };
   const own = results.marginals ? null : solve(applyEdits(known, known.edits));
-  return {
+  const decoded = {
     ...known,
     perStep: Boolean(data.trained?.steps),
-    disagrees: Boolean(own) && !agree(own, results),
+    disagrees: own !== null && !agree(own, results),
     results: {
       ...own,
       ...results,
@@ -31,7 +37,7 @@ export function decode(data) {
       score: results.score ?? -Infinity,
       backpointers: integers(results.backpointers),
     },
-    ghost: data.ghost && { ...data.ghost, ...ghostTables(data.ghost, trained) },
+    ghost: data.ghost && { ...data.ghost, ...ghostTables(data.ghost, known.trained) },
     ruler: ruler && { ...ruler, trained: ruler.trained ?? -Infinity, pieces: ruler.pieces.map(unbounded) },
     pile: pile && { ...pile, uses: integers(pile.uses), moves: integers(pile.moves) },
     gradient: gradient && {
@@ -40,9 +46,11 @@ export function decode(data) {
     },
     tables: data.tables.map((table) => ({ ...table, ...tablesOf(table, ["values", "trained"]) })),
   };
+  return /** @type {Decoded} */ (/** @type {unknown} */ (decoded)); // tables that did not come are in nobody's panels
 }
 
 // Whether what was worked out here is what Python says.
+/** @param {Solution} own @param {Results} told */
 function agree({ logPartition, rows }, told) {
   const sum = told.log_partition ?? -Infinity;
   const near = sum === logPartition || Math.abs(sum - logPartition) <= AGREE * Math.max(1, Math.abs(sum));
@@ -50,6 +58,7 @@ function agree({ logPartition, rows }, told) {
 }
 
 // The edits of a payload, by cell.
+/** @param {EditList} edits @param {string[]} tags */
 export function editsOf({ transitions, emissions, strength }, tags) {
   return {
     transitions: new Map(transitions.map(([from, to, value]) => [`${from},${to}`, value ?? -Infinity])),
@@ -59,6 +68,7 @@ export function editsOf({ transitions, emissions, strength }, tags) {
 }
 
 // The scores of a payload as a chain for the recursions.
+/** @param {Scores} scores @param {number} T @param {number} K */
 export function chainOf(scores, T, K) {
   return {
     T,
@@ -72,7 +82,9 @@ export function chainOf(scores, T, K) {
 
 // The chain with the edits applied, by the same rules as crfviz/chain/edits.py: strength scales, cells overwrite;
 // then the pins leave one tag at their word.
+/** @param {Pick<Decoded, "trained" | "tags" | "K" | "pins">} payload @param {Edits} edits */
 export function applyEdits({ trained, tags, K, pins }, edits) {
+  /** @param {number} score */
   const scale = (score) => (score === -Infinity ? score : score * edits.strength);
   const chain = {
     ...trained,
@@ -101,11 +113,12 @@ export function applyEdits({ trained, tags, K, pins }, edits) {
 }
 
 // Tag ids that are drawn; `kept` only grows until Python has answered, so that no row vanishes meanwhile.
+/** @param {Omit<Composed, "shown" | "order" | "payloadRows">} model @param {Set<number>} [kept] */
 export function shownTags(model, kept = new Set()) {
   const { K, T } = model;
   if (K <= FEW_TAGS) return new Set(Array(K).keys());
   const shown = new Set(kept);
-  const tables = [model.results.marginals, model.ghost?.marginals].filter(Boolean);
+  const tables = [model.results.marginals, model.ghost?.marginals].filter((table) => table !== undefined);
   for (let k = 0; k < K; k++) {
     for (let t = 0; t < T && !shown.has(k); t++) {
       if (tables.some((marginals) => marginals[t * K + k] > MASS)) shown.add(k);
@@ -123,6 +136,7 @@ export function shownTags(model, kept = new Set()) {
 }
 
 // A weight by the names of its cell, from a chain; where each step has its own matrix, that of the step into word t.
+/** @param {Counts} chain @param {string[]} tags @param {string} from @param {string} to @param {number} [t] */
 export function weight(chain, tags, from, to, t = 1) {
   if (from === START) return chain.start[tags.indexOf(to)];
   if (to === END) return chain.end[tags.indexOf(from)];
@@ -130,6 +144,7 @@ export function weight(chain, tags, from, to, t = 1) {
 }
 
 // One matrix, or with `steps` one for each step: they say in which cells it differs.
+/** @param {Float64Array} matrix @param {StepMatrices | null} steps @param {number} T @param {number} K */
 function everyStep(matrix, steps, T, K) {
   if (steps === null) return matrix;
   const all = new Float64Array((T - 1) * K * K);
@@ -140,31 +155,41 @@ function everyStep(matrix, steps, T, K) {
 }
 
 // The tables of a ghost: those that came with it, else what the trained scores amount to.
+/** @param {TrainedResults} ghost @param {Chain} trained */
 function ghostTables(ghost, trained) {
-  return ghost.marginals ? tablesOf(ghost) : tablesOf(solve(trained), TABLES, (table) => table);
+  if (ghost.marginals) return tablesOf(ghost);
+  const { marginals, alpha, beta, best } = solve(trained);
+  return { marginals, alpha, beta, best };
 }
 
-function tablesOf(data, names = TABLES, read = floats) {
-  return Object.fromEntries(names.filter((name) => data[name]).map((name) => [name, read(data[name])]));
+/** @param {object} data */
+function tablesOf(data, names = TABLES) {
+  const texts = /** @type {Record<string, Floats | null | undefined>} */ (data);
+  return Object.fromEntries(names.flatMap((name) => (texts[name] ? [[name, floats(texts[name])]] : [])));
 }
 
+/** @param {RulerPiece} piece */
 function unbounded({ label, low, high }) {
   return { label, low: low ?? -Infinity, high: high ?? Infinity };
 }
 
 // By weight, in the shape of a chain.
+/** @param {Record<"transitions" | "start" | "end", string>} counts @param {(text: string) => Numbers} read */
 function counts({ transitions, start, end }, read) {
   return { K: read(start).length, transitions: read(transitions), start: read(start), end: read(end) };
 }
 
+/** @param {string} text */
 function floats(text) {
   return new Float64Array(binary(text).buffer);
 }
 
+/** @param {string} text */
 function integers(text) {
   return new Int16Array(binary(text).buffer);
 }
 
+/** @param {string} text */
 function binary(text) {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }

@@ -1,16 +1,21 @@
 // How numbers are written, and how typed numbers are read.
 
+/** @import { Model, Typed } from "./types.js" */
+
 const LARGEST = 1e6; // scores beyond this are refused, by the server too
 
+/** @param {number} value @param {number} least @param {number} most */
 export function clamp(value, least, most) {
   return Math.max(least, Math.min(most, value));
 }
 
 // A number that is written already, with a true minus, at which no line breaks.
+/** @param {string} text */
 export function minus(text) {
   return text.replaceAll("-", "−");
 }
 
+/** @param {number} value @param {number} [digits] */
 export function score(value, digits = 1) {
   if (value === -Infinity) return "−∞";
   if (Number.isNaN(value)) return "";
@@ -18,27 +23,32 @@ export function score(value, digits = 1) {
   return minus(Number(text) === 0 ? (0).toFixed(digits) : text);
 }
 
+/** @param {number} value @param {number} [digits] */
 export function signed(value, digits = 2) {
   return (value > 0 ? "+" : "") + score(value, digits);
 }
 
 // A number added to what stands before it: " + 1.5", " − 1.5".
+/** @param {number} value @param {number} [digits] */
 export function added(value, digits = 2) {
   return value < 0 ? ` − ${score(-value, digits)}` : ` + ${score(value, digits)}`;
 }
 
 // A share of 0 to 1 as CSS has it.
+/** @param {number} share @param {number} [digits] */
 export function percent(share, digits = 2) {
   return `${(100 * share).toFixed(digits)}%`;
 }
 
 // Probabilities keep two digits, and say so when they are smaller than that or nearly one.
+/** @param {number} value */
 export function probability(value) {
   if (value > 0 && value < 0.005) return value < 1e-4 ? minus(value.toExponential(0)) : value.toPrecision(1);
   return value.toFixed(2);
 }
 
 // A marginal with where it comes from: p = exp(α + β − log Z).
+/** @param {Pick<Model, "results" | "K">} model @param {number} t @param {number} k */
 export function marginalText({ results, K }, t, k) {
   const i = t * K + k;
   const [alpha, beta, logPartition] = [results.alpha[i], results.beta[i], results.logPartition];
@@ -47,24 +57,28 @@ export function marginalText({ results, K }, t, k) {
 }
 
 // What a cell shows while it is being edited: short, but the same number when read back within 1e-6.
+/** @param {number} value */
 export function precise(value) {
   return value === -Infinity ? "-inf" : String(Number(value.toFixed(6)));
 }
 
 // The same where a score is shown as the probability that it is the logarithm of.
+/** @param {number} value */
 export function preciseProbability(value) {
   return String(Number(Math.exp(value).toPrecision(6)));
 }
 
 // Reads a probability as its logarithm; more than 1 is allowed, for a CRF's weights need not sum to one.
+/** @param {string} typed @returns {Typed} */
 export function readProbability(typed) {
   const read = readScore(typed);
-  if (!("value" in read)) return read;
+  if (read.value === undefined) return read;
   if (read.value < 0) return { error: `“${typed.trim().slice(0, 20)}” is no probability. Type 0 (forbidden) or more.` };
   return { value: Math.log(read.value) };
 }
 
 // Reads what was typed: { value }, { restore: true } for an empty cell, or { error } in words.
+/** @param {string} typed @returns {Typed} */
 export function readScore(typed) {
   const text = typed.trim().replaceAll("−", "-").replaceAll(/\s/g, "");
   if (text === "") return { restore: true };

@@ -3,21 +3,27 @@
 // make a busy server busier. When the line was lost and is back, all of it is sent anew. Python takes up each number
 // once.
 
+/** @import { Send, Sent } from "./types.js" */
+
 const PATIENCE = 3000; // milliseconds until what is unanswered is sent once more
 const FIRST_WAIT = 1000; // milliseconds until Python is asked again that could not take it up
 const LONGEST_WAIT = 16000;
 
+/** @template {Sent} Event */
 export class Outbox {
+  /** @param {Send} send */
   constructor(send) {
     this.send = send; // gets the events that are not acknowledged
+    /** @type {Event[]} */
     this.unanswered = []; // events, oldest first
     this.sequence = 0; // number of the last one
     this.wait = FIRST_WAIT;
     this.repeated = false; // whether what was sent last was the second time
   }
 
+  /** @param {...Omit<Event, "seq">} events */
   post(...events) {
-    for (const event of events) this.unanswered.push({ seq: ++this.sequence, ...event });
+    for (const event of events) this.unanswered.push(/** @type {Event} */ ({ seq: ++this.sequence, ...event }));
     this.deliver();
   }
 
@@ -43,6 +49,7 @@ export class Outbox {
   }
 
   // Python has taken up all events up to this number.
+  /** @param {number} number */
   acknowledge(number) {
     this.sequence = Math.max(this.sequence, number);
     const left = this.unanswered.filter((event) => event.seq > number);
@@ -55,6 +62,7 @@ export class Outbox {
     clearTimeout(this.timer);
   }
 
+  /** @param {number} milliseconds @param {() => void} act */
   in(milliseconds, act) {
     clearTimeout(this.timer);
     this.timer = setTimeout(act, milliseconds);

@@ -4,9 +4,12 @@
 // Letters: T tokens, K tags. Tables are flat Float64Arrays: table[t * K + k]. Transitions are [from, to], either one
 // matrix (K * K) or one per step ((T - 1) * K * K). -Infinity means forbidden and nothing else does.
 
+/** @import { Chain, Counts, Numbers } from "./types.js" */
+
 // Two scores this close, relative to their size, are a tie (see crfviz/chain/decoding/viterbi.py).
 const TIE = 1e-12;
 
+/** @param {Numbers} values */
 export function logSumExp(values) {
   const largest = maximum(values);
   if (largest === -Infinity) return -Infinity;
@@ -16,6 +19,7 @@ export function logSumExp(values) {
 }
 
 // Everything the pictures need, from one chain { T, K, emissions, transitions, start, end }.
+/** @param {Chain} chain */
 export function solve(chain) {
   const alpha = forward(chain);
   const beta = backward(chain);
@@ -40,6 +44,7 @@ export function solve(chain) {
   };
 }
 
+/** @param {Chain} chain */
 export function forward(chain) {
   const { T, K, emissions, start } = chain;
   const alpha = new Float64Array(T * K);
@@ -54,6 +59,7 @@ export function forward(chain) {
   return alpha;
 }
 
+/** @param {Chain} chain */
 export function backward(chain) {
   const { T, K, emissions, end } = chain;
   const beta = new Float64Array(T * K);
@@ -72,6 +78,7 @@ export function backward(chain) {
 }
 
 // A cell that no prefix reaches has no backpointer: -1, as in the first column.
+/** @param {Chain} chain */
 export function viterbi(chain) {
   const { T, K, emissions, start, end } = chain;
   const best = new Float64Array(T * K);
@@ -94,17 +101,20 @@ export function viterbi(chain) {
 }
 
 // From here on scores tie with the largest.
+/** @param {number} largest */
 export function leastTie(largest) {
   return largest - TIE * Math.max(1, Math.abs(largest));
 }
 
 // The transition score of the step that ends at token t (t >= 1).
+/** @param {Pick<Counts, "K" | "transitions">} chain @param {number} t @param {number} from @param {number} to */
 export function transition(chain, t, from, to) {
   const { K, transitions } = chain;
   const offset = transitions.length > K * K ? (t - 1) * K * K : 0;
   return transitions[offset + from * K + to];
 }
 
+/** @param {Chain} chain @param {Float64Array} alpha @param {Float64Array} beta @param {number} logPartition */
 function tokenMarginals({ T, K }, alpha, beta, logPartition) {
   const marginals = new Float64Array(T * K);
   if (logPartition === -Infinity) return marginals;
@@ -113,8 +123,10 @@ function tokenMarginals({ T, K }, alpha, beta, logPartition) {
 }
 
 // Commits to each tag in turn; where every continuation is forbidden the word alone decides.
+/** @param {Chain} chain */
 function leftToRightGreedy(chain) {
   const { T, K, emissions, start, end } = chain;
+  /** @type {number[]} */
   const path = [];
   for (let t = 0; t < T; t++) {
     const own = emissions.subarray(t * K, (t + 1) * K);
@@ -127,15 +139,18 @@ function leftToRightGreedy(chain) {
   return path;
 }
 
+/** @param {Chain} chain @param {Float64Array} table */
 function rowwiseArgmax({ T, K }, table) {
   return Array.from({ length: T }, (_, t) => argmax(table.subarray(t * K, (t + 1) * K)));
 }
 
+/** @param {Chain} chain @param {Float64Array} table */
 function lastRow({ T, K }, table) {
   return table.slice((T - 1) * K, T * K);
 }
 
 // The lowest index whose value ties with the largest.
+/** @param {Numbers} values */
 function argmax(values) {
   const largest = maximum(values);
   if (largest === -Infinity) return 0;
@@ -144,6 +159,7 @@ function argmax(values) {
   return index;
 }
 
+/** @param {Numbers} values */
 function maximum(values) {
   let largest = -Infinity;
   for (const value of values) if (value > largest) largest = value;

@@ -2,9 +2,13 @@
 // crfviz/ui/session/answers.py. Where there is nothing to change, or something else has come of it here, the whole is
 // asked for.
 
+/** @import { Changes, Decoded, Payload, StageOutbox } from "./types.js" */
+
 export class Told {
+  /** @param {StageOutbox} outbox */
   constructor(outbox) {
     this.outbox = outbox;
+    /** @type {Payload | null} */
     this.whole = null; // the last one
   }
 
@@ -14,14 +18,16 @@ export class Told {
   }
 
   // The payload that a message amounts to, as `read` reads it; null where what it changes is not here.
+  /** @param {Payload | Changes} data @param {(data: Payload) => Decoded} read */
   payload(data, read) {
-    if (!data.since) this.whole = data;
+    if (!data.since) this.whole = /** @type {Payload} */ (data);
     const here = !data.since || data.since === this.name;
-    const payload = here ? read(data.since ? { ...this.whole, ...data } : data) : null;
-    if (!here || payload.disagrees) this.askForWhole(data.ack);
+    const payload = here ? read(/** @type {Payload} */ (data.since ? { ...this.whole, ...data } : data)) : null;
+    if (!payload || payload.disagrees) this.askForWhole(data.ack);
     return payload;
   }
 
+  /** @param {number} ack */
   askForWhole(ack) {
     this.outbox.acknowledge(ack); // Python knows numbers that a new stage does not
     if (!this.outbox.unanswered.some(({ kind }) => kind === "whole")) this.outbox.post({ kind: "whole" });

@@ -171,6 +171,6 @@ def test_the_bundle_is_made_of_the_sources(tmp_path):
     )
     assert bundle.bundled(tmp_path / "entry.js") == (
         '"use strict";\n'
-        'const m0 = (() => {\nconst ONE = 1;\nconst own = "a://b // c";\nreturn { ONE };\n})();\n'
-        "const m1 = (() => {\nconst { ONE: one } = m0;\nadd(one);\nreturn {  };\n})();"
+        'const m0 = (() => {\nconst ONE = 1;\nconst own = "a://b // c";\nreturn {ONE};\n})();\n'
+        "const m1 = (() => {\nconst {ONE:one} = m0;\nadd(one);\nreturn {};\n})();"
     )

@@ -21,7 +21,9 @@ from crfviz.views.stage.labeller import (
     labeller_payload,
     letters,
 )
+from crfviz.views.stage.payload_types import LabellerPayload
 from tests.support.fake_tagger import FakeTagger
+from tests.support.payload_types import faults
 from tests.unit.annotations.test_labelling import OFFSETS, TEXT, people
 
 
@@ -100,4 +102,7 @@ def test_what_an_annotator_set_is_marked_and_not_doubtful():
 
 def test_the_data_is_json():
     data = labeller_payload(sheet(people()))
-    assert json.loads(json.dumps(data)) == data
+    assert faults(data, LabellerPayload) == []
+    received = json.loads(json.dumps(data))
+    assert faults(received, LabellerPayload) == []
+    assert json.dumps(received) == json.dumps(data)

@@ -2,9 +2,18 @@
 
 import { button, describe, flag, html } from "../dom.js";
 
+/** @import { LabellerPayload } from "../types.js" */
+
 // `onChange` gets the number of a boundary; `caret` is that of the one that has the focus.
+/**
+ * @param {HTMLElement} sheet
+ * @param {LabellerPayload} data
+ * @param {number} caret
+ * @param {(boundary: number) => void} onChange
+ */
 export function drawBoundaries(sheet, { words }, caret, onChange) {
   let count = 0;
+  /** @param {number} of @param {number} at @param {string} text */
   const boundary = (of, at, text) => {
     const own = count++;
     const made = button("", () => onChange(own), { class: at ? "cut" : "join", tabindex: own === caret ? 0 : -1 });
@@ -25,6 +34,7 @@ export function drawBoundaries(sheet, { words }, caret, onChange) {
 }
 
 // Start and end of each character that a person sees, as JavaScript counts; Python counts code points.
+/** @param {string} word */
 function cutsOf(word) {
   const pieces = [...new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(word)];
   return pieces.map(({ segment, index }) => [index, index + segment.length]);

@@ -1,7 +1,10 @@
 // The words of a sentence as chips: each with its tag, how sure the model is, and the second choice where it is not.
 
-import { flag, html, set, setProperty, setText } from "../dom.js";
+import { all, flag, html, set, setProperty, setText } from "../dom.js";
 
+/** @import { LabellerPayload } from "../types.js" */
+
+/** @param {HTMLElement} sheet @param {LabellerPayload} data */
 export function buildChips(sheet, { words, gaps }) {
   const chips = words.map((word, t) => {
     const chip = html("div.chip", { role: "option", "data-word": t, tabindex: -1 }, [
@@ -16,9 +19,15 @@ export function buildChips(sheet, { words, gaps }) {
 }
 
 // `selected`: first and last word that a key would change.
+/**
+ * @param {HTMLElement} sheet
+ * @param {LabellerPayload} data
+ * @param {number} cursor
+ * @param {[number, number]} selected
+ */
 export function drawChips(sheet, data, cursor, [first, last]) {
   const colours = new Map(data.choices.map(({ name, colour }) => [name, colour]));
-  sheet.querySelectorAll(".chip").forEach((chip, t) => {
+  all(sheet, ".chip").forEach((chip, t) => {
     const word = wordAt(data, t);
     const { tag, name, plain, inside, pinned, doubtful, other } = word;
     const selected = first <= t && t <= last;
@@ -36,6 +45,7 @@ export function drawChips(sheet, data, cursor, [first, last]) {
 }
 
 // What is known of word t; its name is that of its choice.
+/** @param {LabellerPayload} data @param {number} t */
 function wordAt(data, t) {
   const tag = data.tags[t];
   const [plain, inside] = [data.bio && tag === "O", data.bio && goesOn(tag)];
@@ -46,6 +56,7 @@ function wordAt(data, t) {
 }
 
 // First and last word of the entity that a word is in; the word alone where it is in none.
+/** @param {string[]} tags @param {number} t @returns {[number, number]} */
 export function spanAt(tags, t) {
   if (tags[t] === "O") return [t, t];
   let [first, last] = [t, t];
@@ -55,32 +66,39 @@ export function spanAt(tags, t) {
 }
 
 // The word above or below another one, by the number of lines `by`.
+/** @param {HTMLElement} sheet @param {number} t @param {number} by */
 export function wordBeside(sheet, t, by) {
-  const boxes = [...sheet.querySelectorAll(".chip")].map((chip) => chip.getBoundingClientRect());
+  const boxes = all(sheet, ".chip").map((chip) => chip.getBoundingClientRect());
   const own = boxes[t];
+  /** @param {DOMRect} box */
   const middle = ({ left, width }) => left + width / 2;
+  /** @param {DOMRect} box */
   const away = (box) => [Math.abs(box.top - own.top), Math.abs(middle(box) - middle(own))];
   const lines = boxes.map((box, word) => ({ box, word, away: away(box) }));
   const ahead = lines.filter(({ box }) => (by < 0 ? box.bottom <= own.top : box.top >= own.bottom));
   return ahead.sort((a, b) => a.away[0] - b.away[0] || a.away[1] - b.away[1])[0]?.word ?? t;
 }
 
+/** @param {string | undefined} tag */
 function goesOn(tag) {
   return tag?.startsWith("I-") ?? false;
 }
 
 // The likeliest choice that a word does not have.
+/** @param {LabellerPayload} data @param {number} t @param {string} name */
 function rivalOf({ ranked, choices }, t, name) {
   const options = ranked[t]?.map(([choice, p]) => ({ name: choices[choice].name, p }));
   return options?.find((option) => option.name !== name) ?? null;
 }
 
+/** @param {LabellerPayload} data @param {ReturnType<typeof wordAt>} word */
 function secondText({ changed }, { t, doubtful, rival, other }) {
   if (other) return `file: ${other}`;
   if (t in changed) return `was ${changed[t]}`;
   return doubtful && rival ? `or ${rival.name || "none"} ${rival.p.toFixed(2)}` : "";
 }
 
+/** @param {LabellerPayload} data @param {ReturnType<typeof wordAt>} word */
 function description({ words, sure, changed }, { t, tag, pinned, doubtful, rival, other }) {
   const parts = [`${words[t]}: ${tag}`];
   parts.push(pinned ? "set by you" : `probability ${sure[t].toFixed(2)}`);

@@ -3,11 +3,15 @@
 import { button, flag, html, set, setText } from "../dom.js";
 import { choose, pointAt, toggleWords } from "./labels.js";
 
+/** @import { Attributes, ChoiceData, Content, LabellerPayload, Labelling } from "../types.js" */
+
 const WORDS_HINT = "← → boundaries · Space cuts or joins there · / back to tags";
 const TAGS_HINT =
   "← → words · Tab next doubtful word · 1–5 one of the likeliest · a letter sets the tag · Shift ← → several words";
 
+/** @param {Labelling} labelling */
 export function buildDesk(labelling) {
+  /** @param {string} name @param {string} text @param {string} key @param {() => void} does */
   const act = (name, text, key, does) => {
     return button([html("span", text), html("kbd", key)], () => labelling.idle(does), { "data-act": name });
   };
@@ -36,6 +40,7 @@ export function buildDesk(labelling) {
     elements: [topline, sheet, note, ranked, palette, html("div.actions", actions), hint],
     sheet,
     note,
+    /** @param {Labelling} labelling */
     write({ data, words: cutting }) {
       setText(place, data.place);
       setText(reason, data.reason);
@@ -51,6 +56,7 @@ export function buildDesk(labelling) {
   };
 }
 
+/** @param {LabellerPayload} data */
 function standing({ state, doubtful, words }) {
   if (state === "done") return "Done. A key changes it again.";
   if (!doubtful.length) return "No word is doubtful: Enter accepts.";
@@ -58,6 +64,7 @@ function standing({ state, doubtful, words }) {
 }
 
 // The likeliest tags of the word under the cursor.
+/** @param {HTMLElement} element @param {Labelling} labelling */
 function drawRanked(element, labelling) {
   const { words, ranked, choices, probabilistic } = labelling.data;
   const { cursor } = labelling;
@@ -70,6 +77,7 @@ function drawRanked(element, labelling) {
   element.replaceChildren(word, ...options, html("span.quiet", title));
 }
 
+/** @param {HTMLElement} element @param {Labelling} labelling */
 function drawPalette(element, labelling) {
   const { choices } = labelling.data;
   const known = choices.map(({ name }) => name).join("\n");
@@ -81,6 +89,13 @@ function drawPalette(element, labelling) {
   element.replaceChildren(...buttons);
 }
 
+/**
+ * @param {Labelling} labelling
+ * @param {ChoiceData} choice
+ * @param {string | number} key
+ * @param {Content[]} more
+ * @param {Attributes} attributes
+ */
 function choiceButton(labelling, { name, colour }, key, more, attributes) {
   const parts = [html("kbd", key), html("span.tag-name", name || "no entity"), ...more];
   const act = () => labelling.idle(() => choose(labelling, name));

@@ -1,16 +1,21 @@
 // What the annotator does: moving the cursor, selecting, choosing tags, cutting and joining words. Each is a function
 // of the labelling.
 
+import { all, closest } from "../dom.js";
 import { clamp } from "../numbers.js";
 import { spanAt, wordBeside } from "./chips.js";
 
+/** @import { Labelling } from "../types.js" */
+
 // First and last word that a key would change: what is selected, or the entity or word under the cursor.
+/** @param {Labelling} labelling @returns {[number, number]} */
 export function selectionOf({ anchor, cursor, data }) {
   if (anchor !== null) return [Math.min(anchor, cursor), Math.max(anchor, cursor)];
   return data.bio ? spanAt(data.tags, cursor) : [cursor, cursor];
 }
 
 // Moves the cursor by words, or by lines; `extend` selects what it passes.
+/** @param {Labelling} labelling @param {{ words?: number, lines?: number }} by @param {boolean} extend */
 export function move(labelling, { words = 0, lines = 0 }, extend) {
   const { cursor, data, desk } = labelling;
   if (extend) labelling.anchor ??= cursor;
@@ -19,22 +24,25 @@ export function move(labelling, { words = 0, lines = 0 }, extend) {
 }
 
 // How to go to the next doubtful word in a direction; after the last one Tab goes where it always goes.
+/** @param {Labelling} labelling @param {number} by @returns {(() => void) | null} */
 export function toDoubtful(labelling, by) {
   const { cursor, data } = labelling;
   if (labelling.pending) return () => toDoubtful(labelling, by)?.();
   const ahead = data.doubtful.filter((t) => (by > 0 ? t > cursor : t < cursor));
-  return ahead.length ? () => goTo(labelling, by > 0 ? ahead[0] : ahead.at(-1)) : null;
+  return ahead.length ? () => goTo(labelling, ahead.at(by > 0 ? 0 : -1) ?? cursor) : null;
 }
 
+/** @param {Labelling} labelling @param {number | null} anchor */
 export function select(labelling, anchor) {
   labelling.anchor = anchor;
   labelling.draw();
 }
 
 // The pointer is on a chip, and `begins` or goes on to select; null: it was let go.
+/** @param {Labelling} labelling @param {PointerEvent | null} event @param {boolean} begins */
 export function pointAt(labelling, event, begins) {
   if (!event) labelling.dragging = false;
-  const chip = event?.target.closest(".chip");
+  const chip = event && closest(event, ".chip");
   if (!chip || labelling.words || !(begins || labelling.dragging)) return;
   const position = Number(chip.dataset.word);
   const extend = !begins || event.shiftKey;
@@ -45,6 +53,7 @@ export function pointAt(labelling, event, begins) {
   goTo(labelling, position, extend);
 }
 
+/** @param {Labelling} labelling @param {string} what */
 export function choose(labelling, what) {
   const [first, last] = selectionOf(labelling);
   labelling.anchor = null;
@@ -52,6 +61,7 @@ export function choose(labelling, what) {
 }
 
 // Chooses one of the likeliest tags.
+/** @param {Labelling} labelling @param {number} rank */
 export function chooseRank(labelling, rank) {
   const { ranked, choices } = labelling.data;
   const found = ranked[labelling.cursor]?.[rank];
@@ -59,12 +69,14 @@ export function chooseRank(labelling, rank) {
 }
 
 // Between tagging words and cutting and joining them.
+/** @param {Labelling} labelling */
 export function toggleWords(labelling) {
   Object.assign(labelling, { words: !labelling.words, boundary: 0 });
   labelling.draw(true);
   labelling.focus();
 }
 
+/** @param {Labelling} labelling @param {number} by */
 export function moveCaret(labelling, by) {
   labelling.boundary = clamp(labelling.boundary + by, 0, boundaries(labelling).length - 1);
   labelling.draw();
@@ -72,6 +84,7 @@ export function moveCaret(labelling, by) {
 }
 
 // Cuts or joins at a boundary; the caret stays at the same place of the text.
+/** @param {Labelling} labelling @param {number} boundary */
 export function change(labelling, boundary) {
   const element = boundaries(labelling)[boundary];
   if (!element) return;
@@ -81,10 +94,12 @@ export function change(labelling, boundary) {
   else labelling.emit("join", { word });
 }
 
+/** @param {Labelling} labelling */
 function boundaries({ desk }) {
-  return desk.sheet.querySelectorAll("[data-boundary]");
+  return all(desk.sheet, "[data-boundary]");
 }
 
+/** @param {Labelling} labelling @param {number} position @param {boolean} [keepAnchor] */
 function goTo(labelling, position, keepAnchor = false) {
   labelling.cursor = position;
   if (!keepAnchor) labelling.anchor = null;

@@ -4,7 +4,7 @@
 // answer are queued. The queue is cleared when the answer is another sentence: no key applies to a sentence that is not
 // drawn yet.
 
-import { flag, html, set, setText } from "../dom.js";
+import { all, flag, focusedIn, html, set, setText } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
 import { Outbox } from "../outbox.js";
 import { drawBoundaries } from "./boundaries.js";
@@ -14,24 +14,34 @@ import { keysOf } from "./keys.js";
 import { change, pointAt, selectionOf } from "./labels.js";
 import { watchSwitches } from "./switches.js";
 
+/** @import { LabellerPayload, Send, Sent } from "../types.js" */
+
 const WAIT_SHOWN = 400; // milliseconds until a person is told that an answer is awaited
 const SWITCHES = "input[type=checkbox], input[aria-autocomplete]";
 const TEXT_FIELDS = "textarea, input:not([type=radio], [type=checkbox], [aria-autocomplete])";
 
 export class Labelling {
+  /** @type {LabellerPayload} */ data; // absent before the first one
+  /** @type {number | undefined} */ since; // when the last event was sent
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ waitTimer;
+  dragging = false;
+  /** @param {HTMLElement} parent @param {Send} send */
   constructor(parent, send) {
+    /** @type {Outbox<Sent & { item: number, revision: number, seconds: number }>} */
     this.outbox = new Outbox(send); // holds the event that waits for its answer, if there is one
+    /** @type {(() => void)[]} */
     this.waiting = []; // keys pressed meanwhile
     this.cursor = 0;
+    /** @type {number | null} */
     this.anchor = null; // other end of what is selected; null: nothing is, the cursor stands on its word
     this.words = false; // whether words are being cut and joined
     this.boundary = 0; // where the caret stands then
     this.desk = buildDesk(this);
     this.root = html("div", { "data-labeller": "", tabindex: -1 }, this.desk.elements);
-    this.root.style.opacity = 0; // until the style sheet is in force; what is not visible could not take the focus
+    this.root.style.opacity = "0"; // until the style sheet is in force; what is not visible could not take the focus
     parent.append(this.root);
     this.stopKeys = listenToKeys(document, (event) => keysOf(this, event));
-    this.stopDragging = () => pointAt(this, null);
+    this.stopDragging = () => pointAt(this, null, false);
     document.addEventListener("pointerup", this.stopDragging);
     this.switches = watchSwitches();
   }
@@ -44,6 +54,7 @@ export class Labelling {
     this.outbox.close();
   }
 
+  /** @param {LabellerPayload} data */
   receive(data) {
     const another = data.item !== this.data?.item;
     const awaited = this.pending;
@@ -71,16 +82,17 @@ export class Labelling {
     if (this.pending) return;
     flag(this.root, { waiting: false });
     set(this.root, "data-settled", this.outbox.sequence);
-    while (!this.pending && this.waiting.length) this.waiting.shift()();
+    while (!this.pending && this.waiting.length) this.waiting.shift()?.();
   }
 
   deliver() {
     this.outbox.deliver();
   }
 
+  /** @param {string} kind @param {object} [fields] */
   emit(kind, fields = {}) {
     const now = performance.now();
-    const seconds = (now - this.since) / 1000;
+    const seconds = (now - (this.since ?? now)) / 1000;
     this.since = now;
     const { item, revision } = this.data;
     flag(this.root, { waiting: true });
@@ -93,6 +105,7 @@ export class Labelling {
   }
 
   // Does something now, or after the answer that is awaited.
+  /** @param {() => void} act */
   idle(act) {
     if (this.pending) this.waiting.push(act);
     else act();
@@ -115,9 +128,10 @@ export class Labelling {
   // A sentence that was just opened takes the keys from whatever opened it, but never from a text field; one that is
   // drawn anew because of a switch or a list beside it takes them from there, while an answer is awaited only from a
   // switch that was used: somebody may be on the way past it.
+  /** @param {boolean} another @param {boolean} awaited */
   mayTakeFocus(another, awaited) {
-    const active = document.activeElement;
-    const own = this.root.getRootNode().activeElement;
+    const active = document.activeElement ?? document.body;
+    const own = focusedIn(this.root);
     if (active === document.body || (own && this.root.contains(own))) return true;
     if (another) return !active.matches(TEXT_FIELDS);
     return active.matches(SWITCHES) && (!awaited || this.switches.wasUsed(active));
@@ -127,6 +141,6 @@ export class Labelling {
     this.switches.forget();
     const { sheet } = this.desk;
     const [kind, at] = this.words ? ["[data-boundary]", this.boundary] : [".chip", this.cursor];
-    (sheet.querySelectorAll(kind)[at] ?? this.root).focus({ preventScroll: false });
+    (all(sheet, kind)[at] ?? this.root).focus({ preventScroll: false });
   }
 }

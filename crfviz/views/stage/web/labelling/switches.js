@@ -1,11 +1,15 @@
 // The switch or list beside the sentence that was used last. A key lets it tell its change; a switch that is clicked
 // may take its new state without telling (React Aria's does): it is known by the focus that the pointer gave it.
 
+import { targetOf } from "../dom.js";
+
 const CLICKED = "input[type=checkbox]";
 
 export function watchSwitches() {
+  /** @type {EventTarget | null} */
   let used = null;
   let pointed = false;
+  /** @type {Record<string, (event: Event) => void>} */
   const hears = {
     pointerdown: () => {
       pointed = true;
@@ -13,8 +17,8 @@ export function watchSwitches() {
     keydown: () => {
       pointed = false;
     },
-    focusin: ({ target }) => {
-      if (pointed && target.matches(CLICKED)) used = target;
+    focusin: (event) => {
+      if (pointed && targetOf(event).matches(CLICKED)) used = event.target;
     },
     change: ({ target }) => {
       used = target;
@@ -22,6 +26,7 @@ export function watchSwitches() {
   };
   for (const [name, hear] of Object.entries(hears)) document.addEventListener(name, hear, true);
   return {
+    /** @param {Element} element */
     wasUsed: (element) => element === used,
     forget: () => {
       used = null;

@@ -5,16 +5,38 @@ import { END, MOST_BY_HAND, START, weight } from "../model.js";
 import { score, signed } from "../numbers.js";
 import { direction } from "./ghosts.js";
 
+/** @import { Attributes, Chain, Counts, Model, Table } from "../types.js" */
+
 // Tables of scores reach further down than up; their winners should not drown among them.
 const MOST_MARKED = 10; // cells, of the edits of a step of learning
 const NEGATIVES = 3;
 const SIGNIFICANT = 4; // digits of what was multiplied
 const LARGEST = 6; // of a matrix's range: a single huge edit must not bleach all other cells
 
+/**
+ * @template Context
+ * @typedef {object} Grid
+ * @property {string} attribute
+ * @property {string} title
+ * @property {(model: Model) => Context} begin
+ * @property {(model: Model, cell: HTMLElement, from: string, to: string, context: Context) => void} draw
+ */
+/**
+ * @typedef {object} Drawn
+ * @property {number} range
+ * @property {number} [digits]
+ * @property {number} trained
+ * @property {boolean} edited
+ * @property {string} name
+ * @property {string} [kind]
+ */
+
 // A matrix over the weights of the CRF layer: rows are "from" with START on top, columns are "to" with END at the
 // right. `attribute` names the cell as "from,to"; `draw` gets the model, a cell, the two names and what `begin` made of
 // the model before all of them.
+/** @template Context @param {Model} model @param {Grid<Context>} grid */
 function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
+  /** @param {string} name */
   const style = (name) => ({ style: `--tag:${colours[tags.indexOf(name)] ?? "currentColor"}` });
   const froms = [START, ...tags];
   const tos = [...tags, END];
@@ -27,9 +49,11 @@ function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
   });
   const header = html("div.matrix-row.matrix-header", html("div.matrix-label.matrix-corner", "from ↓\nto →"), heads);
   const every = rows.map((row) => row.element);
+  /** @param {Model} next @param {string} name */
   const hidden = (next, name) => next.tags.includes(name) && !next.shown.has(next.tags.indexOf(name));
   return {
     element: html("div.matrix-frame", html("div.matrix", { role: "group", "aria-label": title }, header, every)),
+    /** @param {Model} next */
     update(next) {
       heads.forEach((head, i) => hide(head, hidden(next, tos[i])));
       const context = begin(next);
@@ -46,16 +70,24 @@ function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
 
 // The transition scores, with START and END; every cell can be changed. `go` moves the step that is shown, where each
 // step has its own matrix.
+/** @param {Model} model @param {(by: number) => void} go */
 export function buildMatrix(model, go) {
   const grid = buildGrid(model, {
     attribute: "data-cell",
     title: "Transition scores, from the row's tag to the column's tag",
     begin: largest,
+    /**
+     * @param {Model} next
+     * @param {HTMLElement} cell
+     * @param {string} from
+     * @param {string} to
+     * @param {ReturnType<typeof largest>} range
+     */
     draw(next, cell, from, to, range) {
       const scores = [next.chain, next.trained].map((chain) => weight(chain, next.tags, from, to, next.into));
       const asShares = next.display === "probability";
       const [value, trained] = asShares ? scores.map(Math.exp) : scores;
-      const edited = next.edits.transitions.has(cell.dataset.cell) && !(Math.abs(scores[0] - scores[1]) < range.marked);
+      const edited = next.edits.transitions.has(`${from},${to}`) && !(Math.abs(scores[0] - scores[1]) < range.marked);
       const shown = asShares ? { range: 1, kind: "weight" } : { range: range.size };
       drawNumber(cell, value, { ...shown, trained, edited, name: `from ${from} to ${to}` });
     },
@@ -67,6 +99,7 @@ export function buildMatrix(model, go) {
   const element = html("div", steps, grid.element);
   return {
     element,
+    /** @param {Model} next */
     update(next) {
       const { T, words, into } = next;
       hide(steps, !next.perStep || T < 2);
@@ -79,12 +112,15 @@ export function buildMatrix(model, go) {
 }
 
 // Observed minus expected uses of every weight: the gradient of the log-likelihood.
+/** @param {Model} model */
 export function buildGradient(model) {
   return buildGrid(model, {
     attribute: "data-weight",
     title: "Observed minus expected counts, from the row's tag to the column's tag",
     begin: () => null,
+    /** @param {Model} model @param {HTMLElement} cell @param {string} from @param {string} to */
     draw({ gradient, tags }, cell, from, to) {
+      /** @param {Counts | undefined} counts */
       const number = (counts) => (counts ? weight(counts, tags, from, to) : NaN);
       const [observed, difference] = [number(gradient?.observed), number(gradient?.difference)];
       if (!changed(cell, observed, difference)) return;
@@ -100,6 +136,7 @@ export function buildGradient(model) {
 }
 
 // A table over the words. `table`: { name, label, values, digits, scale, editable, row (outlined tag ids) }.
+/** @param {Model} model @param {string} name */
 export function buildTable(model, name) {
   const rows = model.tags.map((tag, k) => {
     const label = html("div.label.tag-name", { style: `--tag:${model.colours[k]}`, title: tag }, tag);
@@ -111,8 +148,10 @@ export function buildTable(model, name) {
   const element = html("div.heat", { role: "group" }, caption, every);
   return {
     element,
+    /** @param {Model} next */
     update(next) {
       const table = next.tables.find((other) => other.name === name);
+      if (!table) return;
       setText(caption, table.label);
       set(element, "aria-label", table.label);
       flag(element, { editable: Boolean(table.editable) });
@@ -124,24 +163,29 @@ export function buildTable(model, name) {
   };
 }
 
+/** @param {Model} model @param {Table} table @param {HTMLElement} cell @param {number} t @param {number} k */
 function drawCell(model, table, cell, t, k) {
   const { name, kind, digits, editable } = table;
   const i = t * model.K + k;
-  const shown = kind === "score" ? (value) => value : Math.exp; // of an HMM's probabilities
+  /** @param {number} score */
+  const shown = (score) => (kind === "score" ? score : Math.exp(score)); // of an HMM's probabilities
   const value = editable ? shown(model.chain.emissions[i]) : table.values[i];
   const trained = editable ? shown(model.trained.emissions[i]) : (table.trained?.[i] ?? value);
   const edited = Boolean(editable) && model.edits.emissions.has(`${t},${k}`);
   const scores = value < 0 && kind !== "change" && kind !== "signed";
   const range = scores ? NEGATIVES * table.scale : table.scale;
   drawNumber(cell, value, { range, digits, trained, edited, name: `${model.words[t]} as ${model.tags[k]}`, kind });
+  /** @param {[number, number]} place */
   const here = ([word, tag]) => word === t && tag === k;
   const explained = model.panels.side === "cell" && model.reading.kind === name && here(model.cell);
-  const lit = model.lit?.table === name && model.lit.t === t && model.lit.shares.get(k) >= 0.01; // goes into the number
+  const goesIn = model.lit?.table === name && model.lit.t === t ? model.lit.shares.get(k) : 0;
+  const lit = Number(goesIn) >= 0.01; // goes into the number that is explained
   const outlined = table.outlined?.[t] === k && model.sees(table.frames ?? name, t);
-  flag(cell, { outlined, chosen: explained || here(model.asked ?? []), lit });
+  flag(cell, { outlined, chosen: explained || (model.asked !== null && here(model.asked)), lit });
 }
 
 // Takes away what the cell says.
+/** @param {HTMLElement} cell */
 function cover(cell) {
   if (!changed(cell, null)) return;
   cell.replaceChildren();
@@ -150,10 +194,12 @@ function cover(cell) {
   flag(cell, { outlined: false, chosen: false, lit: false, edited: false, change: false, forbidden: false });
 }
 
+/** @param {Attributes} attributes */
 function buildCell(attributes) {
   return html("div.cell", { role: "spinbutton", tabindex: -1, ...attributes });
 }
 
+/** @param {HTMLElement} cell @param {number} value @param {Drawn} how */
 function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kind = "score" }) {
   const editing = cell.hasAttribute("data-editing");
   if (!changed(cell, value, range, digits, trained, edited, editing)) return;
@@ -168,11 +214,13 @@ function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kin
 }
 
 // A number as the cells of a table have it.
+/** @param {{ kind: string, digits: number }} how @param {number} value */
 export function cellText({ kind, digits }, value) {
   return kind === "score" ? score(value, digits) : small(value, digits, kind);
 }
 
 // Filled by its share of what is largest here.
+/** @param {HTMLElement} cell @param {number} value @param {number} part */
 function shade(cell, value, part) {
   const share = Math.min(1, part);
   setProperty(cell, "--share", `${Math.round(65 * share)}%`);
@@ -180,11 +228,13 @@ function shade(cell, value, part) {
 }
 
 // A row of changes in which nothing would be written.
+/** @param {Table} table @param {number} k @param {Model} model */
 function unchanged({ values, digits }, k, { T, K }) {
   for (let t = 0; t < T; t++) if (Math.abs(values[t * K + k]) >= 10 ** -digits / 2) return false;
   return true;
 }
 
+/** @param {number} value @param {number} digits @param {string} kind */
 function small(value, digits, kind) {
   if (Number.isNaN(value)) return "";
   const least = 10 ** -digits / 2; // the exact number is in the cell's title
@@ -198,6 +248,7 @@ function small(value, digits, kind) {
 }
 
 // Four significant digits, and no fewer decimals than the others have.
+/** @param {number} value @param {number} digits */
 function significant(value, digits) {
   if (value === 0) return "0";
   if (value < 1e-4 || value >= 1e5)
@@ -212,15 +263,18 @@ function significant(value, digits) {
 
 // The size at which colours are full, and the change from which on an edited cell is marked: a step of learning edits
 // them all, and the largest changes are to be seen.
+/** @param {Model} model */
 function largest({ chain, trained, edits, tags, into }) {
   const moved = [...edits.transitions.keys()].map((cell) => {
-    const [now, before] = [chain, trained].map((each) => weight(each, tags, ...cell.split(","), into));
+    const [from, to] = cell.split(",");
+    const [now, before] = [chain, trained].map((each) => weight(each, tags, from, to, into));
     return Math.abs(now - before);
   });
   const marked = moved.length > MOST_BY_HAND ? moved.sort((a, b) => b - a)[MOST_MARKED - 1] : -Infinity;
   return { size: sizeOf(chain), marked };
 }
 
+/** @param {Chain} chain */
 function sizeOf(chain) {
   let size = 1;
   for (const table of [chain.transitions, chain.start, chain.end]) {

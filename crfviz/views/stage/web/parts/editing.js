@@ -5,8 +5,10 @@
 //   arrows             go to the next cell          Alt + up / down   nudge by 0.1 (with Shift by 1)
 //   Delete             back to the trained value
 
-import { flag } from "../dom.js";
+import { all, closest, flag } from "../dom.js";
 import { ARROWS, listenToCells, makeRoving } from "../keyboard.js";
+
+/** @import { CellHooks } from "../types.js" */
 
 const NATS_PER_PIXEL = 0.02;
 const DRAG_STARTS_AT = 4; // pixels
@@ -14,6 +16,7 @@ const DRAG_STARTS_AT = 4; // pixels
 // `hooks`: value(cell) -> number, text(cell) -> what typing begins with, read(cell, typed) -> as readScore,
 // preview(cell, value | undefined), commit(cell, value | null) and complain(text), where null stands for the trained
 // value and undefined ends a preview. `selector` picks the cells that can be changed.
+/** @param {HTMLElement} container @param {string} selector @param {CellHooks} hooks */
 export function makeEditable(container, selector, hooks) {
   const typing = makeTyping(hooks);
   makeDraggable(container, selector, hooks, typing.start);
@@ -30,13 +33,20 @@ export function makeEditable(container, selector, hooks) {
   });
 }
 
+/**
+ * @param {HTMLElement} container
+ * @param {string} selector
+ * @param {CellHooks} hooks
+ * @param {(cell: HTMLElement) => void} click
+ */
 function makeDraggable(container, selector, hooks, click) {
+  /** @type {{ cell: HTMLElement, y: number, from: number, value: number | null } | null} */
   let drag = null;
   container.addEventListener("pointerdown", (event) => {
-    const cell = event.target.closest?.(selector);
+    const cell = closest(event, selector);
     if (!cell || event.button !== 0 || cell.hasAttribute("data-editing")) return;
     event.preventDefault(); // no text selection; focus follows on release
-    container.querySelector("[data-editing]")?.blur();
+    for (const editing of all(container, "[data-editing]")) editing.blur();
     const value = hooks.value(cell);
     drag = { cell, y: event.clientY, from: value === -Infinity ? 0 : value, value: null };
     container.setPointerCapture(event.pointerId);
@@ -62,8 +72,10 @@ function makeDraggable(container, selector, hooks, click) {
   }
 }
 
+/** @param {CellHooks} hooks */
 function makeTyping(hooks) {
   let shown = ""; // what the cell said before somebody typed into it
+  /** @param {HTMLElement} cell @param {string | null} [first] */
   const start = (cell, first = null) => {
     shown = cell.textContent;
     cell.setAttribute("data-editing", "true");
@@ -71,10 +83,11 @@ function makeTyping(hooks) {
     cell.textContent = first ?? hooks.text(cell);
     cell.focus();
     const selection = getSelection();
-    selection.selectAllChildren(cell);
-    if (first !== null) selection.collapseToEnd();
+    selection?.selectAllChildren(cell);
+    if (first !== null) selection?.collapseToEnd();
     cell.addEventListener("blur", () => finish(cell), { once: true });
   };
+  /** @param {HTMLElement} cell @param {boolean} [cancelled] */
   const finish = (cell, cancelled = false) => {
     if (!cell.hasAttribute("data-editing")) return;
     const typed = cell.textContent;
@@ -84,10 +97,11 @@ function makeTyping(hooks) {
     const unchanged = typed === hooks.text(cell);
     const read = cancelled || unchanged ? {} : hooks.read(cell, typed);
     if (read.error) hooks.complain(read.error);
-    else if ("value" in read) hooks.commit(cell, read.value);
+    else if (read.value !== undefined) hooks.commit(cell, read.value);
     else if (read.restore) hooks.commit(cell, null);
     else hooks.preview(cell, undefined);
   };
+  /** @param {KeyboardEvent} event @param {HTMLElement} cell */
   const keys = (event, cell) => {
     event.stopPropagation();
     if (event.key !== "Enter" && event.key !== "Escape") return null;
@@ -99,6 +113,7 @@ function makeTyping(hooks) {
   return { start, keys };
 }
 
+/** @param {KeyboardEvent} event @param {HTMLElement} cell @param {CellHooks} hooks */
 function nudge({ key, shiftKey }, cell, hooks) {
   const size = (shiftKey ? 1 : 0.1) * (key === "ArrowUp" ? 1 : -1);
   const value = hooks.value(cell);

@@ -1,12 +1,15 @@
 // An entity: the tags it stands for under the words, and how probable it is beside everything else that could be there.
 
-import { button, changed, describe, flag, html, set, setProperty, setText } from "../dom.js";
+import { all, button, changed, describe, flag, focusedIn, html, set, setProperty, setText } from "../dom.js";
 import { listenToCells, makeRoving } from "../keyboard.js";
 import { minus, percent, signed } from "../numbers.js";
 import { drawTick } from "./ghosts.js";
 
+/** @import { HypothesisData, Model, ShortcutData, Span } from "../types.js" */
+
 // Two rows under the words: the entities of the best path to pick from, and the chosen one, word by word.
 // `choose` gets [type, first, last].
+/** @param {Model} model @param {HTMLElement[]} heads @param {(span: Span) => void} choose */
 export function buildSpans(model, heads, choose) {
   const offers = html("div.row.spans-offers", html("div.label", "best path"));
   const cells = model.words.map((_, t) => {
@@ -16,16 +19,20 @@ export function buildSpans(model, heads, choose) {
   const element = html("div.spans", { role: "group", "aria-label": "The chosen entity" }, offers, chosen);
   const move = makeRoving(element, "[data-word]");
   let entity = model.entity;
+  /** @type {number | null} */
   let anchor = null; // the first word, while the last one is still to be clicked
+  /** @param {number | null} t */
   const setAnchor = (t) => {
     anchor = t;
     cells.forEach((cell, word) => flag(cell, { anchor: anchor === word }));
   };
+  /** @param {number} t */
   const pick = (t) => {
-    const ends = anchor !== null && t >= anchor;
-    choose([entity.label, ends ? anchor : t, t]);
-    setAnchor(ends ? null : t);
+    const first = anchor !== null && t >= anchor ? anchor : null;
+    choose([entity.label, first ?? t, t]);
+    setAnchor(first === null ? t : null);
   };
+  /** @param {HTMLElement} cell @param {string} key @param {boolean} extending */
   const step = (cell, key, extending) => {
     const [t, to] = [wordOf(cell), move(cell, key)];
     if (!extending || !to) return;
@@ -45,6 +52,7 @@ export function buildSpans(model, heads, choose) {
   });
   return {
     element,
+    /** @param {Model} next */
     update(next) {
       entity = next.entity;
       drawOffers(offers, next, (span) => {
@@ -56,10 +64,12 @@ export function buildSpans(model, heads, choose) {
   };
 }
 
+/** @param {HTMLElement} cell */
 function wordOf(cell) {
   return Number(cell.dataset.word);
 }
 
+/** @param {HTMLElement} row @param {Model} model @param {(span: Span) => void} choose */
 function drawOffers(row, { entity, colours, tags }, choose) {
   const key = JSON.stringify(entity.on_path);
   if (row.dataset.drawn !== key) {
@@ -72,13 +82,14 @@ function drawOffers(row, { entity, colours, tags }, choose) {
       set(chip, "title", `${label}, words ${first + 1} to ${last + 1}: ${probability}`);
       return chip;
     });
-    row.replaceChildren(row.firstChild, ...(chips.length ? chips : [html("div.span-none", "no entity")]));
+    row.replaceChildren(row.children[0], ...(chips.length ? chips : [html("div.span-none", "no entity")]));
   }
   const chosen = `${entity.label},${entity.first},${entity.last}`;
-  for (const chip of row.querySelectorAll(".chip")) set(chip, "aria-pressed", chip.dataset.span === chosen);
+  for (const chip of all(row, ".chip")) set(chip, "aria-pressed", chip.dataset.span === chosen);
 }
 
 // The tag that the entity asks of this word; the word after it must not go on with it.
+/** @param {Model} model @param {HTMLElement} cell @param {number} t */
 function drawWord({ entity, words, colours, tags }, cell, t) {
   const { label, first, last } = entity;
   const inside = t >= first && t <= last;
@@ -91,6 +102,7 @@ function drawWord({ entity, words, colours, tags }, cell, t) {
 }
 
 // The exact probability, everything else that could be at these words, and what shortcuts would say.
+/** @param {Model} model @param {(span: Span) => void} choose */
 export function buildEntity(model, choose) {
   let { entity } = model;
   const buttons = entity.types.map((type) => {
@@ -100,6 +112,7 @@ export function buildEntity(model, choose) {
   const title = html("div.side-title");
   const big = html("div.entity-number", { "data-entity-probability": "" });
   const was = html("div.entity-was");
+  /** @param {string} label */
   const list = (label) => html("div.entity-rows", { role: "group", "aria-label": label });
   const rivals = list("What else could be at these words");
   const shortcuts = list("What shortcuts would say");
@@ -112,6 +125,7 @@ export function buildEntity(model, choose) {
   ]);
   return {
     element,
+    /** @param {Model} next */
     update(next) {
       entity = next.entity;
       setText(title, entity.title);
@@ -127,14 +141,16 @@ export function buildEntity(model, choose) {
 }
 
 // A line for each thing; the line that had the keyboard's focus keeps it.
+/** @template Thing @param {HTMLElement} list @param {Thing[]} things @param {(thing: Thing) => HTMLElement} rowOf */
 function fill(list, things, rowOf) {
-  const at = [...list.children].findIndex((line) => line.contains(list.getRootNode().activeElement));
+  const at = [...list.children].findIndex((line) => line.contains(focusedIn(list)));
   list.replaceChildren(...things.map((thing) => html("div.entity-line", rowOf(thing))));
-  const rows = list.querySelectorAll(".entity-row");
+  const rows = all(list, ".entity-row");
   for (const row of rows) row.tabIndex = -1; // one of them is reached by Tab, the others by arrows
   if (at >= 0) rows[Math.min(at, rows.length - 1)]?.focus();
 }
 
+/** @param {HypothesisData} hypothesis @param {Model} model @param {(span: Span) => void} choose */
 function rivalRow({ text, relation, probability, trained, span }, { colours, tags }, choose) {
   const own = relation === "this entity";
   const bar = barOf(probability);
@@ -148,6 +164,7 @@ function rivalRow({ text, relation, probability, trained, span }, { colours, tag
   return row;
 }
 
+/** @param {ShortcutData} shortcut @param {number} probability */
 function shortcutRow({ name, value, error }, probability) {
   const bar = barOf(value);
   setProperty(bar, "--tag", "var(--edge)");
@@ -158,15 +175,18 @@ function shortcutRow({ name, value, error }, probability) {
   return html("div.entity-row.shortcut-row", attributes, parts);
 }
 
+/** @param {number} share */
 function barOf(share) {
   return html("span.bar", { style: `--length: ${percent(share)};` });
 }
 
+/** @param {number} probability */
 function numberOf(probability) {
   return html("span.bar-number", exact(probability));
 }
 
 // Four decimals; never a plain 0 or 1 for what is not.
+/** @param {number} value */
 function exact(value) {
   if (value > 0 && value < 5e-5) return minus(value.toExponential(1));
   if (value < 1 && value > 0.99995) return "> 0.9999";

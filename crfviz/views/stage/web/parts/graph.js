@@ -3,15 +3,20 @@
 // after the last. On the edges stand the messages as far as a walk has come: α goes right and β left. As a directed
 // graph: each tag makes the next one, and its word.
 
-import { fit, flag, html, present, set, setText, svg } from "../dom.js";
+import { fit, flag, html, present, set, setAll, setText, svg } from "../dom.js";
 import { cellText } from "./cells.js";
 
+/** @import { Model } from "../types.js" */
+
+/** @type {Record<string, number>} */
 export const GRAPH = { graph: 142, directed: 104 }; // heights, for the least size of texts
 const [RADIUS, HALF] = [15, 7]; // of a circle, of a square
+/** @type {Record<string, string>} */
 const MESSAGES = { alpha: "α →", beta: "← β" };
 const MOST = 2; // numbers of a message that are written
 const LINE = 15;
 
+/** @param {Model} model @param {string} name */
 export function buildGraph(model, name) {
   const directed = name === "directed";
   const { words } = model;
@@ -32,14 +37,14 @@ export function buildGraph(model, name) {
   notes.append(...messages.map(({ text }) => text));
   return {
     element,
+    /** @param {Model} next */
     update(next) {
       const { column, unit } = next.sizes;
       const [width, height] = [next.T * column, GRAPH[name] * unit];
-      const place = { unit, column, x: (t) => (t + 0.5) * column, y: directed ? 26 * unit : 64 * unit };
-      place.below = place.y + (directed ? 54 : 58) * unit;
-      for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
-        set(picture, key, value);
-      }
+      const y = directed ? 26 * unit : 64 * unit;
+      /** @type {Place} */
+      const place = { unit, column, x: (t) => (t + 0.5) * column, y, below: y + (directed ? 54 : 58) * unit };
+      setAll(picture, { width, height, viewBox: `0 0 ${width} ${height}` });
       draw(edges, edgesOf(next, place, directed), (path, { d }) => set(path, "d", d), "path.graph-edge");
       for (const path of directed ? edges.children : []) set(path, "marker-end", "url(#arrow)");
       draw(nodes, directed ? directedNodes(next, place) : factorNodes(next, place), drawNode, "g");
@@ -48,14 +53,35 @@ export function buildGraph(model, name) {
   };
 }
 
+/** @typedef {{ unit: number, column: number, x: (t: number) => number, y: number, below: number }} Place */
+/**
+ * @typedef {object} GraphNode
+ * @property {string} kind
+ * @property {string | number} name
+ * @property {number[]} at
+ * @property {number} unit
+ * @property {string} text
+ * @property {string} [title]
+ */
+
 // As many elements of a kind as there are things to draw.
+/**
+ * @template Thing
+ * @param {Element} parent
+ * @param {Thing[]} things
+ * @param {(element: SVGElement, thing: Thing) => void} write
+ * @param {string} kind
+ */
 function draw(parent, things, write, kind) {
   fit(parent, things.length, () => svg(kind)).forEach((element, i) => write(element, things[i]));
 }
 
+/** @param {Model} model @param {Place} place @param {boolean} directed */
 function edgesOf({ T }, { x, y, below, unit, column }, directed) {
   const gap = directed ? RADIUS * unit : 0;
+  /** @param {number} from @param {number} to */
   const across = (from, to) => ({ d: `M${from + gap} ${y}H${to - gap}` });
+  /** @param {number} t */
   const down = (t) => ({ d: `M${x(t)} ${y + gap}V${below - gap}` });
   const every = Array.from({ length: T }, (_, t) => t);
   const steps = every.slice(1).map((t) => across(x(t - 1), x(t)));
@@ -63,6 +89,7 @@ function edgesOf({ T }, { x, y, below, unit, column }, directed) {
   return [...steps, ...ends, ...every.map(down)];
 }
 
+/** @param {Model} model @param {Place} place */
 function factorNodes({ T, words, tables }, { x, y, below, unit, column }) {
   const border = (HALF + 1) * unit;
   const squares = Array.from({ length: T + 1 }, (_, t) => {
@@ -79,12 +106,14 @@ function factorNodes({ T, words, tables }, { x, y, below, unit, column }) {
   return [...squares, ...tags, ...said];
 }
 
+/** @param {Model} model @param {Place} place */
 function directedNodes({ words }, { x, y, below, unit }) {
   const tags = words.map((_, t) => ({ kind: "variable", name: t, at: [x(t), y], unit, text: `y${t + 1}` }));
   const seen = words.map((word, t) => ({ kind: "seen", name: t, at: [x(t), below], unit, text: word.slice(0, 2) }));
   return [...tags, ...seen];
 }
 
+/** @param {SVGElement} group @param {GraphNode} node */
 function drawNode(group, { kind, name, at: [x, y], unit, text, title }) {
   const round = kind !== "factor";
   if (group.dataset.kind !== kind) {
@@ -95,20 +124,21 @@ function drawNode(group, { kind, name, at: [x, y], unit, text, title }) {
   const [about, shape, label] = group.children;
   setText(about, title ?? text);
   const size = (round ? RADIUS : HALF) * unit;
-  const box = round ? { cx: x, cy: y, r: size } : { x: x - size, y: y - size, width: 2 * size, height: 2 * size };
-  for (const [key, value] of Object.entries(box)) set(shape, key, value);
+  setAll(shape, round ? { cx: x, cy: y, r: size } : { x: x - size, y: y - size, width: 2 * size, height: 2 * size });
   set(label, "text-anchor", round ? "middle" : name === "START" ? "start" : "end");
   set(label, "x", round ? x : name === "START" ? x - size : x + size);
   set(label, "y", round ? y + 5 * unit : y - 3 * size);
   setText(label, text);
 }
 
+/** @param {string} kind @param {number} t */
 function buildMessage(kind, t) {
   const lines = Array.from({ length: 1 + MOST }, () => svg("tspan"));
   return { kind, t, lines, text: svg("text.graph-message", { "data-message": `${kind},${t}` }, lines) };
 }
 
 // The largest numbers of the message on the edge after word t.
+/** @param {Model} model @param {ReturnType<typeof buildMessage>} message @param {Place} place */
 function drawMessage(model, { kind, t, lines, text }, { x, y, column, unit }) {
   const { tables, tags, K, T, steps } = model;
   const table = tables.find(({ name }) => name === kind);
@@ -118,7 +148,7 @@ function drawMessage(model, { kind, t, lines, text }, { x, y, column, unit }) {
   present(text, ranked.length > 0 && model.sees(kind, t));
   const last = t === T - 1;
   set(text, "text-anchor", last ? "end" : "middle");
-  flag(text, { now: Boolean(steps) && steps.column === t && model.nodes === kind });
+  flag(text, { now: steps?.column === t && model.nodes === kind });
   const top = kind === "alpha" ? y - (HALF + 6) * unit - MOST * LINE * unit : y + (HALF + 16) * unit;
   lines.forEach((line, i) => {
     const entry = ranked[i - 1];
@@ -128,7 +158,7 @@ function drawMessage(model, { kind, t, lines, text }, { x, y, column, unit }) {
       line,
       i === 0
         ? `${MESSAGES[kind]}${last && kind === "alpha" ? " END" : ""}`
-        : entry
+        : entry && table
           ? `${tags[entry.k]} ${cellText(table, entry.value)}`
           : "",
     );

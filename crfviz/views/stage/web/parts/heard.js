@@ -4,11 +4,17 @@ import { html, setText } from "../dom.js";
 import { score } from "../numbers.js";
 import { partsOf } from "../stage/covers.js";
 
+/** @import { Model } from "../types.js" */
+
+/** @typedef {ReturnType<typeof heardOf>} Heard */
+
 export function buildHeard() {
   const element = html("div.heard", { role: "status" });
+  /** @type {Heard | null} */
   let before = null;
   return {
     element,
+    /** @param {Model} model */
     update(model) {
       const now = heardOf(model);
       const news = before && [...stepNews(before, now), ...coverNews(before, now)].join(" ");
@@ -19,6 +25,7 @@ export function buildHeard() {
 }
 
 // Where the walk stands, the parts there are and those that are covered, and the rows that can be read from end to end.
+/** @param {Model} model */
 function heardOf(model) {
   const { steps, covered, payloadRows, rows, tags, words, sees } = model;
   const whole = rows.filter(({ id, tags: path }) => path && words.every((_, t) => sees(id, t)));
@@ -27,16 +34,18 @@ function heardOf(model) {
     text: steps?.of ? [`Step ${steps.at} of ${steps.of}.`, steps.text, largest(model)].filter(Boolean).join(" ") : "",
     parts: partsOf({ ...model, rows: payloadRows }),
     covered,
-    rows: new Map(whole.map(({ id, label, tags: path }) => [id, `${label}: ${path.map((k) => tags[k]).join(" ")}.`])),
+    rows: new Map(whole.map(({ id, label, tags: path }) => [id, `${label}: ${path?.map((k) => tags[k]).join(" ")}.`])),
   };
 }
 
+/** @param {Heard} before @param {Heard} now */
 function stepNews(before, now) {
   if (before.step === null || now.step === null || before.step === now.step) return [];
   const rows = [...now.rows].filter(([id]) => !before.rows.has(id)).map(([, text]) => text);
   return [now.text, ...rows];
 }
 
+/** @param {Heard} before @param {Heard} now */
 function coverNews(before, now) {
   return now.parts
     .filter(({ part }) => before.covered.has(part) !== now.covered.has(part))
@@ -44,8 +53,9 @@ function coverNews(before, now) {
 }
 
 // The best of the nodes that the step uncovered, while they say best(t, k).
+/** @param {Model} model */
 function largest({ steps, nodes, results, tags, K, sees }) {
-  const { column } = steps;
+  const column = steps?.column ?? null;
   if (column === null || nodes !== "best" || !results.best || sees("path", column) || !sees("nodes", column)) return "";
   const values = tags.map((_, k) => results.best[column * K + k]);
   const best = values.indexOf(Math.max(...values));

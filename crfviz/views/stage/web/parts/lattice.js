@@ -3,11 +3,13 @@
 // attributes, and takes columns away that are not to be seen. Most of the time of a first picture is the number of its
 // elements: a column is built when it is first drawn, and what few nodes need when one of them needs it.
 
-import { changed, fit, flag, hide, html, mark, set, setText, svg } from "../dom.js";
+import { changed, closest, fit, flag, hide, html, mark, set, setAll, setText, svg } from "../dom.js";
 import { clamp, probability, score, signed } from "../numbers.js";
 import { logSumExp } from "../recursions.js";
 import { inputsOf, messageInto, sharesOf } from "../stage/inputs.js";
 import { cellText } from "./cells.js";
+
+/** @import { Attributes, Model, Path, Sizes, Tables } from "../types.js" */
 
 const RADIUS = 14; // of a node with all of the probability, and in rows that are low or high
 const LEAST_RADIUS = 8;
@@ -17,10 +19,33 @@ const NUMBER = 40; // width of a score beside its node
 const MOST_LEAD = 0.45; // of a column, that a step leaves to the scores
 const NOTED = 0.045; // marginals and changes from here on are written beside the node
 const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, as the columns are drawn
+/** @type {Record<string, boolean>} */
 const SUMMED = { alpha: true, beta: true };
 const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from the lowest to the uppermost
 
+/** @typedef {{ x: (t: number) => number, y: (k: number) => number, lead: number }} Place */
+/** @typedef {{ group: SVGGElement, dot: Element, ring: SVGCircleElement | null }} LatticeNode */
+/** @typedef {{ group: SVGGElement, inside: SVGElement[] }} Column */
+/**
+ * @typedef {object} Parts
+ * @property {HTMLElement[]} labels
+ * @property {HTMLElement} foldLabel
+ * @property {SVGElement[]} guides
+ * @property {Record<string, SVGElement>} lines
+ * @property {(LatticeNode[] | null)[]} nodes
+ * @property {{ nodes: SVGGElement[], edge: SVGPathElement }} blanks
+ * @property {Record<string, Column[]>} columns
+ * @property {SVGElement} ties
+ * @property {SVGElement} moves
+ * @property {SVGElement} sums
+ * @property {SVGElement} picture
+ * @property {number} places
+ * @property {Place} xy
+ * @property {(k: number) => boolean} folded
+ */
+
 // `onPoint` gets a word and a tag, or null twice, and the name of the pointer's event.
+/** @param {Model} model @param {(t: number | null, k: number | null, kind: string) => void} onPoint */
 export function buildLattice(model, onPoint) {
   const { T } = model;
   const labels = model.tags.map((tag, k) =>
@@ -37,13 +62,19 @@ export function buildLattice(model, onPoint) {
   const layers = [guides, below, sums, ties, moves, Object.values(lines), above].flat(2);
   const picture = svg("svg.lattice-picture", { role: "group", "aria-label": "Viterbi lattice" }, layers);
   listen(picture, onPoint);
+  /** @type {Parts["nodes"]} */
   const nodes = Array(T).fill(null); // a column each, null until it is built
   const blanks = { nodes: model.colours.map(blankNode), edge: svg("path.edge") };
-  const parts = { labels, foldLabel, guides, lines, nodes, blanks, columns, ties, moves, sums, picture, places: 0 };
+  const xy = { x: () => 0, y: () => 0, lead: 0 };
+  const groups = { columns, ties, moves, sums, picture };
+  /** @type {Parts} */
+  const parts = { labels, foldLabel, guides, lines, nodes, blanks, ...groups, places: 0, xy, folded: () => false };
   const element = html("div.lattice", html("div.label.lattice-labels", labels, foldLabel), picture);
   return {
     element,
+    /** @param {number} t @param {number} k */
     focus: (t, k) => nodes[t]?.[k]?.group.focus(),
+    /** @param {Model} next */
     update(next) {
       hide(element, next.covered.has("lattice"));
       const { column, row, rowOf, unit } = next.sizes;
@@ -56,10 +87,11 @@ export function buildLattice(model, onPoint) {
   };
 }
 
+/** @param {SVGElement} picture @param {(t: number | null, k: number | null, kind: string) => void} onPoint */
 function listen(picture, onPoint) {
   for (const name of ["pointerover", "focusin", "click"]) {
     picture.addEventListener(name, (event) => {
-      const [node, edge] = ["[data-node]", "[data-edge]"].map((kind) => event.target.closest?.(kind));
+      const [node, edge] = ["[data-node]", "[data-edge]"].map((kind) => closest(event, kind));
       const [t, from, to] = (node?.dataset.node ?? edge?.dataset.edge ?? "").split(",").map(Number);
       if (node) onPoint(t, from, name);
       else if (edge && name === "click") onPoint(t, to, name); // the cell it leads into
@@ -68,27 +100,38 @@ function listen(picture, onPoint) {
   for (const name of ["pointerleave", "focusout"]) picture.addEventListener(name, () => onPoint(null, null, name));
 }
 
+/** @param {Model} model @param {Parts} parts @param {number} t */
 function buildColumn(model, parts, t) {
   const { nodes, blanks, columns } = parts;
-  nodes[t] = blanks.nodes.map((blank, k) => buildNode(blank, t, k));
-  columns.nodes[t].inside = nodes[t].map(({ group }) => group);
-  columns.edges[t].inside = t > 0 ? model.tags.map(() => blanks.edge.cloneNode()) : [];
+  const built = blanks.nodes.map((blank, k) => buildNode(blank, t, k));
+  nodes[t] = built;
+  columns.nodes[t].inside = built.map(({ group }) => group);
+  columns.edges[t].inside = t > 0 ? model.tags.map(() => /** @type {SVGPathElement} */ (blanks.edge.cloneNode())) : [];
   placeColumn(parts, t);
 }
 
 // A node of a tag, of which there is one at every word: to copy it is quicker than to make its parts.
+/** @param {string} fill */
 function blankNode(fill) {
   const hit = svg("circle.hit", { r: 12 }); // small nodes, too, are easy to point at
   return svg("g.node", { tabindex: -1, role: "img" }, hit, svg("circle.dot", { fill }));
 }
 
+/** @param {SVGGElement} blank @param {number} t @param {number} k @returns {LatticeNode} */
 function buildNode(blank, t, k) {
-  const group = blank.cloneNode(true);
+  const group = /** @type {SVGGElement} */ (blank.cloneNode(true));
   group.dataset.node = `${t},${k}`;
-  return { group, dot: group.lastChild, ring: null };
+  return { group, dot: group.children[1], ring: null };
+}
+
+// The node of a column that is built.
+/** @param {Parts} parts @param {number} t @param {number} k */
+function nodeAt({ nodes }, t, k) {
+  return /** @type {LatticeNode[]} */ (nodes[t])[k];
 }
 
 // Sizes and positions: after a resize, a fold or another sentence.
+/** @param {Model} model @param {Parts} parts */
 function place({ T, K, shown, sizes: { column, row, rows } }, parts) {
   const { labels, foldLabel, guides, nodes, picture, xy, folded } = parts;
   parts.places += 1; // so that an edge knows that it is to be drawn anew
@@ -105,20 +148,23 @@ function place({ T, K, shown, sizes: { column, row, rows } }, parts) {
   nodes.forEach((column, t) => column && placeColumn(parts, t));
 }
 
+/** @param {Parts} parts @param {number} t */
 function placeColumn(parts, t) {
   const { nodes, columns } = parts;
-  nodes[t].forEach((node, k) => {
+  nodes[t]?.forEach((node, k) => {
     putAt(node.group, parts, t, k);
     const note = columns.notes[t].inside[k];
     if (note) putAt(note, parts, t, k);
   });
 }
 
+/** @param {Element} element @param {Parts} parts @param {number} t @param {number} k */
 function putAt(element, { xy, folded }, t, k) {
   set(element, "transform", `translate(${xy.x(t)} ${xy.y(k)})`);
   flag(element, { folded: folded(k) });
 }
 
+/** @param {Model} model @param {Parts} parts */
 function update(model, parts) {
   const { results, ghost, inSight, sees } = model;
   const { lines, xy } = parts;
@@ -131,9 +177,12 @@ function update(model, parts) {
       if (t > 0 && sees("pointers", t)) drawEdge(model, parts, t, k);
     }
   }
+  /** @param {string} id */
   const row = (id) => (sees(id) ? model.rows.find((other) => other.id === id)?.tags : null);
+  /** @param {number[]} tags @returns {(t: number) => boolean} */
   const differs = (tags) => (t) => !path || tags[t] !== path[t] || tags[t - 1] !== path[t - 1];
-  const differing = (tags) => along(tags, xy, differs(tags));
+  /** @param {Path | undefined} tags */
+  const differing = (tags) => (tags ? along(tags, xy, differs(tags)) : "");
   set(lines.best, "d", sees("path") ? along(path, xy, (t) => sees("path", t - 1)) : "");
   const compared = sees("path", 0); // where both paths are there from end to end
   set(lines.ghost, "d", compared && !model.walking ? differing(ghost?.path) : "");
@@ -145,6 +194,7 @@ function update(model, parts) {
 }
 
 // What is not to be seen is not there; what is scrolled away waits while something is dragged, and in large lattices.
+/** @param {Model} model @param {Parts} parts */
 function showColumns(model, parts) {
   const { inSight, sees } = model;
   for (let t = inSight.from; t < inSight.to; t++) {
@@ -155,17 +205,19 @@ function showColumns(model, parts) {
   }
 }
 
+/** @param {Column} column @param {number} t @param {boolean} seen @param {Model["inSight"]} inSight */
 function showColumn({ group, inside }, t, seen, inSight) {
   if (seen !== group.hasChildNodes()) group.replaceChildren(...(seen ? Object.values(inside) : []));
   flag(group, { outOfSight: t < inSight.from || t >= inSight.to });
 }
 
 // The backpointer into (t, k).
+/** @param {Model} model @param {Parts} parts @param {number} t @param {number} k */
 function drawEdge({ K, results, survivor: prefix, sees }, { columns, places, folded, xy }, t, k) {
   const { path, backpointers } = results;
   const edge = columns.edges[t].inside[k];
   const from = backpointers[t * K + k];
-  const best = sees("path", t - 1) && Boolean(path) && path[t] === k && path[t - 1] === from;
+  const best = sees("path", t - 1) && path?.[t] === k && path[t - 1] === from;
   const survivor = prefix?.[t] === k;
   if (!changed(edge, places, from, best, survivor)) return;
   set(edge, "d", from >= 0 ? curve(xy, t, from, k) : "");
@@ -174,31 +226,44 @@ function drawEdge({ K, results, survivor: prefix, sees }, { columns, places, fol
 
 // What the nodes say: null for their marginals, else the scores that are being computed, the largest of each word, and
 // how the numbers are written.
+/** @param {Model} model */
 function numbersOf(model) {
   const { nodes, results, tables, messages, T, K } = model;
   if (nodes === "marginals") return null;
   const arriving = messages && nodes === "alpha";
-  const scores = arriving ? results.alpha.map((_, i) => messageInto(model, Math.floor(i / K), i % K)) : results[nodes];
+  const scores = arriving
+    ? results.alpha.map((_, i) => messageInto(model, Math.floor(i / K), i % K))
+    : results[/** @type {keyof Tables} */ (nodes)];
   const columns = Array.from({ length: T }, (_, t) => scores.subarray(t * K, (t + 1) * K));
   const largest = columns.map((column) => Math.max(...column));
   const { kind, digits } = tables.find(({ name }) => name === nodes) ?? { kind: "score", digits: 1 };
   const sums = kind === "probability" ? columns.map(logSumExp) : null;
+  /** @param {number} i */
   const text = (i) => {
     if (kind === "score") return score(scores[i]);
     return cellText({ kind, digits }, Math.exp(scores[i] - (sums?.[Math.floor(i / K)] ?? 0)));
   };
-  return { name: nodes, scores, share: (i) => Math.exp(scores[i] - largest[Math.floor(i / K)]), text };
+  /** @param {number} i */
+  const share = (i) => Math.exp(scores[i] - largest[Math.floor(i / K)]);
+  return { name: nodes, scores, share, text };
 }
 
+/**
+ * @param {Model} model
+ * @param {Parts} parts
+ * @param {number} t
+ * @param {number} k
+ * @param {ReturnType<typeof numbersOf>} numbers
+ */
 function drawNode(model, parts, t, k, numbers) {
   const { pins, words, tags, lit, results, sees } = model;
   const best = sees("path", t) && results.path?.[t] === k;
   const selected = model.cell[0] === t && model.cell[1] === k;
-  const lights = lit?.t === t && lit.shares.get(k) >= 0.01;
+  const lights = lit?.t === t && Number(lit.shares.get(k)) >= 0.01;
   const pinned = pins.some(([at, tag]) => at === t && tag === tags[k]);
-  const gold = model.reference === "gold" && model.rows.find(({ id }) => id === "gold")?.tags;
-  const wrong = best && Boolean(gold) && gold[t] !== k;
-  const { group } = parts.nodes[t][k];
+  const gold = model.reference === "gold" ? model.rows.find(({ id }) => id === "gold")?.tags : null;
+  const wrong = best && Boolean(gold) && gold?.[t] !== k;
+  const { group } = nodeAt(parts, t, k);
   flag(group, { lit: lights, pinned, best, wrong });
   set(group, "tabindex", selected ? 0 : -1);
   const name = `${words[t]}: ${tags[k]}`;
@@ -207,8 +272,16 @@ function drawNode(model, parts, t, k, numbers) {
 }
 
 // As large as its share of the largest at its word.
+/**
+ * @param {Model} model
+ * @param {Parts} parts
+ * @param {number} t
+ * @param {number} k
+ * @param {string} name
+ * @param {NonNullable<ReturnType<typeof numbersOf>>} numbers
+ */
 function drawScore({ sizes, K }, parts, t, k, name, numbers) {
-  const { group, dot, ring } = parts.nodes[t][k];
+  const { group, dot, ring } = nodeAt(parts, t, k);
   const i = t * K + k;
   const [value, text] = [numbers.scores[i], numbers.text(i)];
   const radius = radiusOf(sizes)(value === -Infinity ? 0 : numbers.share(i));
@@ -223,6 +296,7 @@ function drawScore({ sizes, K }, parts, t, k, name, numbers) {
 }
 
 // The text beside a node; most have none.
+/** @param {Parts} parts @param {number} t @param {number} k @param {string} text @param {Attributes} place */
 function drawNote(parts, t, k, text, place) {
   const { group, inside } = parts.columns.notes[t]; // by tag, with gaps
   if (!inside[k]) {
@@ -236,6 +310,7 @@ function drawNote(parts, t, k, text, place) {
 }
 
 // How large a node was; where that was as large as it is, there is none.
+/** @param {LatticeNode} node @param {number | null} radius */
 function drawRing(node, radius) {
   if (node.ring) hide(node.ring, radius === null);
   if (radius === null) return;
@@ -246,8 +321,9 @@ function drawRing(node, radius) {
   set(node.ring, "r", radius.toFixed(2));
 }
 
+/** @param {Model} model @param {Parts} parts @param {number} t @param {number} k @param {string} name */
 function drawMarginal(model, parts, t, k, name) {
-  const node = parts.nodes[t][k];
+  const node = nodeAt(parts, t, k);
   const { group, dot } = node;
   const i = t * model.K + k;
   const { marginal, sampled, before, change, noted } = shareOf(model, i);
@@ -271,6 +347,7 @@ function drawMarginal(model, parts, t, k, name) {
 }
 
 // The marginal of a node, what it is compared with, and whether the node has a number.
+/** @param {Model} model @param {number} i */
 function shareOf({ results, pile, ghost }, i) {
   const marginal = results.marginals[i];
   const sampled = pile?.drawn ? pile.uses[i] / pile.drawn : null; // the ring is the samples' where there are some
@@ -280,6 +357,7 @@ function shareOf({ results, pile, ghost }, i) {
 }
 
 // The terms of the sums that make the column a walk has just come to: as wide as their share.
+/** @param {Model} model @param {Parts} parts */
 function drawSums(model, { sums, xy, folded }) {
   const { nodes, steps, K, order, cell, sees } = model;
   const t = SUMMED[nodes] && steps && sees("sums") ? steps.column : null;
@@ -295,23 +373,27 @@ function drawSums(model, { sums, xy, folded }) {
 }
 
 // Steps into a cell of α, or out of a cell of β, with their shares of its sum.
+/** @param {Model} model @param {string} kind @param {number} t @param {number} k */
 function termsOf(model, kind, t, k) {
   const inputs = inputsOf(model, kind, t, k).filter(({ tag }) => tag !== null);
   const shares = sharesOf(
     inputs.map(({ sum }) => sum),
     1,
   );
-  return inputs.map(({ tag }, i) => {
+  return inputs.map((input, i) => {
+    const tag = Number(input.tag);
     const ends = kind === "beta" ? { step: t + 1, from: k, to: tag } : { step: t, from: tag, to: k };
     return { ...ends, share: shares[i], k };
   });
 }
 
 // The samples so far: a line for every move that some of them make, as wide as their share; and the newest path.
+/** @param {Model} model @param {Parts} parts */
 function drawPile({ pile }, { moves, picture, lines, xy }) {
   flag(picture, { pile: Boolean(pile) });
   set(lines.newest, "d", along(pile?.newest, xy));
   fit(moves, pile ? pile.moves.length / 4 : 0, () => svg("path", { fill: "none" })).forEach((line, i) => {
+    if (!pile) return;
     const [t, from, to, uses] = pile.moves.subarray(4 * i, 4 * i + 4);
     set(line, "data-move", `${t},${from},${to},${uses}`);
     set(line, "d", curve(xy, t + 1, from, to));
@@ -320,6 +402,7 @@ function drawPile({ pile }, { moves, picture, lines, xy }) {
 }
 
 // Backpointers that tie with the drawn one, as dashed doubles.
+/** @param {Model} model @param {Parts} parts */
 function drawTies(model, parts) {
   const drawn = model.ties.filter(([, , to]) => !parts.folded(to));
   fit(parts.ties, drawn.length, () => svg("path.tie", { fill: "none" })).forEach((tie, i) => {
@@ -330,13 +413,16 @@ function drawTies(model, parts) {
 }
 
 // The area of a node is its marginal.
+/** @param {Sizes} sizes */
 function radiusOf({ row, unit }) {
   const largest = clamp(ROOM * row, LEAST_RADIUS, RADIUS * unit);
+  /** @param {number} marginal */
   return (marginal) => 2 + (largest - 2) * Math.sqrt(marginal);
 }
 
 // The step from a tag into another one at word t. Beside scores it begins under its own, and passes between the columns
 // of the others.
+/** @param {Place} xy @param {number} t @param {number} from @param {number} to */
 function curve({ x, y, lead }, t, from, to) {
   const begin = x(t - 1) + lead;
   const middle = (begin + x(t)) / 2;
@@ -345,10 +431,8 @@ function curve({ x, y, lead }, t, from, to) {
 }
 
 // The steps of a path into the words that are `drawn`.
+/** @param {number[] | null | undefined} tags @param {Place} xy @param {(t: number) => boolean} [drawn] */
 function along(tags, xy, drawn = () => true) {
-  return (tags ?? []).map((k, t) => (t > 0 && drawn(t) ? curve(xy, t, tags[t - 1], k) : "")).join("");
-}
-
-function setAll(element, values) {
-  for (const [name, value] of Object.entries(values)) set(element, name, value);
+  const path = tags ?? [];
+  return path.map((k, t) => (t > 0 && drawn(t) ? curve(xy, t, path[t - 1], k) : "")).join("");
 }

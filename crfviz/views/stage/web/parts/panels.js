@@ -4,7 +4,10 @@ import { button, changed, flag, hide, html, present, set, setProperty, setText }
 import { marginalText, percent, probability } from "../numbers.js";
 import { direction, drawTick } from "./ghosts.js";
 
+/** @import { Model } from "../types.js" */
+
 // The tags of one word by marginal, largest first.
+/** @param {Model} model */
 export function buildBars(model) {
   const title = html("div.side-title");
   const bar = () =>
@@ -14,6 +17,7 @@ export function buildBars(model) {
   const content = html("div", title, html("div.ranked", rows), foot);
   return {
     element: html("section.side-panel.bars", { "aria-live": "polite" }, content),
+    /** @param {Model} next */
     update(next) {
       const [t, chosen] = next.cell;
       present(content, next.sees("marginals", t));
@@ -26,6 +30,7 @@ export function buildBars(model) {
   };
 }
 
+/** @param {Model} model @param {HTMLElement} row @param {number} t @param {{ k: number, marginal: number }} ranked */
 function drawBar({ tags, colours, ghost, K }, row, t, { k, marginal }) {
   const [name, bar, number] = row.children;
   const before = ghost?.marginals[t * K + k];
@@ -39,7 +44,15 @@ function drawBar({ tags, colours, ghost, K }, row, t, { k, marginal }) {
   set(row, "title", `${tags[k]}: ${marginal.toPrecision(6)}${was}`);
 }
 
+/**
+ * @typedef {object} Controls
+ * @property {(value: number, done: boolean, clear?: boolean) => void} strength
+ * @property {(kind: "reset" | "undo" | "redo") => void} preset
+ * @property {() => void} constrained
+ */
+
 // Under the matrix: the strength of the CRF, and buttons for what is asked most.
+/** @param {Controls} acts */
 export function buildControls({ strength, preset, constrained }) {
   const value = html("output.strength-value");
   const slider = html("input", { type: "range", min: 0, max: 2, step: 0.05, "data-strength": "" });
@@ -60,9 +73,10 @@ export function buildControls({ strength, preset, constrained }) {
   const flips = html("div.flips", { tabindex: 0 });
   return {
     element: html("div.controls", line, flips, html("div.buttons", buttons), message),
+    /** @param {Model} next */
     update(next) {
       const { strength: now } = next.edits;
-      if (slider.value !== String(now)) slider.value = now;
+      if (slider.value !== String(now)) slider.value = String(now);
       setText(value, now.toFixed(2));
       if (changed(marks, JSON.stringify(next.marks))) marks.replaceChildren(...next.marks.map(flipMark));
       hide(flips, next.marks.length === 0);
@@ -78,6 +92,7 @@ export function buildControls({ strength, preset, constrained }) {
 }
 
 // A tick on the slider, under the strength at which the best path flips.
+/** @param {[number, string]} flip */
 function flipMark([at, label]) {
   return html("span.flip-mark", { "data-flip": at, title: label, style: `--at:${at / 2}` });
 }

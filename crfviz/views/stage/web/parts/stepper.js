@@ -1,13 +1,16 @@
 // The walk's buttons and what its step says; and what can be switched off, with the keys that do it.
 
-import { button, changed, flag, hide, html, set, setText } from "../dom.js";
+import { all, button, changed, flag, hide, html, set, setText } from "../dom.js";
 import { hasNoKeys } from "../keyboard.js";
 import { partsOf } from "../stage/covers.js";
+
+/** @import { Model } from "../types.js" */
 
 const TAP = "Tap ▶ to begin.";
 const NODES = { best: "best(t, k)", marginals: "marginals" };
 
 // `act`: { go(by), show(nodes) }.
+/** @param {{ go: (by: number) => void, show: (nodes: string) => void }} act */
 export function buildStepper({ go, show }) {
   const text = html("div.step-text");
   const count = html("span.step-count");
@@ -24,7 +27,9 @@ export function buildStepper({ go, show }) {
   const element = html("div.stepper", html("div.buttons", back, count, on), text, choice);
   return {
     element,
+    /** @param {Model} model */
     update({ steps, nodes: shown }) {
+      if (!steps) return;
       setText(text, steps.at === 0 && hasNoKeys() ? TAP : steps.text);
       setText(count, `${steps.at} / ${steps.of}`);
       set(element, "data-step", steps.at);
@@ -38,6 +43,11 @@ export function buildStepper({ go, show }) {
 
 // A list of the parts that can be switched off, closed until somebody asks for it; under them `saves`, what keeps the
 // picture: [{ name, act }].
+/**
+ * @param {(part: string) => void} toggle
+ * @param {{ name: string, act: () => void }[]} saves
+ * @param {() => void} switchLetters
+ */
 export function buildCovers(toggle, saves, switchLetters) {
   const list = html("div.covers-list", { role: "group", "aria-label": "What is shown" });
   const keep = saves.map(({ name, act }) => button(name, act, { class: "save" }));
@@ -52,13 +62,14 @@ export function buildCovers(toggle, saves, switchLetters) {
   const element = html("div.covers", open, list);
   return {
     element,
+    /** @param {Model} model */
     update({ payloadRows, ...next }) {
       const parts = partsOf({ ...next, rows: payloadRows });
       hide(element, parts.length === 0);
       if (changed(list, JSON.stringify(parts)))
         list.replaceChildren(...parts.map((each) => switchOf(each, toggle)), letters, ...keep);
-      for (const each of list.querySelectorAll("[data-part]"))
-        set(each, "aria-pressed", !next.covered.has(each.dataset.part));
+      for (const each of all(list, "[data-part]"))
+        set(each, "aria-pressed", !next.covered.has(String(each.dataset.part)));
       hide(letters, next.letters === undefined); // the host has no such switch
       set(letters, "aria-pressed", next.letters !== false);
       flag(open, { some: next.covered.size > 0 });
@@ -66,6 +77,7 @@ export function buildCovers(toggle, saves, switchLetters) {
   };
 }
 
+/** @param {ReturnType<typeof partsOf>[number]} part @param {(part: string) => void} toggle */
 function switchOf({ part, key, name }, toggle) {
   return button([name, html("kbd", key)], () => toggle(part), { "data-part": part, title: `key ${key}` });
 }

@@ -3,13 +3,18 @@
 
 import { changed, flag, html, mark, setProperty, setText } from "../dom.js";
 
+/** @import { Model, Row } from "../types.js" */
+
 const WIDE = 16; // characters of a label that always fit
 const SHORT = 7; // characters of a tag that fit into every column
 
+/** @param {Model} model */
 export function buildStrips(model) {
   const element = html("div.strips", { role: "group", "aria-label": "The tags each decoder chooses" });
+  /** @type {ReturnType<typeof buildRow>[]} */
   let rows = [];
   // Rows come and go with the edits; the rest of the stage, and the focus in it, must survive that.
+  /** @param {Model} next */
   const fit = (next) => {
     if (rows.length === next.rows.length && rows.every((row, i) => row.id === next.rows[i].id)) return;
     rows = next.rows.map((row) => buildRow(next, row.id));
@@ -18,6 +23,7 @@ export function buildStrips(model) {
   fit(model);
   return {
     element,
+    /** @param {Model} next */
     update(next) {
       fit(next);
       rows.forEach((row, i) => drawRow(next, next.rows[i], row));
@@ -25,12 +31,14 @@ export function buildStrips(model) {
   };
 }
 
+/** @param {Model} model @param {string} id */
 function buildRow(model, id) {
   const label = html("div.label");
   const cells = model.words.map((_, t) => html("div.tag", { "data-t": t, tabindex: -1 }));
   return { id, label, cells, element: html("div.row.strip", label, cells) };
 }
 
+/** @param {Model} model @param {Row} row @param {ReturnType<typeof buildRow>} row */
 function drawRow(model, row, { label, cells, element }) {
   if (!model.sees(row.id)) cover(label);
   else if (row.columns) drawColumns(label, row.columns);
@@ -47,6 +55,7 @@ function drawRow(model, row, { label, cells, element }) {
 }
 
 // Takes away what a cell or a label says.
+/** @param {HTMLElement} cell */
 function cover(cell) {
   if (!changed(cell, null)) return;
   cell.replaceChildren();
@@ -54,6 +63,7 @@ function cover(cell) {
   flag(cell, { later: true, columns: false, plain: false, bar: false, differs: false, was: false, fault: false });
 }
 
+/** @param {HTMLElement} label @param {string} text */
 function drawLabel(label, text) {
   if (!changed(label, text)) return;
   setText(label, text);
@@ -61,24 +71,33 @@ function drawLabel(label, text) {
   mark(label, "title", text.length > WIDE && text);
 }
 
+/**
+ * @param {Model} model
+ * @param {Row} row
+ * @param {HTMLElement} cell
+ * @param {number} t
+ * @param {number | undefined} expected
+ */
 function drawTag({ tags, colours }, row, cell, t, expected) {
   const k = row.tags ? row.tags[t] : null;
   const differs = k !== null && expected !== undefined && expected !== k;
-  const [text, title, share, trained] = [row.texts, row.titles, row.shares, row.trained].map((list) => list?.[t]);
+  const [text, title] = [row.texts?.[t], row.titles?.[t]];
+  const [share, trained] = [row.shares?.[t], row.trained?.[t]];
   const fault = Boolean(row.faults?.includes(t));
   if (!changed(cell, k, text, title, share, trained, fault, differs)) return;
-  setText(cell, row.texts ? text : k === null ? "–" : tags[k]);
+  setText(cell, text ?? (k === null ? "–" : tags[k]));
   setProperty(cell, "--tag", k === null ? "transparent" : colours[k]);
-  const was = row.trained && k !== null && trained !== k ? tags[trained] : null;
+  const was = trained !== undefined && k !== null && trained !== k ? tags[trained] : null;
   flag(cell, { later: false, plain: Boolean(row.texts), bar: Boolean(row.shares), differs, was, fault });
   const long = k !== null && !row.texts && tags[k].length > SHORT ? tags[k] : null; // may not fit
   mark(cell, "title", title || [long, was && `trained: ${was}`].filter(Boolean).join(", ") || null);
-  if (!row.shares) return;
+  if (share === undefined) return;
   setProperty(cell, "--share", `${Math.round(100 * Math.min(1, Math.abs(share)))}%`);
   flag(cell, { negative: share < 0 });
 }
 
 // Numbers side by side where other rows have their label.
+/** @param {HTMLElement} label @param {string[]} texts */
 export function drawColumns(label, texts) {
   if (!changed(label, ...texts)) return;
   label.replaceChildren(...texts.map((text) => html("span", text)));

@@ -1,9 +1,11 @@
 // Two panels of exact terms: why a tag lost, word by word, and where one weight tips the best path.
 
-import { changed, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
+import { changed, childrenOf, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
 import { weight } from "../model.js";
 import { clamp, score, signed } from "../numbers.js";
 import { drawTick } from "./ghosts.js";
+
+/** @import { Model, Piece } from "../types.js" */
 
 const MARGIN = 1.2; // nats shown beyond the outermost mark of a ruler
 const REACH = 6; // breakpoints farther than this from the value and the trained one are only named
@@ -13,6 +15,7 @@ const APART = 48; // between the middles of two numbers under the ruler
 const SEEN = 5e-3; // terms below this are not written
 
 // The gap between two paths: a bar per word for the emission, and one for the step into it.
+/** @param {Model} model */
 export function buildTerms(model) {
   const title = html("div.side-title");
   const head = html("div.term.term-head", html("span"), html("span", "transition"), html("span", "emission"));
@@ -23,7 +26,9 @@ export function buildTerms(model) {
   const foot = html("div.side-note");
   return {
     element: html("section.side-panel.terms", { "aria-live": "polite" }, title, head, rows, foot),
+    /** @param {Model} model */
     update({ terms }) {
+      if (!terms) return;
       setText(title, terms.title);
       setText(foot, terms.foot);
       const columns = [terms.transitions, terms.emissions];
@@ -31,17 +36,20 @@ export function buildTerms(model) {
       const before = [transitionsBefore, emissionsBefore];
       const largest = Math.max(0.01, ...[...columns, ...before].flat().map(Math.abs));
       rows.forEach((row, t) => {
-        [...row.children].slice(1).forEach((bar, i) => drawBar(bar, columns[i][t] ?? 0, largest, before[i][t] ?? null));
+        childrenOf(row)
+          .slice(1)
+          .forEach((bar, i) => drawBar(bar, columns[i][t] ?? 0, largest, before[i][t] ?? null));
         hide(row, ![...columns, ...before].some((values) => Math.abs(values[t]) >= SEEN));
       });
     },
   };
 }
 
+/** @param {HTMLElement} bar @param {number} value @param {number} largest @param {number | null} trained */
 function drawBar(bar, value, largest, trained) {
   const moved = trained !== null && Math.abs(trained - value) >= SEEN;
   drawTick(bar, moved ? 0.5 + trained / largest / 2 : null, `trained ${moved ? score(trained, 6) : ""}`);
-  setText(bar.firstChild, Math.abs(value) < SEEN ? "" : signed(value));
+  setText(bar.children[0], Math.abs(value) < SEEN ? "" : signed(value));
   setProperty(bar, "--length", `${(50 * Math.abs(value)) / largest}%`);
   flag(bar, { negative: value < 0 });
   set(bar, "title", score(value, 6));
@@ -62,6 +70,7 @@ export function buildRuler() {
   const element = html("section.side-panel.ruler", { "data-ruler": "" }, title, picture, note);
   return {
     element,
+    /** @param {Model} model */
     update({ ruler, chain, tags, into }) {
       hide(element, !ruler);
       if (!ruler) return;
@@ -69,6 +78,7 @@ export function buildRuler() {
       const now = weight(chain, tags, from, to, into);
       const breaks = ruler.pieces.slice(1).map((piece) => piece.low);
       const { low, high, far } = stretchOf(breaks, [ruler.varies ? NaN : ruler.trained, now].filter(Number.isFinite));
+      /** @param {number} value */
       const x = (value) => (width * (clamp(value, low, high) - low)) / (high - low);
       const before = ruler.varies ? "differently at each step" : score(ruler.trained, 2);
       setText(title, `${from} → ${to} is ${score(now, 2)}, trained ${before}`);
@@ -80,6 +90,7 @@ export function buildRuler() {
       for (const end of ["x1", "x2"]) set(trained, end, x(ruler.trained));
       set(pointer, "transform", `translate(${x(now)})`);
       const here = ruler.pieces.findLast((piece) => piece.low <= now) ?? ruler.pieces[0];
+      /** @param {number[]} values @param {number} digits */
       const list = (values, digits) => values.map((value) => score(value, digits)).join(", ");
       const known = `${ruler.pieces.length} pieces, breakpoints ${list(breaks, 3) || "none"}`;
       set(picture, "aria-label", `${known}; now ${here.label}`);
@@ -91,6 +102,7 @@ export function buildRuler() {
 }
 
 // What the ruler shows: both values and the breakpoints near them; the others are far.
+/** @param {number[]} breaks @param {number[]} centres */
 function stretchOf(breaks, centres) {
   const near = breaks.filter((value) => centres.some((centre) => Math.abs(value - centre) <= REACH));
   const marks = [...near, ...centres];
@@ -99,6 +111,7 @@ function stretchOf(breaks, centres) {
   return { low: Math.min(...shown) - MARGIN, high: Math.max(...shown) + MARGIN, far };
 }
 
+/** @param {Piece} piece @param {number} i @param {(value: number) => number} x */
 function drawPiece({ low, high, label }, i, x) {
   const { height } = RULER;
   const size = { x: x(low), width: Math.max(0, x(high) - x(low)), height };
@@ -106,12 +119,14 @@ function drawPiece({ low, high, label }, i, x) {
 }
 
 // Where a name has room.
+/** @param {Piece} piece @param {(value: number) => number} x */
 function nameOf({ low, high, label }, x) {
   const wide = x(high) - x(low) > 8.5 * label.length;
   return wide ? [svg("text.ruler-label", { x: (x(low) + x(high)) / 2, y: RULER.height / 2 + 5 }, label)] : [];
 }
 
 // Numbers that would touch are left out: the description of the picture has all of them.
+/** @param {number[]} breaks @param {(value: number) => number} x */
 function drawBreaks(breaks, x) {
   const { width, height } = RULER;
   let last = -Infinity;

@@ -1,15 +1,20 @@
 // What a pointer is told by a title, for who comes by keyboard; and for both the step that leads into a node.
 
-import { hide, html, set, setText } from "../dom.js";
+import { closest, hide, html, set, setText, targetOf } from "../dom.js";
 import { START, weight } from "../model.js";
 import { score } from "../numbers.js";
+
+/** @import { Model } from "../types.js" */
 
 const GAP = 6; // pixels between a thing and what is said of it
 
 // `now` gives the model that is drawn.
+/** @param {HTMLElement} root @param {() => Model} now */
 export function buildTips(root, now) {
   const tip = html("div.tip", { "aria-hidden": "true", hidden: "" }); // the same is in labels and titles
+  /** @type {HTMLElement | null} */
   let told = null; // the element of which something is said
+  /** @param {HTMLElement | null} element */
   const say = (element) => {
     const text = element && textOf(now(), element);
     told = text ? element : null;
@@ -20,12 +25,12 @@ export function buildTips(root, now) {
     tip.style.left = `${Math.max(0, Math.min(left, window.innerWidth - tip.offsetWidth - GAP))}px`;
     tip.style.top = `${Math.min(bottom + GAP, window.innerHeight - tip.offsetHeight - GAP)}px`;
   };
-  root.addEventListener("focusin", ({ target }) => say(target.matches(":focus-visible") ? target : null));
+  root.addEventListener("focusin", (event) => say(targetOf(event).matches(":focus-visible") ? targetOf(event) : null));
   root.addEventListener("focusout", () => say(null));
-  root.addEventListener("pointerover", ({ target }) => {
-    const node = target.closest?.("[data-node]");
+  root.addEventListener("pointerover", (event) => {
+    const node = closest(event, "[data-node]");
     if (node) say(node);
-    else if (target.closest?.(".lattice-picture")) say(null);
+    else if (closest(event, ".lattice-picture")) say(null);
   });
   root.addEventListener("pointerleave", () => say(null));
   return {
@@ -37,9 +42,11 @@ export function buildTips(root, now) {
   };
 }
 
+/** @param {Model} model @param {HTMLElement} element */
 function textOf(model, element) {
   if (element.dataset.node) {
-    const into = stepInto(model, ...element.dataset.node.split(",").map(Number));
+    const [t, k] = element.dataset.node.split(",").map(Number);
+    const into = stepInto(model, t, k);
     if (into) set(element, "aria-description", into);
     return [element.getAttribute("aria-label"), into].filter(Boolean).join("\n");
   }
@@ -49,11 +56,12 @@ function textOf(model, element) {
 }
 
 // The edge into a node: where the best prefix comes from, and what that step scores.
+/** @param {Model} model @param {number} t @param {number} k */
 function stepInto({ results, K, words, tags, chain, sees }, t, k) {
   if (!sees("pointers", t)) return null;
   const from = t ? results.backpointers[t * K + k] : null;
   if (from === -1) return "no path leads here";
-  const name = t ? tags[from] : START;
+  const name = from === null ? START : tags[from];
   const said = `best way in: from ${name}${t ? ` at ${t} “${words[t - 1]}”` : ""}`;
   return chain ? `${said}, transition ${score(weight(chain, tags, name, tags[k], t), 2)}` : said;
 }

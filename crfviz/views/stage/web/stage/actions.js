@@ -1,5 +1,6 @@
 // What the reader does beside changing numbers: pointing, walking, asking. Each is a function of the stage.
 
+import { closest } from "../dom.js";
 import { clamp } from "../numbers.js";
 import { stepWithin } from "./compose.js";
 import { switched } from "./covers.js";
@@ -8,14 +9,17 @@ import { KINDS } from "./inputs.js";
 import { tagAt } from "./selection.js";
 import { folds } from "./steps.js";
 
+/** @import { Reading, Span, Stage, StageEvent, Steps, Way } from "../types.js" */
+
 const REST = 250; // milliseconds for which the focus rests on what is asked about
 const CELL_REST = 600; // milliseconds for which a cell is explained before the link names it
 const EXPLAINING = ["cell", "bars"]; // side panels that speak of one cell
 const STEP_REST = 400; // milliseconds until Python hears of the walk
 
 // Moves the walk; Python hears of it when the keys rest. Beyond its ends it `turns` to the page after or before.
+/** @param {Stage} stage @param {number} by @param {boolean} [turns] */
 export function go(stage, by, turns = false) {
-  const { at, of } = stage.model.steps;
+  const { at, of } = /** @type {Steps} */ (stage.model.steps);
   const next = clamp(at + by, 0, of);
   if (next === at) return turns && turn(stage, by > 0 ? "next" : "previous");
   forget(stage, "cell");
@@ -28,37 +32,43 @@ export function go(stage, by, turns = false) {
 }
 
 // Scrolls to what the step has come to.
+/** @param {Stage} stage */
 function showStep({ model, frame, sizes }) {
-  const { column, parts } = model.steps;
+  const { column, parts } = /** @type {Steps} */ (model.steps);
   if (column === null) return frame.bringPartsIntoSight(parts, model);
   frame.bringIntoSight(column, sizes);
   frame.bringRowIntoSight([column, model.cell[1]], sizes);
 }
 
 // What the nodes of the lattice say, where the walk leaves a choice.
+/** @param {Stage} stage @param {string} nodes */
 export function showOnNodes(stage, nodes) {
   forget(stage, "step");
   stage.emit([stepEvent(stage.payload, stage.chosen.step), view("nodes", nodes)], { nodes });
 }
 
 // Gives each tag a row of its own, or those without mass one together.
+/** @param {Stage} stage @param {boolean} unfolded */
 export function unfold(stage, unfolded) {
   stage.emit([view("folded", unfolded ? "no" : "yes")], { unfolded });
 }
 
 // Covers a part of the page, or uncovers it.
+/** @param {Stage} stage @param {string} part */
 export function switchPart(stage, part) {
   const covered = switched(stage.chosen.covered, part);
   stage.emit([{ kind: "cover", parts: covered }], { covered });
 }
 
 // Switches keys of one letter off, or on again: the page has more of them than this picture.
+/** @param {Stage} stage */
 export function switchLetters(stage) {
   stage.payload.letters = !stage.payload.letters; // from the next key on
   stage.emit([view("no_letters", stage.payload.letters ? "0" : "1")]);
 }
 
 // The page before or after; a key pressed twice turns one page. A step that waits goes along: there may be none.
+/** @param {Stage} stage @param {Way} way */
 function turn(stage, way) {
   if (stage.beyond(way) || stage.outbox.unanswered.some(({ kind }) => kind === "page")) return;
   const step = stage.timers.step ? [stepEvent(stage.payload, stage.chosen.step)] : [];
@@ -67,6 +77,7 @@ function turn(stage, way) {
 }
 
 // From the chosen cell to the one so many words on, and so many rows down.
+/** @param {Stage} stage @param {number} words @param {number} rows */
 export function move(stage, words, rows) {
   const { cell, order, T } = stage.model;
   const [t, k] = cell;
@@ -78,6 +89,7 @@ export function move(stage, words, rows) {
 }
 
 // Tells Python which place the page shall speak of; the keyboard's focus has to rest there.
+/** @param {Stage} stage @param {number} t @param {number} k @param {number} [milliseconds] */
 export function ask(stage, t, k, milliseconds = 0) {
   forget(stage, "ask");
   const { asks, asked } = stage.payload;
@@ -86,6 +98,7 @@ export function ask(stage, t, k, milliseconds = 0) {
 }
 
 // Asks for the ruler of the cell that the focus rests on; null: it rests on none.
+/** @param {Stage} stage @param {string | undefined} cell */
 export function askWeight(stage, cell) {
   forget(stage, "weight");
   if (weightAsked(stage, cell).length === 0) return;
@@ -96,32 +109,38 @@ export function askWeight(stage, cell) {
 }
 
 // Asks for an entity.
+/** @param {Stage} stage @param {Span} span */
 export function askEntity(stage, [label, first, last]) {
   stage.emit([view("entity", `${first} ${last} ${label}`)]);
 }
 
 // The matrix shows the step into word t.
+/** @param {Stage} stage @param {number} t */
 export function stepInto(stage, t) {
   stage.refresh({ into: stepWithin(stage.payload, t) });
 }
 
 // The strength of the CRF, while its slider moves and when it is `done`; `clear` drops every edit before.
+/** @param {Stage} stage @param {number} value @param {boolean} done @param {boolean} [clear] */
 export function setStrength(stage, value, done, clear = false) {
+  /** @type {StageEvent} */
   const event = { kind: "strength", value };
   if (done) stage.emit(clear ? [{ kind: "reset" }, event] : [event], { preview: null });
   else stage.schedule({ preview: event });
 }
 
+/** @param {Stage} stage @param {Partial<Reading>} how */
 export function readAs(stage, how) {
   stage.reselect({ reading: { ...stage.chosen.reading, ...how } });
   if (how.kind) stage.emit([view("panel", how.kind)]);
 }
 
 // A node of the lattice is pointed at; t is null when it no longer is.
+/** @param {Stage} stage @param {number | null} t @param {number | null} k @param {string} kind */
 export function pointAtNode(stage, t, k, kind) {
   const { asks, panels } = stage.payload;
   const clicked = kind === "click";
-  if (t === null) return stage.reselect({ survivor: null });
+  if (t === null || k === null) return stage.reselect({ survivor: null });
   if (clicked && asks) return ask(stage, t, k);
   if (!clicked && panels.side === "cell") return stage.reselect({ survivor: [t, k] });
   if (clicked && panels.side === "matrix") stepInto(stage, t);
@@ -129,8 +148,9 @@ export function pointAtNode(stage, t, k, kind) {
 }
 
 // A cell over or under the words is pointed at.
+/** @param {Stage} stage @param {Event} event */
 export function pointAtCell(stage, event) {
-  const { t: word, k: tag, table } = event.target.closest?.("[data-t]")?.dataset ?? {};
+  const { t: word, k: tag, table } = closest(event, "[data-t]")?.dataset ?? {};
   if (word === undefined) return;
   const { model, chosen } = stage;
   const { side } = stage.payload.panels;
@@ -142,16 +162,18 @@ export function pointAtCell(stage, event) {
   if (side === "bars" && String(chosen.cell) !== String([t, k])) select(stage, t, k);
   if (side !== "cell" || over || !tag) return;
   select(stage, t, k);
-  if (table in KINDS && chosen.reading.kind !== table) readAs(stage, { kind: table });
+  if (table && table in KINDS && chosen.reading.kind !== table) readAs(stage, { kind: table });
 }
 
 // What waits under this name is not done.
+/** @param {Stage} stage @param {string} name */
 export function forget({ timers }, name) {
   clearTimeout(timers[name]?.timer);
   timers[name] = null;
 }
 
 // The page is about to be left: a step that waits is told now, the rest is dropped. Returns whether one was told.
+/** @param {Stage} stage */
 export function leave(stage) {
   const { step } = stage.timers;
   for (const name of Object.keys(stage.timers)) forget(stage, name);
@@ -159,13 +181,15 @@ export function leave(stage) {
   return Boolean(step);
 }
 
+/** @param {Stage} stage @param {number} t @param {number} k */
 function select(stage, t, k) {
   stage.reselect({ cell: [t, k], survivor: [t, k] });
   const { panels, tags, chosen } = stage.payload;
-  if (!EXPLAINING.includes(panels.side) || String(chosen) === String([t, k])) return forget(stage, "cell");
+  if (!EXPLAINING.includes(panels.side ?? "") || String(chosen) === String([t, k])) return forget(stage, "cell");
   later(stage, "cell", CELL_REST, () => stage.emit([view("chosen", `${t} ${tags[k]}`)]));
 }
 
+/** @param {Stage} stage @param {string} name @param {number} milliseconds @param {() => void} act */
 function later(stage, name, milliseconds, act) {
   forget(stage, name);
   const timer = setTimeout(() => {

@@ -6,6 +6,8 @@ import { solve } from "../recursions.js";
 import { allCovered } from "./covers.js";
 import { folds } from "./steps.js";
 
+/** @import { Chain, Chosen, Composed, Decoded, Edits, Path, StageEvent } from "../types.js" */
+
 // Events that change numbers: those whose outcome is drawn before Python answers, and those that it alone can work out.
 export const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);
 const PYTHONS = new Set(["undo", "redo", "constrained"]);
@@ -13,30 +15,51 @@ const PYTHONS = new Set(["undo", "redo", "constrained"]);
 // `events` are those that wait for an answer, `chosen` is the reader's { preview, message, unfolded, into, covered },
 // where the preview is an event under the hand and `unfolded` is null where the page decides; `before` holds the tags
 // that were shown.
+/**
+ * @param {Decoded} payload
+ * @param {{ events: StageEvent[], chosen: Chosen, before?: Set<number> }} now
+ * @returns {Composed}
+ */
 export function compose(payload, { events, chosen, before }) {
-  const unseen = [...events, chosen.preview].filter((event) => LIVE.has(event?.kind));
+  const unseen = [...events, ...(chosen.preview ? [chosen.preview] : [])].filter((event) => LIVE.has(event.kind));
   const live = unseen.length > 0;
   const edits = unseen.reduce((known, event) => withEvent(known, event, payload), payload.edits);
-  const model = { ...payload, edits, live, message: chosen.message, into: stepWithin(payload, chosen.into) };
-  model.waiting = live || events.some((event) => PYTHONS.has(event.kind));
-  model.chain = payload.trained && applyEdits(payload, edits);
-  if (live) Object.assign(model, resultsOf(payload, model.chain));
-  model.covered = allCovered(chosen.covered);
-  model.unfolded = chosen.unfolded ?? !folds(payload, chosen.step);
-  model.shown = model.unfolded ? new Set(payload.tags.keys()) : foldedTags(model, { live, chosen, before });
-  model.order = [...model.shown].sort((a, b) => a - b);
-  model.payloadRows = model.rows;
-  model.rows = model.rows.filter(({ id }) => !model.covered.has(id));
-  return model;
+  const chain = payload.trained && applyEdits(payload, edits);
+  const covered = allCovered(chosen.covered);
+  const model = {
+    ...payload,
+    ...(live ? resultsOf(payload, chain) : {}),
+    edits,
+    live,
+    chain,
+    covered,
+    message: chosen.message,
+    into: stepWithin(payload, chosen.into),
+    waiting: live || events.some((event) => PYTHONS.has(event.kind)),
+    unfolded: chosen.unfolded ?? !folds(payload, chosen.step),
+  };
+  const shown = model.unfolded ? new Set(payload.tags.keys()) : foldedTags(model, { live, chosen, before });
+  return {
+    ...model,
+    shown,
+    order: [...shown].sort((a, b) => a - b),
+    payloadRows: model.rows,
+    rows: model.rows.filter(({ id }) => !covered.has(id)),
+  };
 }
 
 // Tag ids that are drawn: under the hand those from before, so that no row and no cell moves until it lets go.
+/**
+ * @param {Parameters<typeof shownTags>[0]} model
+ * @param {{ live: boolean, chosen: Chosen, before?: Set<number> }} now
+ */
 function foldedTags(model, { live, chosen, before }) {
   if (chosen.preview && before) return before;
   return shownTags(model, live ? before : undefined);
 }
 
 // What must be the same for a redraw to be enough; anything else builds the stage anew.
+/** @param {Decoded} payload */
 export function shapeOf({ words, tags, panels, tables, walk }) {
   return JSON.stringify([
     words,
@@ -48,16 +71,18 @@ export function shapeOf({ words, tags, panels, tables, walk }) {
 }
 
 // The word into which the matrix shows the step, within the sentence.
+/** @param {{ T: number }} payload @param {number} t */
 export function stepWithin({ T }, t) {
   return clamp(t, 1, T - 1);
 }
 
 // What the browser computes itself while Python has not answered yet; the ghost is what Python said last.
+/** @param {Decoded} payload @param {Chain} chain */
 function resultsOf(payload, chain) {
   const { ghost } = payload;
   const solved = solve(chain);
   const rows = payload.rows.map((row) => {
-    const tags = solved.rows[row.id];
+    const tags = /** @type {Record<string, Path>} */ (solved.rows)[row.id];
     return tags === undefined ? row : { ...row, tags, trained: row.trained ?? (ghost ? null : row.tags) };
   });
   const { path, marginals } = payload.results;
@@ -66,15 +91,17 @@ function resultsOf(payload, chain) {
 }
 
 // `edits` after one more event, without changing `edits`.
+/** @param {Edits} edits @param {StageEvent} event @param {{ tags: string[] }} payload */
 export function withEvent(edits, event, { tags }) {
   if (event.kind === "reset") return { transitions: new Map(), emissions: new Map(), strength: 1 };
   if (event.kind === "strength") return { ...edits, strength: event.value };
+  if (event.kind !== "restore" && event.kind !== "transition" && event.kind !== "emission") return edits;
   const [name, key] =
     "position" in event
-      ? ["emissions", `${event.position},${tags.indexOf(event.tag)}`]
-      : ["transitions", `${event.from},${event.to}`];
+      ? /** @type {const} */ (["emissions", `${event.position},${tags.indexOf(event.tag)}`])
+      : /** @type {const} */ (["transitions", `${event.from},${event.to}`]);
   const cells = new Map(edits[name]);
   if (event.kind === "restore") cells.delete(key);
-  else cells.set(key, event.score ?? -Infinity);
+  else if ("score" in event) cells.set(key, event.score ?? -Infinity);
   return { ...edits, [name]: cells };
 }

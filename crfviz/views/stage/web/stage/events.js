@@ -3,31 +3,38 @@
 import { END, START, weight } from "../model.js";
 import { precise, preciseProbability, readProbability, readScore } from "../numbers.js";
 
+/** @import { CellHooks, Decoded, Model, Stage, StageEvent } from "../types.js" */
+
 // Asks for something of the page by its name in the link.
+/** @param {string} name @param {string} value @returns {StageEvent} */
 export function view(name, value) {
   return { kind: "view", name, value };
 }
 
 // Where the walk stands; 0 where the page would open by itself.
+/** @param {Decoded} payload @param {number} step @returns {StageEvent & { kind: "step" }} */
 export function stepEvent({ walk }, step) {
-  return { kind: "step", value: step === walk.opens ? 0 : step || "start" };
+  return { kind: "step", value: step === walk?.opens ? 0 : step || "start" };
 }
 
 // What the page shall speak of: word t as tag k.
+/** @param {Decoded} payload @param {number} t @param {number} k @returns {StageEvent} */
 export function asking({ asks, tags }, t, k) {
   return asks === "right" ? { kind: "right", position: t, tag: tags[k] } : view(asks, `${t} ${tags[k]}`);
 }
 
 // Asks for the ruler of a cell of the matrix; nothing where it is there, or asked for.
+/** @param {Stage} stage @param {string | undefined} cell */
 export function weightAsked({ payload, outbox }, cell) {
   const weight = cell?.replace(",", " ");
   if (payload.panels.side !== "matrix" || !weight || weight === payload.ruler?.weight.join(" ")) return [];
-  const asked = outbox.unanswered.findLast(({ kind, name }) => kind === "view" && name === "weight");
-  return asked?.value === weight ? [] : [view("weight", weight)];
+  const asked = outbox.unanswered.findLast((event) => event.kind === "view" && event.name === "weight");
+  return asked?.kind === "view" && asked.value === weight ? [] : [view("weight", weight)];
 }
 
 // What makeEditable wants to know of a cell; it may have a weight of the matrix ("from,to") or a score of a word.
 // `stage` takes events and what else the reader does; see lifecycle.js.
+/** @param {Stage} stage @returns {CellHooks} */
 export function cellHooks(stage) {
   return {
     value: (cell) => numberAt(stage.model, cell, "chain"),
@@ -45,23 +52,28 @@ export function cellHooks(stage) {
   };
 }
 
+/** @param {Model} model @param {HTMLElement} cell @param {"chain" | "trained"} chain */
 function numberAt(model, cell, chain) {
   const { t, k, cell: names } = cell.dataset;
-  if (names) return weight(model[chain], model.tags, ...names.split(","), model.into);
-  return model[chain].emissions[t * model.K + Number(k)];
+  if (!names) return model[chain].emissions[Number(t) * model.K + Number(k)];
+  const [from, to] = names.split(",");
+  return weight(model[chain], model.tags, from, to, model.into);
 }
 
 // The event that sets a cell to `value`; back at the trained value (or null) it is a restore.
+/** @param {Model} model @param {HTMLElement} cell @param {number | null} value @returns {StageEvent} */
 function eventOf(model, cell, value) {
   const [from, to] = (cell.dataset.cell ?? "").split(",");
   const many = model.perStep && to && from !== START && to !== END; // it holds at every step, and they differ
   const plain = value === null || (!many && value === numberAt(model, cell, "trained"));
-  const place = to ? { from, to } : { position: Number(cell.dataset.t), tag: model.tags[cell.dataset.k] };
-  if (plain) return { kind: "restore", ...place };
-  return { kind: to ? "transition" : "emission", ...place, score: value === -Infinity ? null : value };
+  const score = value === -Infinity ? null : value;
+  if (to) return plain ? { kind: "restore", from, to } : { kind: "transition", from, to, score };
+  const place = { position: Number(cell.dataset.t), tag: model.tags[Number(cell.dataset.k)] };
+  return plain ? { kind: "restore", ...place } : { kind: "emission", ...place, score };
 }
 
+/** @param {Model} model @param {HTMLElement} cell */
 function isProbability(model, cell) {
   if (cell.dataset.cell) return model.display === "probability";
-  return model.tables.find((table) => table.name === cell.dataset.table).kind !== "score";
+  return model.tables.find((table) => table.name === cell.dataset.table)?.kind !== "score";
 }

@@ -1,6 +1,6 @@
 // The stage's parts and where they stand: built once per shape, then written and drawn over and over.
 
-import { button, changed, flag, hide, html, present, setProperty, setText } from "../dom.js";
+import { all, button, changed, flag, focusedIn, hide, html, present, setProperty, setText, targetOf } from "../dom.js";
 import { hasNoKeys, readWithArrows } from "../keyboard.js";
 import { FEW_TAGS } from "../model.js";
 import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
@@ -14,7 +14,7 @@ import { buildCovers, buildStepper } from "../parts/stepper.js";
 import { buildStrips, drawColumns } from "../parts/strips.js";
 import { buildRuler, buildTerms } from "../parts/terms.js";
 import { buildTips } from "../parts/tips.js";
-import { printPicture, savePng, saveSvg } from "../saving.js";
+import { printPicture, savePng, saveSvg } from "../svg_export.js";
 import {
   askEntity,
   askWeight,
@@ -36,18 +36,23 @@ import { cellHooks } from "./events.js";
 import { buildInputs } from "./inputs.js";
 import { identityLine, linesOf, widthIn } from "./texts.js";
 
+/** @import { Cell, Model, Part, Side, Sizes, Stage } from "../types.js" */
+
 const FILE = "crfviz"; // name of a saved picture
 const NOTE_MARGINS = 10; // pixels; what the style sheet says, as the next ones
 const NOTE = { padding: 14, close: 8, sides: 24, line: 19.95, letters: 15.96 };
 
+/** @param {Stage} stage */
 export function buildFrame(stage) {
   const { model, root } = stage;
   const { panels } = model;
   const heads = model.words.map((word, t) =>
     html("div.word", { dir: "auto", title: word, tabindex: -1, "data-t": t }, html("span", word)),
   );
+  /** @type {Record<string, Part>} */
   const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
-  const side = SIDES[panels.side]?.(stage) ?? [];
+  const side = panels.side ? SIDES[panels.side](stage) : [];
+  /** @type {Part[]} */
   const stepper = model.walk?.phases.length
     ? [buildStepper({ go: (by) => go(stage, by), show: (nodes) => showOnNodes(stage, nodes) })]
     : [];
@@ -111,6 +116,7 @@ export function buildFrame(stage) {
   };
   return {
     // What is said around the picture.
+    /** @param {Model} next */
     write(next) {
       const folded = next.K - next.shown.size;
       const problem = panels.side === "matrix" ? null : next.message; // else it stands under the matrix
@@ -128,6 +134,7 @@ export function buildFrame(stage) {
       flag(legend, { problem: Boolean(problem) });
       flag(body, { tall: next.heading.length > 0 });
     },
+    /** @param {Model} next */
     update(next) {
       for (const part of parts) part.update(next);
       if (changed(body, Boolean(next.ruler))) keepFocusInSight(root); // a ruler takes room from the matrix
@@ -150,19 +157,24 @@ export function buildFrame(stage) {
       const padding = root.hasAttribute("data-close") ? NOTE.close : NOTE.padding;
       return NOTE_MARGINS + Math.round(padding + unit * NOTE.line * lines);
     },
-    focusNode: (t, k) => rows.lattice?.focus(t, k),
+    /** @param {number} t @param {number} k */
+    focusNode: (t, k) => rows.lattice?.focus?.(t, k),
     // The words that are not scrolled away: while something is being dragged, the others can wait.
+    /** @param {number} T @param {Sizes} sizes */
     columnsInSight(T, { column }) {
       const { scrollLeft, clientWidth } = scroller;
       const to = Math.min(T, Math.ceil((scrollLeft + clientWidth) / column));
       return { from: Math.floor(scrollLeft / column), to };
     },
     // Of a sentence that was scrolled: what stands in the middle, in words, and puts it there again.
+    /** @param {Sizes} sizes */
     middle: ({ column, seen }) => (scroller.scrollLeft > 0 ? scroller.scrollLeft / column + seen / 2 : null),
+    /** @param {number | null} words @param {Sizes} sizes */
     putIntoTheMiddle(words, { column, seen }) {
       if (words !== null) scroller.scrollTo({ left: (words - seen / 2) * column });
     },
     // Scrolls a long sentence so that word t is in the middle, if it is not in sight; gives whether it is then.
+    /** @param {number} t @param {Sizes} sizes */
     bringIntoSight(t, { column, lengths }) {
       const [left, room] = [t * column, scroller.clientWidth - lengths.label];
       const inSight = () => left >= scroller.scrollLeft && left + column <= scroller.scrollLeft + room;
@@ -171,23 +183,25 @@ export function buildFrame(stage) {
     },
     // The same where the rows scroll under the words: for the cell that is explained, the row of tag k in the
     // lattice, or the cell that a table frames at word t; and for the rows of tags that a step uncovered.
+    /** @param {Cell} cell @param {Sizes} sizes */
     bringRowIntoSight([t, k], { row, rowOf, flags }) {
       const lattice = rows.lattice?.element.hidden ? undefined : rows.lattice?.element;
-      const cells = scroller.querySelectorAll(`[data-chosen], [data-outlined][data-t="${t}"]`);
-      const shown = [...cells].find((cell) => cell.offsetParent && (!lattice || cell.matches("[data-chosen]")));
+      const cells = all(scroller, `[data-chosen], [data-outlined][data-t="${t}"]`);
+      const shown = cells.find((cell) => cell.offsetParent && (!lattice || cell.matches("[data-chosen]")));
       if (!flags.framed || !(shown ?? lattice)) return true;
       const middle = () =>
         shown
           ? shown.getBoundingClientRect().top + row / 2
-          : lattice.getBoundingClientRect().top + (rowOf[k] + 0.5) * row;
+          : /** @type {HTMLElement} */ (lattice).getBoundingClientRect().top + (rowOf[k] + 0.5) * row;
       const [top, bottom] = edges();
       if (middle() < top + row || middle() > bottom - row) scroller.scrollBy({ top: middle() - (top + bottom) / 2 });
       return getComputedStyle(scroller).maxHeight !== "none"; // the style sheet has come
     },
+    /** @param {string[]} parts @param {Model} next */
     bringPartsIntoSight(parts, next) {
       const strips = [...(rows.strips?.element.children ?? [])].filter((_, i) => parts.includes(next.rows[i].id));
       if (!next.sizes.flags.framed || strips.length === 0) return;
-      const [first, last] = [strips[0], strips.at(-1)].map((strip) => strip.getBoundingClientRect());
+      const [first, last] = [strips[0], strips[strips.length - 1]].map((strip) => strip.getBoundingClientRect());
       const [top, bottom] = edges();
       if (first.top < top || last.bottom > bottom)
         scroller.scrollBy({ top: Math.min(first.top - top, last.bottom - bottom) });
@@ -195,33 +209,41 @@ export function buildFrame(stage) {
   };
 }
 
+/** @param {string} panel @param {Stage} stage @param {HTMLElement[]} heads */
 function buildRows(panel, stage, heads) {
   const { model } = stage;
   if (panel === "strips") return buildStrips(model);
-  if (panel === "lattice") return buildLattice(model, (...point) => pointAtNode(stage, ...point));
+  if (panel === "lattice") return buildLattice(model, (t, k, kind) => pointAtNode(stage, t, k, kind));
   if (panel in GRAPH) return buildGraph(model, panel);
   if (panel === "spans") return buildSpans(model, heads, (span) => askEntity(stage, span));
   return buildTable(model, panel);
 }
 
 // The panels beside the words, or under them, by the payload's name for them.
+/** @type {Record<Side, (stage: Stage) => Part[]>} */
 const SIDES = {
+  /** @param {Stage} stage */
   cell: (stage) => [
     buildInputs(
       stage.model,
       (how) => readAs(stage, how),
-      (...by) => move(stage, ...by),
+      (words, rows) => move(stage, words, rows),
     ),
   ],
+  /** @param {Stage} stage */
   terms: ({ model }) => [buildTerms(model)],
+  /** @param {Stage} stage */
   entity: (stage) => [buildEntity(stage.model, (span) => askEntity(stage, span))],
+  /** @param {Stage} stage */
   bars: ({ model }) => [buildBars(model)],
+  /** @param {Stage} stage */
   gradient: (stage) => [matrixOf(stage), named("gradient", buildGradient(stage.model))],
+  /** @param {Stage} stage */
   matrix: (stage) => [
     named("weights", matrixOf(stage)),
     buildRuler(),
     buildControls({
-      strength: (...how) => setStrength(stage, ...how),
+      strength: (value, done, clear) => setStrength(stage, value, done, clear),
       preset: (kind) => stage.emit([{ kind }]),
       constrained: () => stage.emit([{ kind: "constrained", value: !stage.payload.constrained }]),
     }),
@@ -229,10 +251,12 @@ const SIDES = {
 };
 
 // A panel that is a part of walks.
+/** @param {string} name @param {Part} panel */
 function named(name, panel) {
   const content = html("div", panel.element);
   return {
     element: content,
+    /** @param {Model} next */
     update(next) {
       present(panel.element, next.sees(name));
       panel.update(next);
@@ -240,43 +264,49 @@ function named(name, panel) {
   };
 }
 
+/** @param {Stage} stage */
 function matrixOf(stage) {
   return buildMatrix(stage.model, (by) => stepInto(stage, stage.model.into + by));
 }
 
+/** @param {Part[]} parts */
 function captioned([matrix, gradient]) {
-  const parts = [
-    ["weights (nats)", matrix],
-    ["observed − expected counts: the gradient of log p(right tags)", gradient],
+  const weights = "weights (nats)";
+  const counts = "observed − expected counts: the gradient of log p(right tags)";
+  return [
+    html("section", html("div.caption", weights), matrix.element),
+    html("section", html("div.caption", counts), gradient.element),
   ];
-  return parts.map(([title, part]) => html("section", html("div.caption", title), part.element));
 }
 
 // Numbers that can be changed and numbers that can be read, with the keys and the pointer.
+/** @param {Stage} stage @param {HTMLElement} root */
 function listen(stage, root) {
-  for (const matrix of root.querySelectorAll(".matrix")) {
+  for (const matrix of all(root, ".matrix")) {
     makeEditable(matrix, "[data-cell]", cellHooks(stage));
-    matrix.addEventListener("focusin", (event) => askWeight(stage, event.target.dataset?.cell));
+    matrix.addEventListener("focusin", (event) => askWeight(stage, targetOf(event).dataset?.cell));
     // Without this, a question would overtake a click on a link.
     matrix.addEventListener("focusout", () => forget(stage, "weight"));
   }
-  for (const table of root.querySelectorAll(".heat")) {
+  for (const table of all(root, ".heat")) {
     if (table.querySelector("[data-table=emissions]")) makeEditable(table, "[data-table]", cellHooks(stage));
     else readWithArrows(table, "[data-table]");
   }
-  for (const words of root.querySelectorAll(".scroller")) readWithArrows(words, ".word, .tag");
-  for (const bars of root.querySelectorAll(".terms")) readWithArrows(bars, ".term-bar");
-  for (const bars of root.querySelectorAll(".bars")) readWithArrows(bars, ".bar-number");
-  for (const rows of root.querySelectorAll(".entity-rows")) readWithArrows(rows, ".entity-row");
-  for (const matrix of root.querySelectorAll(".below .matrix")) readWithArrows(matrix, "[data-weight]");
+  for (const words of all(root, ".scroller")) readWithArrows(words, ".word, .tag");
+  for (const bars of all(root, ".terms")) readWithArrows(bars, ".term-bar");
+  for (const bars of all(root, ".bars")) readWithArrows(bars, ".bar-number");
+  for (const rows of all(root, ".entity-rows")) readWithArrows(rows, ".entity-row");
+  for (const matrix of all(root, ".below .matrix")) readWithArrows(matrix, "[data-weight]");
 }
 
 // Of a matrix that scrolls: the cell with the keyboard's focus.
+/** @param {HTMLElement} root */
 function keepFocusInSight(root) {
-  const focused = root.getRootNode().activeElement;
+  const focused = focusedIn(root);
   if (focused?.matches("[data-framed] [data-cell]")) focused.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
+/** @param {Part[]} parts */
 function elements(parts) {
   return parts.map((part) => part.element);
 }

@@ -4,7 +4,11 @@ import { button, flag, hide, html, mark, present, set, setProperty, setText } fr
 import { marginalText, percent, score } from "../numbers.js";
 import { leastTie, logSumExp, transition } from "../recursions.js";
 
+/** @import { Input, Model, Reading, Tables } from "../types.js" */
+
+/** @type {Record<string, string>} */
 export const KINDS = { best: "Viterbi", alpha: "α", beta: "β", marginals: "p" };
+/** @type {Record<string, string[]>} */
 const HEADS = {
   best: ["from", "before", "transition", "emission", "sum"],
   alpha: ["from", "α before", "transition", "emission", "sum"],
@@ -13,6 +17,7 @@ const HEADS = {
   message: ["from", "α before", "emission", "transition", "sum"],
   z: ["tag", "α at the end", "END", "", "sum"],
 };
+/** @type {Record<string, string>} */
 const FORMULAS = {
   best: "max over the tags before: best + transition + emission",
   alpha: "log Σ exp over the tags before: α + transition + emission",
@@ -22,6 +27,7 @@ const FORMULAS = {
   z: "log Z = log Σ exp over the last tags: α + END",
 };
 
+/** @type {[string, string, [number, number]][]} */
 const MOVES = [
   ["◀", "the word before", [-1, 0]],
   ["▶", "the word after", [1, 0]],
@@ -29,8 +35,11 @@ const MOVES = [
   ["▼", "the tag below", [0, 1]],
 ];
 
+/** @typedef {Pick<Model, "chain" | "results" | "T" | "K" | "messages">} Chained */
+
 // Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest
 // first. `tag` is null for START and END.
+/** @param {Chained} model @param {string} kind @param {number} t @param {number} k @returns {Input[]} */
 export function inputsOf(model, kind, t, k) {
   const { chain, results, T, K } = model;
   if (kind === "marginals") return [];
@@ -51,15 +60,18 @@ export function inputsOf(model, kind, t, k) {
     const sum = chain.start[k] + emission;
     return [{ tag: null, name: "START", parts: [null, chain.start[k], emission], sum }];
   }
-  return ranked(K, (j) => [results[kind][(t - 1) * K + j], transition(chain, t, j, k), emission]);
+  const before = kind === "best" ? results.best : results.alpha;
+  return ranked(K, (j) => [before[(t - 1) * K + j], transition(chain, t, j, k), emission]);
 }
 
 // Whether α is what a word passes on to the next, the emission at that one left out.
+/** @param {Pick<Model, "messages">} model @param {string} kind */
 function isMessage({ messages }, kind) {
   return messages && kind === "alpha";
 }
 
 // What arrives at word t as tag k, before its emission.
+/** @param {Chained} model @param {number} t @param {number} k */
 export function messageInto({ chain, results, K }, t, k) {
   const emission = chain.emissions[t * K + k];
   if (t === 0) return chain.start[k];
@@ -68,15 +80,17 @@ export function messageInto({ chain, results, K }, t, k) {
   return logSumExp(before);
 }
 
+/** @param {number} K @param {(tag: number) => Input["parts"]} parts */
 function ranked(K, parts) {
   const rows = Array.from({ length: K }, (_, tag) => {
     const terms = parts(tag);
-    return { tag, parts: terms, sum: terms[0] + terms[1] + terms[2] };
+    return { tag, parts: terms, sum: Number(terms[0]) + Number(terms[1]) + Number(terms[2]) };
   });
   return rows.sort((a, b) => (b.sum === a.sum ? a.tag - b.tag : b.sum - a.sum));
 }
 
 // The sum over paths at temperature 1, the best path alone at 0, and everything between: τ log Σ exp(x / τ).
+/** @param {number[]} sums @param {number} temperature */
 export function combine(sums, temperature) {
   const largest = Math.max(...sums);
   if (temperature === 0 || largest === -Infinity) return largest;
@@ -84,6 +98,7 @@ export function combine(sums, temperature) {
 }
 
 // How much each input counts at that temperature; the shares sum to 1.
+/** @param {number[]} sums @param {number} temperature */
 export function sharesOf(sums, temperature) {
   const total = combine(sums, temperature);
   if (total === -Infinity) return sums.map(() => 0);
@@ -92,18 +107,21 @@ export function sharesOf(sums, temperature) {
 }
 
 // The neighbours that light up for a cell: { t, shares by tag }, or null.
+/** @param {Chained} model @param {Reading} reading @param {number} t @param {number} k */
 export function litOf(model, { kind, temperature }, t, k) {
   const inputs = inputsOf(model, kind, t, k);
   if (kind === "z" || inputs.length === 0 || inputs[0].tag === null) return null;
   const sums = inputs.map((input) => input.sum);
   const shares = sharesOf(sums, kind === "best" ? 0 : temperature);
-  const byTag = new Map(inputs.map((input, i) => [input.tag, shares[i]]));
+  const byTag = new Map(inputs.map((input, i) => [Number(input.tag), shares[i]]));
   return { t: kind === "beta" ? t + 1 : t - 1, table: kind, shares: byTag };
 }
 
 // [t, from, to] of every predecessor that ties with the drawn backpointer.
+/** @param {Chained} model */
 export function tiesOf(model) {
   const { T, K, results } = model;
+  /** @type {Model["ties"]} */
   const ties = [];
   for (let t = 1; t < T; t++) {
     for (let k = 0; k < K; k++) {
@@ -111,13 +129,18 @@ export function tiesOf(model) {
       if (rows[0].sum === -Infinity) continue;
       const drawn = results.backpointers[t * K + k];
       const level = rows.filter(({ tag, sum }) => sum >= leastTie(rows[0].sum) && tag !== drawn);
-      ties.push(...level.map(({ tag }) => [t, tag, k]));
+      for (const { tag } of level) ties.push([t, Number(tag), k]);
     }
   }
   return ties;
 }
 
 // `read` gets { kind } or { temperature }, `move` so many words and rows: cells in low rows are small to click at.
+/**
+ * @param {Model} model
+ * @param {(how: Partial<Reading>) => void} read
+ * @param {(words: number, rows: number) => void} move
+ */
 export function buildInputs(model, read, move) {
   const spans = () => HEADS.best.map(() => html("span"));
   const title = html("div.side-title");
@@ -143,9 +166,10 @@ export function buildInputs(model, read, move) {
   const content = html("div", parts);
   return {
     element: html("section.side-panel.candidates", { "aria-live": "polite" }, content),
+    /** @param {Model} next */
     update(next) {
       mark(list, "tabindex", next.sizes?.flags.framed ? 0 : null); // for those who scroll by keys
-      present(content, next.open("cell") && (!next.walking || next.steps.at > 0));
+      present(content, next.open("cell") && (!next.walking || Number(next.steps?.at) > 0));
       const [t, k] = next.cell;
       const { kind, temperature } = next.reading;
       const inputs = inputsOf(next, kind, t, k);
@@ -168,59 +192,66 @@ export function buildInputs(model, read, move) {
       hide(more, listed === inputs.length);
       setText(more, `… and ${inputs.length - listed} lower ones`);
       hide(morph, kind === "best" || inputs.length < 2);
-      if (slider.value !== String(temperature)) slider.value = temperature;
+      if (slider.value !== String(temperature)) slider.value = String(temperature);
       setText(values, valuesText(next, sums) + trainedText(next, kind, t * next.K + k));
       setText(foot, kind === "best" ? verdict(next, t, inputs) : "");
     },
   };
 }
 
+/** @param {Model} model @param {HTMLElement} row @param {Input | undefined} input @param {number} share */
 function drawInput({ cell: [t, k], reading: { kind }, tags, colours, results, K }, row, input, share) {
   hide(row, !input);
   if (!input) return;
   setProperty(row, "--tag", input.tag === null ? "currentColor" : colours[input.tag]);
   setProperty(row, "--share", kind === "best" ? "0%" : percent(share, 1));
   const parts = input.parts.map((part) => (part === null ? "" : score(part, 2)));
-  const name = input.name ?? tags[input.tag];
+  const name = input.tag === null ? String(input.name) : tags[input.tag];
   setTexts(row, [name, ...parts, score(input.sum, 2)]);
-  set(row.firstChild, "title", name);
+  set(row.children[0], "title", name);
   flag(row, { winner: kind === "best" && (t === 0 || input.tag === results.backpointers[t * K + k]) });
   set(row, "title", `${(100 * share).toFixed(2)} % of the sum`);
 }
 
+/** @param {HTMLElement} row @param {string[]} texts */
 function setTexts(row, texts) {
   texts.forEach((text, i) => setText(row.children[i], text));
 }
 
+/** @param {Model} model @param {string} form */
 function titleOf({ words, tags, T, cell: [t, k] }, form) {
   if (form === "z") return "Z";
   if (form !== "message") return `${tags[k]} at “${words[t]}”`;
   return t === T - 1 ? `“${words[t]}”` : `“${words[t]}” to ${tags[k]} at “${words[t + 1]}”`;
 }
 
+/** @param {Model} model @param {number[]} sums */
 function valuesText(model, sums) {
   const { kind, temperature } = model.reading;
   const [t, k] = model.cell;
   if (sums.length === 0 && isMessage(model, kind)) return "The last word passes nothing on: here Z is read.";
   if (kind === "marginals") return marginalText(model, t, k);
   if (kind === "best") return `best(${t + 1}, ${model.tags[k]}) = ${score(model.results.best[t * model.K + k], 4)}`;
+  /** @param {number} warmth */
   const at = (warmth) => score(combine(sums, warmth), 4);
   const between = temperature > 0 && temperature < 1 ? `  ·  τ = ${temperature.toFixed(2)}: ${at(temperature)}` : "";
   return `log Σ exp = ${at(1)}  ·  max = ${at(0)}${between}`;
 }
 
 // What the cell said before the edits.
+/** @param {Model} model @param {string} kind @param {number} i */
 function trainedText(model, kind, i) {
-  const before = isMessage(model, kind) ? undefined : model.ghost?.[kind]?.[i];
+  const before = isMessage(model, kind) ? undefined : model.ghost?.[/** @type {keyof Tables} */ (kind)]?.[i];
   if (before === undefined) return "";
   return `\ntrained ${kind === "marginals" ? before.toPrecision(6) : score(before, 4)}`;
 }
 
+/** @param {Model} model @param {number} t @param {Input[]} inputs */
 function verdict(model, t, [first, second]) {
   if (t === 0) return "The first word has no backpointer: start + emission.";
   if (!second) return "";
   if (first.sum === -Infinity) return "Every way into this tag is forbidden.";
-  const [winner, runnerUp] = [model.tags[first.tag], model.tags[second.tag]];
+  const [winner, runnerUp] = [first, second].map(({ tag }) => model.tags[Number(tag)]);
   if (second.sum >= leastTie(first.sum))
     return `${winner} and ${runnerUp} tie: the lower tag id keeps the backpointer.`;
   if (second.sum === -Infinity) return `${winner} is the only way into this tag.`;

@@ -1,11 +1,14 @@
 // What the keys of a page do to its stage, beside those in cells that can be changed.
 
-import { ARROWS } from "../keyboard.js";
+import { ARROWS, source } from "../keyboard.js";
 import { leaveKeyOf } from "../slide.js";
 import { ask, go, move, switchPart } from "./actions.js";
 import { partOfKey } from "./covers.js";
 
+/** @import { Hands, Stage } from "../types.js" */
+
 const PAGES = { PageDown: 1, PageUp: -1 };
+/** @type {Record<string, number>} */
 const STEPS = { ...PAGES, ArrowRight: 1, " ": 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role=combobox]";
 const OPEN = "[role=listbox], [role=menu], [role=dialog], :is([aria-haspopup], [role=combobox])[aria-expanded=true]";
@@ -15,16 +18,17 @@ const READ = ".word, .tag, .term-bar, .bar-number"; // arrows of who came by key
 
 // Steps of a walk, before whatever has the focus: a clicker works wherever that is, except where a text is typed or a
 // list is open. `hands` is what listenToKeys says of the reader.
+/** @param {Stage} stage @param {KeyboardEvent} event @param {Hands} hands */
 export function stepKeyOf(stage, event, { editing, pointed }) {
   const { key } = event;
-  const inside = event.composedPath()[0];
+  const inside = source(event);
   if (!stage.payload?.walk || !(key in STEPS) || hasModifier(event)) return null;
   if (editing || inside.matches?.("[data-editing]") || inside.closest?.(OPEN)) return null;
   const turns = (key in PAGES || key === " ") && !event.repeat;
   const step = () => go(stage, STEPS[key], turns);
   if (key in PAGES) return step;
   if (inside.matches?.(TYPING)) return null;
-  if (key !== " " && !stage.model.steps.of) return null; // a page of one step has other uses for arrows
+  if (key !== " " && !stage.model.steps?.of) return null; // a page of one step has other uses for arrows
   if (!pointed && key in ARROWS && inside.matches?.(READ)) return null;
   const steps = stage.payload.panels.side === "cell"; // where arrows always walked
   if (inside.closest?.(OWN_ARROWS) && !(steps && inside.dataset?.node)) return null;
@@ -32,9 +36,10 @@ export function stepKeyOf(stage, event, { editing, pointed }) {
 }
 
 // What to do for a key, or nothing where it is not meant for this stage.
+/** @param {Stage} stage @param {KeyboardEvent} event */
 export function keysOf(stage, event) {
   const { key } = event;
-  const inside = event.composedPath()[0];
+  const inside = source(event);
   const owner = inside.closest?.("[data-stage]"); // there may be two stages on a page
   if (event.defaultPrevented || (owner && owner !== stage.root) || inside.matches?.(TYPING)) return null;
   if (event.ctrlKey || event.metaKey) return historyKey(stage, event);
@@ -43,29 +48,33 @@ export function keysOf(stage, event) {
   const { panels, asks } = stage.payload;
   const node = inside.dataset?.node?.split(",").map(Number);
   if (panels.side === "cell" && (key === "ArrowUp" || key === "ArrowDown")) return () => move(stage, 0, ARROWS[key][1]);
-  if (node && asks && (key === "Enter" || key === " ")) return () => ask(stage, ...node);
+  if (node && asks && (key === "Enter" || key === " ")) return () => ask(stage, node[0], node[1]);
   if (node && key in ARROWS) return () => focusBeside(stage, node, ARROWS[key]);
   if (stage.payload.letters === false) return null; // the reader switched keys of one letter off
   const part = partOfKey(stage.payload, key);
   return part && (() => switchPart(stage, part));
 }
 
+/** @param {Stage} stage @param {KeyboardEvent} event */
 function historyKey(stage, { key, shiftKey }) {
   const letter = key.toLowerCase();
   if (letter !== "z" && letter !== "y") return null;
   return () => stage.emit([{ kind: letter === "y" || shiftKey ? "redo" : "undo" }]);
 }
 
+/** @param {KeyboardEvent} event */
 function hasModifier({ altKey, ctrlKey, metaKey, shiftKey }) {
   return altKey || ctrlKey || metaKey || shiftKey;
 }
 
 // Whether a control needs the key itself; our own buttons need the space bar only.
+/** @param {Element} control @param {string} key @param {HTMLElement} root */
 function usesKey(control, key, root) {
   if (control.matches?.("button") && root.contains(control)) return key === " ";
   return control.matches?.("button, a, summary, [role=tab], [role=radio], [role=switch], input") ?? false;
 }
 
+/** @param {Stage} stage @param {number[]} node @param {number[]} way */
 function focusBeside({ model, frame }, [t, k], [dx, dy]) {
   frame.focusNode(t + dx, model.order[model.order.indexOf(k) + dy] ?? k);
 }

@@ -5,6 +5,8 @@ import { clamp, score } from "../numbers.js";
 import { cellText } from "../parts/cells.js";
 import { GRAPH } from "../parts/graph.js";
 
+/** @import { Chain, Model, Numbers, Panels, Row, Side, Table } from "../types.js" */
+
 const TEXT = 14; // the least size of a text; what follows holds for texts of this size
 const LARGE = 20; // of a model of few tags
 const LARGE_TAGS = 6;
@@ -39,6 +41,7 @@ const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 62, row: 17.5, label: 70 }; // matrices under the words
 const BETWEEN = 20; // them
+/** @type {Record<string, { around: number, row: number }>} */
 const BESIDE_HEIGHTS = {
   matrix: { around: 190, row: 25.2 },
   cell: { around: 155, row: 18.5 },
@@ -69,10 +72,24 @@ const STACKED = 640; // stages narrower than this have their panel under the wor
 const NARROW = 64; // columns below this are written closer
 const ROOMY = 100; // columns from here on have room for what a tag was
 
+/** @typedef {Omit<Model, "sizes" | "inSight">} Laid */
+/** @typedef {{ below: boolean, stacked: boolean, saved: typeof USUAL }} Saving */
+/**
+ * @typedef {object} Room
+ * @property {number} width
+ * @property {number} height
+ * @property {number} top
+ * @property {number} note
+ * @property {number} scale
+ * @property {number} [digit]
+ * @property {boolean} [shortens]
+ */
+
 // `room`: width and height of the window that the stage may use, its `top` on the page, the height of its `note`, the
 // `scale` of texts, 1 or more, the width of a `digit` in em, and whether the host `shortens` lists to the room they
 // have. Texts of large models have TEXT pixels, and larger windows larger ones. Where even the lowest rows are too many
 // they scroll within a frame, under words that stay, and not the page with its steps.
+/** @param {Laid} model @param {Room} room */
 export function layout(model, room) {
   let [low, sizes] = [STRIP, sizesIn(model, room, { low: STRIP, bar: 0 })];
   for (const lower of [LOW_STRIP, LOWEST_STRIP]) {
@@ -81,6 +98,7 @@ export function layout(model, room) {
   return sizes.flags.framed ? sizesIn(model, room, { low, bar: BAR }) : sizes;
 }
 
+/** @param {Laid} model @param {Room} room @param {{ low: typeof STRIP, bar: number }} lower */
 function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }, { low, bar }) {
   const { T, panels, heading } = model;
   const shown = model.shown.size;
@@ -107,12 +125,14 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
   const every = model.tables.filter(({ name }) => panels.main.includes(name));
   const graphs = panels.main.reduce((sum, name) => sum + (name in GRAPH ? GRAPH[name] + GRAPH_MARGIN : 0), 0);
   const around = AROUND + graphs + aroundWalk(model, { width: width / unit, shortens });
+  /** @param {Table[]} tables */
   const captionsOf = (tables) =>
     tables
       .map(({ label: text }) => CAPTION + LINE * linesOf(text, Math.min(room + label, label + T * column) / unit))
       .reduce((sum, caption) => sum + caption, 0);
   const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - note; // what the page leaves
   const matrices = below ? heightOfMatrices(shown, unitBelow) : 0;
+  /** @param {Table[]} tables */
   const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
   const alone = standsAlone(model, { free: freeBeside(every), tables: every.length, unit });
   const tables = alone ? [] : every;
@@ -167,11 +187,13 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
 }
 
 // The buttons of steps, and the legend, which a lecture does without.
+/** @param {Laid} model @param {{ width: number, shortens?: boolean }} room */
 function aroundWalk({ walk, legend }, { width, shortens }) {
   return (walk?.phases.length ? STEPPER : 0) + (shortens ? 0 : LINE * linesOf(legend, width));
 }
 
 // Of a row of tags, one of plain texts, and all of them.
+/** @param {Laid} model @param {{ low: typeof STRIP, unit: number }} lower */
 function stripHeights({ rows, panels, heading, K }, { low, unit }) {
   const { tags, texts } = panels.side === "entity" ? { ...low, tags: LOW_STRIP.tags } : low;
   const compact = K <= LARGE_TAGS ? [22, 18] : [26, 20]; // large letters have room enough around them
@@ -181,6 +203,7 @@ function stripHeights({ rows, panels, heading, K }, { low, unit }) {
 }
 
 // Whether there is room for the lattice only: while it is stepped through its nodes have the numbers of the tables.
+/** @param {Laid} model @param {{ free: number, tables: number, unit: number }} room */
 function standsAlone({ panels, walking, covered, shown }, { free, tables, unit }) {
   if (!walking || !tables || !panels.main.includes("lattice") || covered.has("lattice")) return false;
   return free < shown.size * (tables + 1) * limits(panels, true, tables, false)[0] * unit;
@@ -188,6 +211,10 @@ function standsAlone({ panels, walking, covered, shown }, { free, tables, unit }
 
 // What stands over matrices is always drawn closer. A lattice and all tables at once are where there is little room for
 // their rows, or for the panel beside them, of which `panelAbove` has to find its place beside the rows.
+/**
+ * @param {Laid} model
+ * @param {Record<"free" | "panelAbove" | "tables" | "unit", number> & { stacked: boolean }} room
+ */
 function savedBy({ panels, walking, shown }, { free, panelAbove, tables, stacked, unit }) {
   if (panels.side === "gradient" && !stacked) return CLOSE_ABOVE;
   if (walking || stacked || tables < 2 || !panels.main.includes("lattice")) return USUAL;
@@ -196,6 +223,11 @@ function savedBy({ panels, walking, shown }, { free, panelAbove, tables, stacked
 }
 
 // What the rows need and the room for them, and that of matrices below: both scroll where they share too little.
+/**
+ * @param {Laid} model
+ * @param {{ row: number, rows: number, drawn: number }} rows
+ * @param {{ free: number, height: number, matrices: number, unit: number }} room
+ */
 function frameOf({ panels }, { row, rows, drawn }, { free, height, matrices, unit }) {
   const needed = row * drawn;
   if (panels.compact && panels.main.includes("lattice")) {
@@ -208,13 +240,15 @@ function frameOf({ panels }, { row, rows, drawn }, { free, height, matrices, uni
 }
 
 // What a panel beside the words needs, at the least size of texts.
+/** @param {Side | null} side @param {Laid} model @param {boolean | undefined} shortens */
 function heightBeside(side, { K, shown }, shortens) {
-  const { around, row } = BESIDE_HEIGHTS[side] ?? { around: 0, row: 0 };
+  const { around, row } = (side && BESIDE_HEIGHTS[side]) ?? { around: 0, row: 0 };
   if (side === "cell" && shortens) return around;
   return around + row * (side === "matrix" ? shown.size + 1 : K);
 }
 
 // How many of what goes into a cell its panel has room for.
+/** @param {{ height: number, inFrame: number, framed: boolean, unit: number }} room */
 function listedIn({ height, inFrame, framed, unit }) {
   const { around, row } = BESIDE_HEIGHTS.cell;
   const room = Math.min(height - unit * (TOPLINE + STEPPER), framed ? inFrame : Infinity);
@@ -222,17 +256,20 @@ function listedIn({ height, inFrame, framed, unit }) {
 }
 
 // The height at which the list of what else could be scrolls; where too little is left the page does.
+/** @param {boolean} stacked @param {number} free @param {number} column */
 function rivalsIn(stacked, free, column) {
   const room = free - ENTITY - (column < ONE_LINE ? SECOND_LINES : 0);
   return stacked || room < LEAST_RIVALS ? EVERY_RIVAL : Math.floor(room);
 }
 
 // Lines of a text, in `width` pixels at the least size.
+/** @param {string} text @param {number} width */
 function linesOf(text, width) {
   return Math.ceil((text.length * LETTER) / width);
 }
 
 // What fits the names of the tags and the numbers, in pixels at the least size of texts.
+/** @param {Laid} model */
 function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   const strips = panels.main.includes("strips") ? rows : [];
   const names = strips.some((row) => row.tags) ? tags : [];
@@ -250,17 +287,20 @@ function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
 }
 
 // How many digits are as wide as a text; a point is half as wide.
+/** @param {string} text */
 function digitsOf(text) {
   return text.length - (text.includes(".") ? 0.5 : 0);
 }
 
 // The longest numbers of a table, as its cells have them.
+/** @param {Table} table @param {Chain} chain */
 function widest(table, chain) {
   if (table.kind === "exponent") return ["0".repeat(LONGEST - 1)]; // such as 1.234e-10
   return extremes(table.values ?? chain.emissions).map((value) => cellText(table, value));
 }
 
 // The least and the largest finite number.
+/** @param {...Numbers} tables */
 function extremes(...tables) {
   let [least, most] = [Infinity, -Infinity];
   for (const table of tables) {
@@ -273,25 +313,33 @@ function extremes(...tables) {
 
 // Of matrices below the words: where their numbers do not fit side by side they have smaller texts than the page, down
 // to the least.
+/** @param {Record<"width" | "shown" | "unit" | "digit", number>} room */
 function unitOfMatrices({ width, shown, unit, digit }) {
   if (width < STACKED) return unit;
   const needed = BELOW.label + countWidth(digit) * (shown + 1);
   return clamp((width - BETWEEN) / 2 / needed, 1, unit);
 }
 
+/** @param {number} shown @param {number} unit */
 function heightOfMatrices(shown, unit) {
   return unit * BELOW.head + Math.max(unit * BELOW.row, TARGET) * (shown + 1);
 }
 
 // Of a cell with a count, at the least size of texts.
+/** @param {number} digit */
 function countWidth(digit) {
   return Math.max(DIGIT, TEXT * digit) * COUNT_NUMBER + 1;
 }
 
 // Of the matrix: as wide as its numbers, and wider where the words leave it room.
+/**
+ * @param {Laid} model
+ * @param {Record<"width" | "shown" | "unit" | "words" | "digit", number> & { below: boolean }} room
+ */
 function matrixCell({ chain, display, order, K }, { width, shown, below, unit, words, digit }) {
   if (!chain) return 0;
   const [from, to] = [chain.start, chain.end].map((scores) => order.map((k) => scores[k]));
+  /** @param {Float64Array} matrix */
   const shownOf = (matrix) => order.flatMap((j) => order.map((k) => matrix[j * K + k]));
   const transitions = chain.transitions.length > K * K ? chain.transitions : shownOf(chain.transitions);
   const texts = extremes(transitions, from, to).map((value) => score(value));
@@ -306,18 +354,21 @@ function matrixCell({ chain, display, order, K }, { width, shown, below, unit, w
   return Math.floor(clamp(share / (shown + 1), least, 38 * unit));
 }
 
+/** @param {Side | null} side @param {number} shown @param {number} matrix @param {number} unit */
 function panelWidth(side, shown, matrix, unit) {
   if (side === "matrix") return Math.max(LEAST_MATRIX * unit, MATRIX_LABEL * unit + (shown + 1) * matrix);
   return side && side !== "entity" ? PANEL * unit : 0; // an entity's panel stands below
 }
 
 // By the number of letters in the longest label.
+/** @param {Row[]} rows @param {Side | null} side @param {boolean} tight @param {number} unit */
 function labelWidth(rows, side, tight, unit) {
   const letters = Math.max(0, ...rows.map((row) => [row.label, row.value].filter(Boolean).join("  ").length));
   return unit * (tight ? clamp(6 + 7 * letters, 84, 150) : clamp(10 + 7 * letters, side ? 104 : 112, 160));
 }
 
 // Height and number of the lattice's or the tables' rows, and which of them each tag has; folded tags share the last.
+/** @param {Laid} model @param {Record<"free" | "height" | "tables" | "unit", number> & Saving} room */
 function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit, saved, stacked }) {
   const lattice = panels.main.includes("lattice");
   const rows = shown.size + (lattice && shown.size < K ? 1 : 0);
@@ -335,6 +386,7 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
 }
 
 // The least and the usual largest height of a row.
+/** @param {Panels} panels @param {boolean} lattice @param {number} tables @param {boolean} below */
 function limits({ compact }, lattice, tables, below) {
   if (compact) return lattice ? [18, 22] : [19, 21];
   if (lattice) return [below ? 16 : tables ? 17 : 22, 36];

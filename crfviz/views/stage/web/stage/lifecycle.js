@@ -20,6 +20,11 @@ import { layout } from "./layout.js";
 import { selection } from "./selection.js";
 import { widthIn } from "./texts.js";
 
+/** @import {
+ *   Changes, Chosen, Composed, Decoded, Frame, Model, Payload, Send, Sizes, StageEvent, StageOptions, StageOutbox,
+ *   Timer
+ * } from "../types.js" */
+
 const ANSWERED = "crfviz-answered"; // the question over the picture; Python hears of it, too
 const USUAL = 16; // pixels of the page's letters
 const NUMBER = "−0.0"; // in a cell
@@ -27,24 +32,38 @@ const LARGE = { same: 1500, another: 500 }; // nodes of a lattice; those of anot
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
 export class Stage {
+  /** @type {Decoded} */ payload; // absent before the first one
+  /** @type {Model} */ model;
+  /** @type {Frame} */ frame;
+  /** @type {Sizes} */ sizes;
+  /** @type {ReturnType<typeof import("../parts/tips.js").buildTips>} */ tip;
+  /** @type {Record<string, Timer | null>} */ timers = {};
+  /** @type {number | null | undefined} */ scheduled;
+  /** @type {boolean | undefined} */ placed; // whether the word that the link speaks of is in sight
+  width = 0; // pixels, as the next ones
+  top = 0;
+  noteHeight = 0;
+  shortens = false; // whether the host shortens lists to the room they have, as a lecture does
+
   // `send` gets lists of events that are not acknowledged yet; the stage answers the keys that `keys` hears; `beyond`
   // is asked before a page is turned: whether it did something else; `walked` gets each step at once, as an event has
   // it, and null when none is under way.
+  /** @param {HTMLElement} parent @param {Send} send @param {StageOptions} how */
   constructor(parent, send, { keys = parent, beyond = () => false, walked = () => {} } = {}) {
-    Object.assign(this, { beyond, walked });
+    this.beyond = beyond;
+    this.walked = walked;
     this.root = html("div", { "data-stage": "", "data-rev": 0, tabindex: "-1" });
     this.root.style.visibility = "hidden"; // until the style sheet is in force, which says otherwise
     parent.append(this.root);
-    this.outbox = new Outbox(send);
+    this.outbox = /** @type {StageOutbox} */ (new Outbox(send));
     this.told = new Told(this.outbox);
-    this.timers = {};
-    this.noteHeight = 0; // pixels
+    /** @type {Chosen} */
     this.chosen = {
       unfolded: null, // whether every tag has a row of its own; null: as the page decides
       cell: null, // [word, tag] that the side panels speak of
       survivor: null,
       into: 1, // the word into which the matrix shows the step, where each step has its own
-      reading: null, // how the side panel reads the cell: { kind, temperature }
+      reading: { kind: "", temperature: 1 }, // how the side panel reads the cell
       step: 0, // of the walk
       nodes: "", // what the nodes of the lattice say, where the walk leaves a choice
       covered: [], // parts that are switched off
@@ -56,7 +75,9 @@ export class Stage {
       (event) => keysOf(this, event),
       (event, hands) => stepKeyOf(this, event, hands),
     );
-    this.uncover = () => this.payload?.withheld?.length && this.showAll();
+    this.uncover = () => {
+      if (this.payload?.withheld?.length) this.showAll();
+    };
     document.addEventListener(ANSWERED, this.uncover);
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(this.root);
@@ -79,39 +100,42 @@ export class Stage {
   }
 
   // `read` makes tables of numbers of what a host sends; one that has them already says so.
+  /** @param {Payload | Changes | Decoded} data @param {(data: Payload) => Decoded} [read] */
   receive(data, read = decode) {
     try {
-      const payload = this.told.payload(data, read);
+      const payload = this.told.payload(/** @type {Payload | Changes} */ (data), read);
       if (payload) this.take(payload);
     } catch (error) {
       reportError(error); // for the console; who reads the page gets words
-      this.payload = null; // the next one builds the picture anew
+      Object.assign(this, { payload: null }); // the next one builds the picture anew
       this.root.replaceChildren(
         html("div.message", { "data-problem": "true", role: "alert" }, `This picture could not be drawn. ${KEPT}`),
       );
     }
   }
 
+  /** @param {Decoded} payload */
   take(payload) {
     const { chosen, outbox } = this;
     const another = !this.payload || shapeOf(payload) !== shapeOf(this.payload);
     this.payload = payload;
     outbox.acknowledge(payload.ack);
     if (another) forget(this, "step"); // it was one of other words
+    /** @param {...string} kinds */
     const waits = (...kinds) => outbox.unanswered.some((event) => kinds.includes(event.kind));
     if (!this.timers.step && !waits("step", "view"))
       Object.assign(chosen, { step: payload.step, nodes: payload.nodes });
     if (!this.timers.step && !waits("step")) this.walked(null);
     if (!waits("cover")) chosen.covered = payload.covered;
     if (another) Object.assign(chosen, { cell: null, survivor: null, preview: null, message: null });
-    chosen.reading ??= { kind: payload.walk?.phases[0]?.nodes[0] ?? "alpha", temperature: 1 };
+    chosen.reading.kind ||= payload.walk?.phases[0]?.nodes[0] ?? "alpha";
     if (!waits("view")) {
-      chosen.unfolded = { yes: false, no: true }[payload.folding] ?? null;
+      chosen.unfolded = payload.folding ? payload.folding === "no" : null;
       if (payload.panel in KINDS) chosen.reading = { ...chosen.reading, kind: payload.panel };
     }
     if (payload.chosen && !this.timers.cell && !this.timers.step && !waits("step", "view"))
       chosen.cell = payload.chosen;
-    if (another) this.frame = null;
+    if (another) Object.assign(this, { frame: null });
     this.refresh();
     if (another) this.showPlace();
   }
@@ -125,10 +149,9 @@ export class Stage {
   // Scrolls to the word that the link speaks of; before the style sheet has come nothing scrolls.
   showPlace() {
     const { asked, chosen } = this.payload;
-    const place = this.model.walking ? this.model.steps.column : (chosen ?? asked)?.[0];
-    const none = place === null || place === undefined;
+    const place = this.model.walking ? this.model.steps?.column : (chosen ?? asked)?.[0];
     const row = !this.model.walking && chosen ? this.frame.bringRowIntoSight(chosen, this.sizes) : true;
-    this.placed = none || (this.frame.bringIntoSight(place, this.sizes) && row);
+    this.placed = place === null || place === undefined || (this.frame.bringIntoSight(place, this.sizes) && row);
   }
 
   // Draws everything, after `changes` of what the reader chose.
@@ -136,14 +159,14 @@ export class Stage {
     const { payload, outbox } = this;
     const chosen = Object.assign(this.chosen, changes);
     const model = compose(payload, { events: outbox.unanswered, chosen, before: this.model?.shown });
-    select(model, chosen);
-    this.model = model;
+    this.model = select(model, chosen);
     const another = !this.frame;
     this.frame ??= buildFrame(this);
     this.draw(another);
   }
 
   // The same at the next frame of the screen, for what is being dragged.
+  /** @param {Partial<Chosen>} changes */
   schedule(changes) {
     Object.assign(this.chosen, changes);
     this.scheduled ??= requestAnimationFrame(() => {
@@ -153,6 +176,7 @@ export class Stage {
   }
 
   // Draws what follows from what is pointed at; all numbers stay.
+  /** @param {Partial<Chosen>} changes */
   reselect(changes) {
     Object.assign(this.chosen, changes);
     select(this.model, this.chosen);
@@ -166,6 +190,7 @@ export class Stage {
   }
 
   // Each event says of which sentence it speaks, as another one may be on its way here, and which picture is here.
+  /** @param {StageEvent[]} events @param {Partial<Chosen>} [changes] */
   emit(events, changes = {}) {
     const sentence = this.payload?.sentence;
     this.outbox.post(...events.map((event) => ({ sentence, has: this.told.name, ...event })));
@@ -243,13 +268,15 @@ export class Stage {
   }
 }
 
+/** @type {Map<string, number>} */
 const digits = new Map(); // by family of letters
 
 // Of a number with sign and point, for each of its characters, in em: other hosts have wider letters than the app.
+/** @param {string} family */
 function digitWidth(family) {
   if (document.fonts.status !== "loaded") return 0;
   if (!digits.has(family)) digits.set(family, widthIn(`100px ${family}`)(NUMBER) / NUMBER.length / 100);
-  return digits.get(family);
+  return digits.get(family) ?? 0;
 }
 
 // How much larger than usual the page around the stage is written.
@@ -258,7 +285,9 @@ function scale() {
 }
 
 // Adds to the model what follows from what is chosen; a walk takes the cell along.
+/** @param {Composed} model @param {Chosen} chosen */
 function select(model, chosen) {
-  Object.assign(model, selection(model, chosen));
-  if (model.steps?.of) chosen.cell = model.cell;
+  const selected = /** @type {Model} */ (Object.assign(model, selection(model, chosen)));
+  if (selected.steps?.of) chosen.cell = selected.cell;
+  return selected;
 }

@@ -2,11 +2,14 @@
 
 import { score } from "../numbers.js";
 
+/** @import { Chosen, Composed, Decoded, PhaseData, Sight, WalkData } from "../types.js" */
+
 // Where a walk stands, and what is to be seen there, beside what is covered:
 // `steps`: { at, of, text, column, parts, choice }, null without a walk: the steps done and possible, what the last
 // one says, its word, what it uncovers, and what the reader may choose for the nodes to say.
 // `sees(part, t)`: whether a part may be drawn at word t, or at any word.
 // `open(part, t)`: the same, but for the steps: whether no question that waits for its answer keeps it back.
+/** @param {Composed} model @param {Pick<Chosen, "step" | "nodes">} chosen @returns {Sight} */
 export function sightOf(model, { step, nodes }) {
   const { walk, T, covered } = model;
   const open = opening(model);
@@ -14,7 +17,9 @@ export function sightOf(model, { step, nodes }) {
   const of = lengthOf(walk, T);
   const at = Math.max(0, Math.min(step, of));
   const begun = begunBy(walk, T, at);
+  /** @param {string} part */
   const hidden = (part) => covered.has(part) || walk.never.includes(part);
+  /** @param {string} part @param {number} [t] */
   const sees = (part, t) => {
     if (hidden(part) || !open(part, t)) return false;
     if (at === of) return true;
@@ -39,6 +44,7 @@ export function sightOf(model, { step, nodes }) {
   };
 }
 
+/** @param {Pick<Composed, "withheld" | "T">} model @returns {Sight["open"]} */
 function opening({ withheld = [], T }) {
   return (part, t) =>
     !withheld.some(
@@ -48,18 +54,22 @@ function opening({ withheld = [], T }) {
 
 // Whether a row shared by all tags without mass would tell what is to be found out step by step: while steps are left,
 // and on a page that opens before the first of them.
+/** @param {Pick<Decoded, "walk" | "T">} payload @param {number} step */
 export function folds({ walk, T }, step) {
   const of = walk ? lengthOf(walk, T) : 0;
-  return of === 0 || (walk.opens === of && step >= of);
+  return of === 0 || (walk?.opens === of && step >= of);
 }
 
 // Steps of a walk over T words.
+/** @param {Pick<WalkData, "phases">} walk @param {number} T */
 export function lengthOf({ phases }, T) {
   return phases.reduce((sum, { sweep }) => sum + (sweep ? T : 1), 0);
 }
 
 // The phases that have begun after `at` steps, each with the words that it has come to and the newest of them.
+/** @param {WalkData} walk @param {number} T @param {number} at */
 function begunBy({ phases }, T, at) {
+  /** @type {Begun[]} */
   const begun = [];
   let left = at;
   for (const phase of phases) {
@@ -70,22 +80,34 @@ function begunBy({ phases }, T, at) {
   return begun;
 }
 
+/**
+ * @param {number} sweep
+ * @param {number} done
+ * @param {number} T
+ * @returns {{ done: number, from: number, to: number, column: number | null }}
+ */
 function reach(sweep, done, T) {
   if (!sweep) return { done, from: 0, to: T, column: null };
   return sweep > 0 ? { done, from: 0, to: done, column: done - 1 } : { done, from: T - done, to: T, column: T - done };
 }
 
+/** @typedef {PhaseData & ReturnType<typeof reach>} Begun */
+
 // What the newest step says; in braces stand the words of this side: see steps.py.
+/** @param {Composed} model @param {Begun} phase */
 function textOf({ T, words, tags, results }, { text, first, last, sweep, done, column }) {
   const template = (sweep && done === 1 && first) || (sweep && done === T && last) || text;
-  const tag = (t) => tags[results.path?.[t]] ?? "–";
+  /** @param {number} t */
+  const tag = (t) => tags[results.path?.[t] ?? -1] ?? "–";
+  const t = column ?? -1;
+  /** @type {Record<string, string | number>} */
   const known = {
     n: done,
     T,
-    word: words[column],
-    tag: tag(column),
-    after: tag(column + 1),
+    word: words[t],
+    tag: tag(t),
+    after: tag(t + 1),
     z: score(results.logPartition, 4),
   };
-  return template.replaceAll(/\{(\w+)\}/g, (_, name) => known[name]);
+  return template.replaceAll(/\{(\w+)\}/g, (_, name) => String(known[name]));
 }

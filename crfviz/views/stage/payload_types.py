@@ -1,0 +1,313 @@
+"""The format that Python sends and the stage's JavaScript reads, declared once.
+
+`make types` writes `web/payload.d.ts` from these classes, and a test holds that file and the
+payload of every page to them. Tables travel as base64 of their bytes, so that every bit arrives.
+
+Letters: `T` tokens, `K` tags.
+"""
+
+from typing import Literal, NewType, NotRequired, TypedDict
+
+Floats = NewType("Floats", str)  # base64 of float64, little-endian, in C order
+Integers = NewType("Integers", str)  # base64 of int16, little-endian, in C order
+Indices = NewType("Indices", str)  # base64 of int32, little-endian
+Cell = tuple[int, int]  # position of a word, tag id
+Side = Literal["matrix", "cell", "bars", "terms", "entity", "gradient"]
+
+
+class Panels(TypedDict):
+    """Which parts the picture has."""
+
+    main: list[str]  # "strips", "lattice", "spans", a graph, or a table by its name
+    side: Side | None  # the panel beside the words
+    compact: bool  # rows as low as can be read
+
+
+class StepMatrices(TypedDict):
+    """The cells in which the matrix of a step differs from the common one."""
+
+    cells: Indices  # into (T - 1, K, K)
+    values: Floats
+
+
+class Scores(TypedDict):
+    """The potentials before the edits."""
+
+    emissions: Floats  # (T, K)
+    transitions: Floats  # (K, K), [from, to]
+    steps: StepMatrices | None  # None: all steps share one matrix
+    start: Floats  # (K,)
+    end: Floats  # (K,)
+
+
+class EditList(TypedDict):
+    """What the reader changed."""
+
+    # From and to by name, START and END allowed; None: -inf.
+    transitions: list[tuple[str, str, float | None]]
+    emissions: list[tuple[int, str, float | None]]  # position, tag by name, score
+    strength: float
+
+
+class Results(TypedDict):
+    """The chain as it is now. Messages without tables let the browser compute them."""
+
+    log_partition: float | None  # None: -inf
+    score: float | None  # of the best path; None: no path is allowed
+    path: list[int] | None
+    backpointers: Integers  # (T, K)
+    marginals: NotRequired[Floats]  # (T, K), as the tables below
+    alpha: NotRequired[Floats | None]  # None: no panel needs it
+    beta: NotRequired[Floats | None]
+    best: NotRequired[Floats | None]
+
+
+class TrainedResults(TypedDict):
+    """The chain as trained, while edits are active."""
+
+    path: list[int] | None
+    probability: float
+    log_partition: float | None
+    marginals: NotRequired[Floats]  # absent where the browser computes the tables
+    alpha: NotRequired[Floats]
+    beta: NotRequired[Floats]
+    best: NotRequired[Floats]
+
+
+class RowData(TypedDict):
+    """A row under the words: a tag or a text for each of them."""
+
+    id: str
+    label: str
+    tags: list[int] | None  # None draws dashes
+    value: str
+    texts: NotRequired[list[str]]
+    shares: NotRequired[list[float]]  # bars, from -1 to 1
+    titles: NotRequired[list[str]]
+    columns: NotRequired[list[str]]  # in place of the label
+    faults: NotRequired[list[int]]  # positions whose tag may not follow
+    trained: NotRequired[list[int]]  # tag ids before the edits
+    against: NotRequired[str]  # id of the row to compare with
+
+
+class TableData(TypedDict):
+    """Numbers in a column per word and a row per tag."""
+
+    name: str
+    label: str
+    values: Floats | None  # (T, K); None: the chain's own emissions
+    scale: float
+    digits: int
+    kind: str  # "score", "probability", "exponent", "change" or "signed"
+    editable: bool
+    outlined: list[int] | None  # T tag ids
+    frames: NotRequired[str]  # id of the row whose tags are framed
+    trained: NotRequired[Floats]
+
+
+class TermsData(TypedDict):
+    """The gap between two paths, word by word, in nats."""
+
+    title: str
+    emissions: list[float]  # T
+    transitions: list[float]  # T + 1: start first, end last
+    foot: str
+    trained: tuple[list[float], list[float]] | None  # emissions and transitions before the edits
+
+
+class RulerPiece(TypedDict):
+    """An interval of one weight with the same best path."""
+
+    low: float | None  # None: -inf
+    high: float | None  # None: inf
+    label: str
+
+
+class RulerData(TypedDict):
+    """The values of one weight, in pieces with the same best path."""
+
+    weight: tuple[str, str]
+    trained: float | None  # None: -inf, or different at each step
+    varies: bool
+    pieces: list[RulerPiece]
+
+
+class ChipData(TypedDict):
+    """An entity on the best path."""
+
+    label: str
+    first: int
+    last: int
+    probability: float
+
+
+class HypothesisData(TypedDict):
+    """What may be at the words of the chosen entity."""
+
+    text: str
+    relation: str
+    probability: float
+    trained: float | None
+    span: tuple[str, int, int] | None
+
+
+class ShortcutData(TypedDict):
+    """A number that is often shown instead of the exact probability."""
+
+    name: str
+    value: float
+    error: float
+
+
+class EntityData(TypedDict):
+    """One entity, its exact probability, its rivals and shortcuts."""
+
+    types: list[str]
+    on_path: list[ChipData]
+    label: str
+    first: int
+    last: int
+    title: str
+    probability: float
+    trained: float | None
+    hypotheses: list[HypothesisData]
+    total: float
+    shortcuts: list[ShortcutData]
+    note: str
+
+
+class PileData(TypedDict):
+    """How often samples use each tag and each move."""
+
+    drawn: int
+    newest: list[int] | None
+    uses: Integers  # (T, K)
+    moves: Integers  # rows of step, from, to, count; only those with a count
+
+
+class FloatCounts(TypedDict):
+    """A real number for each weight of the CRF layer."""
+
+    transitions: Floats
+    start: Floats
+    end: Floats
+
+
+class IntegerCounts(TypedDict):
+    """A whole number for each weight of the CRF layer."""
+
+    transitions: Integers
+    start: Integers
+    end: Integers
+
+
+class GradientData(TypedDict):
+    """How often the right path uses each weight, and its difference from the expectation."""
+
+    observed: IntegerCounts
+    difference: FloatCounts
+
+
+class PhaseData(TypedDict):
+    """Steps of one kind; see `steps.Phase`."""
+
+    text: str
+    parts: list[str]
+    sweep: int  # 1, -1, or 0 for a single step
+    nodes: list[str]
+    first: str
+    last: str
+
+
+class WalkData(TypedDict):
+    """The steps of a picture; see `steps.Walk`."""
+
+    phases: list[PhaseData]
+    start: str
+    never: list[str]
+    opens: int  # the step at which the page opens
+
+
+class Payload(TypedDict):
+    """One picture on the stage."""
+
+    ack: int  # the highest event number that has been applied
+    words: list[str]
+    tags: list[str]
+    colours: list[str]  # of the tags
+    panels: Panels
+    trained: Scores | None  # None: nothing here changes a score
+    edits: EditList
+    results: Results
+    ghost: TrainedResults | None  # None: nothing is edited
+    rows: list[RowData]
+    tables: list[TableData]
+    display: str  # of the matrix: "score" or "probability"
+    probabilistic: bool
+    margin: float | None  # nats between the two best paths
+    pins: list[tuple[int, str]]
+    terms: TermsData | None
+    ruler: RulerData | None
+    marks: list[tuple[float, str]]  # strengths at which the best path flips
+    messages: bool  # whether α is what a word passes on
+    entity: EntityData | None
+    heading: list[str]
+    pile: PileData | None
+    gradient: GradientData | None
+    asked: Cell | None
+    constrained: bool | None  # None: the tagger has no hard constraints to switch
+    walk: WalkData
+    step: int
+    nodes: str
+    covered: list[str]
+    withheld: list[tuple[str, int, int]]  # part, from a word up to before another
+    chosen: Cell | None
+    panel: str
+    folding: str  # "yes", "no", or "" as the page decides
+    title: str | None
+    reference: str
+    contrast: str
+    note: str
+    legend: str
+    hint: str
+    asks: str  # option that a chosen cell goes to; "right" marks a right tag
+    # As a page of the app sends it; with `since` it has only the fields that changed.
+    sentence: NotRequired[str]
+    letters: NotRequired[bool]  # whether keys of one letter act
+    whole: NotRequired[str]  # name of this complete picture
+    since: NotRequired[str]  # name of the complete picture that these are changes of
+
+
+class ChoiceData(TypedDict):
+    """Something a key of the labeller can mean."""
+
+    name: str
+    key: str
+    colour: str
+
+
+class LabellerPayload(TypedDict):
+    """One sentence in front of an annotator."""
+
+    item: int
+    revision: int
+    state: str
+    bio: bool
+    choices: list[ChoiceData]
+    words: list[str]
+    gaps: list[str]
+    tags: list[str]
+    sure: list[float]
+    pinned: list[int]
+    doubtful: list[int]
+    ranked: list[list[tuple[int, float]]]  # by word: number of the choice, probability
+    changed: dict[str, str]
+    gold: list[str] | None
+    ack: int
+    note: str
+    problem: str
+    held: bool  # whether it waits in the browser, to be sent again
+    reason: str
+    place: str
+    probabilistic: bool
+    letters: bool

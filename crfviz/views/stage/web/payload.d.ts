@@ -1,0 +1,279 @@
+// Written by `make types` from crfviz/views/stage/payload_types.py: do not edit.
+
+export type Floats = string;
+export type Integers = string;
+export type Indices = string;
+export type Cell = [number, number];
+export type Side = "matrix" | "cell" | "bars" | "terms" | "entity" | "gradient";
+
+// Which parts the picture has.
+export interface Panels {
+  main: string[]; // "strips", "lattice", "spans", a graph, or a table by its name
+  side: Side | null; // the panel beside the words
+  compact: boolean; // rows as low as can be read
+}
+
+// The cells in which the matrix of a step differs from the common one.
+export interface StepMatrices {
+  cells: Indices; // into (T - 1, K, K)
+  values: Floats;
+}
+
+// The potentials before the edits.
+export interface Scores {
+  emissions: Floats; // (T, K)
+  transitions: Floats; // (K, K), [from, to]
+  steps: StepMatrices | null; // null: all steps share one matrix
+  start: Floats; // (K,)
+  end: Floats; // (K,)
+}
+
+// What the reader changed.
+export interface EditList {
+  transitions: ([string, string, number | null])[];
+  emissions: ([number, string, number | null])[]; // position, tag by name, score
+  strength: number;
+}
+
+// The chain as it is now. Messages without tables let the browser compute them.
+export interface Results {
+  log_partition: number | null; // null: -inf
+  score: number | null; // of the best path; null: no path is allowed
+  path: number[] | null;
+  backpointers: Integers; // (T, K)
+  marginals?: Floats; // (T, K), as the tables below
+  alpha?: Floats | null; // null: no panel needs it
+  beta?: Floats | null;
+  best?: Floats | null;
+}
+
+// The chain as trained, while edits are active.
+export interface TrainedResults {
+  path: number[] | null;
+  probability: number;
+  log_partition: number | null;
+  marginals?: Floats; // absent where the browser computes the tables
+  alpha?: Floats;
+  beta?: Floats;
+  best?: Floats;
+}
+
+// A row under the words: a tag or a text for each of them.
+export interface RowData {
+  id: string;
+  label: string;
+  tags: number[] | null; // None draws dashes
+  value: string;
+  texts?: string[];
+  shares?: number[]; // bars, from -1 to 1
+  titles?: string[];
+  columns?: string[]; // in place of the label
+  faults?: number[]; // positions whose tag may not follow
+  trained?: number[]; // tag ids before the edits
+  against?: string; // id of the row to compare with
+}
+
+// Numbers in a column per word and a row per tag.
+export interface TableData {
+  name: string;
+  label: string;
+  values: Floats | null; // (T, K); null: the chain's own emissions
+  scale: number;
+  digits: number;
+  kind: string; // "score", "probability", "exponent", "change" or "signed"
+  editable: boolean;
+  outlined: number[] | null; // T tag ids
+  frames?: string; // id of the row whose tags are framed
+  trained?: Floats;
+}
+
+// The gap between two paths, word by word, in nats.
+export interface TermsData {
+  title: string;
+  emissions: number[]; // T
+  transitions: number[]; // T + 1: start first, end last
+  foot: string;
+  trained: [number[], number[]] | null; // emissions and transitions before the edits
+}
+
+// An interval of one weight with the same best path.
+export interface RulerPiece {
+  low: number | null; // null: -inf
+  high: number | null; // null: inf
+  label: string;
+}
+
+// The values of one weight, in pieces with the same best path.
+export interface RulerData {
+  weight: [string, string];
+  trained: number | null; // null: -inf, or different at each step
+  varies: boolean;
+  pieces: RulerPiece[];
+}
+
+// An entity on the best path.
+export interface ChipData {
+  label: string;
+  first: number;
+  last: number;
+  probability: number;
+}
+
+// What may be at the words of the chosen entity.
+export interface HypothesisData {
+  text: string;
+  relation: string;
+  probability: number;
+  trained: number | null;
+  span: [string, number, number] | null;
+}
+
+// A number that is often shown instead of the exact probability.
+export interface ShortcutData {
+  name: string;
+  value: number;
+  error: number;
+}
+
+// One entity, its exact probability, its rivals and shortcuts.
+export interface EntityData {
+  types: string[];
+  on_path: ChipData[];
+  label: string;
+  first: number;
+  last: number;
+  title: string;
+  probability: number;
+  trained: number | null;
+  hypotheses: HypothesisData[];
+  total: number;
+  shortcuts: ShortcutData[];
+  note: string;
+}
+
+// How often samples use each tag and each move.
+export interface PileData {
+  drawn: number;
+  newest: number[] | null;
+  uses: Integers; // (T, K)
+  moves: Integers; // rows of step, from, to, count; only those with a count
+}
+
+// A real number for each weight of the CRF layer.
+export interface FloatCounts {
+  transitions: Floats;
+  start: Floats;
+  end: Floats;
+}
+
+// A whole number for each weight of the CRF layer.
+export interface IntegerCounts {
+  transitions: Integers;
+  start: Integers;
+  end: Integers;
+}
+
+// How often the right path uses each weight, and its difference from the expectation.
+export interface GradientData {
+  observed: IntegerCounts;
+  difference: FloatCounts;
+}
+
+// Steps of one kind; see `steps.Phase`.
+export interface PhaseData {
+  text: string;
+  parts: string[];
+  sweep: number; // 1, -1, or 0 for a single step
+  nodes: string[];
+  first: string;
+  last: string;
+}
+
+// The steps of a picture; see `steps.Walk`.
+export interface WalkData {
+  phases: PhaseData[];
+  start: string;
+  never: string[];
+  opens: number; // the step at which the page opens
+}
+
+// One picture on the stage.
+export interface Payload {
+  ack: number; // the highest event number that has been applied
+  words: string[];
+  tags: string[];
+  colours: string[]; // of the tags
+  panels: Panels;
+  trained: Scores | null; // null: nothing here changes a score
+  edits: EditList;
+  results: Results;
+  ghost: TrainedResults | null; // null: nothing is edited
+  rows: RowData[];
+  tables: TableData[];
+  display: string; // of the matrix: "score" or "probability"
+  probabilistic: boolean;
+  margin: number | null; // nats between the two best paths
+  pins: [number, string][];
+  terms: TermsData | null;
+  ruler: RulerData | null;
+  marks: [number, string][]; // strengths at which the best path flips
+  messages: boolean; // whether α is what a word passes on
+  entity: EntityData | null;
+  heading: string[];
+  pile: PileData | null;
+  gradient: GradientData | null;
+  asked: Cell | null;
+  constrained: boolean | null; // null: the tagger has no hard constraints to switch
+  walk: WalkData;
+  step: number;
+  nodes: string;
+  covered: string[];
+  withheld: [string, number, number][]; // part, from a word up to before another
+  chosen: Cell | null;
+  panel: string;
+  folding: string; // "yes", "no", or "" as the page decides
+  title: string | null;
+  reference: string;
+  contrast: string;
+  note: string;
+  legend: string;
+  hint: string;
+  asks: string; // option that a chosen cell goes to; "right" marks a right tag
+  sentence?: string;
+  letters?: boolean; // whether keys of one letter act
+  whole?: string; // name of this complete picture
+  since?: string; // name of the complete picture that these are changes of
+}
+
+// Something a key of the labeller can mean.
+export interface ChoiceData {
+  name: string;
+  key: string;
+  colour: string;
+}
+
+// One sentence in front of an annotator.
+export interface LabellerPayload {
+  item: number;
+  revision: number;
+  state: string;
+  bio: boolean;
+  choices: ChoiceData[];
+  words: string[];
+  gaps: string[];
+  tags: string[];
+  sure: number[];
+  pinned: number[];
+  doubtful: number[];
+  ranked: [number, number][][]; // by word: number of the choice, probability
+  changed: Record<string, string>;
+  gold: string[] | null;
+  ack: number;
+  note: string;
+  problem: string;
+  held: boolean; // whether it waits in the browser, to be sent again
+  reason: string;
+  place: string;
+  probabilistic: boolean;
+  letters: boolean;
+}

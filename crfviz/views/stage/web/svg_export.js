@@ -1,0 +1,336 @@
+// The picture as it is on the screen, as one SVG of its own, and that as PNG or printed. Boxes and words of HTML
+// become shapes and texts at their places, so that programs for drawing and for papers read them; nothing is loaded,
+// no script is in.
+
+import { html, svg } from "./dom.js";
+
+/** @import { Attributes, Point } from "./types.js" */
+
+const LEFT_OUT = ".covers, .fold, .tip, button, input, [hidden]"; // what is there to be pressed
+const GEOMETRY = ["d", "cx", "cy", "r", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform"];
+const MORE = ["text-anchor", "marker-end", "id", "viewBox", "refX", "refY", "orient", "markerWidth", "markerHeight"];
+const PAINT = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-opacity",
+  "opacity",
+  "paint-order",
+];
+const FONT = ["font-family", "font-size", "font-weight"];
+const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
+const SHARP = 2; // pixels of a PNG for one on the screen
+
+// The SVG of an element; everything in it that is not scrolled away.
+/** @param {HTMLElement} root */
+function drawn(root) {
+  const { left, top, width } = root.getBoundingClientRect();
+  const height = root.scrollHeight;
+  const paper = getComputedStyle(root).getPropertyValue("--paper").trim() || "#fff";
+  const size = { width: Math.ceil(width), height: Math.ceil(height) };
+  const picture = svg("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` });
+  picture.append(svg("rect", { width: "100%", height: "100%", fill: plainColour(resolved(root, paper)) }));
+  draw(root, picture, { left, top });
+  return picture;
+}
+
+/** @param {HTMLElement} root */
+function svgOf(root) {
+  return new XMLSerializer().serializeToString(drawn(root));
+}
+
+/** @param {HTMLElement} root @param {string} name */
+export function saveSvg(root, name) {
+  save(new Blob([svgOf(root)], { type: "image/svg+xml" }), `${name}.svg`);
+}
+
+/** @param {HTMLElement} root @param {string} name */
+export async function savePng(root, name) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgOf(root))}`;
+  await image.decode();
+  const canvas = html("canvas", { width: SHARP * image.width, height: SHARP * image.height });
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => blob && save(blob, `${name}.png`), "image/png");
+}
+
+// One sheet of the picture's own size in the browser's dialog, which prints it or writes a PDF.
+/** @param {HTMLElement} root @param {string} name */
+export function printPicture(root, name) {
+  const picture = drawn(root);
+  const frame = html("iframe", {
+    style: "position: fixed; width: 0; height: 0; border: 0",
+    tabindex: -1,
+    "aria-hidden": true,
+  });
+  document.body.append(frame);
+  const contentWindow = /** @type {Window & typeof globalThis} */ (frame.contentWindow);
+  const contentDocument = contentWindow.document;
+  const sheet = new contentWindow.CSSStyleSheet(); // a style element would need leave of the file's policy
+  const size = ["width", "height"].map((side) => `${picture.getAttribute(side)}px`).join(" ");
+  const rest = "body { margin: 0 } svg { display: block } * { print-color-adjust: exact }";
+  sheet.replaceSync(`@page { size: ${size}; margin: 0 } ${rest}`);
+  contentDocument.adoptedStyleSheets = [sheet];
+  contentDocument.title = name;
+  contentDocument.body.append(picture);
+  contentWindow.addEventListener("afterprint", () => frame.remove());
+  contentWindow.print();
+}
+
+/** @param {Blob} blob @param {string} download */
+function save(blob, download) {
+  const href = URL.createObjectURL(blob);
+  html("a", { href, download }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000); // milliseconds until even a slow disk has it
+}
+
+/** @param {HTMLElement} element @param {Element} picture @param {Point} origin */
+function draw(element, picture, origin) {
+  const style = getComputedStyle(element);
+  if (element.matches(LEFT_OUT) || style.display === "none" || style.visibility === "hidden") return;
+  if (element.localName === "svg") {
+    const { left, top } = element.getBoundingClientRect();
+    const place = svg("g", { transform: `translate(${fixed(left - origin.left)} ${fixed(top - origin.top)})` });
+    copy(element, place);
+    picture.append(place);
+    return;
+  }
+  drawBox(element, style, picture, origin);
+  for (const child of element.childNodes) {
+    if (child instanceof Text) drawText(child, style, picture, origin);
+    else if (child instanceof Element) draw(/** @type {HTMLElement} */ (child), picture, origin);
+  }
+  picture.append(...marksOf(element, style, origin));
+}
+
+// Background and border; where the sides differ each is a line.
+/** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Element} picture @param {Point} origin */
+function drawBox(element, style, picture, origin) {
+  const box = element.getBoundingClientRect();
+  const [x, y] = [box.left - origin.left, box.top - origin.top];
+  const widths = SIDES.map((side) => parseFloat(style[`border${side}Width`]));
+  const even = widths.every((width) => width === widths[0]);
+  const filled = !clear(style.backgroundColor);
+  const inset = even ? widths[0] / 2 : 0;
+  const framed = even && widths[0] > 0 && !clear(style.borderTopColor);
+  if (filled || framed) {
+    const rect = { x: x + inset, y: y + inset, width: box.width - 2 * inset, height: box.height - 2 * inset };
+    if (rect.width <= 0 || rect.height <= 0) return;
+    const stroke = framed ? strokeOf(style.borderTopColor, style.borderTopStyle, widths[0]) : {};
+    const fill = filled ? plainColour(style.backgroundColor) : "none";
+    picture.append(
+      svg("rect", { ...rounded(rect), rx: fixed(parseFloat(style.borderTopLeftRadius) || 0), fill, ...stroke }),
+    );
+  }
+  if (even) return;
+  const [right, bottom] = [x + box.width, y + box.height];
+  const ends = [
+    [x, y, right, y],
+    [right, y, right, bottom],
+    [x, bottom, right, bottom],
+    [x, y, x, bottom],
+  ];
+  SIDES.forEach((side, i) => {
+    if (widths[i] === 0 || clear(style[`border${side}Color`])) return;
+    const [x1, y1, x2, y2] = ends[i].map(fixed);
+    const stroke = strokeOf(style[`border${side}Color`], style[`border${side}Style`], widths[i]);
+    picture.append(svg("line", { x1, y1, x2, y2, ...stroke }));
+  });
+}
+
+// Each word at its place; turned texts turn around their middle.
+/** @param {Text} node @param {CSSStyleDeclaration} style @param {Element} picture @param {Point} origin */
+function drawText(node, style, picture, origin) {
+  const range = document.createRange();
+  const parent = /** @type {HTMLElement} */ (node.parentElement);
+  const box = parent.getBoundingClientRect();
+  const turn = turnOf(parent);
+  for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
+    range.setStart(node, index);
+    range.setEnd(node, index + word.length);
+    const { left, top, width, height } = range.getBoundingClientRect();
+    const scrolledAway = style.overflowX === "hidden" && left >= box.right;
+    if (width === 0 || scrolledAway) continue;
+    const [x, y] = [left - origin.left, top - origin.top];
+    const middle = fixed(y + height / 2);
+    const turned = `translate(${fixed(x + width / 2)} ${middle}) ${turn}`;
+    const place = turn ? { "text-anchor": "middle", transform: turned } : { x: fixed(x), y: middle };
+    picture.append(words(word, style, place));
+  }
+}
+
+// The rotation of whatever an element stands in, up to the stage.
+/** @param {HTMLElement} element */
+function turnOf(element) {
+  for (
+    let each = /** @type {HTMLElement | null} */ (element);
+    each && !each.matches("[data-stage]");
+    each = each.parentElement
+  ) {
+    const { transform } = getComputedStyle(each);
+    const found = /^matrix\(([^,]+), ([^,]+), ([^,]+), ([^,]+),/.exec(transform);
+    if (found) return `matrix(${found.slice(1, 5).join(" ")} 0 0)`;
+  }
+  return null;
+}
+
+// The children of a drawing with what the style sheet says of them written out.
+/** @param {Element} from @param {Element} to */
+function copy(from, to) {
+  for (const child of from.childNodes) {
+    if (child instanceof Text) to.append(child.data);
+    if (!(child instanceof Element) || child.matches("[hidden]")) continue;
+    const style = getComputedStyle(child);
+    if (style.display === "none" || style.visibility === "hidden") continue;
+    const own = svg(child.localName, written(child, style));
+    copy(child, own);
+    to.append(own);
+  }
+}
+
+/** @param {Element} element @param {CSSStyleDeclaration} style */
+function written(element, style) {
+  const said = [...GEOMETRY, ...MORE].filter((name) => element.hasAttribute(name));
+  const font = element.closest("text") ? FONT : [];
+  return Object.fromEntries([
+    ...said.map((name) => [name, element.getAttribute(name)]),
+    ...[...PAINT, ...font].map((name) => [name, plainColour(style.getPropertyValue(name))]),
+  ]);
+}
+
+// A colour of a custom property as the browser computes it.
+/** @param {HTMLElement} root @param {string} colour */
+function resolved(root, colour) {
+  const probe = html("i", { style: `color: ${colour}` });
+  root.append(probe);
+  const computed = getComputedStyle(probe).color;
+  probe.remove();
+  return computed;
+}
+
+// Those of an element of HTML, as shapes.
+/** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Point} origin */
+function marksOf(element, style, origin) {
+  const before = pseudo(element, "::before", origin);
+  return [outline(element, style, origin), before, pseudo(element, "::after", origin)].flat();
+}
+
+/** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Point} origin */
+function outline(element, style, origin) {
+  const width = parseFloat(style.outlineWidth);
+  if (style.outlineStyle === "none" || !width || element.matches(":focus-visible")) return [];
+  const { left, top, width: w, height: h } = element.getBoundingClientRect();
+  const out = parseFloat(style.outlineOffset) + width / 2;
+  const box = { x: left - origin.left - out, y: top - origin.top - out, width: w + 2 * out, height: h + 2 * out };
+  const stroke = strokeOf(style.outlineColor, style.outlineStyle, width);
+  return [svg("rect", { ...rounded(box), rx: style.borderTopLeftRadius, fill: "none", ...stroke })];
+}
+
+/** @param {HTMLElement} element @param {string} name @param {Point} origin */
+function pseudo(element, name, origin) {
+  const style = getComputedStyle(element, name);
+  const text = /^"(.*)"$/s.exec(style.content)?.[1];
+  if (text === undefined || style.display === "none") return [];
+  const spot = style.position === "absolute" ? placed(element, style, origin) : beside(element, name, style, origin);
+  if (text === "") return corner(style, spot);
+  const decoration = style.textDecorationLine === "none" ? {} : { "text-decoration": style.textDecorationLine };
+  return [words(text, style, { x: fixed(spot.x), y: fixed(spot.middle), "text-anchor": spot.anchor, ...decoration })];
+}
+
+// Where the style sheet puts it.
+/** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Point} origin */
+function placed(element, style, origin) {
+  const box = element.getBoundingClientRect();
+  const [x, y] = [box.left - origin.left, box.top - origin.top];
+  const [left, top, height] = [style.left, style.top, style.height].map(parseFloat);
+  return {
+    x: x + element.clientLeft + left,
+    y: y + element.clientTop + top,
+    middle: y + top + height / 2,
+    anchor: "start",
+  };
+}
+
+// Before the first word of the element, or behind the last.
+/** @param {HTMLElement} element @param {string} name @param {CSSStyleDeclaration} style @param {Point} origin */
+function beside(element, name, style, origin) {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  const { left, right, top, height } = range.getBoundingClientRect();
+  const first = name === "::before";
+  const x = first ? left - parseFloat(style.marginRight) : right + parseFloat(style.marginLeft);
+  return {
+    x: x - origin.left,
+    y: top - origin.top,
+    middle: top - origin.top + height / 2,
+    anchor: first ? "end" : "start",
+  };
+}
+
+// A box of nothing but borders: triangles that meet in its middle.
+/** @param {CSSStyleDeclaration} style @param {{ x: number, y: number }} spot */
+function corner(style, { x, y }) {
+  const [above, right, below, left] = SIDES.map((side) => parseFloat(style[`border${side}Width`]));
+  const [width, height] = [left + right, above + below];
+  const corners = [
+    [0, 0],
+    [width, 0],
+    [width, height],
+    [0, height],
+  ];
+  return SIDES.flatMap((side, i) => {
+    const colour = style[`border${side}Color`];
+    if (clear(colour) || !width) return [];
+    const points = [corners[i], corners[(i + 1) % 4], [left, above]].map(
+      (at) => `${fixed(x + at[0])},${fixed(y + at[1])}`,
+    );
+    return [svg("polygon", { points: points.join(" "), fill: plainColour(colour) })];
+  });
+}
+
+/** @param {Record<string, number>} box */
+function rounded(box) {
+  return Object.fromEntries(Object.entries(box).map(([name, value]) => [name, fixed(value)]));
+}
+
+// A text in the letters of a style; `place` says where, by the middle of the line.
+/** @param {string} text @param {CSSStyleDeclaration} style @param {Attributes} place */
+function words(text, style, place) {
+  const font = Object.fromEntries(FONT.map((name) => [name, style.getPropertyValue(name)]));
+  const fill = plainColour(style.color);
+  const element = svg("text", { "dominant-baseline": "central", ...place, ...font, fill });
+  element.textContent = text;
+  return element;
+}
+
+/** @type {Record<string, number[]>} */
+const DASHES = { dashed: [3, 2], dotted: [1, 1.5] }; // in widths of the line
+
+// Of a border or an outline.
+/** @param {string} colour @param {string} kind @param {number} width */
+function strokeOf(colour, kind, width) {
+  const dashes = DASHES[kind];
+  const dashed = dashes ? { "stroke-dasharray": dashes.map((each) => fixed(each * width)).join(" ") } : {};
+  return { stroke: plainColour(colour), "stroke-width": fixed(width), ...dashed };
+}
+
+/** @param {number} value */
+function fixed(value) {
+  return String(Number(value.toFixed(2)));
+}
+
+/** @param {string} colour */
+function clear(colour) {
+  return colour === "transparent" || /(, |\/ )0\)$/.test(colour);
+}
+
+// What is mixed is computed as color(srgb r g b), which few programs outside of browsers know.
+/** @param {string} value */
+function plainColour(value) {
+  return value.replaceAll(/color\(srgb ([^ )]+) ([^ )]+) ([^ )]+)(?: \/ ([^)]+))?\)/g, (_, r, g, b, alpha) => {
+    const parts = [r, g, b].map((part) => Math.round(255 * Number(part))).join(", ");
+    return alpha === undefined ? `rgb(${parts})` : `rgba(${parts}, ${alpha})`;
+  });
+}

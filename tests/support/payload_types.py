@@ -1,0 +1,134 @@
+"""The payload's declaration as TypeScript, and a check of data against it.
+
+`python -m tests.support.payload_types` writes the file that the stage's JavaScript is checked with.
+"""
+
+import inspect
+import re
+from types import NoneType, UnionType
+from typing import (
+    Literal,
+    NewType,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from crfviz.views.stage import payload_types
+from tests.support.paths import ROOT
+
+FILE = ROOT / "crfviz" / "views" / "stage" / "web" / "payload.d.ts"
+HEADER = "// Written by `make types` from crfviz/views/stage/payload_types.py: do not edit.\n"
+PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", NoneType: "null"}
+UNIONS = (UnionType, Union)
+FIELD = re.compile(r"^    (\w+): .*?(?:  # (.*))?$", re.MULTILINE)
+
+
+def declaration():
+    """Return the text of `payload.d.ts`."""
+    names = vars(payload_types)
+    aliases = [
+        f"export type {name} = {'string' if isinstance(kind, NewType) else script(kind, name)};\n"
+        for name, kind in names.items()
+        if isinstance(kind, NewType) or get_origin(kind) in (tuple, Literal)
+    ]
+    classes = [interface(kind) for kind in names.values() if is_typeddict(kind)]
+    return "\n".join([HEADER, "".join(aliases), *classes])
+
+
+def interface(kind):
+    """Return a TypedDict as an interface, with the comments of its fields."""
+    source = inspect.getsource(kind).replace("None:", "null:")
+    remarks = dict(FIELD.findall(source))
+    base = re.match(r"class \w+\((\w+)\)", source)[1]
+    lines = [
+        f"  {name}{'' if name in kind.__required_keys__ else '?'}: {script(hint)};"
+        + (f" // {remarks[name]}" if remarks[name] else "")
+        for name, hint in hints_of(kind).items()
+        if name in remarks
+    ]
+    extends = "" if base == "TypedDict" else f" extends {base}"
+    head = (
+        f"// {inspect.getdoc(kind).splitlines()[0]}\nexport interface {kind.__name__}{extends} {{"
+    )
+    return "\n".join([head, *lines, "}\n"])
+
+
+def hints_of(kind):
+    """Return the types of a TypedDict's fields, those that may be absent among them."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {
+        name: get_args(hint)[0] if get_origin(hint) is NotRequired else hint
+        for name, hint in hints.items()
+    }
+
+
+def script(kind, own=""):
+    """Return a type as TypeScript writes it; `own` is the alias that is being declared."""
+    names = {id(each): name for name, each in vars(payload_types).items() if name[0].isupper()}
+    name = names.get(id(kind))
+    if kind in PLAIN:
+        return PLAIN[kind]
+    if name and name != own:
+        return name
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return " | ".join(f'"{part}"' for part in parts)
+    if origin in UNIONS:
+        return " | ".join(script(part) for part in parts)
+    if origin is tuple:
+        return f"[{', '.join(map(script, parts))}]"
+    if origin is dict:
+        return f"Record<{', '.join(map(script, parts))}>"
+    inner = script(parts[0])
+    return f"({inner})[]" if " | " in inner else f"{inner}[]"
+
+
+def faults(data, kind, path="payload"):
+    """Return where data differ from a declared type, in words; JSON's lists pass as tuples."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if is_typeddict(kind) and isinstance(data, dict):
+        return field_faults(data, kind, path)
+    if isinstance(kind, NewType):
+        return faults(data, kind.__supertype__, path)
+    if origin in CONTAINERS and isinstance(data, CONTAINERS[origin]):
+        return part_faults(data, origin, parts, path)
+    if origin is Literal:
+        fits = data in parts
+    elif origin in UNIONS:
+        fits = not all(faults(data, part, path) for part in parts)
+    else:
+        fits = type(data) is kind or (kind is float and type(data) is int)
+    return [] if fits else [f"{path}: expected {getattr(kind, '__name__', kind)}, got {data!r:.60}"]
+
+
+CONTAINERS = {list: list, tuple: list | tuple, dict: dict}
+
+
+def field_faults(data, kind, path):
+    hints = hints_of(kind)
+    absent = [f"{path}: no {name}" for name in sorted(kind.__required_keys__ - set(data))]
+    unknown = [f"{path}: undeclared {name}" for name in sorted(set(data) - set(hints))]
+    known = [name for name in data if name in hints]
+    return absent + unknown + each(faults(data[k], hints[k], f"{path}.{k}") for k in known)
+
+
+def part_faults(data, origin, parts, path):
+    if origin is dict:
+        return each(faults(value, parts[1], f"{path}.{name}") for name, value in data.items())
+    if origin is tuple and len(data) != len(parts):
+        return [f"{path}: expected {len(parts)} parts, got {data!r:.60}"]
+    wanted = parts if origin is tuple else parts * len(data)
+    pairs = enumerate(zip(data, wanted, strict=True))
+    return each(faults(part, each_kind, f"{path}[{i}]") for i, (part, each_kind) in pairs)
+
+
+def each(lists):
+    return [fault for faults in lists for fault in faults]
+
+
+if __name__ == "__main__":
+    FILE.write_text(declaration(), "utf-8")
