@@ -99,12 +99,12 @@ def test_the_limits_are_said():
     limits = [
         f"at most {parsed_model.MAX_BYTES // 10**6} MB "
         f"({parsed_model.MAX_UNPACKED // 10**6} MB unpacked)",
-        f"{parsed_model.MAX_SCORES:,} scores, {parsed_model.MAX_SENTENCES:,} sentences",
-        f"{parsed_model.MAX_TOKENS:,} words ({parsed_model.MAX_WORDS:,} in a sentence",
-        f"{parsed_model.LONGEST_WORD:,} characters in a word)",
+        f"{parsed_model.MAX_SCORES:,} scores, {parsed_model.MAX_SENTENCES:,} sentences and "
+        f"{parsed_model.MAX_TOKENS:,} words. A sentence has at most {parsed_model.MAX_WORDS:,} "
+        f"words, a word {parsed_model.LONGEST_WORD:,} characters",
         f"{parsed_model.MAX_TAGS} tags of {parsed_model.LONGEST_TAG} characters",
         f"a trained model {files.MAX_MEMORY // 10**6} MB",
-        f"have {user_models.MAX_BYTES // 10**9} GB of disk",
+        f"share {user_models.MAX_BYTES // 10**9} GB of disk",
     ]
     for limit in limits:
         assert limit in " ".join(document.split())

@@ -111,7 +111,8 @@ def test_the_command_prints_every_setting_without_secrets(monkeypatch, capsys):
     assert "CRFVIZ_DEVICE is not set\n" in printed
     assert ":secret@" not in printed
     assert "a-secret" not in printed
-    assert "change nothing: CRFVIZ_UPLOAD\n" in printed
+    unknown = printed.partition("change nothing: ")[2].split()  # of others, those of the tests
+    assert "CRFVIZ_UPLOAD" in {name.rstrip(",") for name in unknown}
     for name, about in variables().items():
         assert name in printed
         assert f"  {about.meaning}\n  values: {about.values}\n".replace("`", "") in printed

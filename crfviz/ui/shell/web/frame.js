@@ -18,7 +18,8 @@ const LINE = "data-test-connection-state"; // of Streamlit's outermost element
 const BACK = "crfviz-back";
 const SHORT = 700; // milliseconds without a line that nobody has to hear of
 const LOST =
-  "No connection to the server; trying again. Keep this page open: edits you make now are applied when the server is back.";
+  "No connection to the server; trying again. Keep this page open: " +
+  "edits you make now are applied when the server is back.";
 const WATCHED = { attributeFilter: ["disabled", "inert", "open", "tabindex"], childList: true, subtree: true };
 
 const trimmed = (path) => path.replace(/\/$/, "");
