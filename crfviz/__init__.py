@@ -45,7 +45,7 @@ from crfviz.views.exports.notebook import show
 from crfviz.views.exports.results import register as _draw_results_in_notebooks
 from crfviz.views.exports.tables import export_table
 from crfviz.views.exports.tikz import export_tikz
-from crfviz.views.site.live_file import export_html
+from crfviz.views.site.folder import export_html
 
 _draw_results_in_notebooks()
 

@@ -8,13 +8,13 @@ from crfviz.ui.scene import scene, scene_of
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
-from crfviz.views.stage.parts import Picture
-from crfviz.views.strips.decoders import decoder_rows
-from crfviz.views.strips.side_by_side import (
+from crfviz.views.stage.picture import Picture
+from crfviz.views.strips.decoders import (
     change_grid,
     compare,
     comparison_note,
     comparison_rows,
+    decoder_rows,
     incomparable_note,
 )
 

@@ -10,9 +10,8 @@ from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
-from crfviz.views.strips.grids import EMISSION_DISPLAYS, PROBABILITY
-from crfviz.views.strips.occlusion import LEGEND
-from crfviz.views.strips.pictures import emission_picture
+from crfviz.views.strips.pictures import EMISSION_DISPLAYS, PROBABILITY, emission_picture
+from crfviz.views.strips.why import LEGEND
 
 _, choice = header("Emissions", 1, 3)
 current = scene()

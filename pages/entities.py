@@ -16,7 +16,7 @@ from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.explanation import explain
 from crfviz.views.stage.entity import entity_panel
-from crfviz.views.stage.parts import Picture
+from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import FREE, constraint_rows
 
 LEGEND = (

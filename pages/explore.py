@@ -8,8 +8,7 @@ from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain_edits, explain_error
-from crfviz.views.strips.grids import marginal_grid
-from crfviz.views.strips.pictures import CIRCLES, explore_picture
+from crfviz.views.strips.pictures import CIRCLES, explore_picture, marginal_grid
 
 ABOUT = "A CRF tags a sentence jointly: change a score and watch."
 NOT_GOLD = "not the gold tag · green: gold"

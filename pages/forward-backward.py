@@ -4,8 +4,7 @@ from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
-from crfviz.views.strips.grids import CONVENTIONS, SWEEP_DISPLAYS
-from crfviz.views.strips.pictures import sweep_picture
+from crfviz.views.strips.pictures import CONVENTIONS, SWEEP_DISPLAYS, sweep_picture
 
 PICTURES = {"lattice": "lattice", "graph": "graph"}
 

@@ -13,10 +13,9 @@ from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import verdict
 from crfviz.views.frames.chains import leaving_frame
-from crfviz.views.stage.parts import Matrix, Picture
-from crfviz.views.stage.steps import hmm_walk
+from crfviz.views.stage.picture import Matrix, Picture, hmm_walk
 from crfviz.views.strips.decoders import decoder_rows
-from crfviz.views.strips.grids import PROBABILITY, emission_grid, marginal_grid
+from crfviz.views.strips.pictures import PROBABILITY, emission_grid, marginal_grid
 
 STEPS = (
     "An HMM multiplies probabilities; their logarithms are the scores of a CRF. A CRF divides by "

@@ -4,8 +4,7 @@ from crfviz.ui.panels.learning_step import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.views.stage.parts import Gradient, Picture, Row
-from crfviz.views.stage.steps import learning_walk
+from crfviz.views.stage.picture import Gradient, Picture, Row, learning_walk
 from crfviz.views.strips.decoders import decoder_rows
 
 LEGEND = (

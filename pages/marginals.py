@@ -7,10 +7,9 @@ from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
 from crfviz.ui.session.current import count_up, number_option
 from crfviz.ui.shell.frame import header
-from crfviz.views.stage.parts import Bars, Picture
-from crfviz.views.stage.steps import marginal_walk
-from crfviz.views.strips.grids import marginal_grid
+from crfviz.views.stage.picture import Bars, Picture, marginal_walk
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows
+from crfviz.views.strips.pictures import marginal_grid
 
 MOST_DRAWS = 999_999_999
 

@@ -10,7 +10,7 @@ from crfviz.ui.errors.source import choose_source, mapped_sentences
 from crfviz.ui.session.current import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
-from crfviz.views.numbers import count, per_cent
+from crfviz.views.formatting import count, per_cent
 
 _, choice = header("Model errors", 1, 2)
 if not cached.models():

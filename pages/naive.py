@@ -6,8 +6,14 @@ from crfviz.ui.panels.naive import ask_about_first, chosen_words, enumeration
 from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.views.frames.naive import listing_note, path_frame, running_chart, seconds, sum_note
-from crfviz.views.stage.steps import naive_walk, paths_at
+from crfviz.views.frames.demonstrations import (
+    listing_note,
+    path_frame,
+    running_chart,
+    seconds,
+    sum_note,
+)
+from crfviz.views.stage.picture import naive_walk, paths_at
 
 TALLEST = 338  # pixels, of the list
 

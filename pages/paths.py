@@ -7,7 +7,7 @@ from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
-from crfviz.views.stage.parts import Picture
+from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import entropy_note
 

@@ -8,9 +8,8 @@ from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets import narrowed
 from crfviz.views.frames.chains import transition_frame
-from crfviz.views.stage.parts import Matrix
-from crfviz.views.strips.grids import marginal_grid
-from crfviz.views.strips.pictures import transition_picture
+from crfviz.views.stage.picture import Matrix
+from crfviz.views.strips.pictures import marginal_grid, transition_picture
 
 _, choice = header("Transitions", 1, 3)
 current = scene()

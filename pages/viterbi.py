@@ -4,8 +4,7 @@ from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.decoders import backpointer_rows
-from crfviz.views.strips.grids import best_grid
-from crfviz.views.strips.pictures import viterbi_picture
+from crfviz.views.strips.pictures import best_grid, viterbi_picture
 
 header("Viterbi")
 current = scene()

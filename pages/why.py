@@ -7,7 +7,7 @@ from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain
-from crfviz.views.stage.parts import Picture
+from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import entropy_row
 from crfviz.views.strips.why import log_odds_row, why_gap, why_note, why_row

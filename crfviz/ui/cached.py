@@ -30,8 +30,8 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import given_words
 from crfviz.ui.remembered import remembered
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
-from crfviz.views.stage.parts import Ruler
-from crfviz.views.stage.ruler import ruler as draw_ruler
+from crfviz.views.stage.picture import Ruler
+from crfviz.views.strips.what_if import ruler as draw_ruler
 
 OPENING_MODEL = "upos-en"  # of the bare address
 # The one for lessons, as no word sees its neighbours: every decoder shows its character. An address

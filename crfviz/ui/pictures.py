@@ -28,13 +28,10 @@ from crfviz.ui.session.current import (
 from crfviz.ui.session.kept import found, keep, last_event
 from crfviz.ui.state.covers import covered
 from crfviz.ui.widgets import download, narrowed
-from crfviz.views.exports.live import PAGES, Live
-from crfviz.views.exports.page import live_page
-from crfviz.views.exports.script import script
-from crfviz.views.exports.subject import origin_of
-from crfviz.views.stage.parts import Grid, Matrix, Picture, Row, Subject
+from crfviz.views.exports.live import PAGES, Live, origin_of, script
+from crfviz.views.exports.live_page import live_page
 from crfviz.views.stage.payload import payload
-from crfviz.views.stage.steps import Walk
+from crfviz.views.stage.picture import Grid, Matrix, Picture, Row, Subject, Walk
 from crfviz.views.strips import pictures
 
 # Page options: what the nodes of a lattice say after the last column, the cell that the side panel

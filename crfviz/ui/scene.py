@@ -13,7 +13,7 @@ from crfviz.ui.session.kept import found, keep
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, wanted_rows
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.words import plain
-from crfviz.views.phrases import claim_text
+from crfviz.views.formatting import claim_text
 from crfviz.views.strips.decoders import LABELS
 
 _CLAIM, _PLACE, _TOLD = "point.claim", "point.place", "point.told"

@@ -15,9 +15,12 @@ from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import compare
 from crfviz.chain.questions.sensitivity import GradientStep
-from crfviz.views.numbers import (
+from crfviz.views.formatting import (
+    differing,
+    format_probability,
     minus,
-    probability,
+    moved,
+    numbered,
     rounding,
     same,
     score,
@@ -25,7 +28,6 @@ from crfviz.views.numbers import (
     signed,
     told_apart,
 )
-from crfviz.views.phrases import differing, moved, numbered
 
 MOST_CHANGES = 3  # weights that the note on a step names
 
@@ -56,7 +58,7 @@ def _reason(analysis: Analysis) -> str:
             return reason(analysis, path, differences[0])
     return (
         "All four decoders agree on this sentence: the transitions do not change these "
-        f"tags. The best path has probability {probability(analysis.viterbi.probability)}."
+        f"tags. The best path has probability {format_probability(analysis.viterbi.probability)}."
     )
 
 
@@ -81,7 +83,8 @@ def explain_edits(trained: Analysis, now: Analysis) -> str:
     if now.viterbi is None or trained.viterbi is None:
         return explain(now)
     before, after = trained.viterbi, now.viterbi
-    change = f"p(best path) {probability(before.probability)} → {probability(after.probability)}"
+    shares = (format_probability(each.probability) for each in (before, after))
+    change = f"p(best path) {' → '.join(shares)}"
     if changes := moved(before.path, after.path, now):
         return f"The best path changes at {changes}; {change}."
     if compare(trained.forward_backward, now.forward_backward).same:

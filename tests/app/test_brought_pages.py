@@ -11,7 +11,7 @@ from crfviz.corpus.tables.report import as_record, tables_of
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perturbations import occlude
 from crfviz.taggers.user_models import new_model
-from crfviz.views.numbers import per_cent
+from crfviz.views.formatting import per_cent
 from tests.support.app_pages import ROOT, new_app, open_at
 from tests.support.brought import as_json, understand
 

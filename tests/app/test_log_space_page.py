@@ -10,7 +10,7 @@ from crfviz.chain.demonstrations.forward_variants import padded_batch
 from crfviz.chain.demonstrations.log_space import log_sum_exp, underflow
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.taggers.registry import load_tagger
-from crfviz.views.frames.log_space import (
+from crfviz.views.frames.demonstrations import (
     batch_frame,
     batch_note,
     direct_line,

@@ -8,7 +8,7 @@ import torch
 from crfviz.chain.demonstrations.naive import enumerate_paths
 from crfviz.chain.potentials import Potentials
 from crfviz.taggers.registry import load_tagger
-from crfviz.views.frames.naive import (
+from crfviz.views.frames.demonstrations import (
     listing_note,
     path_frame,
     refusal,

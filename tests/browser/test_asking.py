@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.views.quiz.asked import next_question
+from crfviz.views.quiz.selection import next_question
 from tests.support.accessibility import assert_accessible
 from tests.support.screen import chain
 

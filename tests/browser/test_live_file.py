@@ -17,7 +17,7 @@ from crfviz.chain.edits import Edits
 from crfviz.views.explanation import explain
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, data
-from crfviz.views.exports.page import live_page
+from crfviz.views.exports.live_page import live_page
 from crfviz.views.strips.paths import entropy_note
 from tests.support.accessibility import violations
 

@@ -10,7 +10,7 @@ from crfviz.chain.distribution import sample
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import normalise
 from crfviz.views.contents import ENTRIES, GROUPS
-from crfviz.views.strips.grids import SWEEP_DISPLAYS
+from crfviz.views.strips.pictures import SWEEP_DISPLAYS
 from tests.support.screen import (
     MODEL,
     STAGES,

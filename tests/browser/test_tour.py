@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.ui.tour.stops import STOPS, target
-from crfviz.views.quiz.asked import next_question
+from crfviz.views.quiz.selection import next_question
 from tests.support.accessibility import assert_accessible
 from tests.support.screen import MODEL, chain
 

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.views.exports import bundle
-from crfviz.views.exports.frame import framed
 from crfviz.views.exports.live import PAGES, Live, data
+from crfviz.views.exports.notebook import framed
 from tests.browser.test_live_file import assert_marginals, chain
 
 RENDER = """

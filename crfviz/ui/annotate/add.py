@@ -29,7 +29,7 @@ from crfviz.ui.session.permission import login_asked, no_uploads, uploads_allowe
 from crfviz.ui.session.turns import pause
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 PASTE = "annotate.paste"
 PASTE_NAME = "pasted"

@@ -16,8 +16,8 @@ from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario
 from crfviz.ui.state.link import explorer_link
 from crfviz.ui.words import plain
-from crfviz.views.frames.plain import plain_table
-from crfviz.views.numbers import count, per_cent, score
+from crfviz.views.formatting import count, per_cent, score
+from crfviz.views.frames.chains import plain_table
 
 MOST_ROWS = 500
 

@@ -7,7 +7,7 @@ import streamlit as st
 from crfviz.annotations.copies import WAYS, Pair, Way, contradicting, settled
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import one_of
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 OPTION = "copies"
 ASK = "ask"

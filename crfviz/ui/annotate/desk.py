@@ -43,7 +43,7 @@ from crfviz.ui.session.kept import (
 from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 from crfviz.views.stage.labeller import Sheet, labeller_payload
 
 KEY = "labeller"

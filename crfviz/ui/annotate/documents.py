@@ -14,7 +14,7 @@ from crfviz.ui.annotate.store import OPENED, document_key, go_to_document, shown
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import found, keep, say
 from crfviz.ui.words import plain, quote
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 MOST_SHOWN = 20
 MOST_TAGS = 20  # that are listed

@@ -14,7 +14,7 @@ from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 EITHER = "done and begun"
 EXPORT_NAMES: dict[str, str] = {name: FORMAT_NAMES[name] for name in FILE_FORMATS}

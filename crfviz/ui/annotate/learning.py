@@ -25,7 +25,7 @@ from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.session.turns import visitor, waiting_for
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 NAME = "teach.name"  # the box for that of the new model
 EVERY = 0.5  # seconds between two looks at a job

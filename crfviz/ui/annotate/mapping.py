@@ -10,7 +10,7 @@ from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.kept import of_session
 from crfviz.ui.words import plain
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 LEFT_OUT = "left out"
 COLUMNS = 4

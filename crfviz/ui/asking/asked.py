@@ -24,8 +24,8 @@ from crfviz.ui.session.current import (
 from crfviz.ui.session.kept import choice
 from crfviz.ui.state.scenario import ASK, ASKED, SAID, Scenario
 from crfviz.ui.words import plain
-from crfviz.views.quiz.asked import PAGES, next_question, question, withheld
 from crfviz.views.quiz.question import Question, read_ask
+from crfviz.views.quiz.selection import PAGES, next_question, question, withheld
 
 ON, OF_CUE = "1", "cue"  # values of the switch
 SKIPPED = "?"  # in place of an answer

@@ -15,9 +15,9 @@ from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded, narrowed
 from crfviz.ui.words import plain
 from crfviz.views.figures.errors import CELL, confusion_chart
+from crfviz.views.formatting import per_cent
+from crfviz.views.frames.chains import plain_table
 from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, formats
-from crfviz.views.frames.plain import plain_table
-from crfviz.views.numbers import per_cent
 
 TALLEST = 360  # pixels
 WIDTHS = {AROUND: 360, "gold": 120, "predicted": 120}  # pixels, in lists of errors

@@ -111,7 +111,7 @@ def downloads(analysis: Analysed) -> None:
     """The whole analysis to take away; files are built when they are asked for."""
 
     def report() -> str:
-        from crfviz.views.figures.error_report import html_report  # Plotly is slow to load
+        from crfviz.views.figures.errors import html_report  # Plotly is slow to load
 
         return html_report(analysis.record, analysis.tables)
 

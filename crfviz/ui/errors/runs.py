@@ -27,7 +27,7 @@ from crfviz.ui.session.kept import of_server
 from crfviz.ui.session.turns import BusyError, pause, turn
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.streamlit_compat import DeltaGenerator
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 MOST_WORDS_HERE = 50_000  # six seconds of work, about: as long as the process may take to begin
 

@@ -22,7 +22,7 @@ from crfviz.chain.edits import END, START
 from crfviz.chain.paths import probability as share_of
 from crfviz.exceptions import FormatError, UnknownObservationError
 from crfviz.ui.words import quote
-from crfviz.views.numbers import probability, score
+from crfviz.views.formatting import format_probability, score
 
 LONGEST = 200  # characters of one expression
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -269,7 +269,7 @@ class _Reader:
 def _written(value: object) -> str:
     match value:
         case Probability(value=share):
-            return probability(share)
+            return format_probability(share)
         case bool():
             return "yes" if value else "no"
         case int():

@@ -13,7 +13,7 @@ from crfviz.ui.state.covers import covered, with_covered
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import TOUR
 from crfviz.ui.state.scenario import ASK, ASKED, MAX_HISTORY, SAID, Scenario
-from crfviz.views.quiz.asked import can_ask
+from crfviz.views.quiz.selection import can_ask
 
 EMPTY = Lecture("My lecture", 10.0, (), ())
 NOT_OF_A_CUE = (

@@ -15,9 +15,9 @@ from crfviz.ui.lectures.lecture import Cue, Lecture
 from crfviz.ui.lectures.stills import as_address, still_of
 from crfviz.ui.lectures.tables import tables_of
 from crfviz.views.contents import at_path
-from crfviz.views.numbers import count
-from crfviz.views.quiz.asked import question
+from crfviz.views.formatting import count
 from crfviz.views.quiz.question import Question, read_ask
+from crfviz.views.quiz.selection import question
 
 STYLE_SHEET = Path(__file__).with_name("handout.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

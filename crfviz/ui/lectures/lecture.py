@@ -35,8 +35,8 @@ from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import Models, decode
 from crfviz.ui.state.scenario import Scenario, for_tags
 from crfviz.ui.words import quote
-from crfviz.views.quiz.asked import PAGES, can_ask
 from crfviz.views.quiz.question import LONGEST, read_ask
+from crfviz.views.quiz.selection import PAGES, can_ask
 
 MOST_CUES = 200
 LONGEST_SAY = 400  # characters: one thing

@@ -9,7 +9,7 @@ from crfviz.ui.lectures.shelf import lecture, lectures
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.widgets import download, guarded
 from crfviz.ui.words import plain
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 KEYS = (
     "PageDown, space, → and a clicker go on, PageUp and ← back · B blanks the screen · G goes to a "

@@ -40,8 +40,8 @@ from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
 from crfviz.views.contents import at_path
-from crfviz.views.quiz.asked import question
 from crfviz.views.quiz.question import Question, read_ask
+from crfviz.views.quiz.selection import question
 
 LECTURE, CUE, STEP, SPEAKER = "lecture", "cue", "step", "speaker"  # in the address
 THEME = "v.theme"

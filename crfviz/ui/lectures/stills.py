@@ -13,16 +13,16 @@ from crfviz.ui.lectures.lecture import Cue
 from crfviz.ui.lectures.tables import why_asked
 from crfviz.ui.state.covers import covered
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
-from crfviz.views.figures.still import MARGINALS, still
-from crfviz.views.stage.parts import Grid, Row
-from crfviz.views.strips.grids import (
+from crfviz.views.figures.thumbnail import MARGINALS, still
+from crfviz.views.stage.picture import Grid, Row
+from crfviz.views.strips.paths import best_rows
+from crfviz.views.strips.pictures import (
     alpha_grid,
     best_grid,
     beta_grid,
     emission_grid,
     marginal_grid,
 )
-from crfviz.views.strips.paths import best_rows
 from crfviz.views.strips.why import why_row
 
 WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with the matrix on them

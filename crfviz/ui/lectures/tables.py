@@ -12,10 +12,17 @@ from crfviz.ui.panels.naive import enumeration
 from crfviz.ui.panels.why import question
 from crfviz.ui.scene import scene_of
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
-from crfviz.views.frames.log_space import alpha_line, direct_line, sum_line, term_frame
-from crfviz.views.frames.naive import listing_note, path_frame, sum_note
-from crfviz.views.frames.plain import plain_table
-from crfviz.views.numbers import signed
+from crfviz.views.formatting import signed
+from crfviz.views.frames.chains import plain_table
+from crfviz.views.frames.demonstrations import (
+    alpha_line,
+    direct_line,
+    listing_note,
+    path_frame,
+    sum_line,
+    sum_note,
+    term_frame,
+)
 from crfviz.views.strips.why import Question, why_gap, why_note
 
 SEEN = 0.005  # nats; terms below it are left out, as on the page

@@ -15,7 +15,7 @@ from crfviz.ui.lectures.lecture import IN_LINK, Cue, Lecture
 from crfviz.ui.state.covers import covered, with_covered
 from crfviz.ui.state.link import LONGEST_LINK, OPTION, whole
 from crfviz.ui.words import quote
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 CARRIED = "~"  # before what is packed, where else stands the name of a lecture
 LONGEST_CARRIED = LONGEST_LINK - 1_000  # characters, so that an address around it has room

@@ -17,8 +17,8 @@ from crfviz.ui.session.kept import shelf
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
-from crfviz.views.numbers import count
-from crfviz.views.strips.side_by_side import difference_line, figures, figures_line
+from crfviz.views.formatting import count
+from crfviz.views.strips.decoders import difference_line, figures, figures_line
 
 TRAINED, NOW = "trained", "now"
 SIDES = {"a": TRAINED, "b": NOW}  # page options of the two sides, with their defaults

@@ -18,7 +18,7 @@ from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.current import change, scenario, view_option
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain, quote
-from crfviz.views.numbers import probability
+from crfviz.views.formatting import format_probability
 from crfviz.views.stage.entity import Span, path_entities
 from crfviz.views.strips.decoders import constraint_note, effect_of_rules
 
@@ -141,7 +141,7 @@ def _mass(mass: float) -> str:
     """Four digits that mean something; 0 and 1 only where it is so."""
     if 0.0 < mass < 1e-4:
         return f"{mass:.3e}"
-    return "> 0.99999" if 0.999995 <= mass < 1.0 else probability(mass, 5)
+    return "> 0.99999" if 0.999995 <= mass < 1.0 else format_probability(mass, 5)
 
 
 def offer_bio(scene: Scene) -> None:

@@ -20,7 +20,8 @@ from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bou
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.widgets import narrowed
 from crfviz.ui.words import plain
-from crfviz.views.frames.log_space import (
+from crfviz.views.formatting import minus
+from crfviz.views.frames.demonstrations import (
     alpha_line,
     batch_frame,
     batch_note,
@@ -32,7 +33,6 @@ from crfviz.views.frames.log_space import (
     underflow_frame,
     underflow_note,
 )
-from crfviz.views.numbers import minus
 
 SHIFTS = ("0", "100", "-120", "800", "-800")  # nats
 TIMES = ("1", "2", "5", "20")

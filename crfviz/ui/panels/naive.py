@@ -15,7 +15,7 @@ from crfviz.ui.session.bound import bound_place
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
-from crfviz.views.frames.naive import refusal
+from crfviz.views.frames.demonstrations import refusal
 
 
 def chosen_words(scene: Scene, place: DeltaGenerator) -> int:

@@ -8,8 +8,8 @@ from crfviz.chain.distribution import position_entropies
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.views.stage.parts import Row
-from crfviz.views.strips.occlusion import (
+from crfviz.views.stage.picture import Row
+from crfviz.views.strips.why import (
     Watched,
     occlusion_frame,
     occlusion_note,

@@ -6,8 +6,8 @@ from crfviz.chain.distribution import pair_marginals
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_place
 from crfviz.ui.words import plain
-from crfviz.views.figures.pair import pair_frame, pair_heatmap
-from crfviz.views.numbers import probability
+from crfviz.views.figures.lattice import pair_frame, pair_heatmap
+from crfviz.views.formatting import format_probability
 
 
 def pair_panel(scene: Scene) -> None:
@@ -28,10 +28,10 @@ def pair_panel(scene: Scene) -> None:
     best = frame.iloc[0]
     st.container(key="wide-pair").altair_chart(pair_heatmap(frame, scene.tags), width="stretch")
     st.dataframe(frame.head(10), hide_index=True)
-    was = f", trained {probability(best['trained'], 4)}" if scene.edited else ""
+    was = f", trained {format_probability(best['trained'], 4)}" if scene.edited else ""
     names = plain(f"{best['first']} then {best['second']}")
     st.caption(
-        f"p({names}) = {probability(best['probability'], 4)}{was}. "
+        f"p({names}) = {format_probability(best['probability'], 4)}{was}. "
         "Neighbours show the edge marginals; words further apart are joined through all tags "
         "between."
     )

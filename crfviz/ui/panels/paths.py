@@ -12,9 +12,8 @@ from crfviz.ui.panels.occlusion import least_certain
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_number
 from crfviz.ui.session.current import number_option, set_view_option
-from crfviz.views.stage.parts import Grid, Picture
+from crfviz.views.stage.picture import Grid, Picture
 from crfviz.views.strips.decoders import decoder_rows
-from crfviz.views.strips.grids import marginal_grid
 from crfviz.views.strips.paths import (
     HEADING,
     change_grid,
@@ -28,6 +27,7 @@ from crfviz.views.strips.paths import (
     reach_row,
     sample_row,
 )
+from crfviz.views.strips.pictures import marginal_grid
 
 MOST_PATHS, FIRST_PATHS = 50, 10
 MOST_SAMPLES = 2000

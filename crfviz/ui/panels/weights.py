@@ -6,8 +6,8 @@ from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.session.current import view_option
-from crfviz.views.stage.parts import Mark, Ruler
-from crfviz.views.stage.ruler import strength_marks
+from crfviz.views.stage.picture import Mark, Ruler
+from crfviz.views.strips.what_if import strength_marks
 
 SCORE, PROBABILITY = "score", "probability"
 

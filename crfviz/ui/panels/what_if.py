@@ -36,10 +36,9 @@ from crfviz.ui.state.scenario import (
 )
 from crfviz.ui.words import plain, quote
 from crfviz.views.explanation import explain, explain_error
-from crfviz.views.exports.live import Live
-from crfviz.views.exports.subject import live_of, origin_of
-from crfviz.views.numbers import count
-from crfviz.views.stage.parts import Picture, Subject
+from crfviz.views.exports.live import Live, live_of, origin_of
+from crfviz.views.formatting import count
+from crfviz.views.stage.picture import Picture, Subject
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.what_if import (
     WhatIf,

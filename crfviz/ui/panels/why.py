@@ -14,7 +14,7 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
-from crfviz.views.numbers import probability, score, signed
+from crfviz.views.formatting import format_probability, score, signed
 from crfviz.views.strips.why import Question, likeliest_loser
 
 LIMIT = 10
@@ -93,7 +93,7 @@ def _price(scene: Scene) -> str:
     except NoPathError:
         return f"Pinned: {shown}. No allowed path has these tags; unpin one."
     return (
-        f"Pinned: {shown}. P(pins | x) = {probability(given.probability, 4)}, "
+        f"Pinned: {shown}. P(pins | x) = {format_probability(given.probability, 4)}, "
         f"a cost of {score(given.cost, 3)} nats; the best path loses {score(given.score_loss, 3)}."
     )
 

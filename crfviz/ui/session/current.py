@@ -45,7 +45,7 @@ from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.watching.meters import EDITS
 from crfviz.ui.words import quote
 from crfviz.views.contents import ENTRIES
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 _SCENARIO = "scenario"
 _HISTORY = "history"

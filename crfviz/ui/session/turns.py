@@ -18,7 +18,7 @@ from crfviz.settings import settings
 from crfviz.ui.session.floor import FLOOR
 from crfviz.ui.session.kept import of_session
 from crfviz.ui.streamlit_compat import StopException, visitor_has_left
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 LOOK = 0.5  # seconds between two looks at the line, and at whether the visitor has left
 VISITOR = "crfviz_visitor"  # a cookie, the same in all tabs of a browser

@@ -8,7 +8,7 @@ import streamlit as st
 from crfviz.ui.following import wall
 from crfviz.ui.following.rooms import Room
 from crfviz.ui.session.kept import refusals_said
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 _ALONE = ("localhost", "127.0.0.1", "::1")
 _SIZE = 7  # pixels of a dot of the code: some 230 in all, to be read from the fifth row

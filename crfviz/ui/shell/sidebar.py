@@ -45,9 +45,8 @@ from crfviz.ui.state.link import NOT_ELSEWHERE, Link
 from crfviz.ui.state.scenario import ASK, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.contents import GROUPS, Entry, at_path
-from crfviz.views.numbers import count
-from crfviz.views.phrases import claim_text
-from crfviz.views.quiz.asked import can_ask
+from crfviz.views.formatting import claim_text, count
+from crfviz.views.quiz.selection import can_ask
 from crfviz.views.strips.decoders import LABELS
 
 ANNOTATE = "annotate"  # the page with sentences of its own

@@ -10,7 +10,7 @@ from crfviz.ui.session.current import scenario, set_view_option, take_up, view_o
 from crfviz.ui.session.kept import draft, keep_shelf, refusals_said, set_draft, shelf
 from crfviz.ui.state.link import LONGEST_LINK
 from crfviz.ui.state.snapshots import Shelf, Snapshot, query
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 _NAME = "snapshot.name"  # the box for the name of a new one
 

@@ -43,7 +43,7 @@ from crfviz.ui.state.scenario import (
     Scenario,
 )
 from crfviz.ui.words import clean, quote
-from crfviz.views.numbers import count
+from crfviz.views.formatting import count
 
 LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
 LONGEST_OPTION = 64  # characters of a page option

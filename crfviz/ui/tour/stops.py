@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.ui.state.link import MOST_STOPS
 from crfviz.ui.state.scenario import Scenario
-from crfviz.views.stage.steps import forward_backward_walk, viterbi_walk
+from crfviz.views.stage.picture import forward_backward_walk, viterbi_walk
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,22 @@ Letters: `T` tokens, `K` tags.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
+from crfviz.taggers.registry import SHIPPED
+from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.text.files import abbreviate_value
-from crfviz.views.stage.parts import Matrix, Picture, Subject
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.payload_types import Payload
-from crfviz.views.stage.steps import viterbi_walk
-from crfviz.views.strips.grids import PROBABILITY
+from crfviz.views.stage.picture import Matrix, Picture, Subject, viterbi_walk
 from crfviz.views.strips.pictures import (
     GHOSTS,
+    PROBABILITY,
     emission_picture,
     explore_picture,
     marginal_picture,
@@ -229,3 +231,106 @@ def _origin(origin: Origin) -> Mapping[str, object]:
         "address": "http://localhost:8501/",  # where `make run` answers, on whoever's machine
         "params": params if origin.constrained else {**params, "c": "0"},
     }
+
+
+What = Potentials | Tagger
+
+
+def live_of(what: What, sentence: str | Sequence[str] | None) -> Live:
+    """Scores as they are, or those of a tagger for a sentence.
+
+    Args:
+        what: potentials, best with their words, or a tagger.
+        sentence: for a tagger its sentence, as typed or as words; None for potentials.
+
+    Raises:
+        CrfvizError: it is neither, or the sentence is missing, empty, or one too many.
+    """
+    if isinstance(what, Potentials):
+        if sentence is not None:
+            raise CrfvizError("potentials are of one sentence already: expected no other one")
+        return Live(what)
+    if not hasattr(what, "potentials"):
+        raise CrfvizError(f"expected Potentials or a tagger, got {abbreviate_value(what)}")
+    if sentence is None:
+        raise CrfvizError('a tagger needs a sentence, such as sentence="These look fine to me."')
+    words = what.split(sentence) if isinstance(sentence, str) else list(sentence)
+    typed = sentence if isinstance(sentence, str) else " ".join(words)
+    return Live(
+        what.potentials(words),
+        origin=origin_of(what, typed) if what.split(typed) == words else Origin(),
+        probabilistic=what.probabilistic,
+        of_probabilities=what.family in (HMM, MEMM),
+        gold=_gold(what, words),
+    )
+
+
+def origin_of(tagger: Tagger, sentence: str, *, constrained: bool = True) -> Origin:
+    """What a file says of its model: nothing of one that only this machine has."""
+    if not Path(tagger.folder).resolve().is_relative_to(SHIPPED):
+        return Origin()
+    return Origin(tagger.name, sentence, constrained)
+
+
+def _gold(tagger: Tagger, words: Sequence[str]) -> list[int] | None:
+    """Tag ids of the right tags, where the sentence is an example of the tagger's."""
+    for example in tagger.examples():
+        known = example.gold and all(tag in tagger.tags for tag in example.gold)
+        if known and tagger.split(example.text) == list(words):
+            return [tagger.tags.index(tag) for tag in example.gold or ()]
+    return None
+
+
+_SCRIPT_END = """\
+sums, best = crfviz.forward_backward(potentials), crfviz.viterbi(potentials)
+print([potentials.tag_names[tag] for tag in best.path], best.score, best.probability)
+print(sums.log_partition, sums.entropy)
+print(sums.marginals)  # sums.log_alpha, sums.log_beta, best.best, best.backpointers
+"""
+
+
+def script(live: Live) -> str:
+    """Python that gives the numbers on the screen, with nothing but crfviz.
+
+    The scores are those of the model if it comes with crfviz, else they are written out.
+    """
+    lines = ["import crfviz", "from math import inf", ""]
+    if live.origin.model:
+        rules = "" if live.origin.constrained else ", constrained=False"
+        lines += [
+            f"tagger = crfviz.load_tagger({live.origin.model!r})",
+            f"words = tagger.split({live.origin.sentence!r})[:{live.potentials.num_tokens}]",
+            f"potentials = tagger.potentials(words{rules})",
+        ]
+    else:
+        lines.append(f"potentials = {_written(live.potentials)}")
+    lines += _changes(live)
+    if "inf" not in "\n".join(lines[2:]):
+        del lines[1]
+    return "\n".join([*lines, _SCRIPT_END])
+
+
+def _changes(live: Live) -> list[str]:
+    edits = live.edits
+    parts = {
+        "transitions": dict(edits.transitions),
+        "emissions": dict(edits.emissions),
+        "strength": edits.strength,
+    }
+    usual = vars(Edits())
+    told = [f"{name}={value!r}" for name, value in parts.items() if value != usual[name]]
+    lines = [f"potentials = crfviz.Edits({', '.join(told)}).apply(potentials)"] if told else []
+    if live.pins:
+        lines.append(f"potentials = potentials.pin({dict(live.pins)!r})")
+    return lines
+
+
+def _written(potentials: Potentials) -> str:
+    names = ("emissions", "transitions", "start", "end")
+    tables = [f"    {name}={getattr(potentials, name).tolist()!r}," for name in names]
+    texts = [
+        f"    {name}={getattr(potentials, name)!r},"
+        for name in ("tags", "tokens")
+        if getattr(potentials, name) is not None
+    ]
+    return "\n".join(["crfviz.Potentials(", *tables, *texts, ")"])

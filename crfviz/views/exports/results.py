@@ -16,8 +16,7 @@ from crfviz.chain.notebook_repr import HTML_VIEWS
 from crfviz.chain.paths import Path
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import WhyNot
-from crfviz.views.numbers import probability, score
-from crfviz.views.phrases import columns
+from crfviz.views.formatting import columns, format_probability, score
 from crfviz.views.theme import NEGATIVE, POSITIVE
 
 MOST = 30  # rows and columns of a table; what is left out is counted
@@ -61,7 +60,7 @@ def _viterbi(found: Viterbi) -> str:
     tags, words = _ids(found.best)
     return _line(
         f"Best path {_tags(found.path)}: score {score(found.score, 4)} nats, "
-        f"probability {probability(found.probability, 4)}.{ties}"
+        f"probability {format_probability(found.probability, 4)}.{ties}"
     ) + _grid("best(t, k), its path framed", tags, words, found.best.T, framed=found.path)
 
 
@@ -79,7 +78,7 @@ def _sums(found: ForwardBackward) -> str:
 def _path(path: Path) -> str:
     return _line(
         f"Path {_tags(path.tags)}: score {score(path.score, 4)} nats, "
-        f"probability {probability(path.probability, 4)}"
+        f"probability {format_probability(path.probability, 4)}"
     )
 
 

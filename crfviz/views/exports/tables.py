@@ -7,6 +7,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
@@ -17,11 +18,9 @@ from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
 from crfviz.text.files import abbreviate_value
-from crfviz.views.exports.files import write
-from crfviz.views.exports.subject import What, live_of
-from crfviz.views.exports.tex import number, tex
-from crfviz.views.numbers import score
-from crfviz.views.phrases import columns
+from crfviz.views.exports.latex import number, tex
+from crfviz.views.exports.live import What, live_of
+from crfviz.views.formatting import columns, score
 from crfviz.views.strips.decoders import LABELS, decoder_rows
 
 TABLES: Mapping[str, Callable[[Analysis], Tensor]] = {
@@ -152,3 +151,20 @@ FORMATS: Mapping[str, Callable[[Rows, int], str]] = {
     ".md": as_markdown,
     ".tex": as_latex,
 }
+
+
+def write(content: str | bytes, path: str | PathLike[str]) -> None:
+    """Write a file whole or not at all; a text as UTF-8.
+
+    Raises:
+        CrfvizError: it cannot be written there.
+    """
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.part")
+    try:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
+        draft.replace(target)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise CrfvizError(f"{target.name} cannot be written: {error.strerror}") from error

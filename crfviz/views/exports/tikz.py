@@ -12,10 +12,9 @@ from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
 from crfviz.text.files import abbreviate_value
-from crfviz.views.exports.files import write
-from crfviz.views.exports.pdf import compiled
-from crfviz.views.exports.subject import What, live_of
-from crfviz.views.exports.tex import PREAMBLE, number, tex
+from crfviz.views.exports.latex import PREAMBLE, compiled, number, tex
+from crfviz.views.exports.live import What, live_of
+from crfviz.views.exports.tables import write
 from crfviz.views.strips.pictures import tags_with_mass
 from crfviz.views.theme import NEGATIVE, POSITIVE, tag_colours
 

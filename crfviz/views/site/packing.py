@@ -10,6 +10,7 @@ alike, and gzip packs them to less.
 
 import gzip
 import json
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +26,7 @@ from crfviz.taggers.perceptron import PerceptronTagger, pack
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.textbook import TextbookTagger
 from crfviz.text.files import abbreviate
-from crfviz.views.site.splitting import tokenizer_rules
+from crfviz.text.tokenizer import LONGEST, affix_rules
 
 FORMAT = 1  # of the payload
 SMALL = 4096  # numbers of an array that is worth its single precision
@@ -189,3 +190,56 @@ def _planes(array: Array) -> bytes:
     little = array.astype(array.dtype.newbyteorder("<"))
     each = np.frombuffer(little.tobytes(), np.uint8).reshape(array.size, array.itemsize)
     return each[:, ::-1].T.tobytes()
+
+
+# What white space is to Python; to JavaScript it has a character more and some fewer.
+_BLANK = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_CLASSES = {"d": r"\p{Nd}", "w": r"\p{L}\p{N}_", "s": _BLANK}
+_SYNTAX = "^$\\.*+?()[]{}|/-"  # what may be escaped, the last one in a class alone
+_ATOM = re.compile(r"\\U000(?P<code>[0-9A-F]{5})|\\(?P<escaped>.)|(?P<bracket>[\[\]])", re.DOTALL)
+
+
+def tokenizer_rules() -> dict[str, object]:
+    """Patterns for JavaScript's flag `u`, and the exceptions as lists of their words."""
+    rules = affix_rules()
+    return {
+        "exceptions": [list(words) for words in rules.exceptions],
+        "prefix": javascript(rules.prefix),
+        "suffix": javascript(rules.suffix),
+        "infix": javascript(rules.infix),
+        "whole": f"^(?:{javascript(rules.whole)})",
+        "url": javascript(rules.url),
+        "longest": LONGEST,
+    }
+
+
+def javascript(pattern: str) -> str:
+    r"""A pattern of Python's `re` for JavaScript with the flag `u`: only what our rules use.
+
+    >>> print(javascript(r"^[\w\-]+\!\U0001F600\d$"))
+    ^[\p{L}\p{N}_\-]+!\u{1F600}[\p{Nd}]$
+    """
+    inside = False
+
+    def written(found: re.Match[str]) -> str:
+        nonlocal inside
+        if found["code"]:
+            return rf"\u{{{found['code']}}}"
+        if bracket := found["bracket"]:
+            inside = bracket == "["
+            return str(bracket)
+        return _escaped(found["escaped"], inside=inside)
+
+    return _ATOM.sub(written, pattern)
+
+
+def _escaped(letter: str, *, inside: bool) -> str:
+    """What stood behind a backslash, in a class or outside of one."""
+    if letter.lower() in _CLASSES:
+        own = _CLASSES[letter.lower()]
+        if letter.islower():
+            return own if inside else f"[{own}]"
+        return f"[^{own}]"
+    if letter == "u" or (letter in _SYNTAX and (inside or letter != "-")):
+        return f"\\{letter}"
+    return letter

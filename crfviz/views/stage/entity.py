@@ -14,7 +14,7 @@ from crfviz.chain.questions.entities import (
 )
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import spans
-from crfviz.views.numbers import probability
+from crfviz.views.formatting import format_probability
 
 MOST_RIVALS = 7  # in rows of their own; the rest is one row
 NO_ENTITY = "no entity at these words"
@@ -180,17 +180,18 @@ def _note(
         off = "Mean, product and minimum of the words' marginals say the same here."
     else:
         side = "high" if worst.error > 0 else "low"
+        value = format_probability(worst.value, 4)
         off = (
-            f"The {worst.name} of the words' marginals would say {probability(worst.value, 4)}, "
+            f"The {worst.name} of the words' marginals would say {value}, "
             f"{abs(worst.error):.4f} too {side}."
         )
     rivals = [h for h in hypotheses if h.relation not in _NO_RIVALS]
     if not rivals:
-        return f"{title} has probability {probability(exact, 4)}. {off}"
+        return f"{title} has probability {format_probability(exact, 4)}. {off}"
     first = rivals[0]
     return (
-        f"{title} has probability {probability(exact, 4)}; its strongest rival is {first.text} "
-        f"({probability(first.probability, 4)}). {off}"
+        f"{title} has probability {format_probability(exact, 4)}; its strongest rival is "
+        f"{first.text} ({format_probability(first.probability, 4)}). {off}"
     )
 
 

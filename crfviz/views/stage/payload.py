@@ -19,18 +19,6 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
-from crfviz.views.stage.parts import (
-    Bars,
-    Cell,
-    Gap,
-    Gradient,
-    Grid,
-    Matrix,
-    Picture,
-    Row,
-    Ruler,
-    Subject,
-)
 from crfviz.views.stage.payload_types import (
     EditList,
     EntityData,
@@ -52,7 +40,19 @@ from crfviz.views.stage.payload_types import (
     TrainedResults,
     WalkData,
 )
-from crfviz.views.stage.steps import Walk
+from crfviz.views.stage.picture import (
+    Bars,
+    Cell,
+    Gap,
+    Gradient,
+    Grid,
+    Matrix,
+    Picture,
+    Row,
+    Ruler,
+    Subject,
+    Walk,
+)
 from crfviz.views.theme import tag_colours
 
 SIDES: Mapping[type, Side] = {

@@ -17,9 +17,16 @@ from crfviz.chain.distribution import (
 )
 from crfviz.chain.paths import Path
 from crfviz.chain.questions.sensitivity import NOTICEABLE, Influence
-from crfviz.views.numbers import count, minus, per_cent, probability, score, share
-from crfviz.views.phrases import numbered
-from crfviz.views.stage.parts import Grid, Row
+from crfviz.views.formatting import (
+    count,
+    format_probability,
+    minus,
+    numbered,
+    per_cent,
+    score,
+    share,
+)
+from crfviz.views.stage.picture import Grid, Row
 
 HEADING = ("rank", "p", "Σ p", "score")
 
@@ -28,7 +35,7 @@ def best_rows(analysis: Analysis, k: int) -> list[Row]:
     """The `k` best paths with their probabilities; fewer where there are fewer."""
     paths = k_best(analysis.potentials, k) if analysis.viterbi else []
     return [
-        Row(f"best_{rank}", f"{rank}.", path.tags, f"p = {probability(path.probability, 3)}")
+        Row(f"best_{rank}", f"{rank}.", path.tags, f"p = {format_probability(path.probability, 3)}")
         for rank, path in enumerate(paths, start=1)
     ]
 
@@ -38,7 +45,9 @@ def trained_rows(trained: Analysis) -> list[Row]:
     best = trained.viterbi
     if best is None:
         return []
-    return [Row("best_trained", "trained", best.path, f"p = {probability(best.probability, 3)}")]
+    return [
+        Row("best_trained", "trained", best.path, f"p = {format_probability(best.probability, 3)}")
+    ]
 
 
 def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
@@ -57,7 +66,7 @@ def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
             f"sample_{rank}",
             f"{number} of {n}",
             drawn[tags].tags,
-            probability(drawn[tags].probability, 3),
+            format_probability(drawn[tags].probability, 3),
         )
         for rank, (tags, number) in enumerate(times, start=1)
     ]
@@ -86,8 +95,8 @@ def ranked_rows(paths: Sequence[Path]) -> list[Row]:
             path.tags,
             columns=(
                 f"{rank}.",
-                probability(path.probability, 3),
-                probability(mass, 3),
+                format_probability(path.probability, 3),
+                format_probability(mass, 3),
                 score(path.score),
             ),
         )
@@ -142,7 +151,8 @@ def pile_note(pile: SampleCounts, analysis: Analysis) -> str:
     return (
         f"After {count(drawn, 'sample')} the largest gap between the share of samples and the "
         f"marginal is {gap:.4f}: {analysis.tags[k]} at {numbered(analysis.words, t)} in "
-        f"{int(pile.uses[t, k])} of {drawn}, marginal {probability(marginals[t, k].item(), 4)}."
+        f"{int(pile.uses[t, k])} of {drawn}, "
+        f"marginal {format_probability(marginals[t, k].item(), 4)}."
     )
 
 
@@ -170,7 +180,8 @@ def reach_note(influence: Influence, position: int, delta: float, chain: Analysi
     words, tags = chain.words, chain.tags
     here = (
         f"{tags[influence.tag]} at {numbered(words, position)} nudged by {minus(f'{delta:+g}')} "
-        f"nats moves {probability(influence.reach[position].item(), 3)} of that word’s probability"
+        f"nats moves {format_probability(influence.reach[position].item(), 3)} "
+        "of that word’s probability"
     )
     noticed = [t for t, reach in enumerate(influence.reach.tolist()) if reach >= NOTICEABLE]
     if not [t for t in noticed if t != position]:

@@ -1,25 +1,35 @@
-"""The pictures of pages that a browser can also draw alone, with their words and their steps.
+"""The pictures that a browser can also draw alone: their tables, texts and steps.
 
 Letters: `T` tokens, `K` tags. `trained` is the chain before the edits, where there are some.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import torch
+from torch import Tensor
+
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.views.explanation import explain, explain_edits
-from crfviz.views.stage.parts import Bars, Cell, Grid, Matrix, Picture
-from crfviz.views.stage.steps import emission_walk, forward_backward_walk, viterbi_walk
-from crfviz.views.strips.decoders import LABELS, decoder_rows
-from crfviz.views.strips.grids import (
-    MESSAGE,
-    alpha_grid,
-    beta_grid,
-    consistency_note,
-    consistency_rows,
-    emission_grid,
-    marginal_grid,
+from crfviz.chain.demonstrations.log_space import (
+    consistency,
+    forward_messages,
 )
+from crfviz.chain.forward_backward import normalise
+from crfviz.views.explanation import explain, explain_edits
+from crfviz.views.formatting import rounding, score
+from crfviz.views.stage.picture import (
+    Bars,
+    Cell,
+    Grid,
+    Matrix,
+    Picture,
+    Row,
+    emission_walk,
+    forward_backward_walk,
+    viterbi_walk,
+)
+from crfviz.views.strips.decoders import LABELS, decoder_rows
 from crfviz.views.strips.paths import entropy_note
 
 BY_HAND = (
@@ -129,3 +139,116 @@ def tags_with_mass(analysis: Analysis) -> list[int]:
     heavy = analysis.forward_backward.marginals.amax(dim=0) > LEAST_MARGINAL
     drawn = {*analysis.left_to_right, *(analysis.paths["viterbi"] or [])}
     return [k for k in range(len(analysis.tags)) if heavy[k] or k in drawn]
+
+
+PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
+EMISSION_DISPLAYS = {
+    "score": "score",
+    PROBABILITY: "probability",
+    "softmax": "softmax",
+    "rank": "rank",
+}
+LEFT_OUT = (
+    " The message leaves the emission of the word it arrives at out: e is that emission, and log Z "
+    "from α adds the last word's and END."
+)
+SWEEP_DISPLAYS = {"log": "log", "probability": "probability", "normalised": "per column"}
+MESSAGE = "message"
+CONVENTIONS = {"included": "α with emission", MESSAGE: "α as message"}
+
+
+def emission_grid(analysis: Analysis, display: str) -> Grid:
+    """The scores each word alone gives every tag, by a key of `EMISSION_DISPLAYS`.
+
+    It can be edited where it shows the scores themselves; the greedy path is framed. "rank" is 1
+    for the word's best tag.
+    """
+    emissions = analysis.potentials.emissions
+    if display == PROBABILITY:
+        label = (
+            "p(word | tag): exp of the scores; a row of the HMM's table sums to 1 over all words"
+        )
+        values = torch.exp(emissions)
+        grid = Grid("emissions", label, values, scale_of(values, 0.0), 2, "exponent", editable=True)
+    elif display == "softmax":
+        label = "softmax of the emissions over the tags of each word"
+        grid = Grid("softmax", label, normalise(emissions), 1.0, 2, "probability")
+    elif display == "rank":
+        ranks = emissions.argsort(dim=1, descending=True, stable=True).argsort(dim=1) + 1
+        label = "rank of the tag at its word, 1 is the best"
+        grid = Grid("rank", label, ranks.double(), 4.0 * emissions.shape[1], 0)
+    else:
+        label = "Emission scores (nats); frames mark each word’s best"
+        winners = emissions.amax(dim=1)
+        grid = Grid("emissions", label, emissions, scale_of(winners), editable=True)
+    return replace(grid, outlined=analysis.greedy, frames="greedy")
+
+
+def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
+    """The forward table α, by keys of `SWEEP_DISPLAYS` and `CONVENTIONS`."""
+    if convention == MESSAGE:
+        passed_on = forward_messages(analysis.potentials, analysis.forward_backward)
+        nothing = passed_on.new_full((1, passed_on.shape[1]), torch.nan)
+        values = torch.cat([passed_on, nothing])
+        label = "α(t, k): message that word t passes on to tag k at t+1; the last word has none"
+    else:
+        values = analysis.forward_backward.log_alpha
+        label = "α(t, k): sum over prefixes ending in k at t, including its emission"
+    return _sweep("alpha", label, values, display)
+
+
+def beta_grid(analysis: Analysis, display: str) -> Grid:
+    """The backward table β, by a key of `SWEEP_DISPLAYS`."""
+    label = "β(t, k): all suffixes after tag k at t, emission at t left out, END included"
+    return _sweep("beta", label, analysis.forward_backward.log_beta, display)
+
+
+def marginal_grid(analysis: Analysis, outlined: Sequence[int] | None) -> Grid:
+    """p(y_t = k | x): how much of all probability passes through each cell."""
+    label = "marginals: the probability of each tag at each word"
+    values = analysis.forward_backward.marginals
+    return Grid("marginals", label, values, 1.0, 2, "probability", outlined=outlined)
+
+
+def best_grid(analysis: Analysis) -> Grid:
+    """Viterbi's table: the score of the best prefix that ends in each tag."""
+    label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
+    path = analysis.paths["viterbi"]
+    return Grid("best", label, analysis.best, scale_of(analysis.best), outlined=path)
+
+
+def consistency_rows(analysis: Analysis, convention: str = "included") -> list[Row]:
+    """Log Z read at each word, from what a key of `CONVENTIONS` calls α."""
+    readings = consistency(analysis.potentials, analysis.forward_backward)
+    totals = [score(z, 4) for z in readings.at_positions.tolist()]
+    label = "log Σ α·e·β" if convention == MESSAGE else "log Σ α·β"
+    return [Row("log_z", label, None, texts=totals)]
+
+
+def consistency_note(analysis: Analysis, convention: str = "included") -> str:
+    """Z from alpha, from beta and at every word, and how far they lie apart."""
+    readings = consistency(analysis.potentials, analysis.forward_backward)
+    if analysis.forward_backward.log_partition == -math.inf:
+        return "No tag sequence is allowed: Z is 0 however it is read, and log Z is −∞."
+    alpha, beta = (score(value, 9) for value in (readings.from_alpha, readings.from_beta))
+    return (
+        f"log Z from α {alpha}, from β {beta}, and at each of the {analysis.potentials.num_tokens} "
+        f"words: largest deviation {rounding(readings.largest_deviation)}."
+        + (LEFT_OUT if convention == MESSAGE else "")
+    )
+
+
+def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:
+    if display == "normalised":
+        label = f"{label}; each column sums to 1"
+        return Grid(name, label, normalise(log_values), 1.0, 2, "probability")
+    if display == "probability":
+        values = torch.exp(log_values)
+        return Grid(name, f"{label}; exp of the log", values, scale_of(values), 2, "exponent")
+    return Grid(name, f"{label}; log, nats", log_values, scale_of(log_values))
+
+
+def scale_of(values: Tensor, least: float = 1.0) -> float:
+    """The largest finite size, at least `least`; 1 without any: where the colour is full."""
+    finite = values[values.isfinite()].abs()
+    return max(least, finite.max().item()) or 1.0 if finite.numel() else 1.0

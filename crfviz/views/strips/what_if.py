@@ -1,11 +1,15 @@
-"""A sentence and the same sentence with one thing changed: strips, a table of scores, and words."""
+"""What would change the best path: another word, another weight, another strength of the CRF."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pandas as pd
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.edits import Weight, resolve, value_of, weight_of
+from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.aligned_chains import (
     Moved,
     emission_changes,
@@ -13,11 +17,12 @@ from crfviz.chain.questions.aligned_chains import (
     largest_changes,
     largest_step_changes,
 )
+from crfviz.chain.questions.tipping import Interval, tipping_points
 from crfviz.taggers.perturbations import ROUNDING, Perturbed
 from crfviz.views.explanation import explain_error
-from crfviz.views.phrases import columns, listed
-from crfviz.views.stage.parts import Grid, Row
-from crfviz.views.strips.grids import scale_of
+from crfviz.views.formatting import columns, listed, moved
+from crfviz.views.stage.picture import Grid, Mark, Row, Ruler
+from crfviz.views.strips.pictures import scale_of
 
 MOST_MOVED = 10  # scores in the list
 MOST_NAMED = 4  # flips in the sentence in words
@@ -153,3 +158,54 @@ def _moved_row(changed: WhatIf, moved: Moved) -> dict[str, object]:
         "now": moved.after,
         "change": moved.change,
     }
+
+
+MOST_WORDS = 3  # that a piece or a mark names
+
+
+def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) -> Ruler:
+    """All values of one weight, in pieces with the same best path.
+
+    Where each step has its own matrix, a value is one that all steps share. The weight goes by the
+    names of its tags, START and END allowed; the pieces by the tags of the words that differ.
+
+    Raises:
+        CrfvizError: the chain has no such tag, or no allowed path.
+    """
+    weight = weight_of(move)
+    pieces = tipping_points(potentials, weight)
+    return Ruler(
+        weight=move,
+        trained=_value(trained, weight),
+        pieces=[
+            (piece.low, piece.high, label)
+            for piece, label in zip(pieces, _labels(pieces, potentials.tag_names), strict=True)
+        ],
+    )
+
+
+def strength_marks(pieces: Sequence[Interval], chain: Analysis) -> list[Mark]:
+    """A mark for every strength at which a tag flips, with what flips there on the way up.
+
+    The pieces are the intervals of the strength with the same best path of the chain, in order.
+    """
+    return [
+        Mark(after.low, moved(before.path, after.path, chain, most=MOST_WORDS))
+        for before, after in pairwise(pieces)
+    ]
+
+
+def _value(potentials: Potentials, weight: Weight) -> float:
+    """The score it has; NaN for a transition where each step has its own."""
+    if weight[0] == "transition" and not potentials.homogeneous:
+        return math.nan
+    return value_of(potentials, resolve(potentials, weight))
+
+
+def _labels(pieces: Sequence[Interval], tags: Sequence[str]) -> list[str]:
+    """The tags of the words on which the pieces disagree, the first few of them."""
+    columns = zip(*(piece.path for piece in pieces), strict=True)
+    differing = [t for t, column in enumerate(columns) if len(set(column)) > 1]
+    shown = differing[:MOST_WORDS]
+    more = " …" if len(differing) > len(shown) else ""
+    return [" ".join(tags[piece.path[t]] for t in shown) + more for piece in pieces]

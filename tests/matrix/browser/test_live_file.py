@@ -3,7 +3,7 @@
 import pytest
 
 from crfviz.views.exports.live import PAGES, Live
-from crfviz.views.exports.page import live_page
+from crfviz.views.exports.live_page import live_page
 from tests.browser.test_live_file import chain, drawn, opened
 from tests.support.accessibility import violations
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { folds, lengthOf, sightOf } from "../../../crfviz/views/stage/web/stage/steps.js";
+import { folds, lengthOf, sightOf } from "../../../crfviz/views/stage/web/stage/visibility.js";
 
 const phase = (fields) => ({ text: "", parts: [], sweep: 0, nodes: [], first: "", last: "", ...fields });
 

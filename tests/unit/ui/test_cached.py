@@ -11,7 +11,7 @@ from crfviz.chain.questions.tipping import strength_intervals
 from crfviz.exceptions import ModelError, UnknownTagError
 from crfviz.ui import cached
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
-from crfviz.views.stage.ruler import ruler
+from crfviz.views.strips.what_if import ruler
 from tests.support.tiny_tagger import save_tiny
 
 CLASS, PATIENCE = 200, 60.0  # visitors, seconds

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from crfviz.views.numbers import (
+from crfviz.views.formatting import (
     added,
     count,
+    format_probability,
     per_cent,
-    probability,
     rounding,
     score,
     share,
@@ -31,11 +31,15 @@ from crfviz.views.numbers import (
     ],
 )
 def test_a_small_probability_keeps_its_first_figure(value, text):
-    assert probability(value) == text
+    assert format_probability(value) == text
 
 
 def test_probabilities_can_have_more_digits():
-    assert [probability(0.03, 3), probability(0.0004, 3), probability(0.5, 4)] == [
+    assert [
+        format_probability(0.03, 3),
+        format_probability(0.0004, 3),
+        format_probability(0.5, 4),
+    ] == [
         "0.030",
         "0.0004",
         "0.5000",

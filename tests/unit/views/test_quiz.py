@@ -11,8 +11,8 @@ import torch
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.views.quiz.asked import PAGES, next_question, question
 from crfviz.views.quiz.question import FORMS, Ask, read_ask
+from crfviz.views.quiz.selection import PAGES, next_question, question
 from tests.support import oracle
 
 CHAINS = 500

@@ -1,7 +1,7 @@
 // The stage with a bar of its pages, where no server answers. Its keys act wherever the focus is in this frame.
 
 import { button, hide, html, mark, set, setText } from "../../stage/web/dom.js";
-import { beyond } from "../../stage/web/slide.js";
+import { beyond } from "../../stage/web/embed.js";
 import { Stage } from "../../stage/web/stage/lifecycle.js";
 import { Local } from "./local.js";
 

@@ -7,7 +7,7 @@ import { applyEdits, chainOf, editsOf } from "../../stage/web/model.js";
 import { minus, probability, score } from "../../stage/web/numbers.js";
 import { logSumExp, solve } from "../../stage/web/recursions.js";
 import { LIVE, withEvent } from "../../stage/web/stage/compose.js";
-import { lengthOf } from "../../stage/web/stage/steps.js";
+import { lengthOf } from "../../stage/web/stage/visibility.js";
 import { entropyNote, explain } from "./explanation.js";
 
 const MOST_MOVED = 3; // words that a note names

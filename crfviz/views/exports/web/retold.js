@@ -2,7 +2,7 @@
 // sentence stays, what depends on the words and their scores is worked out anew.
 
 import { solve, transition } from "../../stage/web/recursions.js";
-import { lengthOf } from "../../stage/web/stage/steps.js";
+import { lengthOf } from "../../stage/web/stage/visibility.js";
 
 const NONE = { transitions: [], emissions: [], strength: 1 };
 

@@ -1,7 +1,7 @@
 // The live stage as a component of Streamlit: entry point of its manifest.
 
+import { beyond } from "./embed.js";
 import { hosted } from "./host.js";
-import { beyond } from "./slide.js";
 import { Stage } from "./stage/lifecycle.js";
 
 /** @import { StageOptions, Way } from "./types.js" */

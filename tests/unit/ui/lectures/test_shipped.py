@@ -6,8 +6,8 @@ from crfviz.ui import cached
 from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
 from crfviz.ui.lectures.shelf import SHIPPED, lecture
 from crfviz.ui.state.covers import covered
-from crfviz.views.quiz.asked import question
 from crfviz.views.quiz.question import read_ask
+from crfviz.views.quiz.selection import question
 
 NAMES = sorted(path.stem for path in SHIPPED.glob("*.toml"))
 

@@ -11,8 +11,8 @@ from crfviz.chain.potentials import Potentials
 from crfviz.ui.components import PACKAGE, WEB
 from crfviz.ui.session import answers
 from crfviz.ui.session.answers import HAS, NAME, SINCE, answer, hear
-from crfviz.views.stage.parts import Picture, Subject
 from crfviz.views.stage.payload import TABLES, changes, payload
+from crfviz.views.stage.picture import Picture, Subject
 from crfviz.views.strips.decoders import LABELS, decoder_rows
 from tests.support import node
 
@@ -24,12 +24,12 @@ FORBIDDEN = Edits().with_emission(0, "A", -math.inf).with_emission(0, "B", -math
 MODULES = {
     PACKAGE / WEB / "model.js": "decode",
     PACKAGE / WEB / "outbox.js": "Outbox",
-    PACKAGE / WEB / "told.js": "Told",
+    PACKAGE / WEB / "payload_store.js": "PayloadStore",
 }
 BODY = """
   const asked = [], drawn = [];
   const outbox = new Outbox((events) => asked.push(...events.map(({ kind, seq }) => [kind, seq])));
-  const here = new Told(outbox);
+  const here = new PayloadStore(outbox);
   const plain = (table) => Array.from(table, (value) => (value === -Infinity ? null : value));
   for (const data of told) {
     const payload = here.payload(data, decode);

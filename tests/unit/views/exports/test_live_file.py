@@ -12,7 +12,7 @@ import crfviz
 from crfviz.chain.edits import Edits
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import MAX_WORDS, PAGES, Live
-from crfviz.views.exports.page import LARGEST, live_page
+from crfviz.views.exports.live_page import LARGEST, live_page
 from tests.support.fake_tagger import FakeTagger
 
 HOSTILE = ("</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!--", "𝄞&amp;")

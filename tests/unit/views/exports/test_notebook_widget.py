@@ -5,7 +5,7 @@ import math
 import pytest
 
 import crfviz
-from crfviz.views.exports.widget import edits_of
+from crfviz.views.exports.notebook import edits_of
 from tests.unit.views.exports.test_notebook import chain
 
 EDITS = {"transitions": [["A", "<b>", 2.5]], "emissions": [[1, "A", None]], "strength": 0.5}

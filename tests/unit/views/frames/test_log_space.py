@@ -14,7 +14,7 @@ from crfviz.chain.demonstrations.log_space import (
 )
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.views.frames.log_space import alpha_line
+from crfviz.views.frames.demonstrations import alpha_line
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
 

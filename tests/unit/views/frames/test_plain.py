@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pandas as pd
 
-from crfviz.views.frames.plain import plain_table
+from crfviz.views.frames.chains import plain_table
 
 
 class Seen(HTMLParser):

@@ -20,8 +20,7 @@ from crfviz.taggers.storage import WEIGHTS_FILE
 from crfviz.text.formats import read_sentences
 from crfviz.text.tokenizer import affix_rules, given_words, tokenize
 from crfviz.views.site import packing
-from crfviz.views.site.packing import tagger_payload
-from crfviz.views.site.splitting import tokenizer_rules
+from crfviz.views.site.packing import tagger_payload, tokenizer_rules
 from tests.support import node
 from tests.support.fake_tagger import FakeTagger
 from tests.support.paths import EXCERPT

@@ -18,11 +18,10 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.views.stage.entity import entity_panel
-from crfviz.views.stage.parts import Cell, Gradient, Grid, Picture, Row, Subject
 from crfviz.views.stage.payload import payload
-from crfviz.views.stage.steps import viterbi_walk
+from crfviz.views.stage.picture import Cell, Gradient, Grid, Picture, Row, Subject, viterbi_walk
 from crfviz.views.strips.decoders import LABELS, backpointer_rows, decoder_rows
-from crfviz.views.strips.grids import (
+from crfviz.views.strips.pictures import (
     alpha_grid,
     best_grid,
     beta_grid,

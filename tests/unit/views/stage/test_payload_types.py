@@ -5,9 +5,9 @@ import json
 import pytest
 
 from crfviz.chain.questions.sensitivity import gradient_step
-from crfviz.views.stage.parts import Bars, Cell, Gap, Gradient, Mark, Matrix, Ruler
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.payload_types import Payload
+from crfviz.views.stage.picture import Bars, Cell, Gap, Gradient, Mark, Matrix, Ruler
 from tests.support.payload_types import FILE, declaration, faults
 from tests.unit.views.stage.test_payload import CHAIN, NOTHING, stage_of
 

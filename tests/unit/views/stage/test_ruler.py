@@ -5,7 +5,7 @@ import torch
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.tipping import Interval
-from crfviz.views.stage.ruler import strength_marks
+from crfviz.views.strips.what_if import strength_marks
 
 CHAIN = analyse(Potentials(torch.zeros(5, 2), torch.zeros(2, 2), tags="XY", tokens=list("abcde")))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crfviz.views.stage.steps import (
+from crfviz.views.stage.picture import (
     ONE_PICTURE,
     emission_walk,
     forward_backward_walk,

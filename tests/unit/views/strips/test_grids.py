@@ -10,8 +10,8 @@ from hypothesis import given
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.demonstrations.log_space import forward_messages, underflow
 from crfviz.chain.potentials import Potentials
-from crfviz.views.frames.log_space import underflow_frame
-from crfviz.views.strips.grids import (
+from crfviz.views.frames.demonstrations import underflow_frame
+from crfviz.views.strips.pictures import (
     CONVENTIONS,
     EMISSION_DISPLAYS,
     SWEEP_DISPLAYS,

@@ -2,7 +2,7 @@
 
 import math
 
-from crfviz.views.strips.occlusion import (
+from crfviz.views.strips.why import (
     Watched,
     occlusion_frame,
     occlusion_note,

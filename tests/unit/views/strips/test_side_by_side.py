@@ -9,8 +9,8 @@ from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.strips.decoders import LABELS
-from crfviz.views.strips.side_by_side import (
+from crfviz.views.strips.decoders import (
+    LABELS,
     change_grid,
     compare,
     comparison_note,

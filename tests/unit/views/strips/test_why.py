@@ -8,7 +8,7 @@ from hypothesis import given
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import why_not
-from crfviz.views.stage.ruler import ruler
+from crfviz.views.strips.what_if import ruler
 from crfviz.views.strips.why import (
     Question,
     likeliest_loser,

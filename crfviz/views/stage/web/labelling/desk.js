@@ -1,7 +1,7 @@
 // What stands around the words of the labeller: where one is, what is likely here, the tags, the actions.
 
 import { button, flag, html, set, setText } from "../dom.js";
-import { choose, pointAt, toggleWords } from "./labels.js";
+import { choose, pointAt, toggleWords } from "./actions.js";
 
 /** @import { Attributes, ChoiceData, Content, LabellerPayload, Labelling } from "../types.js" */
 

@@ -7,12 +7,10 @@
 import { all, flag, focusedIn, html, set, setText } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
 import { Outbox } from "../outbox.js";
-import { drawBoundaries } from "./boundaries.js";
-import { buildChips, drawChips } from "./chips.js";
+import { change, keysOf, pointAt, selectionOf } from "./actions.js";
 import { buildDesk } from "./desk.js";
-import { keysOf } from "./keys.js";
-import { change, pointAt, selectionOf } from "./labels.js";
 import { watchSwitches } from "./switches.js";
+import { buildChips, drawBoundaries, drawChips } from "./words.js";
 
 /** @import { LabellerPayload, Send, Sent } from "../types.js" */
 

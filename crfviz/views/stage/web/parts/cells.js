@@ -3,7 +3,7 @@
 import { button, changed, describe, flag, hide, html, mark, set, setProperty, setText } from "../dom.js";
 import { END, MOST_BY_HAND, START, weight } from "../model.js";
 import { score, signed } from "../numbers.js";
-import { direction } from "./ghosts.js";
+import { direction } from "./trained_overlay.js";
 
 /** @import { Attributes, Chain, Counts, Model, Table } from "../types.js" */
 

@@ -2,7 +2,7 @@
 
 import { all, button, changed, flag, hide, html, set, setText } from "../dom.js";
 import { hasNoKeys } from "../keyboard.js";
-import { partsOf } from "../stage/covers.js";
+import { partsOf } from "../stage/visibility.js";
 
 /** @import { Model } from "../types.js" */
 

@@ -2,12 +2,10 @@
 
 import { closest } from "../dom.js";
 import { clamp } from "../numbers.js";
-import { stepWithin } from "./compose.js";
-import { switched } from "./covers.js";
+import { stepWithin, tagAt } from "./compose.js";
 import { asking, stepEvent, view, weightAsked } from "./events.js";
 import { KINDS } from "./inputs.js";
-import { tagAt } from "./selection.js";
-import { folds } from "./steps.js";
+import { folds, switched } from "./visibility.js";
 
 /** @import { Reading, Span, Stage, StageEvent, Steps, Way } from "../types.js" */
 

@@ -7,9 +7,9 @@ import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
 import { buildGraph, GRAPH } from "../parts/graph.js";
-import { buildHeard } from "../parts/heard.js";
 import { buildLattice } from "../parts/lattice.js";
 import { buildBars, buildControls } from "../parts/panels.js";
+import { buildScreenReader } from "../parts/screen_reader.js";
 import { buildCovers, buildStepper } from "../parts/stepper.js";
 import { buildStrips, drawColumns } from "../parts/strips.js";
 import { buildRuler, buildTerms } from "../parts/terms.js";
@@ -31,10 +31,10 @@ import {
   switchPart,
   unfold,
 } from "./actions.js";
-import { legendOf } from "./covers.js";
 import { cellHooks } from "./events.js";
 import { buildInputs } from "./inputs.js";
 import { identityLine, linesOf, widthIn } from "./texts.js";
+import { legendOf } from "./visibility.js";
 
 /** @import { Cell, Model, Part, Side, Sizes, Stage } from "../types.js" */
 
@@ -56,7 +56,7 @@ export function buildFrame(stage) {
   const stepper = model.walk?.phases.length
     ? [buildStepper({ go: (by) => go(stage, by), show: (nodes) => showOnNodes(stage, nodes) })]
     : [];
-  const heard = buildHeard();
+  const screenReader = buildScreenReader();
   const covers = buildCovers(
     (part) => switchPart(stage, part),
     [
@@ -102,7 +102,7 @@ export function buildFrame(stage) {
     ...elements(stepper),
     ...(noteFirst ? [note, ...picture] : [...picture, note]),
     legend,
-    heard.element,
+    screenReader.element,
   );
   stage.tip ??= buildTips(root, () => stage.model);
   root.append(stage.tip.element);
@@ -139,7 +139,7 @@ export function buildFrame(stage) {
       for (const part of parts) part.update(next);
       if (changed(body, Boolean(next.ruler))) keepFocusInSight(root); // a ruler takes room from the matrix
       covers.update(next);
-      heard.update(next);
+      screenReader.update(next);
       const asked = next.asked && !next.asks ? next.asked[0] : null; // a link came for this word
       heads.forEach((head, t) => flag(head, { asked: t === asked }));
       stage.tip.update();

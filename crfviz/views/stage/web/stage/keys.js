@@ -1,9 +1,9 @@
 // What the keys of a page do to its stage, beside those in cells that can be changed.
 
+import { leaveKeyOf } from "../embed.js";
 import { ARROWS, source } from "../keyboard.js";
-import { leaveKeyOf } from "../slide.js";
 import { ask, go, move, switchPart } from "./actions.js";
-import { partOfKey } from "./covers.js";
+import { partOfKey } from "./visibility.js";
 
 /** @import { Hands, Stage } from "../types.js" */
 

@@ -10,14 +10,13 @@ import { flag, html, mark, set, setProperty } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
 import { decode } from "../model.js";
 import { Outbox } from "../outbox.js";
-import { Told } from "../told.js";
+import { PayloadStore } from "../payload_store.js";
 import { forget, leave } from "./actions.js";
-import { compose, shapeOf } from "./compose.js";
+import { compose, selection, shapeOf } from "./compose.js";
 import { buildFrame } from "./frame.js";
 import { KINDS } from "./inputs.js";
 import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
-import { selection } from "./selection.js";
 import { widthIn } from "./texts.js";
 
 /** @import {
@@ -56,7 +55,7 @@ export class Stage {
     this.root.style.visibility = "hidden"; // until the style sheet is in force, which says otherwise
     parent.append(this.root);
     this.outbox = /** @type {StageOutbox} */ (new Outbox(send));
-    this.told = new Told(this.outbox);
+    this.payloads = new PayloadStore(this.outbox);
     /** @type {Chosen} */
     this.chosen = {
       unfolded: null, // whether every tag has a row of its own; null: as the page decides
@@ -103,7 +102,7 @@ export class Stage {
   /** @param {Payload | Changes | Decoded} data @param {(data: Payload) => Decoded} [read] */
   receive(data, read = decode) {
     try {
-      const payload = this.told.payload(/** @type {Payload | Changes} */ (data), read);
+      const payload = this.payloads.payload(/** @type {Payload | Changes} */ (data), read);
       if (payload) this.take(payload);
     } catch (error) {
       reportError(error); // for the console; who reads the page gets words
@@ -193,7 +192,7 @@ export class Stage {
   /** @param {StageEvent[]} events @param {Partial<Chosen>} [changes] */
   emit(events, changes = {}) {
     const sentence = this.payload?.sentence;
-    this.outbox.post(...events.map((event) => ({ sentence, has: this.told.name, ...event })));
+    this.outbox.post(...events.map((event) => ({ sentence, has: this.payloads.name, ...event })));
     if (this.payload) this.refresh(changes);
   }
 

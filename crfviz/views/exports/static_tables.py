@@ -11,8 +11,7 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.views.exports.live import Live
-from crfviz.views.numbers import probability, score
-from crfviz.views.phrases import columns
+from crfviz.views.formatting import columns, format_probability, score
 from crfviz.views.strips.decoders import LABELS, decoder_rows
 
 MOST_CELLS = 4000  # of all tables of numbers: a file of a large chain stays small
@@ -53,7 +52,7 @@ def _summary(now: Analysis) -> str:
     best = now.viterbi
     return (
         f"<p>Best path: score {score(best.score, 4)} nats, log Z {z}, "
-        f"probability {probability(best.probability, 4)}.</p>"
+        f"probability {format_probability(best.probability, 4)}.</p>"
     )
 
 

@@ -13,7 +13,7 @@ from html import escape
 
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import Live, data
-from crfviz.views.exports.twins import twins
+from crfviz.views.exports.static_tables import twins
 
 LARGEST = 250_000  # bytes; a file above has its script packed
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Outbox } from "../../../crfviz/views/stage/web/outbox.js";
-import { Told } from "../../../crfviz/views/stage/web/told.js";
+import { PayloadStore } from "../../../crfviz/views/stage/web/payload_store.js";
 import { Clock } from "./support/clock.js";
 
 const WHOLE = { whole: "first", ack: 0, words: ["a"], edits: 0 };
@@ -14,7 +14,7 @@ function open(test) {
   new Clock(test);
   const asked = [];
   const outbox = new Outbox((events) => asked.push(...events.map(({ kind, seq }) => [kind, seq])));
-  const told = new Told(outbox);
+  const told = new PayloadStore(outbox);
   const read = ({ wrong = false, ...data }) => ({ ...data, disagrees: wrong });
   return { told, outbox, asked, receive: (data) => told.payload(data, read) };
 }

@@ -1,10 +1,9 @@
-// What Python tells of a picture: the whole of it, or what has changed since a whole one that is here; Python's side is
-// crfviz/ui/session/answers.py. Where there is nothing to change, or something else has come of it here, the whole is
-// asked for.
+// The last complete picture from Python, and the changes since; Python's side is crfviz/ui/session/answers.py.
+// Where the changes belong to another picture, or this browser computes other numbers, it asks for a complete one.
 
 /** @import { Changes, Decoded, Payload, StageOutbox } from "./types.js" */
 
-export class Told {
+export class PayloadStore {
   /** @param {StageOutbox} outbox */
   constructor(outbox) {
     this.outbox = outbox;

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.views.numbers import probability, score
-from crfviz.views.stage.parts import Grid, Row
+from crfviz.views.formatting import format_probability, score
+from crfviz.views.stage.picture import Grid, Row
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.theme import tag_colours
 
@@ -124,7 +124,7 @@ def _lattice(analysis: Analysis, hidden: Collection[str]) -> Part:
                 f'stroke="{_INK}"/>'
             )
             if share >= _LEAST:
-                drawn.append(_number(_x(t) + radius + 2, y[k] - 5, probability(share)))
+                drawn.append(_number(_x(t) + radius + 2, y[k] - 5, format_probability(share)))
     return _GAP + _ROW * len(shown), "".join(drawn)
 
 
@@ -148,7 +148,7 @@ def _grid(analysis: Analysis, grid: Grid, *, empty: bool) -> Part:
 
 def _number_of(grid: Grid, value: float) -> str:
     chances = grid.kind == "probability" and not math.isnan(value)
-    return probability(value, grid.digits) if chances else score(value, grid.digits)
+    return format_probability(value, grid.digits) if chances else score(value, grid.digits)
 
 
 def _matrix(analysis: Analysis, name: str, numbers: Tensor) -> Part:

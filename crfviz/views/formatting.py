@@ -1,13 +1,17 @@
-"""How numbers are written for people; `stage/web/numbers.js` writes the stage's own.
+"""Numbers and pieces of sentences as people read them; `stage/web/numbers.js` writes the stage's.
 
 Numbers have a true minus, "−", at which no line breaks; infinity is "∞", and what is no number a
-dash. Probabilities are in [0, 1], scores in nats.
+dash. Probabilities are in [0, 1], scores in nats. Sentences hold the user's words: show them as
+text, never as Markdown or HTML.
 """
 
 import math
+import re
+from collections.abc import Sequence
 
 import numpy as np
 
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.recursions import TOLERANCE
 
 
@@ -44,7 +48,7 @@ def short(value: float, *, plus: bool = False) -> str:
     return f"+{text}" if plus and value > 0 else text
 
 
-def probability(value: float, digits: int = 2) -> str:
+def format_probability(value: float, digits: int = 2) -> str:
     """A probability, with so many decimals, and with one figure where those would be all 0."""
     if value == 0 or value >= 0.5 * 10**-digits:
         return f"{value:.{digits}f}"
@@ -53,7 +57,7 @@ def probability(value: float, digits: int = 2) -> str:
 
 def told_apart(first: float, second: float, digits: int = 2) -> tuple[str, str]:
     """Two probabilities with as many digits as it takes to see which is larger."""
-    texts = probability(first, digits), probability(second, digits)
+    texts = format_probability(first, digits), format_probability(second, digits)
     while texts[0] == texts[1] and not same(first, second):
         digits += 2
         texts = f"{first:.{digits}f}", f"{second:.{digits}f}"
@@ -84,3 +88,55 @@ def count(number: int, noun: str) -> str:
 def same(first: float, second: float) -> bool:
     """Whether two numbers are the same but for rounding."""
     return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+
+
+_CODE = re.compile(r"`([^`]+)`")  # how claims mark words
+
+
+def listed(texts: Sequence[str], most: int) -> str:
+    """The first of them, and how many more there are: "a, b, c and 2 more"."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
+def differing(first: Sequence[int] | None, second: Sequence[int] | None) -> list[int]:
+    """Positions where two paths differ; all of them where there is only one."""
+    if first is None or second is None:
+        return list(range(len(first or second or ())))
+    return [t for t, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+
+
+def moved(
+    before: Sequence[int],
+    after: Sequence[int],
+    chain: Analysis,
+    *,
+    most: int = 3,
+    sign: str = "→",
+) -> str:
+    """Where one path leaves another: “dog” NOUN → VERB, and so on; empty where nowhere."""
+    changes = [
+        f"“{chain.words[t]}” {chain.tags[before[t]]} {sign} {chain.tags[after[t]]}"
+        for t in differing(before, after)
+    ]
+    return listed(changes, most)
+
+
+def numbered(words: Sequence[str], t: int) -> str:
+    """A word by its number too, for words repeat: 1 “the”."""
+    return f"{t + 1} “{words[t]}”"
+
+
+def named(words: Sequence[str], t: int) -> str:
+    """Return a word with its number behind it: “the” (word 1)."""
+    return f"“{words[t]}” (word {t + 1})"
+
+
+def columns(words: Sequence[str]) -> list[str]:
+    """The words as names of columns, told apart by their number: "1 the"."""
+    return [f"{t} {word}" for t, word in enumerate(words, start=1)]
+
+
+def claim_text(claim: str) -> str:
+    """The claim of an example without markdown."""
+    return _CODE.sub(r"“\1”", claim)

@@ -1,22 +1,22 @@
-// What a screen reader says of a walk: each step as it is done, and what it or a key uncovered. Seen by nobody.
+// The text for screen readers: each step of a walk, and what it or a key uncovered.
 
 import { html, setText } from "../dom.js";
 import { score } from "../numbers.js";
-import { partsOf } from "../stage/covers.js";
+import { partsOf } from "../stage/visibility.js";
 
 /** @import { Model } from "../types.js" */
 
-/** @typedef {ReturnType<typeof heardOf>} Heard */
+/** @typedef {ReturnType<typeof readingOf>} Announced */
 
-export function buildHeard() {
+export function buildScreenReader() {
   const element = html("div.heard", { role: "status" });
-  /** @type {Heard | null} */
+  /** @type {Announced | null} */
   let before = null;
   return {
     element,
     /** @param {Model} model */
     update(model) {
-      const now = heardOf(model);
+      const now = readingOf(model);
       const news = before && [...stepNews(before, now), ...coverNews(before, now)].join(" ");
       if (news) setText(element, news);
       before = now;
@@ -26,7 +26,7 @@ export function buildHeard() {
 
 // Where the walk stands, the parts there are and those that are covered, and the rows that can be read from end to end.
 /** @param {Model} model */
-function heardOf(model) {
+function readingOf(model) {
   const { steps, covered, payloadRows, rows, tags, words, sees } = model;
   const whole = rows.filter(({ id, tags: path }) => path && words.every((_, t) => sees(id, t)));
   return {
@@ -38,14 +38,14 @@ function heardOf(model) {
   };
 }
 
-/** @param {Heard} before @param {Heard} now */
+/** @param {Announced} before @param {Announced} now */
 function stepNews(before, now) {
   if (before.step === null || now.step === null || before.step === now.step) return [];
   const rows = [...now.rows].filter(([id]) => !before.rows.has(id)).map(([, text]) => text);
   return [now.text, ...rows];
 }
 
-/** @param {Heard} before @param {Heard} now */
+/** @param {Announced} before @param {Announced} now */
 function coverNews(before, now) {
   return now.parts
     .filter(({ part }) => before.covered.has(part) !== now.covered.has(part))

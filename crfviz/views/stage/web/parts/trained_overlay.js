@@ -1,4 +1,4 @@
-// What the trained model said, beside what is true now: marks that do not rely on colour.
+// Marks that compare a number with its trained value; they do not rely on colour.
 
 import { html, set, setProperty } from "../dom.js";
 import { percent } from "../numbers.js";

@@ -1,0 +1,314 @@
+"""Which questions a page asks, one after the other, what each must not show; those about paths.
+
+Letters: `T` tokens, `K` tags.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise, zip_longest
+
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.decoding.k_best import k_best, margin
+from crfviz.chain.edits import END, START, Weight, resolve, uses, value_of, weight_of, with_weight
+from crfviz.chain.paths import probability as share_of
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError, UnknownObservationError
+from crfviz.views.formatting import differing, format_probability, score, signed
+from crfviz.views.quiz.cells import (
+    backpointer_question,
+    marginal_question,
+    number_question,
+    tag_question,
+)
+from crfviz.views.quiz.question import Ask, Choice, Question
+from crfviz.views.strips.decoders import LABELS
+
+PAGES: Mapping[str, tuple[str, ...]] = {
+    "explore": ("viterbi", "likeliest", "greedy", "max_marginal", "flips"),
+    "forward-backward": ("alpha", "beta", "log_z"),
+    "viterbi": ("best", "backpointer", "viterbi"),
+    "marginals": ("marginal", "max_marginal"),
+    "transitions": ("flips", "log_z"),
+    "naive": ("likeliest", "log_z"),
+}  # the kinds of questions, by page
+TAG_OF_WORD = ("greedy", "viterbi", "max_marginal")
+TRIED = 60  # questions that are looked at for one that can be asked
+NEXT_BEST = 6  # paths whose steps are asked about
+LIKELY = 0.01  # share of all paths that a tag has which is asked about
+
+
+def can_ask(page: str) -> bool:
+    """Whether there are questions about a page, by its path in the address."""
+    return (page or "explore") in PAGES
+
+
+def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
+    """The question over a chain, and over the same as trained.
+
+    Returns:
+        It, or None where it has no one right answer or no wrong one that somebody would give.
+
+    Raises:
+        CrfvizError: there is no such word or tag.
+    """
+    kind = ask.kind
+    if kind in ("flips", "log_z"):
+        for tag, end in zip(ask.tags, (START, END), strict=False):
+            if tag != end:
+                now.potentials.tag_id(tag)
+        if ask.tags == (START, END):
+            raise CrfvizError("expected a step with a tag, got START to END")
+        return flips_question(now, ask) if kind == "flips" else sum_question(now, trained, ask)
+    if ask.word is None:
+        return likeliest_question(now, ask)
+    t = _position(now, ask.word)
+    if not ask.tags:
+        return tag_question(now, ask, t)
+    k = now.potentials.tag_id(ask.tags[0])
+    if kind == "backpointer":
+        return backpointer_question(now, ask, t, k)
+    return (
+        marginal_question(now, ask, t, k) if kind == "marginal" else number_question(now, ask, t, k)
+    )
+
+
+def next_question(
+    now: Analysis, trained: Analysis, page: str, after: Ask | None = None
+) -> Question | None:
+    """The first question of a page, or that after another one; None where none can be asked."""
+    asks = list(_asks(now, page, edited=now is not trained))
+    begin = asks.index(after) + 1 if after in asks else 0
+    for ask in islice(asks[begin:] + asks[:begin], TRIED):
+        found = question(now, trained, ask)
+        if found is not None:
+            return found
+    return None
+
+
+def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, int, int]]:
+    """What would tell the answer: parts of the stage, each from a word up to before another.
+
+    The parts go by the names of `views.stage.steps`, and "cell" is what a side panel explains.
+
+    Args:
+        chain: that of the question.
+        ask: a question that can be asked about it.
+        rows: the ids of the rows on the stage.
+    """
+    T = len(chain.words)
+    t = 0 if ask.word is None else _position(chain, ask.word)
+    whole = {
+        "alpha": ("beta", "nodes", "sums", "score", *rows),
+        "beta": ("nodes", "sums", "score", *rows),
+        "best": ("path", "score", *rows),
+        "backpointer": ("path",),
+        "flips": (),
+        "log_z": ("score", "sums", "z", *rows),
+        "likeliest": ("path", "pointers", "score", *rows),
+    }.get(ask.kind, ("path",))
+    here: dict[str, tuple[tuple[str, ...], int, int]] = {
+        "alpha": (("alpha",), t, T),
+        "beta": (("beta",), 0, t + 1),
+        "best": (("nodes", "pointers"), t, T),
+        "backpointer": (("pointers", *rows), t - 1, T),
+        "marginal": (("marginals", "nodes"), t, t + 1),
+        "log_z": ((("alpha",)), T - 1, T),
+    }
+    here |= dict.fromkeys(TAG_OF_WORD, (("marginals", "nodes", *rows), t, t + 1))
+    parts = [(part, 0, T) for part in (*whole, "note", "cell", "ruler")]
+    near, begin, end = here.get(ask.kind, ((), 0, 0))
+    return parts + [(part, begin, end) for part in near]
+
+
+def _asks(chain: Analysis, page: str, *, edited: bool) -> Iterator[Ask]:
+    """All questions that a page might ask: the kinds in turn, the places mixed, always alike."""
+    mixed = []
+    for kind in PAGES[page]:
+        places = list(_places(chain, kind, edited=edited))
+        random.Random(kind).shuffle(places)
+        mixed.append(places)
+    for turn in zip_longest(*mixed):
+        yield from (ask for ask in turn if ask is not None)
+
+
+def _places(chain: Analysis, kind: str, *, edited: bool) -> Iterator[Ask]:
+    T = len(chain.words)
+    if kind == "likeliest":
+        yield Ask(kind)
+    elif kind in ("flips", "log_z"):
+        if kind == "log_z" and edited:
+            yield Ask(kind)
+        for path in (chain.paths["viterbi"], *([chain.greedy] if kind == "log_z" else [])):
+            names = [START, *(chain.tags[k] for k in path or ()), END]
+            yield from dict.fromkeys(Ask(kind, tags=pair) for pair in pairwise(names[1:-1]))
+    elif kind in TAG_OF_WORD:
+        yield from (Ask(kind, t + 1) for t in range(T))
+    else:
+        words = range(T - 1) if kind == "beta" and T > 1 else range(T > 1, T)
+        for t in words:
+            for k in (chain.forward_backward.marginals[t] >= LIKELY).nonzero()[:, 0].tolist():
+                yield Ask(kind, t + 1, (chain.tags[k],))
+
+
+def _steps(chain: Analysis, *, of_best: bool) -> list[tuple[str, str]]:
+    """The steps between tags that the best path makes, or those that only the next best make."""
+    if chain.viterbi is None:
+        return []
+    best, *others = (path.tags for path in k_best(chain.potentials, NEXT_BEST))
+    on_best = dict.fromkeys(pairwise(best))
+    elsewhere = dict.fromkeys(step for path in others for step in pairwise(path))
+    wanted = on_best if of_best else [step for step in elsewhere if step not in on_best]
+    return [(chain.tags[before], chain.tags[after]) for before, after in wanted or on_best]
+
+
+def _position(chain: Analysis, word: int | str) -> int:
+    T = len(chain.words)
+    if isinstance(word, int) and 1 <= word <= T:
+        return word - 1
+    if chain.words.count(str(word)) == 1:
+        return chain.words.index(str(word))
+    shown = str(word)[:40]
+    raise UnknownObservationError(
+        f"expected a word that occurs once, or its number from 1 to {T}; got “{shown}”"
+    )
+
+
+DROP = 1.0  # nats by which a weight falls
+CLOSE = 0.05  # nats that writing can miss
+APART = 0.15  # nats between two paths to choose from
+MOST_PATHS = 3
+MOST_DIFFERING = 5  # words by which paths are told apart
+LARGER, SAME, SMALLER = "larger", "the same", "smaller"
+
+
+def likeliest_question(analysis: Analysis, ask: Ask) -> Question | None:
+    """Which of three paths is likelier; told by the words at which they differ."""
+    if analysis.viterbi is None:
+        return None
+    paths = _some_paths(analysis)
+    if len(paths) < 2:
+        return None
+    at = sorted({t for path, _ in paths for t in differing(paths[0][0], path)})
+    if len(at) > MOST_DIFFERING:
+        return None
+    log_z = analysis.forward_backward.log_partition
+
+    def choice(path: Sequence[int], mistake: str) -> Choice:
+        text = ", ".join(f"{t + 1} “{analysis.words[t]}” {analysis.tags[path[t]]}" for t in at)
+        total = analysis.potentials.score(path)
+        why = f"It scores {score(total)}: p = {format_probability(share_of(total, log_z))}."
+        return Choice(text, why, mistake)
+
+    by_tags = sorted(paths, key=lambda each: each[0])
+    choices = tuple(choice(path, mistake) for path, mistake in by_tags)
+    hint = "Add up emissions, START, steps and END along each; p is exp(score − log Z)."
+    return Question(ask, f"Which of these {len(paths)} paths is the likeliest?", hint, choices)
+
+
+def flips_question(analysis: Analysis, ask: Ask) -> Question | None:
+    """Whether the best path changes when a transition on it falls; None where it is on none."""
+    changed = _dropped(analysis.potentials, ask)
+    ahead = margin(analysis.potentials)
+    if changed is None or ahead is None or ahead < CLOSE or analysis.viterbi is None:
+        return None
+    weight, potentials = changed
+    path = analysis.viterbi.path
+    used = uses(resolve(potentials, weight), path)
+    after = analyse(potentials)
+    if used == 0 or after.viterbi is None:
+        return None
+    old, new = potentials.score(path), after.viterbi.score
+    flips = after.viterbi.path != path
+    near = margin(potentials)
+    if (flips and new - old < CLOSE) or (not flips and (near is None or near < CLOSE)):
+        return None
+    name = " → ".join(ask.tags)
+    loss = score(used * DROP, 1)
+    lost = f"The path takes {name} {_times(used)} and falls by {loss}, to {score(old)}"
+    if flips:
+        right = f"{lost}; another one then has {score(new)}, and wins."
+        wrong = "A lead holds only while the loss is smaller than it."
+    else:
+        right = f"{lost}; the next one then has {score(new - (near or 0.0))}, and stays behind."
+        wrong = "What falls still wins while it is ahead of every other path."
+    choices = (
+        Choice("yes", right) if flips else Choice("yes", wrong, "any loss taken for a flip"),
+        Choice("no", wrong, "the lead taken for safe") if flips else Choice("no", right),
+    )
+    text = f"{name} drops by {DROP:g}. Does the best path change?"
+    hint = f"It is {score(ahead)} ahead of the next one. How often does it take this step?"
+    return Question(ask, text, hint, choices)
+
+
+def sum_question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
+    """Whether log Z is larger or smaller than as trained, or after a transition fell."""
+    if ask.tags:
+        changed = _dropped(now.potentials, ask)
+        if changed is None:
+            return None
+        before, after = now, analyse(changed[1])
+        text = f"{' → '.join(ask.tags)} drops by {DROP:g}. What does log Z become?"
+        hint = "Z sums all paths, also those that are not the best: which of them take this step?"
+    else:
+        before, after = trained, now
+        text = "As the scores are now, what is log Z against the trained one?"
+        hint = "Z sums exp(score) over all paths: what do the changes do to those that use them?"
+    if now is trained and not ask.tags:
+        return None
+    if before.viterbi is None or after.viterbi is None:
+        return None
+    moved = after.forward_backward.log_partition - before.forward_backward.log_partition
+    best = after.viterbi.score - before.viterbi.score
+    if abs(moved) < CLOSE:
+        return None
+    return Question(ask, text, hint, tuple(_ways(moved, best)))
+
+
+def _ways(moved: float, best: float) -> Iterator[Choice]:
+    right = LARGER if moved > 0 else SMALLER
+    of_best = SAME if abs(best) < CLOSE / 10 else LARGER if best > 0 else SMALLER
+    looked = f"That is the best path alone, whose score moves by {signed(best)}: max for sum."
+    turned = "exp grows with the score: paths that lose make Z smaller, paths that gain larger."
+    for way in (LARGER, SAME, SMALLER):
+        if way == right:
+            yield Choice(way, f"All paths together: log Z moves by {signed(moved)}.")
+        elif way == of_best:
+            yield Choice(way, looked, "max for sum")
+        elif way != SAME:
+            yield Choice(way, turned, "sign turned round")
+
+
+def _some_paths(analysis: Analysis) -> list[tuple[list[int], str]]:
+    """The best path and others, each with its mistake: those of decoders, then the next best."""
+    best = [path.tags for path in k_best(analysis.potentials, 1 + MOST_PATHS)]
+    others = [
+        (path, f"{LABELS[decoder]} taken for the best path")
+        for decoder, path in analysis.paths.items()
+        if decoder != "viterbi" and path is not None
+    ]
+    others += [(path, "next best taken for best") for path in best[1:]]
+    kept = [(best[0], "")]
+    top = analysis.potentials.score(best[0])
+    for path, mistake in others:
+        behind = top - analysis.potentials.score(path)
+        if all(path != other for other, _ in kept) and APART <= behind < float("inf"):
+            kept.append((path, mistake))
+        if len(kept) == MOST_PATHS:
+            break
+    return kept if (margin(analysis.potentials) or 0.0) >= CLOSE else []
+
+
+def _dropped(potentials: Potentials, ask: Ask) -> tuple[Weight, Potentials] | None:
+    """The weight of a question and the chain with it lower; None without one value or a finite."""
+    if not potentials.homogeneous:
+        return None
+    before, after = ask.tags
+    weight = weight_of((before, after))
+    value = value_of(potentials, resolve(potentials, weight))
+    if value == float("-inf"):
+        return None
+    return weight, with_weight(potentials, weight, value - DROP)
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
