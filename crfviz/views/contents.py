@@ -1,4 +1,4 @@
-"""What there is to read: the pages in their groups, and what each of them answers.
+"""The app's pages in their groups, with the question that each answers.
 
 Pure: no Streamlit. The links in the sidebar, the titles and the README follow this table.
 """
@@ -20,7 +20,7 @@ class Entry:
 
     @property
     def script(self) -> str:
-        """Its file, from the root of the app."""
+        """The page's file, relative to the root of the app."""
         return f"pages/{self.path or 'explore'}.py"
 
 
@@ -198,22 +198,22 @@ ENTRIES = tuple(entry for group in GROUPS.values() for entry in group)
 
 
 def group_of(path: str) -> str:
-    """The heading over the page at a path of the address."""
+    """Return the heading of the group of a page, by its path in the address."""
     return next(heading for heading, group in GROUPS.items() if at_path(path) in group)
 
 
 def beside(path: str, steps: int) -> str | None:
-    """The path of the page so many places after another of its group; None where that ends."""
+    """Return the path of a neighbour in the page's group; None beyond its ends."""
     paths = [entry.path for entry in GROUPS[group_of(path)]]
     at = paths.index(path) + steps
     return paths[at] if 0 <= at < len(paths) else None
 
 
 def titled(title: str) -> Entry:
-    """The page of a title."""
+    """Return the page with a title."""
     return next(entry for entry in ENTRIES if entry.title == title)
 
 
 def at_path(path: str) -> Entry:
-    """The page at a path of the address."""
+    """Return the page at a path of the address."""
     return next(entry for entry in ENTRIES if entry.path == path)

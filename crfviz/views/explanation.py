@@ -1,4 +1,4 @@
-"""What happened, in a sentence, with the numbers that decided it.
+"""Sentences that explain a result, with the numbers that decided it.
 
 Each function returns plain text with the user's words in it: show it as text, never as Markdown or
 HTML.
@@ -33,7 +33,7 @@ MOST_CHANGES = 3  # weights that the note on a step names
 
 
 def explain(analysis: Analysis) -> str:
-    """Why Viterbi and the other decoders disagree, at the first word where they do.
+    """Return why Viterbi and another decoder disagree, at the first word where they do.
 
     Returns:
         One or two sentences; where all decoders agree, that they do.
@@ -63,7 +63,7 @@ def _reason(analysis: Analysis) -> str:
 
 
 def explain_error(analysis: Analysis, gold: Sequence[int], position: int) -> str:
-    """What the best path says of a word, and what gold says, in one sentence.
+    """Return one sentence on a wrong word: the best path's tag against the gold tag.
 
     Args:
         analysis: of T words; it has a best path.
@@ -79,7 +79,7 @@ def explain_error(analysis: Analysis, gold: Sequence[int], position: int) -> str
 
 
 def explain_edits(trained: Analysis, now: Analysis) -> str:
-    """What the edits have done to the best path and its probability, in one sentence."""
+    """Return one sentence on how the edits changed the best path and its probability."""
     if now.viterbi is None or trained.viterbi is None:
         return explain(now)
     before, after = trained.viterbi, now.viterbi
@@ -93,7 +93,7 @@ def explain_edits(trained: Analysis, now: Analysis) -> str:
 
 
 def verdict(trained: Analysis, now: Analysis) -> str:
-    """Whether the edits change the distribution at all, in one or two sentences."""
+    """Return one or two sentences on whether the edits change the distribution at all."""
     if now is trained:
         return "Nothing is edited yet. Shift something below, or edit a cell."
     if now.viterbi is None or trained.viterbi is None:
@@ -122,7 +122,7 @@ def _log_z(change: float, log_partition: float) -> str:
 
 
 def step_note(step: GradientStep, now: Potentials, trained: float) -> str:
-    """The loss of the right tags before and after the step, and the weights that change most.
+    """Return the loss before and after a gradient step, and the weights that change most.
 
     Args:
         step: the step from the weights as they are now.
@@ -140,7 +140,7 @@ def step_note(step: GradientStep, now: Potentials, trained: float) -> str:
 
 
 def _largest_changes(before: Potentials, after: Potentials) -> list[str]:
-    """The weights that change most: "DET→NOUN 0.37 → 0.51"."""
+    """Return the weights that change most: "DET→NOUN 0.37 → 0.51"."""
     first, second = weight_matrix(before), weight_matrix(after)
     moved = torch.nan_to_num((second - first).abs(), nan=0.0).flatten()
     names = [START, *before.tag_names], [*before.tag_names, END]
@@ -154,7 +154,7 @@ def _largest_changes(before: Potentials, after: Potentials) -> list[str]:
 
 
 def _against_lone_word(analysis: Analysis, path: list[int], t: int) -> str:
-    """Viterbi's tag against the tag with the best emission, neighbours as on Viterbi's path."""
+    """Compare Viterbi's tag with the best emission, neighbours as on Viterbi's path."""
     potentials, tags, words = analysis.potentials, analysis.tags, analysis.words
     ours, theirs = path[t], analysis.greedy[t]
     emissions = potentials.emissions[t].tolist()
@@ -181,7 +181,7 @@ def _against_lone_word(analysis: Analysis, path: list[int], t: int) -> str:
 
 
 def _against_left_to_right(analysis: Analysis, path: list[int], t: int) -> str:
-    """Where committing early went wrong: the step looked better, the whole path was not."""
+    """Explain a greedy step that looked better than the whole path it leads to."""
     if analysis.viterbi is None:
         return ""
     potentials, tags, greedy = analysis.potentials, analysis.tags, analysis.left_to_right
@@ -206,7 +206,7 @@ def _against_left_to_right(analysis: Analysis, path: list[int], t: int) -> str:
 
 
 def _against_max_marginal(analysis: Analysis, path: list[int], t: int) -> str:
-    """Where the most probable tag is not the one on the most probable path."""
+    """Explain a most probable tag that is not on the most probable path."""
     if analysis.max_marginal is None or analysis.viterbi is None:
         return ""
     tags, theirs, ours = analysis.tags, analysis.max_marginal[t], path[t]
@@ -238,7 +238,7 @@ def _right(potentials: Potentials, path: list[int], t: int) -> Side:
 def _compare(
     scores: Tensor, template: str, ours: int, theirs: int, tags: Sequence[str]
 ) -> tuple[float, str]:
-    """By how much our tag's step beats the other's, and both in words."""
+    """Return by how much our tag's step beats the other's, and both in words."""
     names = template.format(tags[ours]), template.format(tags[theirs])
     if scores[theirs].item() == -math.inf:
         return math.inf, names[1]
@@ -246,12 +246,12 @@ def _compare(
 
 
 def _entering(potentials: Potentials, path: list[int], t: int) -> Tensor:
-    """(K,) the step into each tag at t, having come along `path`."""
+    """Return (K,) the scores of the step into each tag at t, after `path`."""
     return potentials.step(t - 1)[path[t - 1]] if t else potentials.start
 
 
 def _arriving(potentials: Potentials, path: list[int], t: int) -> Tensor:
-    """(K,) what left to right compares at t, having come along `path`."""
+    """Return (K,) the scores that greedy decoding compares at t, after `path`."""
     before = _entering(potentials, path, t)
     after = potentials.end if t == len(path) - 1 else 0.0
     return before + potentials.emissions[t] + after

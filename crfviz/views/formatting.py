@@ -16,12 +16,12 @@ from crfviz.chain.recursions import TOLERANCE
 
 
 def minus(text: str) -> str:
-    """A number that is written already, with a true minus."""
+    """Return a formatted number with a true minus."""
     return text.replace("-", "−")
 
 
 def score(value: float, digits: int = 2) -> str:
-    """A score, with so many decimals."""
+    """Return a score with a fixed number of decimals."""
     if math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -31,32 +31,32 @@ def score(value: float, digits: int = 2) -> str:
 
 
 def added(value: float, digits: int = 2) -> str:
-    """A number added to what stands before it: "+ 1.5", "− 1.5"."""
+    """Return a number as a term of a sum: "+ 1.5", "− 1.5"."""
     return f"− {score(-value, digits)}" if value < 0 else f"+ {score(value, digits)}"
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """A change with its sign; "0" where there is none at all, "0.00" where it rounds to that."""
+    """Return a change with its sign; "0" for none at all, "0.00" where it rounds to that."""
     text = score(value, digits) if value else "0"
     return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
 def short(value: float, *, plus: bool = False) -> str:
-    """A score in a sentence: one decimal, of less than 1 two, of less than 0.01 one figure."""
+    """Return a score for a sentence: fewer decimals the larger it is."""
     size = abs(value)
     text = rounding(value) if size < 0.005 else score(value, 1 if size >= 0.95 else 2)
     return f"+{text}" if plus and value > 0 else text
 
 
 def format_probability(value: float, digits: int = 2) -> str:
-    """A probability, with so many decimals, and with one figure where those would be all 0."""
+    """Return a probability with fixed decimals, or one figure where those would be all 0."""
     if value == 0 or value >= 0.5 * 10**-digits:
         return f"{value:.{digits}f}"
     return f"{value:.1g}" if value >= 1e-4 else rounding(value)
 
 
 def told_apart(first: float, second: float, digits: int = 2) -> tuple[str, str]:
-    """Two probabilities with as many digits as it takes to see which is larger."""
+    """Return two probabilities with as many digits as it takes to see which is larger."""
     texts = format_probability(first, digits), format_probability(second, digits)
     while texts[0] == texts[1] and not same(first, second):
         digits += 2
@@ -65,28 +65,28 @@ def told_apart(first: float, second: float, digits: int = 2) -> tuple[str, str]:
 
 
 def share(value: float) -> str:
-    """A probability or an entropy in a cell: two decimals, a dot where those would be 0.00."""
+    """Return a probability or an entropy for a cell: two decimals, a dot for 0.00."""
     return "·" if value < 0.005 else f"{value:.2f}"
 
 
 def per_cent(value: float, digits: int = 2) -> str:
-    """A share in [0, 1] in per cent; never a plain 0 for what is more."""
+    """Return a share in [0, 1] in per cent; never a plain 0 for a positive share."""
     nothing = 0.0 < value < 0.5 * 10 ** -(digits + 2)
     return minus(f"{100 * value:.1e} %") if nothing else f"{100 * value:.{digits}f} %"
 
 
 def rounding(value: float | np.floating) -> str:
-    """The size of an error of rounding, by its first figure."""
+    """Return the size of a rounding error by its first figure."""
     return minus(f"{value:.0e}") if value else "0"
 
 
 def count(number: int, noun: str) -> str:
-    """The number with its noun: "1 edit", "2 edits", "1,000 edits"."""
+    """Return the number with its noun: "1 edit", "2 edits", "1,000 edits"."""
     return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def same(first: float, second: float) -> bool:
-    """Whether two numbers are the same but for rounding."""
+    """Return whether two numbers are equal up to rounding."""
     return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
@@ -94,13 +94,13 @@ _CODE = re.compile(r"`([^`]+)`")  # how claims mark words
 
 
 def listed(texts: Sequence[str], most: int) -> str:
-    """The first of them, and how many more there are: "a, b, c and 2 more"."""
+    """Return the first texts and how many more there are: "a, b, c and 2 more"."""
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return ", ".join(texts[:most]) + more
 
 
 def differing(first: Sequence[int] | None, second: Sequence[int] | None) -> list[int]:
-    """Positions where two paths differ; all of them where there is only one."""
+    """Return the positions where two paths differ; all of them where one is missing."""
     if first is None or second is None:
         return list(range(len(first or second or ())))
     return [t for t, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
@@ -114,7 +114,7 @@ def moved(
     most: int = 3,
     sign: str = "→",
 ) -> str:
-    """Where one path leaves another: “dog” NOUN → VERB, and so on; empty where nowhere."""
+    """Return where two paths differ: “dog” NOUN → VERB, and so on; empty for nowhere."""
     changes = [
         f"“{chain.words[t]}” {chain.tags[before[t]]} {sign} {chain.tags[after[t]]}"
         for t in differing(before, after)
@@ -123,7 +123,7 @@ def moved(
 
 
 def numbered(words: Sequence[str], t: int) -> str:
-    """A word by its number too, for words repeat: 1 “the”."""
+    """Return a word with its number, for words repeat: 1 “the”."""
     return f"{t + 1} “{words[t]}”"
 
 
@@ -133,10 +133,10 @@ def named(words: Sequence[str], t: int) -> str:
 
 
 def columns(words: Sequence[str]) -> list[str]:
-    """The words as names of columns, told apart by their number: "1 the"."""
+    """Return the words as unique column names: "1 the"."""
     return [f"{t} {word}" for t, word in enumerate(words, start=1)]
 
 
 def claim_text(claim: str) -> str:
-    """The claim of an example without markdown."""
+    """Return the claim of an example without Markdown."""
     return _CODE.sub(r"“\1”", claim)

@@ -1,4 +1,4 @@
-"""One colour per tag, and the few colours that mean something everywhere.
+"""Tag colours, and the few colours with a fixed meaning.
 
 The first eight are the palette of Okabe and Ito (2008), made for the common colour-blindnesses;
 larger tag sets go on with hues between them, which not everybody can tell apart. Colours are
@@ -52,7 +52,7 @@ DIFFERS = "#D1264A"  # "differs" and "edited", always with dashes or words besid
 
 
 def tag_colours(tags: Sequence[str]) -> list[str]:
-    """A colour for each tag, as hex strings in the order of `tags`.
+    """Return a colour for each tag, as hex strings in the order of `tags`.
 
     B-X and I-X share their type's colour; O is grey. Tags that are not Universal POS tags take
     what is left of the palette in order, again from its beginning where it is used up.

@@ -1,4 +1,4 @@
-"""The stage's modules as one script, and its style sheets as one: for files that load nothing.
+"""A bundler for our own modules and style sheets, for files that load nothing.
 
 They are put together from the sources when they are asked for, so that nothing can be stale, and
 need no Node. Only what these sources use of JavaScript's modules is understood: named imports from
@@ -28,7 +28,7 @@ _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 @cache
 def script() -> str:
-    """The live file's script; nothing of it is asked for elsewhere.
+    """Return the live file's script, which imports nothing.
 
     Raises:
         ValueError: a module does something that this cannot put together.
@@ -38,19 +38,19 @@ def script() -> str:
 
 @cache
 def style() -> str:
-    """The style sheets of a live file."""
+    """Return the style sheets of a live file."""
     return sheets(STAGE / "stage.css", OWN / "file.css")
 
 
 def sheets(*paths: Path) -> str:
-    """Style sheets as one, without comments and what else no browser reads."""
+    """Return style sheets as one text without comments and indentation."""
     text = "\n".join(_without_comments(path.read_text("utf-8")) for path in paths)
     return _BREAK.sub(r"\1", text)
 
 
 @cache
 def widget() -> str:
-    """The notebook's widget as a module, whose default export is what anywidget wants."""
+    """Return the notebook widget as a module with the default export that anywidget expects."""
     text = bundled(OWN / "widget.js")
     entry = _MODULE.findall(text)[-1]
     return f"{text}\nexport default {entry};\n"
@@ -58,18 +58,18 @@ def widget() -> str:
 
 @cache
 def unpacker() -> str:
-    """What runs a script that is packed."""
+    """Return the script that unpacks and runs a packed script."""
     return bundled(OWN / "unpack.js")
 
 
 def component(entry: Path) -> str:
-    """A live component with all that it imports, as one module with the same default export."""
+    """Return a component with its imports as one module with the same default export."""
     text = bundled(entry)
     return f"{text}\nexport default {_MODULE.findall(text)[-1]}.{_DEFAULT};\n"
 
 
 def bundled(entry: Path) -> str:
-    """A module with all that it imports, as one strict script.
+    """Return a module with its imports as one strict script.
 
     A default export is in it as `start`.
 
@@ -107,7 +107,7 @@ def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
 
 
 def _slim(body: str, path: Path) -> str:
-    """Without comments and indentation: a third less."""
+    """Return a body without comments and indentation: a third less."""
     lines = []
     for line in map(str.strip, _TYPES.sub("", body).splitlines()):
         if not line or line.startswith("//"):

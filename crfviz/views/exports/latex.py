@@ -55,12 +55,12 @@ PREAMBLE = r"""\usepackage{iftex}
 
 
 def tex(text: str) -> str:
-    """A text as LaTeX writes it; signs that the fonts lack stand there as U+ and their number."""
+    """Return a text escaped for LaTeX; characters without a glyph become U+ and their number."""
     return "".join(map(_sign, unicodedata.normalize("NFC", text)))
 
 
 def number(value: float, digits: int) -> str:
-    """A number in LaTeX's maths, with so many decimals; a dash for none."""
+    """Return a number in LaTeX math with a fixed number of decimals; a dash for NaN."""
     if math.isnan(value):
         return "--"
     if math.isinf(value):
@@ -84,7 +84,7 @@ LONGEST = 180  # seconds: the first time lualatex lists all fonts
 
 
 def compiled(document: str) -> bytes:
-    """The PDF of a document that asks for nothing but its packages.
+    """Compile a document that needs no packages but its own, and return the PDF.
 
     Raises:
         CrfvizError: there is no LaTeX here, or it does not compile the document.

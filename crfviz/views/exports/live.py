@@ -1,4 +1,4 @@
-"""What a live file is told: the chain of one sentence, and how each of its pages draws it.
+"""The data of a live file: the chain of one sentence, and how each page draws it.
 
 The file works out every number itself from the scores; `web/local.js` is the reader of this format.
 Letters: `T` tokens, `K` tags.
@@ -81,7 +81,7 @@ PAGES: Mapping[str, Page] = {
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the scores come from, as far as somebody else can use it."""
+    """Where the scores come from, as far as another machine can use it."""
 
     model: str = ""  # a name that every crfviz knows; empty for scores alone
     sentence: str = ""  # as typed
@@ -90,7 +90,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Live:
-    """One sentence under one chain, and what the file opens with."""
+    """One sentence under one chain, and the state in which the file opens."""
 
     potentials: Potentials  # before edits and pins
     edits: Edits = field(default_factory=Edits)
@@ -122,7 +122,7 @@ class Live:
 
 
 def checked_pages(pages: Sequence[str] | None) -> list[str]:
-    """The ids of pages in the order that was asked for; all of them for None.
+    """Return the ids of the requested pages in their order; all pages for None.
 
     Raises:
         CrfvizError: there is no such page, or none at all.
@@ -136,7 +136,7 @@ def checked_pages(pages: Sequence[str] | None) -> list[str]:
 
 
 def data(live: Live, pages: Sequence[str], colouring: str = "system") -> dict[str, object]:
-    """The file's data, ready for JSON.
+    """Return the file's data, ready for JSON.
 
     Args:
         live: what it shows; at most `MAX_WORDS` words.
@@ -207,14 +207,14 @@ def _page(live: Live, name: str) -> dict[str, object]:
 
 
 def _gold_row(live: Live, page: Page) -> dict[str, object] | None:
-    """The row of the right tags, where the page has one when they are known."""
+    """Return the row of the right tags where the page has one; else None."""
     known = replace(live, gold=[0] * len(live.trained.words))
     gold = [row for row in page.draw(known, live.trained, None).rows if row.id == "gold"]
     return {"id": gold[0].id, "label": gold[0].label, "value": ""} if gold else None
 
 
 def _rows(told: Payload) -> list[dict[str, object]]:
-    """The rows with the tags that no decoder gives."""
+    """Return the rows with the tags that no decoder computes."""
     return [
         {"id": row["id"], "label": row["label"], "value": row["value"]}
         | {"tags": row["tags"] if row["id"] == "gold" else None}
@@ -237,7 +237,7 @@ What = Potentials | Tagger
 
 
 def live_of(what: What, sentence: str | Sequence[str] | None) -> Live:
-    """Scores as they are, or those of a tagger for a sentence.
+    """Return given scores, or those of a tagger for a sentence.
 
     Args:
         what: potentials, best with their words, or a tagger.
@@ -266,14 +266,14 @@ def live_of(what: What, sentence: str | Sequence[str] | None) -> Live:
 
 
 def origin_of(tagger: Tagger, sentence: str, *, constrained: bool = True) -> Origin:
-    """What a file says of its model: nothing of one that only this machine has."""
+    """Return the model of a file; empty for a model that only this machine has."""
     if not Path(tagger.folder).resolve().is_relative_to(SHIPPED):
         return Origin()
     return Origin(tagger.name, sentence, constrained)
 
 
 def _gold(tagger: Tagger, words: Sequence[str]) -> list[int] | None:
-    """Tag ids of the right tags, where the sentence is an example of the tagger's."""
+    """Return the right tag ids where the sentence is one of the tagger's examples."""
     for example in tagger.examples():
         known = example.gold and all(tag in tagger.tags for tag in example.gold)
         if known and tagger.split(example.text) == list(words):
@@ -290,7 +290,7 @@ print(sums.marginals)  # sums.log_alpha, sums.log_beta, best.best, best.backpoin
 
 
 def script(live: Live) -> str:
-    """Python that gives the numbers on the screen, with nothing but crfviz.
+    """Return Python code that prints the numbers on the screen, with crfviz alone.
 
     The scores are those of the model if it comes with crfviz, else they are written out.
     """

@@ -1,4 +1,4 @@
-"""One HTML file that stays alive: the chain, the script that draws it, and tables without scripts.
+"""One HTML file: the chain, the script that draws it, and tables for readers without scripts.
 
 It asks for nothing: its content policy names the hashes of its own script and style, and allows no
 request. Where no script runs, the tables are what is there.
@@ -29,7 +29,7 @@ WHY = (
 
 
 def live_page(live: Live, pages: Sequence[str], colouring: str = "system") -> str:
-    """The file; the arguments are those of `data`.
+    """Return the HTML file; the arguments are those of `data`.
 
     Raises:
         CrfvizError: the sentence is too long.
@@ -52,7 +52,7 @@ def document(
     style: str | None = None,
     allowed: Sequence[str] = (),
 ) -> str:
-    """A page that asks for nothing.
+    """Return a page that requests nothing.
 
     Args:
         title: plain text.
@@ -85,19 +85,19 @@ def document(
 
 
 def title(live: Live) -> str:
-    """What the page of a chain is called."""
+    """Return the page's title: its words."""
     return f"{' '.join(live.now.words)} · crfviz"
 
 
 def still(live: Live) -> str:
-    """What is there of a chain until its script runs, as HTML."""
+    """Return the HTML that is shown until the script runs."""
     words = escape(" ".join(live.now.words))
     why = f'<p id="why" role="status">{WHY} Its numbers:</p>'
     return f'<main id="still" class="still"><h1>{words}</h1>{why}{twins(live)}</main>\n'
 
 
 def block(name: str, value: object) -> str:
-    """Data for the script, by the name of its element; no word of it ends the element."""
+    """Return a script element with data as JSON, by its id; no text in it ends the element."""
     told = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{told}</script>\n'
 

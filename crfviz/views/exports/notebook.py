@@ -24,7 +24,7 @@ NO_EDITS: Mapping[str, object] = {"transitions": [], "emissions": [], "strength"
 
 
 class OnScreen:
-    """What a widget is to Python: `potentials` and `path` are what is on the screen."""
+    """Python's side of the widget: `potentials` and `path` are those on the screen."""
 
     edits: dict[str, Any]  # as payloads have them; the browser writes them
     data: dict[str, object]
@@ -58,12 +58,12 @@ class OnScreen:
         return f"crfviz.show: {now.num_tokens} words, {now.num_tags} tags"
 
     def _repr_html_(self) -> str:
-        """The live file as it is now, for notebooks that are opened without a kernel."""
+        """Return the live file in its present state, for notebooks without a kernel."""
         return framed(replace(self._live, edits=edits_of(self.edits)))
 
 
 def widget(live: Live) -> Any:  # noqa: ANN401 - anywidget may not be there
-    """The widget of a chain.
+    """Return the widget of a chain.
 
     Raises:
         ImportError: anywidget is not installed.
@@ -73,7 +73,7 @@ def widget(live: Live) -> Any:  # noqa: ANN401 - anywidget may not be there
 
 @cache
 def _widget_class() -> Any:  # noqa: ANN401 - likewise
-    """Made when it is asked for: nothing else needs anywidget."""
+    """Return the widget class, created on first use: nothing else needs anywidget."""
     import anywidget
     import traitlets
 
@@ -92,7 +92,7 @@ def _widget_class() -> Any:  # noqa: ANN401 - likewise
 
 
 def edits_of(told: Mapping[str, Any]) -> Edits:
-    """The edits that the browser tells.
+    """Return the edits that the browser sends.
 
     Raises:
         CrfvizError: they are no edits.
@@ -114,7 +114,7 @@ def _score(value: float | None) -> float:
 
 
 class Shown:
-    """What `crfviz.show` gives: notebooks draw it, also long after their kernel has ended."""
+    """The result of `crfviz.show`; notebooks draw it, also after their kernel has ended."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -127,7 +127,7 @@ class Shown:
 
 
 def show(what: What, sentence: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - of two kinds
-    """The live stage for a notebook.
+    """Return the live stage for a notebook.
 
     With anywidget (`pip install "crfviz[notebook]"`) it is a widget: `potentials` and `path` are
     what is on the screen, and setting `potentials` draws another chain. Without it is the live file
@@ -154,7 +154,7 @@ HEIGHT = 640  # pixels
 
 
 def framed(live: Live) -> str:
-    """HTML of the frame, with the whole file in it."""
+    """Return an iframe with the whole live file."""
     page = escape(live_page(live, list(PAGES)))
     return (
         f'<iframe srcdoc="{page}" title="crfviz" '

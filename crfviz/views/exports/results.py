@@ -1,4 +1,4 @@
-"""Results of the library as HTML for notebooks: small tables, with nothing to be loaded.
+"""The library's results as small HTML tables for notebooks.
 
 Words and names are text, whatever stands in them. Letters: `T` tokens, `K` tags.
 """
@@ -98,7 +98,7 @@ def _why_not(answer: WhyNot) -> str:
 
 
 def _ids(table: Tensor) -> tuple[list[str], list[str]]:
-    """Names of rows and columns where there are none but numbers."""
+    """Return names for rows and columns that have only numbers."""
     num_words, num_tags = table.shape
     return [f"tag {k}" for k in range(num_tags)], [f"{t + 1}" for t in range(num_words)]
 
@@ -121,7 +121,7 @@ def _grid(
     digits: int = 2,
     framed: Sequence[int] = (),
 ) -> str:
-    """A table with a tint behind each number; a row's number in `framed` is framed by column."""
+    """Return a table tinted by size; `framed` names the framed column of each row."""
     finite = values[values.isfinite()].abs()
     full = finite.max().item() if finite.numel() else 1.0
     cut = [len(names) - MOST for names in (rows, heads)]

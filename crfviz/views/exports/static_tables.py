@@ -1,4 +1,4 @@
-"""The picture as plain tables of HTML: what is there where no script runs.
+"""The picture as plain HTML tables, for readers without scripts.
 
 Letters: `T` tokens, `K` tags.
 """
@@ -19,7 +19,7 @@ LIKELY = 0.01  # a tag with less is left out of the list of likely tags
 
 
 def twins(live: Live) -> str:
-    """The tables of the chain that the file opens with, as HTML.
+    """Return the tables of the chain that the file opens with, as HTML.
 
     Tables that are too large for the file are left out, and named.
     """
@@ -69,7 +69,7 @@ def _decoders(live: Live) -> str:
 
 
 def _likely(now: Analysis) -> str:
-    """Of each word its tags by marginal."""
+    """Return the likely tags of each word, by marginal."""
     rows = []
     for name, row in zip(columns(now.words), now.forward_backward.marginals.tolist(), strict=True):
         ranked = sorted(range(len(row)), key=lambda k, row=row: -row[k])  # type: ignore[misc]
@@ -88,7 +88,7 @@ def _tables(now: Analysis) -> Iterable[tuple[str, Tensor, int]]:
 
 
 def _transitions(now: Analysis) -> str | None:
-    """The matrix; None where it is too large, or each step has its own."""
+    """Return the matrix; None where it is too large or each step has its own."""
     chain = now.potentials
     if not chain.homogeneous or len(now.tags) ** 2 > MOST_CELLS // 2:
         return None
@@ -101,7 +101,7 @@ def _transitions(now: Analysis) -> str | None:
 
 
 def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Words of users are text here, whatever stands in them; end tags may be left out."""
+    """Return an HTML table with escaped texts; optional end tags are left out."""
     header = "".join(f"<th>{escape(cell)}" for cell in head)
     body = "".join(
         f"<tr><th>{escape(row[0])}" + "".join(f"<td>{escape(cell)}" for cell in row[1:])

@@ -72,7 +72,7 @@ def export_table(
 
 
 def rows_of(analysis: Analysis, table: str) -> Rows:
-    """The head and the rows of a table.
+    """Return the head and the rows of a table.
 
     Raises:
         CrfvizError: each step has its own transitions.
@@ -98,7 +98,7 @@ def rows_of(analysis: Analysis, table: str) -> Rows:
 
 
 def as_csv(rows: Rows, digits: int) -> str:
-    """Numbers as programs read them; forbidden ones are -inf, and none an empty cell."""
+    """Return CSV for programs: -inf for forbidden, an empty cell for NaN."""
 
     def plain(cell: str | float) -> str:
         if isinstance(cell, str):
@@ -111,7 +111,7 @@ def as_csv(rows: Rows, digits: int) -> str:
 
 
 def as_markdown(rows: Rows, digits: int) -> str:
-    """A table of GitHub's Markdown, numbers to the right."""
+    """Return a GitHub Markdown table with right-aligned numbers."""
 
     def cell(value: str | float) -> str:
         if not isinstance(value, str):
@@ -125,7 +125,7 @@ def as_markdown(rows: Rows, digits: int) -> str:
 
 
 def as_latex(rows: Rows, digits: int) -> str:
-    """A tabular for booktabs; rare signs need `tex.PREAMBLE`."""
+    """Return a tabular for booktabs; rare characters need `latex.PREAMBLE`."""
 
     def line(row: Sequence[str | float]) -> str:
         cells = [tex(cell) if isinstance(cell, str) else number(cell, digits) for cell in row]

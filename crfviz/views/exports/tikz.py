@@ -66,7 +66,7 @@ def export_tikz(
 
 
 def document(body: Sequence[str], analysis: Analysis) -> str:
-    """Lines of TikZ as a document of their own, with a colour `tagN` for each tag."""
+    """Return TikZ lines as a standalone document, with a colour `tagN` for each tag."""
     colours = [
         rf"\definecolor{{tag{k}}}{{HTML}}{{{colour.lstrip('#').upper()}}}"
         for k, colour in enumerate(tag_colours(analysis.tags))
@@ -92,7 +92,7 @@ def document(body: Sequence[str], analysis: Analysis) -> str:
 
 
 def lattice(analysis: Analysis, _position: int, digits: int) -> list[str]:
-    """Marginals as circles, backpointers, the best path thick, left to right's detours dashed."""
+    """Return marginals as circles, backpointers, the best path, and greedy detours dashed."""
     rows = {k: row for row, k in enumerate(tags_with_mass(analysis))}
     marginals = analysis.forward_backward.marginals.tolist()
 
@@ -124,7 +124,7 @@ def lattice(analysis: Analysis, _position: int, digits: int) -> list[str]:
 
 
 def _node(place: str, k: int, marginal: float, digits: int) -> list[str]:
-    """A circle with the area of its marginal, and the number where there is something to say."""
+    """Return a circle with the area of its marginal, and its number where it is large enough."""
     size = 1.0 + 9.0 * marginal**0.5
     shape = f"circle,draw,fill=tag{k}!70,inner sep=0pt,minimum size={size:.1f}pt"
     circle = rf"\node[{shape}] at {place} {{}};"
@@ -136,7 +136,7 @@ def _node(place: str, k: int, marginal: float, digits: int) -> list[str]:
 
 
 def trellis(analysis: Analysis, position: int, digits: int) -> list[str]:
-    """One step of Viterbi: every way into the best tag of a word, with its numbers."""
+    """Return one Viterbi step: every way into the best tag of a word, with its numbers."""
     _check_position(analysis, position)
     best, chain = analysis.best, analysis.potentials
     rows = {k: row for row, k in enumerate(tags_with_mass(analysis))}
@@ -174,7 +174,7 @@ def trellis(analysis: Analysis, position: int, digits: int) -> list[str]:
 
 
 def transitions(analysis: Analysis, position: int, digits: int) -> list[str]:
-    """The matrix from the row's tag to the column's, shaded by sign and size."""
+    """Return the matrix from the row's tag to the column's, shaded by sign and size."""
     if not analysis.potentials.homogeneous:
         _check_position(analysis, position)
     matrix = weight_matrix(
@@ -206,7 +206,7 @@ def transitions(analysis: Analysis, position: int, digits: int) -> list[str]:
 
 
 def sweeps(analysis: Analysis, _position: int, digits: int) -> list[str]:
-    """α above β at every word and tag, in nats, and log Z."""
+    """Return α above β at every word and tag, in nats, and log Z."""
     tables = analysis.forward_backward
     alpha, beta = tables.log_alpha.tolist(), tables.log_beta.tolist()
     width = 0.9 + 0.22 * (digits + 2)

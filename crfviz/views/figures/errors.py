@@ -24,7 +24,7 @@ _SIDE = 24  # pixels of a cell
 
 
 def confusion_chart(table: Sequence[TableRow], tags: Sequence[str]) -> Layered:
-    """Wrong words by gold tag (rows) and predicted tag (columns); a click selects a cell.
+    """Return wrong words by gold tag (rows) and predicted tag (columns); a click selects.
 
     Args:
         table: "confusion" of `crfviz.corpus.tables.report.tables_of`; right words are left out.
@@ -56,7 +56,7 @@ def confusion_chart(table: Sequence[TableRow], tags: Sequence[str]) -> Layered:
 
 
 def decoders_chart(table: Sequence[TableRow]) -> Layered:
-    """Words right by every decoder with 95 % intervals."""
+    """Return the share of right words of every decoder with 95 % intervals."""
     order = [str(row["decoder"]) for row in table]
     data = pd.DataFrame(
         {
@@ -95,7 +95,7 @@ def decoders_chart(table: Sequence[TableRow]) -> Layered:
 
 
 def calibration_chart(table: Sequence[TableRow]) -> Layered:
-    """Share right by mean probability of each bin; the line is where both are equal."""
+    """Return the share right by mean probability of each bin; the line marks equality."""
     data = pd.DataFrame(
         {
             "of": [str(row["of"]) for row in table],
@@ -126,7 +126,7 @@ def calibration_chart(table: Sequence[TableRow]) -> Layered:
 
 
 def coverage_chart(table: Sequence[TableRow]) -> alt.Chart:
-    """Share right among the surest words, by how many are kept."""
+    """Return the share right among the surest words, by how many are kept."""
     data = pd.DataFrame(
         {
             "coverage": per_cents(table, "coverage"),
@@ -168,7 +168,7 @@ pre { overflow-x: auto; }
 
 
 def html_report(record: Record, tables: Tables) -> str:
-    """The whole file; `crfviz.corpus.tables.report` makes record (`full_record`) and tables."""
+    """Return the HTML report; `crfviz.corpus.tables.report` makes record and tables."""
     title = f"Model errors: {record['model']} on {record['file']}"
     parts = [f"<h1>{html.escape(title)}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
     if record.get("against"):

@@ -1,4 +1,4 @@
-"""The lattice to take away: a Plotly figure, and one HTML file that needs no network.
+"""The lattice as a Plotly figure and an offline HTML file; joint marginals as a heatmap.
 
 Letters: `T` tokens, `K` tags. On the page the live stage draws the lattice; this is for slides and
 handouts.
@@ -24,7 +24,7 @@ LARGEST_NODE = 34  # pixels across, for a marginal of 1
 
 
 def lattice_figure(analysis: Analysis) -> go.Figure:
-    """Nodes sized by marginal, every backpointer, the Viterbi path and left to right's detours.
+    """Return the lattice with nodes sized by marginal, backpointers, and the paths.
 
     Hovering a node tells its numbers. Columns are placed by position, for words may repeat.
     """
@@ -64,7 +64,7 @@ def lattice_figure(analysis: Analysis) -> go.Figure:
 
 
 def lattice_html(analysis: Analysis) -> str:
-    """The figure as one standalone HTML page of about 5 MB: Plotly's code is inside."""
+    """Return the figure as one standalone HTML page of about 5 MB with Plotly's code."""
     figure = figure_html(lattice_figure(analysis), name="lattice", library=True, toolbar=True)
     return page_html(" ".join(analysis.words), figure)
 
@@ -130,7 +130,7 @@ SHORTENED = (  # in Vega's language: long names often differ at their ends
 
 
 def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None) -> pd.DataFrame:
-    """The table behind the picture: one row per pair of tags, the most probable first.
+    """Return the table of the heatmap: one row per pair of tags, the most probable first.
 
     Args:
         pairs: (K, K) joint probabilities, earlier word first.
@@ -151,7 +151,7 @@ def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None
 
 
 def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005) -> alt.LayerChart:
-    """A cell per pair of K tags, with its probability, out of the frame of `pair_frame`.
+    """Return a heatmap of the frame of `pair_frame`: a cell per pair of tags.
 
     Tags with no pair of at least the `least` probability are left out; among many columns a 0.00
     is not written. An empty frame gives an empty chart.

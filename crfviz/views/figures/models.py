@@ -33,7 +33,7 @@ HEIGHT = 210  # pixels, of one chart with its axis
 
 
 def evaluation_frame(evaluations: Mapping[str, Mapping[str, Record]]) -> pd.DataFrame:
-    """One row for each model, file and decoder.
+    """Return one row for each model, file and decoder.
 
     Args:
         evaluations: records (`crfviz.corpus.tables.report`) by model and label of the file.
@@ -56,7 +56,7 @@ def evaluation_frame(evaluations: Mapping[str, Mapping[str, Record]]) -> pd.Data
 
 
 def evaluation_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame for people: measures in per cent, columns without a single number left out."""
+    """Return the frame for display: per cent, without columns that have no number."""
     table = frame[["model", "file", "decoder"]].copy()
     for measure, title in MEASURES.items():
         table[f"{title}, %"] = 100 * frame[measure]
@@ -83,7 +83,7 @@ def _row(model: str, label: str, record: Record, decoder: str) -> dict[str, obje
 
 
 def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
-    """One row for each way to train and decode, then the published ones.
+    """Return one row for each way to train and decode, then the published ones.
 
     Args:
         report: the JSON of `models/upos-en-perceptron/comparison.json`.
@@ -119,7 +119,7 @@ def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def decoder_charts(frame: pd.DataFrame, measure: str) -> dict[str, alt.LayerChart]:
-    """Every decoder's share with its 95 % interval, a chart for each model and file.
+    """Return a chart per model and file: every decoder's share with its 95 % interval.
 
     They are as wide as their place and share one axis, so that models can be compared, too; each
     draws it, for another one may be out of sight. Rows of `evaluation_frame` without the measure, a

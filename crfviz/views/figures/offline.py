@@ -1,4 +1,4 @@
-"""Pages to take away: HTML files that load nothing, and whose figures send nothing."""
+"""Offline HTML pages: nothing in them loads or sends anything."""
 
 import html
 from typing import Any
@@ -14,7 +14,7 @@ POLICY = (
 
 
 def figure_html(figure: go.Figure, *, name: str, library: bool, toolbar: bool = False) -> str:
-    """A figure as part of a page.
+    """Return a figure as part of a page.
 
     Args:
         figure: to be drawn.
@@ -30,7 +30,7 @@ def figure_html(figure: go.Figure, *, name: str, library: bool, toolbar: bool = 
 
 
 def page_html(title: str, body: str, style: str = "") -> str:
-    """A page of its own; the browser is told to let nothing in it reach the network.
+    """Return a page whose content policy allows no request.
 
     Args:
         title: plain text.

@@ -1,4 +1,4 @@
-"""A scene as a picture that stands still: tags, the lattice, tables with a column a word, matrices.
+"""A scene as a static picture: tags, lattice, tables with a column per word, matrices.
 
 An SVG without scripts, fonts or links of its own, on white, for thumbnails and paper. Nothing is
 told by colour alone: tags are written, the best path is a thick line. Letters: `T` words, `K` tags.
@@ -38,7 +38,7 @@ def still(
     grids: Sequence[Grid] = (),
     matrices: Mapping[str, Tensor] = NONE,
 ) -> str:
-    """The picture as SVG.
+    """Return the picture as SVG.
 
     Args:
         analysis: what is drawn.
@@ -129,7 +129,7 @@ def _lattice(analysis: Analysis, hidden: Collection[str]) -> Part:
 
 
 def _grid(analysis: Analysis, grid: Grid, *, empty: bool) -> Part:
-    """A table with a column a word, for the tags that are drawn; an empty one can be filled in."""
+    """Return a table with a column per word, for the drawn tags; an empty one can be filled in."""
     shown, tags = _shown(analysis), analysis.tags
     top = _GAP + _ROW
     drawn = [_text(_LABEL, top - 8, grid.label, anchor="start")]
@@ -152,7 +152,7 @@ def _number_of(grid: Grid, value: float) -> str:
 
 
 def _matrix(analysis: Analysis, name: str, numbers: Tensor) -> Part:
-    """Numbers of the steps between the tags that are drawn; of several matrices the first."""
+    """Return the transition scores between the drawn tags, of the first matrix."""
     shown, tags = _shown(analysis), analysis.tags
     table = (numbers if numbers.dim() == 2 else numbers[0]).tolist() if numbers.numel() else []
     top = _GAP + 2 * _ROW
@@ -173,7 +173,7 @@ def _matrix(analysis: Analysis, name: str, numbers: Tensor) -> Part:
 
 
 def _shown(analysis: Analysis) -> list[int]:
-    """The tags that carry anything, or stand on a path; at least two where there are as many."""
+    """Return the tags with mass or on a path; at least two where there are as many."""
     shares = analysis.forward_backward.marginals
     largest = shares.amax(dim=0).nan_to_num(0.0).tolist()
     on_paths = {k for path in analysis.paths.values() if path is not None for k in path}
@@ -199,7 +199,7 @@ def _text(
     bold: bool = False,
     room: float = 0,
 ) -> str:
-    """A text; one that is longer than its room, in pixels, is squeezed into it."""
+    """Return a text element, squeezed into its room in pixels."""
     squeezed = (
         f' textLength="{room:g}" lengthAdjust="spacingAndGlyphs"' if _too_long(text, room) else ""
     )

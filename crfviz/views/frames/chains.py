@@ -24,7 +24,7 @@ SCORES = {
 
 
 def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
-    """Scores from the row's tag to the column's, with a START row and an END column, in nats.
+    """Return the scores from the row's tag to the column's, with START and END, in nats.
 
     Args:
         potentials: a chain with one transition matrix for all steps, or one for each.
@@ -47,7 +47,7 @@ def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
 
 
 def leaving_frame(trained: Potentials, now: Potentials) -> pd.DataFrame:
-    """Σ exp(score) of everything that may follow START and each tag: 1 in an HMM.
+    """Return Σ exp(score) of everything that may follow each tag: 1 in an HMM.
 
     END is among it where the model has one, which is where its end scores are not all 0.
     """
@@ -61,7 +61,7 @@ def leaving_frame(trained: Potentials, now: Potentials) -> pd.DataFrame:
 
 
 def facts_frame(understood: ValidatedModel) -> pd.DataFrame:
-    """What the files hold, a fact a row.
+    """Return what the files contain, a fact a row.
 
     Returns:
         Columns "what" and "understood", text both.
@@ -87,7 +87,7 @@ def facts_frame(understood: ValidatedModel) -> pd.DataFrame:
 
 
 def axis_line(chain: Potentials) -> str:
-    """The largest transition between different tags in words, so that a turned matrix is noticed.
+    """Return the largest transition in words, so that a transposed matrix is noticed.
 
     One sentence; empty where there is no such transition.
     """
@@ -105,7 +105,7 @@ def axis_line(chain: Potentials) -> str:
 
 
 def _range(chains: Sequence[Potentials], name: str) -> str:
-    """Smallest and largest finite score, and how many are forbidden."""
+    """Return the smallest and largest finite score, and how many are forbidden."""
     scores = np.concatenate([getattr(chain, name).numpy().ravel() for chain in chains])
     finite = scores[np.isfinite(scores)]
     if not len(scores):
@@ -129,7 +129,7 @@ def plain_table(
     formats: Mapping[str, str] | None = None,
     marked: int | None = None,
 ) -> str:
-    """The rows of a frame, in its order of columns.
+    """Return a frame as an HTML table with links, in its order of columns.
 
     Args:
         frame: texts and numbers.

@@ -1,4 +1,4 @@
-"""All paths of a short sentence: the sorted list, the running sum, and two counts."""
+"""Tables and charts of two demonstrations: all paths of a sentence, and log space."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ HEIGHT = 300  # pixels
 
 
 def refusal(potentials: Potentials, words: int) -> str:
-    """Why only the first words are enumerated, with the number it would be."""
+    """Return why only the first words are enumerated, with the number of paths."""
     K, T = potentials.num_tags, potentials.num_tokens
     if words == 0:
         return f"{K} tags are too many: even one word has more than {MAX_PATHS:,} paths."
@@ -30,7 +30,7 @@ def refusal(potentials: Potentials, words: int) -> str:
 
 
 def path_frame(enumeration: Enumeration, tags: Sequence[str]) -> pd.DataFrame:
-    """The first and the last paths of the sorted list."""
+    """Return the first and the last paths of the sorted list."""
     listed = enumeration.listed
     return pd.DataFrame(
         {
@@ -46,7 +46,7 @@ def path_frame(enumeration: Enumeration, tags: Sequence[str]) -> pd.DataFrame:
 def running_chart(
     enumeration: Enumeration, most: int | None = None
 ) -> alt.LayerChart | alt.FacetChart:
-    """The running sum of exp(score), best path first, as a share of the Z of the recursion.
+    """Return the running sum of exp(score), best path first, as a share of Z.
 
     It ends after the `most` first paths, where that is given.
     """
@@ -67,7 +67,7 @@ def running_chart(
 
 
 def named_level(field: str, value: float, name: str) -> tuple[alt.Chart, alt.Chart]:
-    """A dashed line across a chart at one value of its vertical axis, and its name."""
+    """Return a dashed line across a chart at one value, with its name."""
     base = alt.Chart(pd.DataFrame({field: [value], "name": [name]})).encode(y=f"{field}:Q")
     text = base.mark_text(align="left", dx=4, dy=-8, color=OF_TEXT, fontSize=14)
     line = base.mark_rule(strokeDash=[6, 4], color=INK)
@@ -75,7 +75,7 @@ def named_level(field: str, value: float, name: str) -> tuple[alt.Chart, alt.Cha
 
 
 def sum_note(enumeration: Enumeration) -> str:
-    """How the sum over all paths compares with the recursion, in words."""
+    """Return how the sum over all paths compares with the recursion."""
     if enumeration.log_sum == -math.inf:
         return f"All {enumeration.num_paths:,} paths are forbidden: Z is 0 both ways."
     enough = int(enumeration.curve.ranks[int((enumeration.curve.running < 0.99).sum())])
@@ -93,7 +93,7 @@ def _enough(number: int) -> str:
 
 
 def listing_note(enumeration: Enumeration) -> str:
-    """What of the sorted list is written out."""
+    """Return how much of the sorted list is listed."""
     left = enumeration.num_paths - len(enumeration.listed.ranks)
     if left == 0:
         return f"All {enumeration.num_paths:,} paths, best first."
@@ -102,7 +102,7 @@ def listing_note(enumeration: Enumeration) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time for people."""
+    """Return a duration for display."""
     if value >= 1:
         return f"{value:.1f} s"
     return f"{value * 1e3:.1f} ms" if value >= 1e-3 else f"{value * 1e6:.0f} µs"
@@ -114,7 +114,7 @@ _PADDING_STYLE = "background-color: rgba(127, 127, 127, 0.25); font-style: itali
 
 
 def term_frame(summed: LogSumExp, tags: Sequence[str]) -> pd.DataFrame:
-    """The K terms of one sum, the largest first: with the maximum taken out, and without."""
+    """Return the K terms of one sum, largest first, with and without the maximum taken out."""
     order = np.argsort(-summed.inputs, kind="stable")
     maximum = summed.maximum if summed.maximum > -math.inf else 0.0
     return pd.DataFrame(
@@ -130,7 +130,7 @@ def term_frame(summed: LogSumExp, tags: Sequence[str]) -> pd.DataFrame:
 
 
 def sum_line(summed: LogSumExp) -> str:
-    """The sum in one line."""
+    """Return the sum in one line."""
     if summed.maximum == -math.inf:
         return "Every score is −∞: nothing arrives here, and the log of the sum is −∞."
     largest = score(summed.maximum, 4)
@@ -141,7 +141,7 @@ def sum_line(summed: LogSumExp) -> str:
 
 
 def alpha_line(message: float, emission: float, cell: tuple[int, str]) -> str:
-    """What the sum is in either convention for α, at a word by its number and a tag."""
+    """Return what the sum is in either convention for α, at a word and a tag."""
     position, tag = cell
     return (
         f"This sum is the message passed on to {tag} at word {position}. With the emission there, "
@@ -151,7 +151,7 @@ def alpha_line(message: float, emission: float, cell: tuple[int, str]) -> str:
 
 
 def direct_line(summed: LogSumExp, precision: str) -> str:
-    """What would have become of the sum without the maximum taken out, in one precision."""
+    """Return the sum without the maximum taken out, in one precision."""
     direct = summed.direct[precision]
     if summed.maximum == -math.inf:
         return f"{precision}: log 0 = −∞ with and without the trick."
@@ -171,7 +171,7 @@ def direct_line(summed: LogSumExp, precision: str) -> str:
 
 
 def underflow_chart(underflow: Underflow) -> alt.LayerChart | alt.FacetChart:
-    """Σ α word by word, in log space, and as float32 products for as long as they last."""
+    """Return Σ α word by word in log space, and as float32 products while they last."""
     with np.errstate(divide="ignore"):
         logs = np.log(underflow.products.astype(float))
     words = np.arange(1, len(logs) + 1)
@@ -198,7 +198,7 @@ def underflow_chart(underflow: Underflow) -> alt.LayerChart | alt.FacetChart:
 
 
 def underflow_frame(underflow: Underflow, words: Sequence[str]) -> pd.DataFrame:
-    """The same word by word, in T rows."""
+    """Return the numbers of the chart, a row per word."""
     return pd.DataFrame(
         {
             "word": columns(words),
@@ -210,7 +210,7 @@ def underflow_frame(underflow: Underflow, words: Sequence[str]) -> pd.DataFrame:
 
 
 def underflow_note(underflow: Underflow, tags: int) -> str:
-    """Where the products die out."""
+    """Return the word at which the products underflow."""
     lost = np.flatnonzero(underflow.lost)
     dead = np.flatnonzero(underflow.products == 0)
     if not len(lost):
@@ -227,7 +227,7 @@ def underflow_note(underflow: Underflow, tags: int) -> str:
 def batch_frame(
     batch: PaddedBatch, sentences: Sequence[Sequence[str]], tag: int, tags: Sequence[str]
 ) -> Styler:
-    """Words, mask and α of the tag with an id, three rows for each of B sentences.
+    """Return words, mask and α of one tag, three rows for each of B sentences.
 
     Padding is in italics on grey.
     """
@@ -257,7 +257,7 @@ def batch_frame(
 
 
 def batch_note(batch: PaddedBatch) -> str:
-    """Whether the batch gives what the sentences give alone."""
+    """Return whether the batch gives the same as the sentences alone."""
     B, T, K = batch.emissions.shape
     padding = B * T - sum(batch.lengths)
     return (
@@ -268,7 +268,7 @@ def batch_note(batch: PaddedBatch) -> str:
 
 
 def log_z_frame(batch: PaddedBatch) -> pd.DataFrame:
-    """Log Z of each sentence, out of the batch and alone."""
+    """Return log Z of each sentence, from the batch and alone."""
     return pd.DataFrame(
         {
             "sentence": range(1, len(batch.lengths) + 1),

@@ -116,7 +116,7 @@ _COUNTED = ("right", "from", "to", "sentences")  # names that are counts or text
 
 
 def error_frame(table: Sequence[Mapping[str, Cell]]) -> pd.DataFrame:
-    """The rows for people; see the module.
+    """Return the rows formatted as the module describes.
 
     Args:
         table: rows as `crfviz.corpus.table` describes them; may be empty.
@@ -145,7 +145,7 @@ def error_frame(table: Sequence[Mapping[str, Cell]]) -> pd.DataFrame:
 
 
 def formats(frame: pd.DataFrame) -> dict[str, str]:
-    """How the numbers of a frame of `error_frame` are written: a format for each such column."""
+    """Return the number format of each column of `error_frame`."""
     small = {TITLES[name] for name in SMALL}
     return {
         column: "{:.2g}" if column in small else "{:.0f}" if column.startswith("µs") else "{:.2f}"
@@ -155,7 +155,7 @@ def formats(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def per_cents(table: Sequence[Mapping[str, Cell]], name: str) -> list[float]:
-    """A column of shares in per cent, for a figure; 0 where there is none."""
+    """Return a column of shares in per cent for a figure; 0 for none."""
     return [100 * float(row[name] or 0) for row in table]
 
 

@@ -1,4 +1,4 @@
-"""A checked table in words, and beside the right one."""
+"""The result of a homework check: in words, and as a table beside the right one."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ _RIGHT_STYLE = "background-color: rgba(0, 114, 178, 0.30); font-weight: 700"
 
 
 def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[str]) -> str:
-    """Whether the table is right, and if not, where it goes wrong, in one sentence."""
+    """Return one sentence: whether the table is right, and else where it goes wrong."""
     wrong = checked.first_wrong
     if wrong is None:
         return f"Right: all {checked.expected.size} cells."
@@ -43,7 +43,7 @@ def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[st
 
 
 def how_read(checked: Checked, kind: str) -> str:
-    """How the table was understood, and how many cells are wrong."""
+    """Return how the table was read and how many cells are wrong."""
     reading = checked.reading
     parts = ["a row per tag" if reading.flipped else "a row per word"]
     if kind != BACKPOINTERS:
@@ -64,7 +64,7 @@ def how_read(checked: Checked, kind: str) -> str:
 
 
 def likely_bug(wrong: WrongCell) -> str:
-    """The name of the mistake and what to do, or that none is known."""
+    """Return the name of the bug and its fix, or that none is known."""
     if wrong.bug is None:
         return (
             "No known bug gives exactly this table: every input of the marked cell is still right, "
@@ -76,7 +76,7 @@ def likely_bug(wrong: WrongCell) -> str:
 def compared(
     checked: Checked, kind: str, words: Sequence[str], tags: Sequence[str], *, every: bool
 ) -> tuple[Styler, Styler]:
-    """The given table and the right one, a row per tag and a column per word.
+    """Return the given table and the right one, a row per tag and a column per word.
 
     They have `every` word, or those around the first wrong cell.
     """
@@ -109,7 +109,7 @@ def compared(
 
 
 def as_text(table: Array, tags: Sequence[str]) -> str:
-    """A (R, K) table as text that can be pasted: a row per word, TAB between cells."""
+    """Return a (R, K) table as text to paste: a row per word, TAB between cells."""
     lines = ["\t".join(["word", *tags])]
     for t, row in enumerate(table.tolist(), start=1):
         lines.append("\t".join([str(t), *(_written(value) for value in row)]))
@@ -117,7 +117,7 @@ def as_text(table: Array, tags: Sequence[str]) -> str:
 
 
 def template(words: Sequence[str], tags: Sequence[str]) -> str:
-    """A CSV to fill in: a row per word, a column per tag in the order that is checked."""
+    """Return a CSV to fill in: a row per word, a column per tag in the checked order."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["word", *tags])
@@ -126,7 +126,7 @@ def template(words: Sequence[str], tags: Sequence[str]) -> str:
 
 
 def order_note(order: Sequence[int], tags: Sequence[str]) -> str:
-    """That the columns of a table are these tags, in K ids, and where they should stand."""
+    """Return a note that the columns are in another order of tags than expected."""
     found = ", ".join(tags[k] for k in order)
     return (
         f"Your tags stand in another order: {found}. The order here is {', '.join(tags)}: the "
@@ -137,7 +137,7 @@ def order_note(order: Sequence[int], tags: Sequence[str]) -> str:
 def _marked(
     text: str, cell: tuple[int, int], first: tuple[int, int] | None, *, right: bool, ours: bool
 ) -> tuple[str, str]:
-    """The text and the style of one cell."""
+    """Return the text and the style of one cell."""
     if cell == first:
         return (text, _RIGHT_STYLE) if ours else (FIRST + text, _FIRST_STYLE)
     return (text, "") if ours or right else (WRONG + text, _WRONG_STYLE)

@@ -48,7 +48,7 @@ HINTS = {
 
 
 def tag_question(analysis: Analysis, ask: Ask, t: int) -> Question | None:
-    """Which tag a decoder chooses at word t; None where two are about as good, or none is wrong."""
+    """Ask which tag a decoder chooses at word t; None without a clear winner or wrong choice."""
     path = analysis.paths[ask.kind]
     if path is None:
         return None
@@ -70,7 +70,7 @@ def tag_question(analysis: Analysis, ask: Ask, t: int) -> Question | None:
 
 
 def backpointer_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
-    """Which tag comes before on the best way to tag k at word t."""
+    """Ask which tag comes before on the best way to tag k at word t."""
     if t == 0 or analysis.best[t, k] == -np.inf:
         return None
     before = analysis.best[t - 1].numpy()
@@ -109,7 +109,7 @@ def _question(
 
 
 def _wins(measures: Array, k: int, close: float) -> bool:
-    """Whether k has the largest by more than reading can miss."""
+    """Return whether k has the largest value by more than rounding hides."""
     others = np.delete(measures, k)
     return bool(np.isfinite(measures[k]) and (measures[k] - others > close).all())
 
@@ -126,7 +126,7 @@ def _measured(analysis: Analysis, decoder: str, measures: Array, k: int) -> str:
 
 
 def _others(analysis: Analysis, decoder: str, t: int) -> Wrong:
-    """What the other decoders choose there."""
+    """Return the tags that the other decoders choose there."""
     for other, path in analysis.paths.items():
         if path is not None and other != decoder:
             yield f"{LABELS[other]} taken for {LABELS[decoder]}", "", path[t]
@@ -202,7 +202,7 @@ Found = tuple[float, str, str]  # a wrong value, how it comes about, and the mis
 
 
 def number_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
-    """A cell of a table, to one decimal; None where it is infinite, or no mistake changes it."""
+    """Ask for a cell, to one decimal; None where it is infinite or no mistake changes it."""
     kind = TABLES[ask.kind]
     program = right_program(analysis.potentials, kind)
     value = float(program.printed(kind)[t, k])
@@ -216,7 +216,7 @@ def number_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | 
 
 
 def marginal_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
-    """A marginal, to two decimals."""
+    """Ask for a marginal, to two decimals."""
     if analysis.viterbi is None:
         return None
     tables = analysis.forward_backward

@@ -40,14 +40,14 @@ ALSO_PLAIN = ("log_z",)  # kinds that can be asked about nothing, too
 
 @dataclass(frozen=True)
 class Ask:
-    """Which question: `alpha(2, 'NOUN')`, `flips('DET', 'NOUN')`, `likeliest()`."""
+    """The kind of a question and its arguments: `alpha(2, 'NOUN')`, `likeliest()`."""
 
     kind: str  # one of FORMS
     word: int | str | None = None  # its number from 1, or its text
     tags: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """As it stands in a link and in the file of a lecture."""
+        """Return the question as links and lecture files write it."""
         given = self.tags if self.word is None else (self.word, *self.tags)
         return f"{self.kind}({','.join(map(repr, given))})"
 
@@ -63,7 +63,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, with two or more choices of which one is right; their texts differ."""
+    """A question with two or more distinct choices, one of them right."""
 
     ask: Ask
     text: str
@@ -72,12 +72,12 @@ class Question:
 
     @property
     def right(self) -> int:
-        """The place of the right choice, from 0."""
+        """The position of the right choice, from 0."""
         return next(place for place, choice in enumerate(self.choices) if not choice.mistake)
 
 
 def read_ask(text: str) -> Ask:
-    """The question that a text names.
+    """Parse the text of a question.
 
     Raises:
         FormatError: it names none.
@@ -97,7 +97,7 @@ def read_ask(text: str) -> Ask:
 
 
 def distinct(right: Choice, wrong: Iterable[Choice]) -> list[Choice]:
-    """The first wrong choices that read unlike the right one and each other, one a mistake."""
+    """Return the first wrong choices that differ in text and mistake from all others."""
     kept: list[Choice] = []
     for choice in wrong:
         known = {text for other in (right, *kept) for text in (other.text, other.mistake)}
@@ -137,7 +137,7 @@ OPERATORS = (("log Σ exp", logsumexp), ("max", maximum), ("Σ", lambda terms, a
 
 
 def slips(potentials: Potentials, kind: str) -> Iterator[tuple[Bug, Program]]:
-    """The mistakes of people in one kind of table, the likelier ones first, each with a program."""
+    """Yield human mistakes in one kind of table, the likelier first, each with a program."""
     right = right_program(potentials, kind)
     for bug in known_bugs(kind):
         if bug.name not in MACHINES:
@@ -145,14 +145,14 @@ def slips(potentials: Potentials, kind: str) -> Iterator[tuple[Bug, Program]]:
 
 
 def forgotten_end(potentials: Potentials) -> tuple[Bug, Program]:
-    """The best path without the end scores; in its table it does not show, but in the path."""
+    """Return the bug of a best path without end scores; only the path shows it."""
     bug = next(bug for bug in known_bugs(BETA) if bug.name == "end score forgotten")
     (mutant,) = bug.mutants(right_program(potentials, VITERBI))
     return bug, mutant
 
 
 def through(potentials: Potentials) -> Array:
-    """(T, K) the score of the best path through each tag, -inf where none is allowed."""
+    """Return (T, K) the score of the best path through each tag; -inf for none."""
     before = right_program(potentials, VITERBI).printed(VITERBI)
     after = replace(right_program(potentials, BETA), reduce=maximum).printed(BETA)
     return np.asarray(before + after)
@@ -172,7 +172,7 @@ def path_of(program: Program) -> list[int] | None:
 
 
 def worked_out(program: Program, kind: str, t: int, k: int, right: float) -> str:
-    """The arithmetic of one cell of a table of α, β or Viterbi, as the program does it."""
+    """Return the arithmetic of one cell of α, β or Viterbi, as the program does it."""
     value = float(program.printed(kind)[t, k])
     terms, own = terms_of(program, kind, t, k)
     for name, reduce in OPERATORS:
@@ -184,7 +184,7 @@ def worked_out(program: Program, kind: str, t: int, k: int, right: float) -> str
 
 
 def terms_of(program: Program, kind: str, t: int, k: int) -> tuple[Array, float | None]:
-    """What a cell reduces, (K,) or one number, and the emission added to it; in nats."""
+    """Return the (K,) terms that a cell reduces, and the emission added to it; in nats."""
     table = program.printed(kind)
     T = len(program.emissions)
     if kind == BETA:
@@ -198,7 +198,7 @@ def terms_of(program: Program, kind: str, t: int, k: int) -> tuple[Array, float 
 
 
 def formula(name: str, terms: Array, own: float | None) -> str:
-    """A sum or a maximum written out, its largest terms first."""
+    """Return a sum or a maximum in full, its largest terms first."""
     finite = np.sort(terms[np.isfinite(terms)])[::-1]
     texts = [score(float(term)) for term in finite[:SHOWN]]
     if len(finite) > SHOWN:

@@ -1,4 +1,4 @@
-"""Which questions a page asks, one after the other, what each must not show; those about paths.
+"""The questions of each page in order, the parts they hide, and questions about whole paths.
 
 Letters: `T` tokens, `K` tags.
 """
@@ -38,12 +38,12 @@ LIKELY = 0.01  # share of all paths that a tag has which is asked about
 
 
 def can_ask(page: str) -> bool:
-    """Whether there are questions about a page, by its path in the address."""
+    """Return whether a page has questions, by its path in the address."""
     return (page or "explore") in PAGES
 
 
 def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
-    """The question over a chain, and over the same as trained.
+    """Return the question about a chain and its trained version.
 
     Returns:
         It, or None where it has no one right answer or no wrong one that somebody would give.
@@ -75,7 +75,7 @@ def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
 def next_question(
     now: Analysis, trained: Analysis, page: str, after: Ask | None = None
 ) -> Question | None:
-    """The first question of a page, or that after another one; None where none can be asked."""
+    """Return a page's first question, or the one after another; None for none."""
     asks = list(_asks(now, page, edited=now is not trained))
     begin = asks.index(after) + 1 if after in asks else 0
     for ask in islice(asks[begin:] + asks[:begin], TRIED):
@@ -86,7 +86,7 @@ def next_question(
 
 
 def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, int, int]]:
-    """What would tell the answer: parts of the stage, each from a word up to before another.
+    """Return the parts of the stage that would reveal the answer, with their range of words.
 
     The parts go by the names of `views.stage.steps`, and "cell" is what a side panel explains.
 
@@ -121,7 +121,7 @@ def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, 
 
 
 def _asks(chain: Analysis, page: str, *, edited: bool) -> Iterator[Ask]:
-    """All questions that a page might ask: the kinds in turn, the places mixed, always alike."""
+    """Yield all questions of a page: the kinds in turn, the places shuffled with a fixed seed."""
     mixed = []
     for kind in PAGES[page]:
         places = list(_places(chain, kind, edited=edited))
@@ -151,7 +151,7 @@ def _places(chain: Analysis, kind: str, *, edited: bool) -> Iterator[Ask]:
 
 
 def _steps(chain: Analysis, *, of_best: bool) -> list[tuple[str, str]]:
-    """The steps between tags that the best path makes, or those that only the next best make."""
+    """Return the steps of the best path, or those that only the next best paths make."""
     if chain.viterbi is None:
         return []
     best, *others = (path.tags for path in k_best(chain.potentials, NEXT_BEST))
@@ -182,7 +182,7 @@ LARGER, SAME, SMALLER = "larger", "the same", "smaller"
 
 
 def likeliest_question(analysis: Analysis, ask: Ask) -> Question | None:
-    """Which of three paths is likelier; told by the words at which they differ."""
+    """Ask which of three paths is the likeliest, shown by the words at which they differ."""
     if analysis.viterbi is None:
         return None
     paths = _some_paths(analysis)
@@ -206,7 +206,7 @@ def likeliest_question(analysis: Analysis, ask: Ask) -> Question | None:
 
 
 def flips_question(analysis: Analysis, ask: Ask) -> Question | None:
-    """Whether the best path changes when a transition on it falls; None where it is on none."""
+    """Ask whether the best path changes when a transition on it falls; None if it is on none."""
     changed = _dropped(analysis.potentials, ask)
     ahead = margin(analysis.potentials)
     if changed is None or ahead is None or ahead < CLOSE or analysis.viterbi is None:
@@ -241,7 +241,7 @@ def flips_question(analysis: Analysis, ask: Ask) -> Question | None:
 
 
 def sum_question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
-    """Whether log Z is larger or smaller than as trained, or after a transition fell."""
+    """Ask whether log Z is larger or smaller than before the edits or a drop."""
     if ask.tags:
         changed = _dropped(now.potentials, ask)
         if changed is None:
@@ -279,7 +279,7 @@ def _ways(moved: float, best: float) -> Iterator[Choice]:
 
 
 def _some_paths(analysis: Analysis) -> list[tuple[list[int], str]]:
-    """The best path and others, each with its mistake: those of decoders, then the next best."""
+    """Return the best path, those of decoders, and the next best, each with its mistake."""
     best = [path.tags for path in k_best(analysis.potentials, 1 + MOST_PATHS)]
     others = [
         (path, f"{LABELS[decoder]} taken for the best path")
@@ -299,7 +299,7 @@ def _some_paths(analysis: Analysis) -> list[tuple[list[int], str]]:
 
 
 def _dropped(potentials: Potentials, ask: Ask) -> tuple[Weight, Potentials] | None:
-    """The weight of a question and the chain with it lower; None without one value or a finite."""
+    """Return the weight of a question and the chain with it lowered; None without one value."""
     if not potentials.homogeneous:
         return None
     before, after = ask.tags

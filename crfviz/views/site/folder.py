@@ -1,4 +1,4 @@
-"""`python -m crfviz site`: the explorer as a folder that needs no Python, no server and no network.
+"""Live files on disk: `crfviz.export_html`, and `python -m crfviz site` for a folder of them.
 
     index.html          the page, with everything but the models
     models/NAME.js      a model a script, loaded when somebody chooses it
@@ -66,7 +66,7 @@ def write_site(
 
 
 def _files(taggers: Sequence[Tagger]) -> dict[str, str]:
-    """The file of each tagger by its name."""
+    """Return the file of each tagger by its name."""
     files: dict[str, str] = {}
     for tagger in taggers:
         if tagger.name in files:
@@ -89,7 +89,7 @@ def _examples(tagger: Tagger) -> Examples:
 
 
 def _script(tagger: Tagger, examples: Examples) -> str:
-    """A model with what its pages say of every sentence."""
+    """Return a model's script with the examples of its pages."""
     live = live_of(tagger, str(examples[0]["text"]))
     told = data(live, list(PAGES))
     if not live.origin.model:
@@ -122,12 +122,12 @@ def _index(files: Mapping[str, str], examples: Mapping[str, Examples]) -> str:
 
 
 def _needs(entry: Entry) -> str:
-    """What is said where a page would be that the browser cannot draw."""
+    """Return the text in place of a page that the browser cannot draw."""
     return f"This page asks “{entry.answers}”, and needs the server of crfviz: {START}."
 
 
 def _listed(folder: Path) -> list[str]:
-    """The files of the site that is in the folder.
+    """Return the files of the site that is in the folder.
 
     Raises:
         CrfvizError: something else is.
@@ -145,7 +145,7 @@ def _listed(folder: Path) -> list[str]:
 
 
 def _is_ours(name: object) -> bool:
-    """Whether this may be a file of a site: nothing outside of its folder is ever taken away."""
+    """Return whether a path may be a file of a site, so that nothing else is deleted."""
     return isinstance(name, str) and _FILE.fullmatch(name) is not None
 
 
@@ -203,7 +203,7 @@ def export_html(
 
 
 def examples_of(tagger: Tagger) -> list[Mapping[str, object]]:
-    """The examples of a tagger for the browser, which has tags by their ids."""
+    """Return the examples of a tagger with tags by id."""
     return [
         {
             "text": example.text,
@@ -218,14 +218,14 @@ def examples_of(tagger: Tagger) -> list[Mapping[str, object]]:
 
 
 def style() -> str:
-    """The style sheets of a page with a box for sentences."""
+    """Return the style sheets of a page with a box for sentences."""
     return f"{bundle.style()}\n{bundle.sheets(WEB / 'box.css')}"
 
 
 def _tagging_page(
     tagger: What, live: Live, sentence: str | Sequence[str] | None, pages: Sequence[str]
 ) -> str:
-    """The live file with a box for other sentences."""
+    """Return the live file with a box for other sentences."""
     if isinstance(tagger, Potentials):
         raise CrfvizError("potentials have no model to go into the file: leave with_model out")
     told = data(live, pages)

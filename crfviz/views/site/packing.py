@@ -1,4 +1,4 @@
-"""A tagger as a text for the browser: its weights, its words and the rules that split a sentence.
+"""A tagger packed as text for the browser: weights, words, and the tokenizer's rules.
 
     base64(gzip(length of the header, header as JSON, arrays))
 
@@ -36,7 +36,7 @@ Parts = tuple[dict[str, object], Mapping[str, Array]]  # of the header, and arra
 
 
 def tagger_payload(tagger: Tagger) -> str:
-    """The text of a tagger; letters, digits, + / and = alone.
+    """Return the text of a tagger: letters, digits, +, / and = alone.
 
     Raises:
         CrfvizError: only a server can run this tagger, or half precision cannot hold its weights.
@@ -105,7 +105,7 @@ def _network(tagger: NeuralTagger) -> Parts:
 
 
 def _events(tagger: HmmTagger) -> Parts:
-    """Words that were counted alike have the same scores, which go once."""
+    """Return events with one row of scores for all words with the same counts."""
     names = tagger.chain.observations
     potentials = tagger.chain.potentials(range(len(names)), names)
     scores, rows = np.unique(potentials.emissions.numpy(), axis=0, return_inverse=True)
@@ -141,7 +141,7 @@ def _perceptron(tagger: PerceptronTagger) -> Parts:
 
 
 def _tables(tagger: TextbookTagger) -> dict[str, object]:
-    """Rows of each table by the number of the observation; a single row is for every one."""
+    """Return the rows of each table by the number of the observation."""
     names = tagger.observations or ()
     first = [tagger.potentials([name]) for name in names]
     then = [tagger.potentials([names[0], name]) for name in names]
@@ -155,12 +155,12 @@ def _tables(tagger: TextbookTagger) -> dict[str, object]:
 
 
 def _plain(table: Array) -> list[float | None]:
-    """Scores for JSON, which has no infinity: None is forbidden."""
+    """Return scores for JSON, with None for -inf."""
     return [score if np.isfinite(score) else None for score in table.ravel().tolist()]
 
 
 def _forbidden(tagger: Tagger) -> dict[str, list[int]]:
-    """Places in the tables that the tagger's scheme forbids."""
+    """Return the cells that the tagger's scheme forbids."""
     if not tagger.scheme:
         return {"transitions": [], "start": []}
     rules = bio_rules(tagger.tags)
@@ -169,7 +169,7 @@ def _forbidden(tagger: Tagger) -> dict[str, list[int]]:
 
 
 def _narrowed(tagger: Tagger, name: str, array: Array) -> Array:
-    """Large matrices of weights in half precision, scores and small ones in single."""
+    """Return large weight matrices in half precision and all others in single."""
     if array.dtype.kind != "f":
         return array
     if name == "scores" or array.size <= SMALL:
@@ -186,7 +186,7 @@ def _narrowed(tagger: Tagger, name: str, array: Array) -> Array:
 
 
 def _planes(array: Array) -> bytes:
-    """All highest bytes, then all of the next ones, and so on."""
+    """Return the bytes plane by plane, the highest bytes first."""
     little = array.astype(array.dtype.newbyteorder("<"))
     each = np.frombuffer(little.tobytes(), np.uint8).reshape(array.size, array.itemsize)
     return each[:, ::-1].T.tobytes()
@@ -200,7 +200,7 @@ _ATOM = re.compile(r"\\U000(?P<code>[0-9A-F]{5})|\\(?P<escaped>.)|(?P<bracket>[\
 
 
 def tokenizer_rules() -> dict[str, object]:
-    """Patterns for JavaScript's flag `u`, and the exceptions as lists of their words."""
+    """Return patterns for JavaScript's flag `u`, and the exceptions as lists of words."""
     rules = affix_rules()
     return {
         "exceptions": [list(words) for words in rules.exceptions],
@@ -214,7 +214,7 @@ def tokenizer_rules() -> dict[str, object]:
 
 
 def javascript(pattern: str) -> str:
-    r"""A pattern of Python's `re` for JavaScript with the flag `u`: only what our rules use.
+    r"""Return a Python pattern for JavaScript with the flag `u`: only what our rules use.
 
     >>> print(javascript(r"^[\w\-]+\!\U0001F600\d$"))
     ^[\p{L}\p{N}_\-]+!\u{1F600}[\p{Nd}]$
@@ -234,7 +234,7 @@ def javascript(pattern: str) -> str:
 
 
 def _escaped(letter: str, *, inside: bool) -> str:
-    """What stood behind a backslash, in a class or outside of one."""
+    """Return an escape for JavaScript, inside of a class or outside."""
     if letter.lower() in _CLASSES:
         own = _CLASSES[letter.lower()]
         if letter.islower():

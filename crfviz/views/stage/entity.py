@@ -71,7 +71,7 @@ class EntityPanel:
 
 
 def path_entities(tags: Sequence[str]) -> list[Span]:
-    """The entities of a sequence of tag names, last word included.
+    """Return the entities of a sequence of tag names, last word included.
 
     >>> path_entities(["B-PER", "I-PER", "O"])
     [('PER', 0, 1)]
@@ -87,7 +87,7 @@ def entity_panel(
     path: Sequence[int],
     trained: Potentials | None = None,
 ) -> EntityPanel:
-    """What there is to show of one entity.
+    """Return the panel of one entity.
 
     Args:
         now: the chain, with BIO tags.
@@ -131,7 +131,7 @@ def entity_panel(
 
 
 def _masses(potentials: Potentials, span: Span) -> dict[Span | None, float] | None:
-    """The probability of every hypothesis; None where the chain has no allowed path."""
+    """Return the probability of every hypothesis; None where no path is allowed."""
     try:
         masses: dict[Span | None, float] = {span: entity_probability(potentials, *span)}
         rivals = entity_rivals(potentials, *span)
@@ -146,7 +146,7 @@ def _folded(
     words: Sequence[str],
     before: Mapping[Span | None, float] | None,
 ) -> list[Hypothesis]:
-    """The first rivals and the entity itself, in order, then all others as one."""
+    """Return the first rivals and the entity itself in order, then all others as one."""
     shown = {_span(own), *[_span(rival) for rival in ranked if rival is not own][:MOST_RIVALS]}
     rows = [
         Hypothesis(
@@ -199,14 +199,14 @@ _NO_RIVALS = ("this entity", "all others")
 
 
 def _span(rival: Rival) -> Span | None:
-    """Its words; None where it says that there is no entity."""
+    """Return the rival's span; None for no entity."""
     if rival.label is None or rival.first is None or rival.last is None:
         return None
     return rival.label, rival.first, rival.last
 
 
 def _text(span: Span, words: Sequence[str]) -> str:
-    """Type and words in quotation marks; of many the first and the last."""
+    """Return type and words in quotation marks; of many words the first and the last."""
     label, first, last = span
     if last - first > 4:
         return f"{label} “{words[first]} … {words[last]}” ({last - first + 1} words)"

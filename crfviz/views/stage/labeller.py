@@ -1,4 +1,4 @@
-"""What the labeller in the browser is sent: one sentence, its tags, and how sure the model is.
+"""The payload of the labeller: one sentence, its tags, and the model's probabilities.
 
 Words are drawn in `web/labelling/`; what a key means is decided there, what follows in Python.
 """
@@ -31,7 +31,7 @@ class Choice:
 
 
 def choices(tags: Sequence[str]) -> list[Choice]:
-    """What can be chosen under these tags, each with the first letter of its name that is free."""
+    """Return the choices under these tags, each with a free letter of its name as key."""
     colours = dict(zip(tags, tag_colours(tags), strict=True))
     if not is_bio(tags):
         keys = letters(tags)
@@ -43,7 +43,7 @@ def choices(tags: Sequence[str]) -> list[Choice]:
 
 
 def letters(names: Sequence[str], taken: str = "") -> dict[str, str]:
-    """A letter for each name: of its own letters the first that is free, else any, else none.
+    """Return a unique letter for each name: of its own letters, else any, else none.
 
     >>> letters(["NOUN", "NUM", "PRON"])
     {'NOUN': 'n', 'NUM': 'u', 'PRON': 'p'}
@@ -110,7 +110,7 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
 
 
 def gaps(text: str, offsets: Offsets) -> list[str]:
-    """What stands before each word and belongs to none."""
+    """Return the text before each word that belongs to no word."""
     before = [0, *(end for _, end in offsets[:-1])]
     return [text[a:start] for a, (start, _) in zip(before, offsets, strict=True)]
 
@@ -118,7 +118,7 @@ def gaps(text: str, offsets: Offsets) -> list[str]:
 def ranked(
     marginals: Tensor, tags: Sequence[str], options: Sequence[Choice]
 ) -> list[list[tuple[int, float]]]:
-    """For each word the likeliest choices: pairs (number of the choice, probability).
+    """Return the likeliest choices of each word: pairs (number of the choice, probability).
 
     A BIO type has the sum of its B- and I-, "no entity" what O has.
     """

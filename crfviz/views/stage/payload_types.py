@@ -209,7 +209,7 @@ class GradientData(TypedDict):
 
 
 class PhaseData(TypedDict):
-    """Steps of one kind; see `steps.Phase`."""
+    """Steps of one kind; see `picture.Phase`."""
 
     text: str
     parts: list[str]
@@ -220,7 +220,7 @@ class PhaseData(TypedDict):
 
 
 class WalkData(TypedDict):
-    """The steps of a picture; see `steps.Walk`."""
+    """The steps of a picture; see `picture.Walk`."""
 
     phases: list[PhaseData]
     start: str

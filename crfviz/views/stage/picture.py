@@ -50,15 +50,15 @@ class Walk:
     never: Sequence[str] = ()  # parts that this picture does without
 
     def steps(self, num_words: int) -> int:
-        """How many steps there are over T words."""
+        """Return the number of steps over T words."""
         return sum(num_words if phase.sweep else 1 for phase in self.phases)
 
     def opens(self, num_words: int) -> int:
-        """The step at which the page opens, unless its link says another."""
+        """Return the step at which the page opens, unless its link says another."""
         return self.steps(num_words) if self.opens_done else 0
 
     def at(self, step: int, num_words: int) -> int:
-        """The steps done where a link says `step`: 0 where the page opens, negative for none."""
+        """Return the steps done where a link says `step`: 0 for the default, negative for none."""
         return max(0, min(step, self.steps(num_words))) if step else self.opens(num_words)
 
 
@@ -66,7 +66,7 @@ ONE_PICTURE = Walk(())  # no steps: the clicker goes on to the next page
 
 
 def viterbi_walk(*, possible: bool) -> Walk:
-    """Forward over the columns, then back along the backpointers.
+    """Return the steps of Viterbi: forward over the columns, then back along the backpointers.
 
     `possible` says whether any path is allowed.
     """
@@ -90,7 +90,7 @@ def viterbi_walk(*, possible: bool) -> Walk:
 
 
 def forward_backward_walk() -> Walk:
-    """α from left to right, Z, β from right to left, and their product."""
+    """Return the steps α from left to right, Z, β from right to left, and their product."""
     return Walk(
         [
             Phase(
@@ -119,7 +119,7 @@ def forward_backward_walk() -> Walk:
 
 
 def emission_walk(table: str) -> Walk:
-    """Word by word, then what the transitions make of it."""
+    """Return the steps word by word, then the effect of the transitions."""
     return Walk(
         [
             Phase(
@@ -133,7 +133,7 @@ def emission_walk(table: str) -> Walk:
 
 
 def marginal_walk(best: Sequence[str], samples: Sequence[str]) -> Walk:
-    """The marginals word by word, then the best paths and the samples, by the ids of their rows."""
+    """Return the steps over marginals word by word, the best paths, and samples, by row ids."""
     return Walk(
         [
             Phase(
@@ -148,7 +148,7 @@ def marginal_walk(best: Sequence[str], samples: Sequence[str]) -> Walk:
 
 
 def learning_walk() -> Walk:
-    """What the model says, what is right, and what is learnt from the difference."""
+    """Return the steps prediction, right tags, gradient, and the result of a gradient step."""
     return Walk(
         [
             Phase("What the model says now.", ["nodes", "pointers", "path", "viterbi"]),
@@ -160,7 +160,7 @@ def learning_walk() -> Walk:
 
 
 def hmm_walk(emissions: str, table: str) -> Walk:
-    """From the logarithms of an HMM to what no shift can change."""
+    """Return the steps from log probabilities to weights, decoding, and probabilities again."""
     return Walk(
         [
             Phase(
@@ -177,7 +177,7 @@ FIRST_PATHS = (1, 2, 3, 10)  # of a sum over all paths, before the rest at once
 
 
 def naive_walk(num_paths: int) -> Walk:
-    """The first paths of the sum, all of them, and the recursion."""
+    """Return the steps first paths, all paths, and the recursion."""
     first = [n for n in FIRST_PATHS if n < num_paths]
     return Walk(
         [
@@ -192,12 +192,12 @@ def naive_walk(num_paths: int) -> Walk:
 
 
 def paths_at(step: int, num_paths: int) -> int:
-    """How many paths of the sum are listed after so many steps of `naive_walk`."""
+    """Return how many paths are listed after so many steps of `naive_walk`."""
     return [0, *[n for n in FIRST_PATHS if n < num_paths], num_paths, num_paths][step]
 
 
 def log_sum_walk() -> Walk:
-    """One log-sum-exp, a column of its table after the other."""
+    """Return the steps of one log-sum-exp, a column of its table each."""
     return Walk(
         [
             Phase("The scores to be summed: one for each tag before.", ()),
@@ -270,7 +270,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Cell:
-    """How the numbers of the cell that has the focus come about."""
+    """The terms that the chosen cell's number is made of."""
 
     message: bool = False  # whether α is what a word passes on to the next one
 

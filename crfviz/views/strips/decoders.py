@@ -38,7 +38,7 @@ def decoder_rows(
     gold: Sequence[int] | None = None,
     trained: Analysis | None = None,
 ) -> list[Row]:
-    """The rows of decoders wanted, by their ids and in the order of `LABELS`.
+    """Return the rows of the wanted decoders, in the order of `LABELS`.
 
     Gold is T tag ids, where the right tags are known. Given the chain before the edits, its Viterbi
     row is drawn above the one of `now`.
@@ -56,7 +56,7 @@ def decoder_rows(
 
 
 def backpointer_rows(analysis: Analysis) -> list[Row]:
-    """A row per tag: where the backpointer of each word's cell leads; a dash where no path does."""
+    """Return a row per tag with its backpointers; a dash where no path leads."""
     tags = analysis.tags
     pointers: list[list[int]] = analysis.reached_backpointers.tolist()
     started = (analysis.best[0] > -math.inf).tolist()
@@ -85,7 +85,7 @@ def constraint_rows(
     gold: Sequence[int] | None = None,
     trained: Analysis | None = None,
 ) -> list[Row]:
-    """A row per decoder, with the words where it breaks BIO.
+    """Return a row per decoder, with the words where it breaks BIO.
 
     Args:
         free: the chain without the rules.
@@ -106,7 +106,7 @@ def constraint_rows(
 
 
 def effect_of_rules(free: Analysis) -> ConstraintEffect | None:
-    """What the rules do to a chain without them; None where no path is allowed at all."""
+    """Return the effect of the BIO rules on a free chain; None where no path is allowed."""
     try:
         return constraint_effect(free.potentials)
     except NoPathError:
@@ -114,7 +114,7 @@ def effect_of_rules(free: Analysis) -> ConstraintEffect | None:
 
 
 def constraint_note(effect: ConstraintEffect, chain: Analysis) -> str:
-    """What the rules cost and what they change, in a sentence or two."""
+    """Return what the rules cost and change, in a sentence or two."""
     share = "nearly all" if 0.99995 <= effect.mass < 1.0 else per_cent(effect.mass)
     if effect.mass == 0.0:
         opening = "No probability goes to tag sequences that BIO forbids."
@@ -128,7 +128,7 @@ def constraint_note(effect: ConstraintEffect, chain: Analysis) -> str:
 
 
 def _by_rules(free: Analysis, effect: ConstraintEffect | None) -> dict[str, Sequence[int] | None]:
-    """The path of each decoder, by the id of its row; the greedy ones keep to no rules."""
+    """Return the path of each decoder by row id; greedy decoders ignore the rules."""
     return {
         **free.paths,
         FREE: effect.free if effect else None,
@@ -141,7 +141,7 @@ LEAST = 0.005  # a change of a marginal that can be seen in two digits
 
 @dataclass(frozen=True)
 class Figures:
-    """What one number says of a whole chain."""
+    """Four numbers that summarise a chain."""
 
     log_partition: float
     score: float  # of the best path, nats
@@ -159,11 +159,11 @@ class TwoChains:
 
     @property
     def in_order(self) -> bool:
-        """Whether both number their tags alike, so that one can be drawn as the other's ghost."""
+        """Whether both chains number their tags alike."""
         return self.order == sorted(self.order)
 
     def second_tags(self, tags: Sequence[int]) -> list[int]:
-        """Tag ids of the second as those of the first with the same name."""
+        """Return tag ids of the second chain as those of the first with the same name."""
         return [self.order.index(tag) for tag in tags]
 
     def change(self) -> Tensor:
@@ -178,7 +178,7 @@ class TwoChains:
 
 
 def compare(first: Analysis, second: Analysis) -> TwoChains | None:
-    """The comparison of two chains over the same words.
+    """Return the comparison of two chains over the same words.
 
     None where the two have different tags, so that their tags mean different things.
     """
@@ -188,7 +188,7 @@ def compare(first: Analysis, second: Analysis) -> TwoChains | None:
 
 
 def figures(analysis: Analysis) -> Figures | None:
-    """The whole chain in four numbers; None where no path is allowed."""
+    """Return the chain in four numbers; None where no path is allowed."""
     tables, best = analysis.forward_backward, analysis.viterbi
     if best is None:
         return None
@@ -198,7 +198,7 @@ def figures(analysis: Analysis) -> Figures | None:
 def comparison_rows(
     both: TwoChains, which: Sequence[str], gold: Sequence[int] | None = None
 ) -> list[Row]:
-    """Two rows per decoder wanted, one above the other, then what differs at each word.
+    """Return two rows per decoder, and what differs at each word.
 
     Decoders go by their ids in `LABELS`. Gold is T tag ids of the first, where it is known.
     """
@@ -224,7 +224,7 @@ def comparison_rows(
 
 
 def change_grid(both: TwoChains) -> Grid:
-    """Marginals of B minus those of A, in a cell per word and tag."""
+    """Return the marginals of B minus those of A, a cell per word and tag."""
     change = both.change()
     label = (
         "marginals of B − marginals of A, without tags that differ by less than 0.005 everywhere"
@@ -235,7 +235,7 @@ def change_grid(both: TwoChains) -> Grid:
 
 
 def comparison_note(both: TwoChains) -> str:
-    """What differs, in a sentence or two."""
+    """Return what differs, in a sentence or two."""
     words, first, second = both.first.words, both.first.viterbi, both.second.viterbi
     if first is None or second is None:
         dead = [side for side, best in (("A", first), ("B", second)) if best is None]
@@ -265,7 +265,7 @@ def comparison_note(both: TwoChains) -> str:
 def incomparable_note(
     first: tuple[str, Sequence[str]], second: tuple[str, Sequence[str]], *, same_words: bool
 ) -> str:
-    """Why two models are only drawn, not subtracted; each is name and tags."""
+    """Return why two models are drawn but not subtracted; each is name and tags."""
     if not same_words:
         return (
             f"{first[0]} and {second[0]} cut this sentence into different words, so nothing is "
@@ -281,7 +281,7 @@ def incomparable_note(
 
 
 def figures_line(side: Figures | None) -> str:
-    """The figures of one side in a line."""
+    """Return the figures of one side in a line."""
     if side is None:
         return "log Z −∞ · no allowed path"
     return (
@@ -291,7 +291,7 @@ def figures_line(side: Figures | None) -> str:
 
 
 def difference_line(first: Figures | None, second: Figures | None, *, same_scale: bool) -> str:
-    """B − A in a line; scores of different models have different scales, and are left out."""
+    """Return B − A in a line, without scores where models differ in scale."""
     if first is None or second is None:
         return "no difference to compute"
     rest = (

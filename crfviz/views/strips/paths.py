@@ -32,7 +32,7 @@ HEADING = ("rank", "p", "Σ p", "score")
 
 
 def best_rows(analysis: Analysis, k: int) -> list[Row]:
-    """The `k` best paths with their probabilities; fewer where there are fewer."""
+    """Return the `k` best paths with their probabilities, or fewer."""
     paths = k_best(analysis.potentials, k) if analysis.viterbi else []
     return [
         Row(f"best_{rank}", f"{rank}.", path.tags, f"p = {format_probability(path.probability, 3)}")
@@ -41,7 +41,7 @@ def best_rows(analysis: Analysis, k: int) -> list[Row]:
 
 
 def trained_rows(trained: Analysis) -> list[Row]:
-    """The best path before the edits; no row where there was none."""
+    """Return the best path before the edits; no row without one."""
     best = trained.viterbi
     if best is None:
         return []
@@ -51,7 +51,7 @@ def trained_rows(trained: Analysis) -> list[Row]:
 
 
 def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
-    """`n` paths drawn from the posterior; the same `seed` draws the same ones.
+    """Return `n` paths drawn from the posterior; the `seed` fixes them.
 
     Equal ones share a row that says how many of the `n` they are: the most frequent first, among
     as frequent ones that which was drawn first.
@@ -73,7 +73,7 @@ def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
 
 
 def entropy_note(analysis: Analysis) -> str:
-    """How uncertain the whole path is, in nats and as a number of equally likely paths."""
+    """Return the entropy of the path, in nats and as a number of equally likely paths."""
     if analysis.viterbi is None:
         return "No tag sequence is allowed, so there is no distribution to show."
     entropy = analysis.forward_backward.entropy
@@ -86,7 +86,7 @@ def entropy_note(analysis: Analysis) -> str:
 
 
 def ranked_rows(paths: Sequence[Path]) -> list[Row]:
-    """A row per path of `k_best`: rank, probability, that of all so far, and score in nats."""
+    """Return a row per path: rank, probability, cumulated probability, and score in nats."""
     masses = cumulated_mass(paths)
     return [
         Row(
@@ -105,7 +105,7 @@ def ranked_rows(paths: Sequence[Path]) -> list[Row]:
 
 
 def ranked_note(analysis: Analysis, paths: Sequence[Path]) -> str:
-    """How much of the distribution the best paths hold, and how uncertain all of it is."""
+    """Return how much of the distribution the best paths hold, and its entropy."""
     if not paths:
         return entropy_note(analysis)
     held = cumulated_mass(paths)[-1]
@@ -121,20 +121,20 @@ def _best(number: int) -> str:
 
 
 def entropy_row(analysis: Analysis) -> Row:
-    """The entropy of each word's tag in nats; a full bar is log K, all tags alike."""
+    """Return the entropy of each word's tag in nats; a full bar is log K."""
     entropies = position_entropies(analysis.forward_backward).tolist()
     most = math.log(analysis.potentials.num_tags) or 1.0
     return _bars("entropy", "entropy (nats)", entropies, most, " nats")
 
 
 def sample_row(pile: SampleCounts) -> Row | None:
-    """The newest sample; None where there is none yet."""
+    """Return the newest sample; None for none."""
     drawn = len(pile.paths)
     return Row("sample", f"sample {drawn}", pile.paths[-1].tolist()) if drawn else None
 
 
 def gap_row(pile: SampleCounts, analysis: Analysis) -> Row:
-    """For each word, how far the share of samples with a tag is from its marginal, at most."""
+    """Return for each word the largest gap between share of samples and marginal."""
     if not len(pile.paths):
         return Row("gap", "largest gap", None, texts=["–"] * pile.uses.shape[0])
     gaps = (pile.frequencies - analysis.forward_backward.marginals).abs().amax(1).tolist()
@@ -142,7 +142,7 @@ def gap_row(pile: SampleCounts, analysis: Analysis) -> Row:
 
 
 def pile_note(pile: SampleCounts, analysis: Analysis) -> str:
-    """How far the samples are from the marginals, and where."""
+    """Return how far the samples are from the marginals, and where."""
     drawn = len(pile.paths)
     if not drawn:
         return "No sample yet: draw one, and it is a path through the lattice."
@@ -157,26 +157,26 @@ def pile_note(pile: SampleCounts, analysis: Analysis) -> str:
 
 
 def frequency_grid(pile: SampleCounts) -> Grid:
-    """The share of samples with each tag at each word; zeros where there is no sample."""
+    """Return the share of samples with each tag at each word; zeros for no sample."""
     values = torch.nan_to_num(pile.frequencies)
     return Grid("frequencies", "share of the samples with each tag", values, 1.0, 3, "probability")
 
 
 def change_grid(influence: Influence) -> Grid:
-    """What the nudge does to every marginal."""
+    """Return the change of every marginal under the nudge."""
     largest = influence.change.abs().max().item() or 1.0
     label = "change of each marginal: after the nudge − before"
     return Grid("change", label, influence.change, largest, 2, "signed")
 
 
 def reach_row(influence: Influence) -> Row:
-    """How much probability moves between the tags of each word."""
+    """Return how much probability moves between the tags of each word."""
     reach = influence.reach.tolist()
     return _bars("reach", "reach", reach, max(reach) or 1.0)
 
 
 def reach_note(influence: Influence, position: int, delta: float, chain: Analysis) -> str:
-    """How far the nudge is noticed, in words."""
+    """Return how far the nudge is noticeable."""
     words, tags = chain.words, chain.tags
     here = (
         f"{tags[influence.tag]} at {numbered(words, position)} nudged by {minus(f'{delta:+g}')} "
@@ -192,7 +192,7 @@ def reach_note(influence: Influence, position: int, delta: float, chain: Analysi
 
 
 def _bars(name: str, label: str, values: Sequence[float], most: float, unit: str = "") -> Row:
-    """A number in each cell before a bar that is full at `most`."""
+    """Return a row with a number before a bar in each cell, full at `most`."""
     return Row(
         name,
         label,
@@ -204,7 +204,7 @@ def _bars(name: str, label: str, values: Sequence[float], most: float, unit: str
 
 
 def _large(log: float) -> str:
-    """A number by its logarithm, for it may be too long to read or too large for a float."""
+    """Return a number from its logarithm, which may exceed a float."""
     if log < math.log(1e6):
         return f"{math.exp(log):.1f}"
     exponent, rest = divmod(log / math.log(10), 1)

@@ -42,13 +42,13 @@ _WALKED = "→ ← or PageDown PageUp: step"
 
 
 def with_ghost(now: Analysis, trained: Analysis | None, make: Callable[[Analysis], Grid]) -> Grid:
-    """A grid of the chain as it is now; while edits are active with the trained values, too."""
+    """Return a grid of the chain now, with the trained values while edits are active."""
     grid = make(now)
     return grid if trained is None else replace(grid, trained=make(trained).values)
 
 
 def explore_picture(now: Analysis, gold: Sequence[int] | None) -> Picture:
-    """What each decoder chooses, why they differ, and the lattice."""
+    """Return the decoders' rows, why they differ, and the lattice."""
     return Picture(
         ["strips", "lattice"],
         decoder_rows(now, which=list(LABELS), gold=gold),
@@ -60,7 +60,7 @@ def explore_picture(now: Analysis, gold: Sequence[int] | None) -> Picture:
 def transition_picture(
     now: Analysis, trained: Analysis | None, gold: Sequence[int] | None, matrix: Matrix
 ) -> Picture:
-    """The matrix, each cell open to change, beside decoders and lattice."""
+    """Return the editable matrix beside decoders and lattice."""
     return Picture(
         ["strips", "lattice"],
         decoder_rows(now, which=list(LABELS), gold=gold, trained=trained),
@@ -72,7 +72,7 @@ def transition_picture(
 
 
 def emission_picture(now: Analysis, trained: Analysis | None, display: str) -> Picture:
-    """What each word alone says, by a key of `EMISSION_DISPLAYS`."""
+    """Return the emissions, by a key of `EMISSION_DISPLAYS`."""
     grid = with_ghost(now, trained, lambda analysis: emission_grid(analysis, display))
     return Picture(
         [grid.name, "strips"],
@@ -92,7 +92,7 @@ def sweep_picture(
     display: str = "log",
     convention: str = "included",
 ) -> Picture:
-    """α and β step by step, and Z at every word; the keys are those of `grids`."""
+    """Return α and β step by step, and Z at every word, by the keys of the displays."""
     grids = [
         with_ghost(now, trained, lambda analysis: alpha_grid(analysis, display, convention)),
         with_ghost(now, trained, lambda analysis: beta_grid(analysis, display)),
@@ -110,7 +110,7 @@ def sweep_picture(
 
 
 def viterbi_picture(now: Analysis, gold: Sequence[int] | None) -> Picture:
-    """Forward over the columns, back along the backpointers."""
+    """Return the lattice, forward over the columns and back along the backpointers."""
     return Picture(
         ["strips", "lattice"],
         decoder_rows(now, which=["viterbi", "gold"], gold=gold),
@@ -122,7 +122,7 @@ def viterbi_picture(now: Analysis, gold: Sequence[int] | None) -> Picture:
 
 
 def marginal_picture(now: Analysis, trained: Analysis | None) -> Picture:
-    """How probable each tag is, beside what Viterbi and max-marginal choose."""
+    """Return the marginals beside the Viterbi and max-marginal rows."""
     grid = with_ghost(now, trained, lambda each: marginal_grid(each, each.max_marginal))
     return Picture(
         ["marginals", "strips"],
@@ -135,7 +135,7 @@ def marginal_picture(now: Analysis, trained: Analysis | None) -> Picture:
 
 
 def tags_with_mass(analysis: Analysis) -> list[int]:
-    """Ids of the tags that a lattice on paper draws."""
+    """Return the tag ids that a printed lattice draws."""
     heavy = analysis.forward_backward.marginals.amax(dim=0) > LEAST_MARGINAL
     drawn = {*analysis.left_to_right, *(analysis.paths["viterbi"] or [])}
     return [k for k in range(len(analysis.tags)) if heavy[k] or k in drawn]
@@ -158,7 +158,7 @@ CONVENTIONS = {"included": "α with emission", MESSAGE: "α as message"}
 
 
 def emission_grid(analysis: Analysis, display: str) -> Grid:
-    """The scores each word alone gives every tag, by a key of `EMISSION_DISPLAYS`.
+    """Return the emissions of each word, by a key of `EMISSION_DISPLAYS`.
 
     It can be edited where it shows the scores themselves; the greedy path is framed. "rank" is 1
     for the word's best tag.
@@ -185,7 +185,7 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
 
 
 def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
-    """The forward table α, by keys of `SWEEP_DISPLAYS` and `CONVENTIONS`."""
+    """Return the forward table α, by keys of `SWEEP_DISPLAYS` and `CONVENTIONS`."""
     if convention == MESSAGE:
         passed_on = forward_messages(analysis.potentials, analysis.forward_backward)
         nothing = passed_on.new_full((1, passed_on.shape[1]), torch.nan)
@@ -198,27 +198,27 @@ def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
 
 
 def beta_grid(analysis: Analysis, display: str) -> Grid:
-    """The backward table β, by a key of `SWEEP_DISPLAYS`."""
+    """Return the backward table β, by a key of `SWEEP_DISPLAYS`."""
     label = "β(t, k): all suffixes after tag k at t, emission at t left out, END included"
     return _sweep("beta", label, analysis.forward_backward.log_beta, display)
 
 
 def marginal_grid(analysis: Analysis, outlined: Sequence[int] | None) -> Grid:
-    """p(y_t = k | x): how much of all probability passes through each cell."""
+    """Return p(y_t = k | x), the probability of each cell."""
     label = "marginals: the probability of each tag at each word"
     values = analysis.forward_backward.marginals
     return Grid("marginals", label, values, 1.0, 2, "probability", outlined=outlined)
 
 
 def best_grid(analysis: Analysis) -> Grid:
-    """Viterbi's table: the score of the best prefix that ends in each tag."""
+    """Return Viterbi's table: the score of the best prefix that ends in each tag."""
     label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
     path = analysis.paths["viterbi"]
     return Grid("best", label, analysis.best, scale_of(analysis.best), outlined=path)
 
 
 def consistency_rows(analysis: Analysis, convention: str = "included") -> list[Row]:
-    """Log Z read at each word, from what a key of `CONVENTIONS` calls α."""
+    """Return log Z computed at each word, with α by a key of `CONVENTIONS`."""
     readings = consistency(analysis.potentials, analysis.forward_backward)
     totals = [score(z, 4) for z in readings.at_positions.tolist()]
     label = "log Σ α·e·β" if convention == MESSAGE else "log Σ α·β"
@@ -226,7 +226,7 @@ def consistency_rows(analysis: Analysis, convention: str = "included") -> list[R
 
 
 def consistency_note(analysis: Analysis, convention: str = "included") -> str:
-    """Z from alpha, from beta and at every word, and how far they lie apart."""
+    """Return Z from α, from β and at every word, and the largest deviation."""
     readings = consistency(analysis.potentials, analysis.forward_backward)
     if analysis.forward_backward.log_partition == -math.inf:
         return "No tag sequence is allowed: Z is 0 however it is read, and log Z is −∞."
@@ -249,6 +249,6 @@ def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:
 
 
 def scale_of(values: Tensor, least: float = 1.0) -> float:
-    """The largest finite size, at least `least`; 1 without any: where the colour is full."""
+    """Return the largest finite absolute value, at least `least`: where the colour is full."""
     finite = values[values.isfinite()].abs()
     return max(least, finite.max().item()) or 1.0 if finite.numel() else 1.0

@@ -44,7 +44,7 @@ class WhatIf:
 
     @property
     def flips(self) -> dict[int, tuple[int, int]]:
-        """The tags before and after of words that were there before, under another tag."""
+        """Return the old and new tags of unchanged words that flipped."""
         if self.paths is None:
             return {}
         before, after = self.paths
@@ -78,7 +78,7 @@ def error_note(changed: WhatIf, gold: Sequence[int], position: int) -> str:
 
 
 def what_if_rows(changed: WhatIf) -> list[Row]:
-    """What each word was, its tag before, and the best path now with red where a tag flips."""
+    """Return the old words and tags, and the best path now with the flips marked."""
     old, origins, words = changed.before.words, changed.perturbed.origins, changed.perturbed.words
     was = [
         "new" if o is None else "·" if old[o] == words[t] else old[o] for t, o in enumerate(origins)
@@ -98,7 +98,7 @@ def what_if_rows(changed: WhatIf) -> list[Row]:
 
 
 def moved_grid(changed: WhatIf) -> Grid:
-    """How the emissions moved, a cell per word and tag, without the mean of each word."""
+    """Return the change of the emissions without the mean of each word."""
     change = emission_changes(
         changed.before.potentials, changed.after.potentials, changed.perturbed.origins
     )
@@ -110,7 +110,7 @@ def moved_grid(changed: WhatIf) -> Grid:
 
 
 def what_if_note(changed: WhatIf, kind: str) -> str:
-    """What was done, and what came of it."""
+    """Return the change made and its effect on the tags."""
     what, words = changed.perturbed.what, changed.perturbed.words
     done = f"{kind.capitalize()}{f' ({what})' if what else ''}:"
     if changed.paths is None:
@@ -123,7 +123,7 @@ def what_if_note(changed: WhatIf, kind: str) -> str:
 
 
 def flip_frame(changed: WhatIf) -> pd.DataFrame:
-    """A line per word whose tag flips, with the probabilities of both tags after the change."""
+    """Return a line per flipped word, with the probabilities of both tags after the change."""
     marginals = changed.after.forward_backward.marginals
     before, now = columns(changed.before.words), columns(changed.perturbed.words)
     return pd.DataFrame(
@@ -140,7 +140,7 @@ def flip_frame(changed: WhatIf) -> pd.DataFrame:
 
 
 def moved_frame(changed: WhatIf) -> pd.DataFrame:
-    """The scores that moved most, emissions and, where each step has its own, transitions."""
+    """Return the scores that changed most, emissions and per-step transitions."""
     chains = changed.before.potentials, changed.after.potentials, changed.perturbed.origins
     emissions = largest_changes(*chains, MOST_MOVED, ROUNDING)
     steps = largest_step_changes(*chains, MOST_MOVED)
@@ -164,7 +164,7 @@ MOST_WORDS = 3  # that a piece or a mark names
 
 
 def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) -> Ruler:
-    """All values of one weight, in pieces with the same best path.
+    """Return all values of one weight, in pieces with the same best path.
 
     Where each step has its own matrix, a value is one that all steps share. The weight goes by the
     names of its tags, START and END allowed; the pieces by the tags of the words that differ.
@@ -185,7 +185,7 @@ def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) ->
 
 
 def strength_marks(pieces: Sequence[Interval], chain: Analysis) -> list[Mark]:
-    """A mark for every strength at which a tag flips, with what flips there on the way up.
+    """Return a mark for every strength at which a tag flips, with the flip in words.
 
     The pieces are the intervals of the strength with the same best path of the chain, in order.
     """
@@ -196,14 +196,14 @@ def strength_marks(pieces: Sequence[Interval], chain: Analysis) -> list[Mark]:
 
 
 def _value(potentials: Potentials, weight: Weight) -> float:
-    """The score it has; NaN for a transition where each step has its own."""
+    """Return the weight's score; NaN for a transition with a matrix per step."""
     if weight[0] == "transition" and not potentials.homogeneous:
         return math.nan
     return value_of(potentials, resolve(potentials, weight))
 
 
 def _labels(pieces: Sequence[Interval], tags: Sequence[str]) -> list[str]:
-    """The tags of the words on which the pieces disagree, the first few of them."""
+    """Return the tags of the first few words on which the pieces disagree."""
     columns = zip(*(piece.path for piece in pieces), strict=True)
     differing = [t for t, column in enumerate(columns) if len(set(column)) > 1]
     shown = differing[:MOST_WORDS]

@@ -23,7 +23,7 @@ from crfviz.views.stage.picture import Gap, Row
 
 @dataclass(frozen=True)
 class Question:
-    """A tag that lost, and why."""
+    """A tag that lost, with the exact answer why."""
 
     chain: Analysis
     position: int  # of the word
@@ -37,7 +37,7 @@ class Question:
 
 
 def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
-    """The word that is least sure of its tag on the best path, and its best other tag.
+    """Return the word with the least certain tag on the best path, and its best other tag.
 
     Returns:
         Position and tag id; (0, 0) where no path is allowed or there is one tag only.
@@ -53,7 +53,7 @@ def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
 
 
 def why_gap(asked: Question, trained: WhyNot | None = None) -> Gap:
-    """The gap as bars; `trained` answers for the chain before the edits, where there are some."""
+    """Return the gap as bars; `trained` answers for the chain before the edits."""
     answer = asked.answer
     chosen = answer.best[asked.position] == asked.tag
     return Gap(
@@ -68,7 +68,7 @@ def why_gap(asked: Question, trained: WhyNot | None = None) -> Gap:
 
 
 def why_note(asked: Question) -> str:
-    """What the tag would cost, and which term decided, in two sentences."""
+    """Return the cost of the tag and the deciding term, in two sentences."""
     answer = asked.answer
     if answer.path == answer.best:
         return f"{asked.what} is on the best path: nothing speaks against it."
@@ -82,13 +82,13 @@ def why_note(asked: Question) -> str:
 
 
 def why_row(asked: Question) -> Row:
-    """The best path with the tag, as a strip."""
+    """Return the best path with the tag, as a row."""
     name = asked.chain.tags[asked.tag]
     return Row("why", f"with {name} at {asked.position + 1}", asked.answer.path)
 
 
 def log_odds_row(analysis: Analysis, tag: int) -> Row:
-    """Log p / (1 - p) of one tag at every word, in nats: 0 is even, pins make it infinite.
+    """Return log p / (1 - p) of one tag at every word, in nats; pins make it infinite.
 
     The chance against the tag is summed over the others, so that it does not round to 0.
     """
@@ -143,7 +143,7 @@ class Watched:
     tags: Sequence[str]  # K names
 
     def changes(self, hidden: int) -> list[str]:
-        """The decoded tags that change with one word hidden, its own included, in words."""
+        """Return the decoded tags that change with one word hidden, in words."""
         before, after, tags = self.path, self.hidden[hidden], self.tags
         if before is None or after is None:
             return []
@@ -152,7 +152,7 @@ class Watched:
 
 
 def occlusion_rows(watched: Watched) -> list[Row]:
-    """A bar per word, how hiding it moves the emission, and how many decoded tags then change."""
+    """Return a bar per word, how hiding it moves the emission, and the tags that then change."""
     change, tag = watched.change, watched.tags[watched.tag]
     size = max((abs(value) for value in change if math.isfinite(value)), default=0.0) or 1.0
     changes = [watched.changes(hidden) for hidden in range(len(watched.words))]
@@ -182,7 +182,7 @@ def occlusion_rows(watched: Watched) -> list[Row]:
 
 
 def occlusion_note(watched: Watched) -> str:
-    """Which hidden word moves the emission most, and what becomes of the tags without it."""
+    """Return which hidden word moves the emission most, and the tags without it."""
     change, tag = watched.change, watched.tags[watched.tag]
     own = f"Hiding {named(watched.words, watched.position)} {_moved(change, watched, tag)}"
     others = [s for s, value in enumerate(change) if s != watched.position and value != 0.0]
@@ -205,7 +205,7 @@ def _moved(change: Sequence[float], watched: Watched, tag: str) -> str:
 
 
 def occlusion_frame(watched: Watched) -> pd.DataFrame:
-    """The same as a table: a line per hidden word."""
+    """Return the same as a table, a line per hidden word."""
     return pd.DataFrame(
         {
             "hidden word": word,

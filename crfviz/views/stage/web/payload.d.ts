@@ -179,7 +179,7 @@ export interface GradientData {
   difference: FloatCounts;
 }
 
-// Steps of one kind; see `steps.Phase`.
+// Steps of one kind; see `picture.Phase`.
 export interface PhaseData {
   text: string;
   parts: string[];
@@ -189,7 +189,7 @@ export interface PhaseData {
   last: string;
 }
 
-// The steps of a picture; see `steps.Walk`.
+// The steps of a picture; see `picture.Walk`.
 export interface WalkData {
   phases: PhaseData[];
   start: string;
