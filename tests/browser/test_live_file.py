@@ -37,7 +37,7 @@ ANSWER = """
 (given) => {
   %s
   const [told, events] = given;
-  const local = new %s.Local(told, { turned: () => null, beyond: () => null });
+  const local = new %s.LocalBackend(told, { turned: () => null, beyond: () => null });
   local.take(events);
   local.open("forward-backward");
   const { results, note, rows } = local.payload();
@@ -50,13 +50,13 @@ ANSWER = """
 """
 RETELL = """
 ([told, chains]) => {
-  const { retold } = (() => { %s; return %s; })();
-  const { Local } = (() => { %s; return %s; })();
+  const { rebindSentence } = (() => { %s; return %s; })();
+  const { LocalBackend } = (() => { %s; return %s; })();
   const { chainOf } = (() => { %s; return %s; })();
   return chains.map(({ words, trained, gold }) => {
     const chain = chainOf(trained, words.length, told.tags.length);
-    const data = retold(told, { words, chain, sentence: words.join(" "), gold });
-    const local = new Local(data, { turned: () => null, beyond: () => null });
+    const data = rebindSentence(told, { words, chain, sentence: words.join(" "), gold });
+    const local = new LocalBackend(data, { turned: () => null, beyond: () => null });
     const notes = data.pages.map(({ id }) => {
       local.at = id;
       return local.payload().note;
@@ -131,7 +131,7 @@ def assert_marginals(page, potentials):
 def test_every_number_is_pythons_within_1e_9(chromium):
     page = chromium.new_page()
     told = data(Live(chain()), list(PAGES))
-    answers = page.evaluate(ANSWER % last_module(bundle.OWN / "local.js"), [told, EVENTS])
+    answers = page.evaluate(ANSWER % last_module(bundle.OWN / "local_backend.js"), [told, EVENTS])
     page.close()
     expected = analyse(EDITS.apply(chain()))
     sweeps = expected.forward_backward
@@ -180,7 +180,11 @@ def test_another_sentence_is_told_as_python_tells_it(chromium):
         {"words": told["words"], "trained": told["trained"], "gold": gold}
         for told, gold in zip(wanted, golds, strict=True)
     ]
-    modules = [bundle.OWN / "retold.js", bundle.OWN / "local.js", bundle.STAGE / "model.js"]
+    modules = [
+        bundle.OWN / "rebind_sentence.js",
+        bundle.OWN / "local_backend.js",
+        bundle.STAGE / "model.js",
+    ]
     script = RETELL % tuple(part for entry in modules for part in last_module(entry))
     page = chromium.new_page()
     answers = page.evaluate(script, [wanted[1], asked])

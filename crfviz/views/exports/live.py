@@ -1,6 +1,7 @@
 """The data of a live file: the chain of one sentence, and how each page draws it.
 
-The file works out every number itself from the scores; `web/local.js` is the reader of this format.
+The file computes every number itself from the scores; `web/local_backend.js` reads this format.
+
 Letters: `T` tokens, `K` tags.
 """
 
@@ -47,7 +48,7 @@ class Page:
     title: str
     draw: Draw
     path: str = ""  # of the app's page
-    note: str = "edits"  # what its note tells: `local.js` writes it by this name
+    note: str = "edits"  # what its note tells: `local_backend.js` writes it by this name
 
 
 PAGES: Mapping[str, Page] = {

@@ -13,7 +13,7 @@ from html import escape
 
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import Live, data
-from crfviz.views.exports.static_tables import twins
+from crfviz.views.exports.static_tables import static_tables
 
 LARGEST = 250_000  # bytes; a file above has its script packed
 
@@ -93,7 +93,7 @@ def still(live: Live) -> str:
     """Return the HTML that is shown until the script runs."""
     words = escape(" ".join(live.now.words))
     why = f'<p id="why" role="status">{WHY} Its numbers:</p>'
-    return f'<main id="still" class="still"><h1>{words}</h1>{why}{twins(live)}</main>\n'
+    return f'<main id="still" class="still"><h1>{words}</h1>{why}{static_tables(live)}</main>\n'
 
 
 def block(name: str, value: object) -> str:

@@ -18,7 +18,7 @@ MOST_CELLS = 4000  # of all tables of numbers: a file of a large chain stays sma
 LIKELY = 0.01  # a tag with less is left out of the list of likely tags
 
 
-def twins(live: Live) -> str:
+def static_tables(live: Live) -> str:
     """Return the tables of the chain that the file opens with, as HTML.
 
     Tables that are too large for the file are left out, and named.

@@ -1,4 +1,4 @@
-"""Figures of an error analysis for the page, by Altair; each has its table beside it."""
+"""An error analysis as charts, each with its table beside it, and as one HTML report."""
 
 import html
 from collections.abc import Callable, Mapping, Sequence

@@ -3,7 +3,7 @@
 import { button, hide, html, mark, set, setText } from "../../stage/web/dom.js";
 import { beyond } from "../../stage/web/embed.js";
 import { Stage } from "../../stage/web/stage/lifecycle.js";
-import { Local } from "./local.js";
+import { LocalBackend } from "./local_backend.js";
 
 const COLOURS = ["system", "light", "dark"];
 
@@ -18,7 +18,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
   const source = html("span");
   const link = html("a", { target: "_blank", rel: "noopener noreferrer" }, "Open this in crfviz");
   const state = { stage: null, edits: null, colouring: data.colouring };
-  const local = new Local(data, {
+  const local = new LocalBackend(data, {
     turned: () => open(),
     beyond: (by) => setText(said, `This is the ${by > 0 ? "last" : "first"} page.`),
   });

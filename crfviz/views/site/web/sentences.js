@@ -1,6 +1,6 @@
 // From a typed sentence to the data of its chain.
 
-import { retold } from "../../exports/web/retold.js";
+import { rebindSentence } from "../../exports/web/rebind_sentence.js";
 
 // `known` is { data, tagger, examples, most }: data of any sentence of that tagger, its examples { words, gold } and
 // the largest number of words. A sentence of no use is refused with an error for people.
@@ -13,7 +13,7 @@ export function spoken({ data, tagger, examples, most }, sentence, constrained =
   const chain = tagger.score(words, constrained);
   const example = examples.find((each) => same(each.words, words));
   const gold = example?.gold ?? null;
-  return { ...retold(data, { words, chain, sentence, gold, constrained }), sentence, constrained };
+  return { ...rebindSentence(data, { words, chain, sentence, gold, constrained }), sentence, constrained };
 }
 
 // What is said of an error: those for people are plain, any other is a fault of ours.

@@ -1,5 +1,5 @@
-// The data of another sentence, from that of one: as crfviz/views/exports/live.py tells it. What a page says of every
-// sentence stays, what depends on the words and their scores is worked out anew.
+// A live file's data for another sentence: crfviz/views/exports/live.py makes the first. The pages stay; everything
+// that depends on the words and their scores is recomputed.
 
 import { solve, transition } from "../../stage/web/recursions.js";
 import { lengthOf } from "../../stage/web/stage/visibility.js";
@@ -8,7 +8,7 @@ const NONE = { transitions: [], emissions: [], strength: 1 };
 
 // `chain` has the scores of `words`, with the rules of the tagger if it is `constrained`; `gold` are T tag ids or null,
 // `sentence` is what was typed.
-export function retold(data, { words, chain, sentence, gold = null, constrained = true }) {
+export function rebindSentence(data, { words, chain, sentence, gold = null, constrained = true }) {
   const solved = solve(chain);
   const params = { ...data.origin.params, sentence, c: constrained ? "" : "0" };
   const origin = data.origin.address ? { ...data.origin, params } : data.origin;
@@ -16,11 +16,11 @@ export function retold(data, { words, chain, sentence, gold = null, constrained 
     ...data,
     ...{ words, chain, solved, origin, trained: null, edits: NONE, pins: [], step: null },
     margin: data.probabilistic ? null : leadOf(chain, solved),
-    pages: data.pages.map((page) => (page.picture ? retoldPage(page, chain, solved, gold) : page)),
+    pages: data.pages.map((page) => (page.picture ? rebindPage(page, chain, solved, gold) : page)),
   };
 }
 
-function retoldPage(page, chain, solved, gold) {
+function rebindPage(page, chain, solved, gold) {
   const editedRows = solved.rows.viterbi ? page.editedRows : page.rows; // is there one to compare with?
   return {
     ...page,

@@ -1,5 +1,5 @@
-// What Python does on a server, for a stage that is alone: keeps what the reader changed, and answers each event with
-// all numbers worked out anew. Nothing is shown that is not worked out here; what only Python knows is left out.
+// The server's part for a stage without one: keeps the reader's edits, and answers each event with all numbers
+// recomputed. Nothing is shown that is not computed here; what only Python can compute is left out.
 //
 // `data` is that of crfviz/views/exports/live.py.
 
@@ -15,7 +15,7 @@ const VIEWS = ["nodes", "panel"]; // page options that are kept as they come
 const TABLES = ["alpha", "beta", "best", "marginals"];
 const OUTLINED = { emissions: "greedy", marginals: "max_marginal", best: "viterbi" }; // path by table
 
-export class Local {
+export class LocalBackend {
   // `turned` is called when another page has been opened, `beyond` with what a page turned at the ends says.
   constructor(data, { turned, beyond }) {
     Object.assign(this, { turned, beyond });
