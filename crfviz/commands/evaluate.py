@@ -32,7 +32,7 @@ from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.files import write_atomically
 from crfviz.text.formats import FORMATS, SentenceFile
-from crfviz.views.figures.errors import html_report
+from crfviz.views.figures.offline import html_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -222,7 +222,7 @@ def _save_lattice(scene: Scene) -> None:
     """A button that saves the lattice as one offline HTML page; built only when it is clicked."""
 
     def build() -> str:
-        from crfviz.views.figures.lattice import lattice_html  # Plotly is slow to load
+        from crfviz.views.figures.offline import lattice_html  # Plotly is slow to load
 
         return lattice_html(scene.now)
 

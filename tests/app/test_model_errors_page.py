@@ -17,7 +17,7 @@ from crfviz.ui.errors.looking import links_of
 from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
 from crfviz.ui.session import turns
-from crfviz.views.figures.errors import confusion_chart
+from crfviz.views.figures.charts import confusion_chart
 from tests.support.app_pages import open_at
 
 SCRIPT = "pages/model-errors.py"

@@ -14,7 +14,7 @@ from crfviz.ui.session.bound import bound_flag, bound_select
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded, narrowed
 from crfviz.ui.words import plain
-from crfviz.views.figures.errors import CELL, confusion_chart
+from crfviz.views.figures.charts import CELL, confusion_chart
 from crfviz.views.formatting import per_cent
 from crfviz.views.frames.chains import plain_table
 from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, formats

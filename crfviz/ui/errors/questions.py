@@ -19,7 +19,7 @@ from crfviz.ui.errors.two_models import two_models
 from crfviz.ui.session.bound import bound_buttons, bound_tabs
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded
-from crfviz.views.figures.errors import calibration_chart, coverage_chart, decoders_chart
+from crfviz.views.figures.charts import calibration_chart, coverage_chart, decoders_chart
 
 
 def how_wrong(analysis: Analysed) -> None:
@@ -111,7 +111,7 @@ def downloads(analysis: Analysed) -> None:
     """The whole analysis to take away; files are built when they are asked for."""
 
     def report() -> str:
-        from crfviz.views.figures.errors import html_report  # Plotly is slow to load
+        from crfviz.views.figures.offline import html_report  # Plotly is slow to load
 
         return html_report(analysis.record, analysis.tables)
 

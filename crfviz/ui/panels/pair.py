@@ -6,7 +6,7 @@ from crfviz.chain.distribution import pair_marginals
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_place
 from crfviz.ui.words import plain
-from crfviz.views.figures.lattice import pair_frame, pair_heatmap
+from crfviz.views.figures.charts import pair_frame, pair_heatmap
 from crfviz.views.formatting import format_probability
 
 

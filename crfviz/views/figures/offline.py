@@ -1,10 +1,23 @@
-"""Offline HTML pages: nothing in them loads or sends anything."""
+"""Offline HTML by Plotly, which is slow to load: the lattice and the report of an error analysis.
+
+Nothing in these pages loads or sends anything. Letters: `T` tokens, `K` tags.
+"""
 
 import html
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.corpus.table import TableRow
+from crfviz.corpus.tables.report import Record, Tables, as_text, notes
+from crfviz.views.formatting import format_probability
+from crfviz.views.frames.errors import ABOUT, error_frame, formats, per_cents
+from crfviz.views.strips.pictures import tags_with_mass
+from crfviz.views.theme import DIFFERS, GREY, PALETTE, tag_colours
 
 QUIET = {"showSendToCloud": False, "displaylogo": False}  # no button of Plotly's leads to a company
 POLICY = (
@@ -43,3 +56,249 @@ def page_html(title: str, body: str, style: str = "") -> str:
         f"<title>{html.escape(title)}</title><style>{style}</style>"
     )
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
+
+
+LARGEST_NODE = 34  # pixels across, for a marginal of 1
+
+
+def lattice_figure(analysis: Analysis) -> go.Figure:
+    """Return the lattice with nodes sized by marginal, backpointers, and the paths.
+
+    Hovering a node tells its numbers. Columns are placed by position, for words may repeat.
+    """
+    words, shown = analysis.words, tags_with_mass(analysis)
+    height_of = {k: len(shown) - 1 - row for row, k in enumerate(shown)}
+    figure = go.Figure()
+    figure.add_trace(_line(*_backpointers(analysis, height_of), "backpointers", "#b9c2cc", 1))
+    across = list(range(len(words)))
+    detour = [height_of[k] for k in analysis.left_to_right]
+    figure.add_trace(_line(across, detour, "left to right", DIFFERS, 2, "dash"))
+    if analysis.viterbi is not None:
+        name = f"Viterbi, p = {format_probability(analysis.viterbi.probability, 3)}"
+        best = [height_of[k] for k in analysis.viterbi.path]
+        figure.add_trace(_line(across, best, name, "#14243a", 5))
+    figure.add_trace(_nodes(analysis, height_of))
+    figure.update_layout(
+        template="plotly_white",
+        width=max(600, 110 * len(words)),
+        height=80 + 38 * len(shown),
+        margin={"l": 70, "r": 20, "t": 50, "b": 20},
+        legend={"orientation": "h", "y": -0.02},
+    )
+    figure.update_xaxes(
+        tickvals=across,
+        ticktext=[html.escape(word) for word in words],
+        side="top",
+        showgrid=False,
+        zeroline=False,
+        tickfont={"size": 16},
+    )
+    figure.update_yaxes(
+        tickvals=list(height_of.values()),
+        ticktext=[html.escape(analysis.tags[k]) for k in shown],
+        zeroline=False,
+    )
+    return figure
+
+
+def lattice_html(analysis: Analysis) -> str:
+    """Return the figure as one standalone HTML page of about 5 MB with Plotly's code."""
+    figure = figure_html(lattice_figure(analysis), name="lattice", library=True, toolbar=True)
+    return page_html(" ".join(analysis.words), figure)
+
+
+Places = list[int | None]  # None ends a line
+
+
+def _backpointers(analysis: Analysis, height_of: dict[int, int]) -> tuple[Places, Places]:
+    xs: Places = []
+    ys: Places = []
+    for t, column in enumerate(analysis.reached_backpointers.tolist()):
+        for k, before in enumerate(column):
+            if k in height_of and before in height_of:
+                xs += [t - 1, t, None]
+                ys += [height_of[before], height_of[k], None]
+    return xs, ys
+
+
+def _line(
+    xs: Sequence[int | None],
+    ys: Sequence[int | None],
+    name: str,
+    colour: str,
+    width: int,
+    dash: str = "solid",
+) -> go.Scatter:
+    line = {"color": colour, "width": width, "dash": dash}
+    return go.Scatter(x=xs, y=ys, mode="lines", line=line, name=name, hoverinfo="skip")
+
+
+def _nodes(analysis: Analysis, height_of: dict[int, int]) -> go.Scatter:
+    words, tags = analysis.words, analysis.tags
+    marginals = analysis.forward_backward.marginals.tolist()
+    cells = [(t, k) for t in range(len(words)) for k in height_of]
+    colours = tag_colours(tags)
+    return go.Scatter(
+        x=[t for t, _ in cells],
+        y=[height_of[k] for _, k in cells],
+        mode="markers",
+        marker={
+            "size": [4 + (LARGEST_NODE - 4) * marginals[t][k] ** 0.5 for t, k in cells],
+            "color": [colours[k] for _, k in cells],
+            "line": {"color": "#14243a", "width": 1},
+            "opacity": 1,
+        },
+        text=[
+            f"{html.escape(words[t])}: {html.escape(tags[k])}, marginal {marginals[t][k]:.6f}"
+            for t, k in cells
+        ],
+        hoverinfo="text",
+        name="circle: marginal",
+    )
+
+
+MOST_ROWS = 300  # of a table
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "How wrong": ("tags", "confusion", "entity_schemes", "entity_kinds"),
+    "How sure": ("ece", "calibration", "coverage"),
+    "What the CRF buys": ("decoders", "oracle"),
+    "Where": ("slices",),
+    "Why": ("kinds", "tag_pairs", "weights", "transitions", "errors"),
+    "Is it the gold?": ("suspects", "entity_suspects"),
+    "Against another model": ("models", "disagreements"),
+}  # the tables in the order of the page's tabs
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
+       color: #14243a; background: #fff; }
+table { border-collapse: collapse; font-size: 0.85rem; }
+th, td { border-bottom: 1px solid #d5d9df; padding: 0.15rem 0.6rem; text-align: left; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; max-height: 34rem; overflow-y: auto; }
+pre { overflow-x: auto; }
+"""
+
+
+def html_report(record: Record, tables: Tables) -> str:
+    """Return the HTML report; `crfviz.corpus.tables.report` makes record and tables."""
+    title = f"Model errors: {record['model']} on {record['file']}"
+    parts = [f"<h1>{html.escape(title)}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
+    if record.get("against"):
+        both = f"First: {record['model']}; second: {record['against']}."
+        parts.append(f"<p>{html.escape(both)}</p>")
+    parts += [f"<p>{html.escape(note)}</p>" for note in notes(record)]
+    library = True  # it goes in once, with the first figure
+    for section, names in SECTIONS.items():
+        present = [name for name in names if name in tables]
+        if not present:
+            continue
+        parts.append(f"<h2>{html.escape(section)}</h2>")
+        for name in present:
+            parts.append(f"<h3>{html.escape(ABOUT[name])}</h3>")
+            if name in FIGURES:
+                parts.append(figure_html(FIGURES[name](tables[name]), name=name, library=library))
+                library = False
+            parts.append(_table(tables[name]))
+    return page_html(title, "\n".join(parts), STYLE)
+
+
+def _table(table: Sequence[TableRow]) -> str:
+    if not table:
+        return "<p>None.</p>"
+    frame = error_frame(table[:MOST_ROWS])
+    written = formats(frame)
+    lines = ["<tr>" + "".join(f"<th>{html.escape(c)}</th>" for c in frame.columns) + "</tr>"]
+    for _, row in frame.iterrows():
+        cells = [_cell(row[column], written.get(column)) for column in frame.columns]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    cut = f"<p>The first {MOST_ROWS} of {len(table):,} rows.</p>" if len(table) > MOST_ROWS else ""
+    return f"{cut}<div class='scroll' tabindex='0'><table>{''.join(lines)}</table></div>"
+
+
+def _cell(value: object, written: str | None) -> str:
+    if isinstance(value, str):
+        return f"<td>{html.escape(value)}</td>"
+    if pd.isna(value):  # type: ignore[call-overload]  # a number or None
+        return "<td class='number'>–</td>"
+    return f"<td class='number'>{html.escape((written or '{:,}').format(value))}</td>"
+
+
+def _confusion(table: Sequence[TableRow]) -> go.Figure:
+    wrong = [row for row in table if row["gold"] != row["predicted"]]
+    figure = go.Figure(
+        go.Heatmap(
+            x=[html.escape(str(row["predicted"])) for row in wrong],
+            y=[html.escape(str(row["gold"])) for row in wrong],
+            z=[row["words"] for row in wrong],
+            text=[row["words"] for row in wrong],
+            texttemplate="%{text}",
+            colorscale=[[0, "#f2f4f7"], [1, PALETTE[0]]],
+            showscale=False,
+        )
+    )
+    figure.update_layout(xaxis_title="predicted", yaxis_title="gold", height=560)
+    figure.update_yaxes(autorange="reversed", type="category")
+    figure.update_xaxes(type="category")
+    return _plain(figure)
+
+
+def _calibration(table: Sequence[TableRow]) -> go.Figure:
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[0, 100], y=[0, 100], mode="lines", name="as sure as right", line={"color": GREY}
+    )
+    for number, kind in enumerate(dict.fromkeys(str(row["of"]) for row in table)):
+        rows = [row for row in table if row["of"] == kind]
+        figure.add_scatter(
+            x=per_cents(rows, "confidence"),
+            y=per_cents(rows, "right"),
+            mode="lines+markers",
+            name=kind,
+            marker={"symbol": number, "size": 9},
+            line={"color": PALETTE[number]},
+        )
+    figure.update_layout(xaxis_title="mean probability, %", yaxis_title="right, %", height=420)
+    return _plain(figure)
+
+
+def _coverage(table: Sequence[TableRow]) -> go.Figure:
+    shares = per_cents(table, "coverage"), per_cents(table, "words_right")
+    figure = go.Figure(go.Scatter(x=shares[0], y=shares[1], mode="lines+markers"))
+    figure.update_traces(line={"color": PALETTE[0]})
+    figure.update_layout(xaxis_title="surest words kept, %", yaxis_title="right, %", height=360)
+    return _plain(figure)
+
+
+def _decoders(table: Sequence[TableRow]) -> go.Figure:
+    value, low, high = (per_cents(table, f"words_right{end}") for end in ("", "_low", "_high"))
+    figure = go.Figure(
+        go.Scatter(
+            x=value,
+            y=[str(row["decoder"]) for row in table],
+            mode="markers",
+            marker={"color": DIFFERS, "size": 10},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [b - a for a, b in zip(value, high, strict=True)],
+                "arrayminus": [a - b for a, b in zip(value, low, strict=True)],
+            },
+        )
+    )
+    figure.update_layout(xaxis_title="words right, %, with 95 % intervals", height=340)
+    figure.update_yaxes(autorange="reversed")
+    return _plain(figure)
+
+
+def _plain(figure: go.Figure) -> go.Figure:
+    figure.update_layout(
+        template="plotly_white", margin={"l": 120, "r": 20, "t": 20, "b": 60}, width=860
+    )
+    return figure
+
+
+FIGURES: Mapping[str, Callable[[Sequence[TableRow]], go.Figure]] = {
+    "confusion": _confusion,
+    "calibration": _calibration,
+    "coverage": _coverage,
+    "decoders": _decoders,
+}  # those that stand above a table, by its name

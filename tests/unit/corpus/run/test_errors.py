@@ -9,7 +9,7 @@ from crfviz.corpus.run.results import Smallest
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.report import full_record, notes, tables_of
 from crfviz.text.sentences import Sentence
-from crfviz.views.figures.errors import html_report
+from crfviz.views.figures.offline import html_report
 from tests.support import oracle
 from tests.support.tagged import NER, NER_SENTENCES, POS, POS_SENTENCES
 

@@ -10,8 +10,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.report import full_record, tables_of
 from crfviz.text.sentences import Sentence
-from crfviz.views.figures.errors import html_report
-from crfviz.views.figures.lattice import lattice_html
+from crfviz.views.figures.offline import html_report, lattice_html
 from tests.support.fake_tagger import FakeTagger
 from tests.support.paths import ROOT
 

@@ -8,7 +8,7 @@ import torch
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.figures.lattice import LARGEST_NODE, lattice_figure, lattice_html
+from crfviz.views.figures.offline import LARGEST_NODE, lattice_figure, lattice_html
 
 TAGS = ("DET", "NOUN", "VERB")
 WORDS = ("the", "dog", "the")

@@ -5,7 +5,7 @@ import pytest
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.report import full_record, tables_of
 from crfviz.text.sentences import Sentence
-from crfviz.views.figures.errors import html_report
+from crfviz.views.figures.offline import html_report
 from crfviz.views.frames.errors import ABOUT, error_frame, formats
 from tests.support.fake_tagger import FakeTagger
 
