@@ -48,7 +48,7 @@ class Page:
     title: str
     draw: Draw
     path: str = ""  # of the app's page
-    note: str = "edits"  # what its note tells: `local_backend.js` writes it by this name
+    note: str = "edits"  # which note `local_backend.js` writes
 
 
 PAGES: Mapping[str, Page] = {

@@ -122,7 +122,7 @@ def _asked(kind: str, given: Sequence[object]) -> Ask | None:
     return Ask(kind, word, names) if len(names) == len(tags) else None
 
 
-MACHINES = {  # mistakes that nobody makes by hand
+MACHINES = {  # mistakes of programs, not of people
     "overflow",
     "underflow",
     "-10000 leaking",

@@ -222,7 +222,7 @@ class Row:
     trained: Sequence[int] | None = None  # T tag ids before the edits, if not the decoder's own
     against: str | None = None  # id of the row to compare with, if not the stage's reference
     shares: Sequence[float] | None = None  # T bars behind the texts, from -1 to 1
-    titles: Sequence[str] | None = None  # T texts for who points at a cell
+    titles: Sequence[str] | None = None  # T tooltips of the cells
     columns: Sequence[str] = ()  # in place of the label, under the stage's heading
 
 
@@ -340,7 +340,7 @@ class Subject:
     probabilistic: bool = (
         True  # whether Z and p are more than what a CRF with these scores would say
     )
-    margin: float | None = None  # nats between the two best paths, where they are to be told
+    margin: float | None = None  # nats between the two best paths, where they are shown
     step: int = 0  # of the walk, as `Walk.at` reads it
     nodes: str = ""  # what nodes say, where the walk leaves a choice
     covered: Sequence[str] = ()  # parts that are switched off

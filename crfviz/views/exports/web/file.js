@@ -1,4 +1,4 @@
-// A live file: a frame on a page of its own, which asks nobody for anything.
+// A live file: a frame on a page of its own, which sends no request.
 
 import { readFile, start } from "./start.js";
 

@@ -253,7 +253,7 @@ export class LocalBackend {
   }
 }
 
-// What only Python can work out is never on this screen.
+// What only Python can compute is never on this screen.
 const NOT_HERE = {
   asks: "",
   asked: null,

@@ -1,4 +1,4 @@
-// The models of the folder: each is a script of its own, loaded when it is asked for. From a file nothing else may be
+// The models of the folder: each is a script of its own, loaded on demand. From a file nothing else may be
 // read, and a script may.
 
 import { readTagger } from "./tagger.js";
@@ -19,7 +19,7 @@ export class Models {
   get(name) {
     if (!this.reading.has(name)) {
       const reading = this.read(name);
-      reading.catch(() => this.reading.delete(name)); // it can be asked for again
+      reading.catch(() => this.reading.delete(name)); // so that it can be retried
       this.reading.set(name, reading);
     }
     return this.reading.get(name);

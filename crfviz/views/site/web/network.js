@@ -15,7 +15,7 @@ const FIRST_WORD = 2; // ids before are padding and the unknown
 const BEGIN = 2; // of the ids of characters
 const END = 3;
 const FIRST_CHARACTER = 4;
-const MOST_KEPT = 5000; // words whose numbers are kept for the next sentence
+const MOST_KEPT = 5000; // words in the cache
 
 export class Network {
   constructor({ sizes, architecture, words, characters, tags }, weights) {
@@ -64,7 +64,7 @@ export class Network {
 }
 
 // Filters over windows of some characters, one that ends at each character of a word. What a character adds at each
-// place of the window is worked out once: a word is then a few additions.
+// place of the window is computed once: a word is then a few additions.
 class Windows {
   constructor(width, weight, bias, characters) {
     this.bias = bias;

@@ -86,7 +86,7 @@ export function describe(element, text) {
   set(element, "title", text);
 }
 
-// As many children as asked for; returns them.
+// Adds or removes children until there are `count`; returns them.
 /** @template {Element} E @param {Element} parent @param {number} count @param {() => E} make */
 export function fit(parent, count, make) {
   while (parent.childElementCount > count) parent.lastChild?.remove();

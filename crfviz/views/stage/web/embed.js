@@ -20,7 +20,7 @@ export function beyond(way) {
   return true;
 }
 
-// For keys that nobody had a use for.
+// What to do for a key that nothing else used.
 /** @param {KeyboardEvent} event */
 export function leaveKeyOf({ key, defaultPrevented }) {
   return key === "Escape" && !defaultPrevented && onSlide() ? () => handOn(key) : null;

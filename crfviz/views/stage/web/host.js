@@ -20,7 +20,7 @@ export function hosted(open) {
     mounted.set(parentElement, own);
     own.send = (events) => setTriggerValue("events", events);
     own.view.receive(data);
-    if (own.isBack) own.view.deliver(); // a server to which all of this is new heard nothing before
+    if (own.isBack) own.view.deliver(); // a new server has received none of it
     own.isBack = false;
     // Streamlit also calls this when two payloads come so close together that it drops the first: then the view stays.
     return () =>
@@ -47,16 +47,16 @@ function mount(element, open) {
   return own;
 }
 
-// Calls `back` whenever the line to the server is there again, until it is told to forget that.
+// Calls `back` whenever the connection is back. Returns how to stop.
 /** @param {() => void} back */
 function whenBack(back) {
   document.addEventListener(BACK, back);
   return () => document.removeEventListener(BACK, back);
 }
 
-// Asks `leaves` before a link or keys lead away whether there is something to be told first, until it is told to forget
-// that. Streamlit tells in the next task, and for the page on which it is until another one has come: what is told
-// behind a link brings the reader back. So the link is followed once more, behind it.
+// Calls `leaves` before a link or keys lead to another screen; it sends what is pending and says whether it did.
+// Streamlit delivers in the next task, and to the page it is on: an event sent after the click would bring the reader
+// back. So the link is followed one task later. Returns how to stop.
 /** @param {() => boolean | undefined} leaves */
 function whenLeaving(leaves) {
   /** @param {MouseEvent} event */

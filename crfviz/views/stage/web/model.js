@@ -17,7 +17,7 @@ const TABLES = ["marginals", "alpha", "beta", "best"];
 const AGREE = 1e-9; // so close are the sums of all paths, in proportion, where all tables agree
 
 // The payload of crfviz/views/stage/payload.py with its tables as typed arrays. Those of results that come without are
-// worked out here; `disagrees` says that something else has come of it than in Python.
+// computed here; `disagrees` says that the result differs from Python's.
 /** @param {Payload} data @returns {Decoded} */
 export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
@@ -46,10 +46,10 @@ export function decode(data) {
     },
     tables: data.tables.map((table) => ({ ...table, ...tablesOf(table, ["values", "trained"]) })),
   };
-  return /** @type {Decoded} */ (/** @type {unknown} */ (decoded)); // tables that did not come are in nobody's panels
+  return /** @type {Decoded} */ (/** @type {unknown} */ (decoded)); // no panel reads a table that was not sent
 }
 
-// Whether what was worked out here is what Python says.
+// Whether the result computed here is Python's.
 /** @param {Solution} own @param {Results} told */
 function agree({ logPartition, rows }, told) {
   const sum = told.log_partition ?? -Infinity;
@@ -112,7 +112,7 @@ export function applyEdits({ trained, tags, K, pins }, edits) {
   return chain;
 }
 
-// Tag ids that are drawn; `kept` only grows until Python has answered, so that no row vanishes meanwhile.
+// Tag ids that are drawn. `kept` has those drawn until Python answers, so that no row vanishes meanwhile.
 /** @param {Omit<Composed, "shown" | "order" | "payloadRows">} model @param {Set<number>} [kept] */
 export function shownTags(model, kept = new Set()) {
   const { K, T } = model;

@@ -1,13 +1,12 @@
-// What the reader did and Python has not acknowledged yet. Streamlit may lose what it is told while it is busy with
-// another run, so what stays unanswered is sent once more; a slow answer is not asked for again and again, which would
-// make a busy server busier. When the line was lost and is back, all of it is sent anew. Python takes up each number
-// once.
+// The queue of events that Python has not acknowledged yet. Streamlit may drop an event during another run, so the
+// queue is sent a second time after a timeout, and not more often, which would load a busy server. After a lost
+// connection all of it is sent again. Python applies each number once.
 
 /** @import { Send, Sent } from "./types.js" */
 
-const PATIENCE = 3000; // milliseconds until what is unanswered is sent once more
-const FIRST_WAIT = 1000; // milliseconds until Python is asked again that could not take it up
-const LONGEST_WAIT = 16000;
+const ACKNOWLEDGE_TIMEOUT = 3000; // milliseconds until unacknowledged events are sent again
+const FIRST_RETRY_DELAY = 1000; // milliseconds until an event is sent again that Python could not apply
+const MAX_RETRY_DELAY = 16000;
 
 /** @template {Sent} Event */
 export class Outbox {
@@ -17,7 +16,7 @@ export class Outbox {
     /** @type {Event[]} */
     this.unanswered = []; // events, oldest first
     this.sequence = 0; // number of the last one
-    this.wait = FIRST_WAIT;
+    this.wait = FIRST_RETRY_DELAY;
     this.repeated = false; // whether what was sent last was the second time
   }
 
@@ -30,7 +29,7 @@ export class Outbox {
   deliver() {
     if (!this.unanswered.length) return;
     this.repeated = false;
-    this.in(PATIENCE, () => this.repeat());
+    this.in(ACKNOWLEDGE_TIMEOUT, () => this.repeat());
     this.send(this.unanswered);
   }
 
@@ -42,18 +41,18 @@ export class Outbox {
     this.send(this.unanswered);
   }
 
-  // Python said that it cannot take it up now: it is asked again, each time after twice the wait.
+  // Python could not apply an event now: it is sent again, with twice the delay each time.
   later() {
     this.in(this.wait, () => this.deliver());
-    this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
+    this.wait = Math.min(2 * this.wait, MAX_RETRY_DELAY);
   }
 
-  // Python has taken up all events up to this number.
+  // Python has applied all events up to this number.
   /** @param {number} number */
   acknowledge(number) {
     this.sequence = Math.max(this.sequence, number);
     const left = this.unanswered.filter((event) => event.seq > number);
-    if (left.length < this.unanswered.length) this.wait = FIRST_WAIT;
+    if (left.length < this.unanswered.length) this.wait = FIRST_RETRY_DELAY;
     this.unanswered = left;
     if (!left.length) clearTimeout(this.timer);
   }

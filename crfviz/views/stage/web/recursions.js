@@ -1,4 +1,4 @@
-// The chain's recursions once more, for the moments in which a weight is being dragged and no server is asked.
+// The chain's recursions in the browser, for edits that are drawn before the server answers.
 //
 // Python (crfviz/chain) is the truth; a test holds these functions to it within 1e-9. Pure functions, float64, no DOM.
 // Letters: T tokens, K tags. Tables are flat Float64Arrays: table[t * K + k]. Transitions are [from, to], either one

@@ -20,7 +20,7 @@ function turned(way) {
   return !document.dispatchEvent(new CustomEvent(TURNS, { detail: way, cancelable: true }));
 }
 
-// Keys act wherever the focus is on the page: a clicker is pressed while somebody looks at another part of it.
+// Keys act wherever the focus is on the page: a presenter's clicker works while another part has it.
 /** @type {StageOptions} */
 const options = { keys: document, beyond: (way) => beyond(way) || turned(way), walked };
 

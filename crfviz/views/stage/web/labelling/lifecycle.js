@@ -14,7 +14,7 @@ import { buildChips, drawBoundaries, drawChips } from "./words.js";
 
 /** @import { LabellerPayload, Send, Sent } from "../types.js" */
 
-const WAIT_SHOWN = 400; // milliseconds until a person is told that an answer is awaited
+const WAIT_SHOWN = 400; // milliseconds until “Storing …” is shown
 const SWITCHES = "input[type=checkbox], input[aria-autocomplete]";
 const TEXT_FIELDS = "textarea, input:not([type=radio], [type=checkbox], [aria-autocomplete])";
 
@@ -72,7 +72,7 @@ export class Labelling {
     this.settle();
   }
 
-  // The answer to the event that was sent, or a reason to send it once more or later; then the keys that waited for it.
+  // Handles the answer to the last event: resends it now or later where needed, then runs the queued keys.
   settle() {
     if (this.pending && this.data.held) this.outbox.later();
     else if (this.pending) this.outbox.repeat();

@@ -74,7 +74,7 @@ function makeDraggable(container, selector, hooks, click) {
 
 /** @param {CellHooks} hooks */
 function makeTyping(hooks) {
-  let shown = ""; // what the cell said before somebody typed into it
+  let shown = ""; // the cell's text before typing
   /** @param {HTMLElement} cell @param {string | null} [first] */
   const start = (cell, first = null) => {
     shown = cell.textContent;

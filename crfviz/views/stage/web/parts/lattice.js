@@ -134,7 +134,7 @@ function nodeAt({ nodes }, t, k) {
 /** @param {Model} model @param {Parts} parts */
 function place({ T, K, shown, sizes: { column, row, rows } }, parts) {
   const { labels, foldLabel, guides, nodes, picture, xy, folded } = parts;
-  parts.places += 1; // so that an edge knows that it is to be drawn anew
+  parts.places += 1; // so that every edge is redrawn
   const [width, height] = [T * column, rows * row];
   setAll(picture, { width, height, viewBox: `0 0 ${width} ${height}` });
   labels.forEach((label, k) => {

@@ -41,7 +41,7 @@ export function buildStepper({ go, show }) {
   };
 }
 
-// A list of the parts that can be switched off, closed until somebody asks for it; under them `saves`, what keeps the
+// A list of the parts that can be switched off, closed at first; under them `saves`, what keeps the
 // picture: [{ name, act }].
 /**
  * @param {(part: string) => void} toggle

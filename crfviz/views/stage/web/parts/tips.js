@@ -1,4 +1,4 @@
-// What a pointer is told by a title, for who comes by keyboard; and for both the step that leads into a node.
+// Tooltips: titles for keyboard users, and for everyone the step that leads into a node.
 
 import { closest, hide, html, set, setText, targetOf } from "../dom.js";
 import { START, weight } from "../model.js";

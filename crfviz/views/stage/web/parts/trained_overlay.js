@@ -3,7 +3,7 @@
 import { html, set, setProperty } from "../dom.js";
 import { percent } from "../numbers.js";
 
-// "up", "down", or null where nobody would see a difference in the number as it is written.
+// "up", "down", or null where the difference is not visible in the formatted number.
 /** @param {number} value @param {number | undefined} trained @param {number} digits */
 export function direction(value, trained, digits) {
   if (trained === undefined || Object.is(value, trained) || Number.isNaN(value) || Number.isNaN(trained)) return null;

@@ -12,9 +12,9 @@ import { folds, switched } from "./visibility.js";
 const REST = 250; // milliseconds for which the focus rests on what is asked about
 const CELL_REST = 600; // milliseconds for which a cell is explained before the link names it
 const EXPLAINING = ["cell", "bars"]; // side panels that speak of one cell
-const STEP_REST = 400; // milliseconds until Python hears of the walk
+const STEP_REST = 400; // milliseconds until Python gets the step
 
-// Moves the walk; Python hears of it when the keys rest. Beyond its ends it `turns` to the page after or before.
+// Moves the walk; Python gets the step when the keys rest. Beyond its ends it `turns` to the next or previous page.
 /** @param {Stage} stage @param {number} by @param {boolean} [turns] */
 export function go(stage, by, turns = false) {
   const { at, of } = /** @type {Steps} */ (stage.model.steps);
@@ -170,7 +170,7 @@ export function forget({ timers }, name) {
   timers[name] = null;
 }
 
-// The page is about to be left: a step that waits is told now, the rest is dropped. Returns whether one was told.
+// The page is about to be left: sends a pending step now and drops the rest. Returns whether one was sent.
 /** @param {Stage} stage */
 export function leave(stage) {
   const { step } = stage.timers;

@@ -9,7 +9,7 @@ import { allCovered, folds, sightOf } from "./visibility.js";
 
 /** @import { Cell, Chain, Chosen, Composed, Decoded, Edits, Path, Selection, Sight, StageEvent } from "../types.js" */
 
-// Events that change numbers: those whose outcome is drawn before Python answers, and those that it alone can work out.
+// Events that change numbers: those drawn before Python answers, and those that only Python can compute.
 export const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);
 const PYTHONS = new Set(["undo", "redo", "constrained"]);
 
@@ -59,7 +59,7 @@ function foldedTags(model, { live, chosen, before }) {
   return shownTags(model, live ? before : undefined);
 }
 
-// What must be the same for a redraw to be enough; anything else builds the stage anew.
+// What must be equal for a redraw to suffice; otherwise the stage is rebuilt.
 /** @param {Decoded} payload */
 export function shapeOf({ words, tags, panels, tables, walk }) {
   return JSON.stringify([
@@ -140,7 +140,7 @@ export function tagAt({ results, K }, t) {
   return largestAt(results.best ?? results.marginals, K, t);
 }
 
-// Where nobody points: at the word that the walk has come to, at the best path once it is there, else at a tag that
+// Without a chosen cell: at the word that the walk has come to, at the best path once it is there, else at a tag that
 // gives nothing away.
 /** @param {Composed} model @param {Sight} sight @param {boolean} walking @returns {Cell} */
 function firstCell(model, { steps, sees }, walking) {

@@ -1,4 +1,4 @@
-// Events that Python hears of, and what cells that can be changed mean: where their number is and what a new one says.
+// The events for Python, and the editable cells: where a cell's number is and which event a new one becomes.
 
 import { END, START, weight } from "../model.js";
 import { precise, preciseProbability, readProbability, readScore } from "../numbers.js";
@@ -23,7 +23,7 @@ export function asking({ asks, tags }, t, k) {
   return asks === "right" ? { kind: "right", position: t, tag: tags[k] } : view(asks, `${t} ${tags[k]}`);
 }
 
-// Asks for the ruler of a cell of the matrix; nothing where it is there, or asked for.
+// The event that requests the ruler of a matrix cell; none where it is drawn or requested already.
 /** @param {Stage} stage @param {string | undefined} cell */
 export function weightAsked({ payload, outbox }, cell) {
   const weight = cell?.replace(",", " ");

@@ -24,7 +24,7 @@ import { widthIn } from "./texts.js";
  *   Timer
  * } from "../types.js" */
 
-const ANSWERED = "crfviz-answered"; // the question over the picture; Python hears of it, too
+const ANSWERED = "crfviz-answered"; // the question over the picture was answered
 const USUAL = 16; // pixels of the page's letters
 const NUMBER = "−0.0"; // in a cell
 const LARGE = { same: 1500, another: 500 }; // nodes of a lattice; those of another sentence have all to be made
@@ -105,8 +105,8 @@ export class Stage {
       const payload = this.payloads.payload(/** @type {Payload | Changes} */ (data), read);
       if (payload) this.take(payload);
     } catch (error) {
-      reportError(error); // for the console; who reads the page gets words
-      Object.assign(this, { payload: null }); // the next one builds the picture anew
+      reportError(error); // for the console; the page gets a message
+      Object.assign(this, { payload: null }); // the next one rebuilds the picture
       this.root.replaceChildren(
         html("div.message", { "data-problem": "true", role: "alert" }, `This picture could not be drawn. ${KEPT}`),
       );
@@ -139,7 +139,7 @@ export class Stage {
     if (another) this.showPlace();
   }
 
-  // What a question kept back is here already: its answer does not wait for Python.
+  // Shows what a question withheld: it is in the payload already and does not wait for Python.
   showAll() {
     this.payload.withheld = [];
     this.refresh();
@@ -196,7 +196,7 @@ export class Stage {
     if (this.payload) this.refresh(changes);
   }
 
-  // `another`: for the first time, where nobody has scrolled yet.
+  // `another`: the first draw of this frame, before any scrolling.
   draw(another = false) {
     const { root, frame, model, chosen } = this;
     frame.write(model);
