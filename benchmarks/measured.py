@@ -29,9 +29,9 @@ DECODERS = {
 }
 PICTURES = {
     "explore": "",
-    "transitions": "transitions?t=PRON.VERB:-1.8&v.weight=PRON+VERB",
-    "why": "why",
-    "viterbi": "viterbi?step=4",
+    "transitions": "transitions?model=upos-en-contextfree&t=PRON.VERB:-1.8&v.weight=PRON+VERB",
+    "why": "why?model=upos-en-contextfree",
+    "viterbi": "viterbi?model=upos-en-contextfree&step=4",
 }
 
 

@@ -1,13 +1,15 @@
 """BIO rules and entities: what constraints change, and how probable an entity is, exactly."""
 
+from functools import partial
+
 import streamlit as st
 
 from crfviz.ui.panels.compare import SCORES_ONLY
 from crfviz.ui.panels.entities import (
     chosen_entity,
     constraint_panel,
-    has_entities,
-    offer_bio,
+    scene_with_entities,
+    take_over,
     trained_free,
 )
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
@@ -25,9 +27,8 @@ LEGEND = (
 )
 
 head, figures = header("Entities", 1, 4, align="top")
-current = scene()
-if not has_entities(current):
-    offer_bio(current)
+current = scene_with_entities(scene())
+if current is None:
     st.stop()
 with figures:
     free, effect = constraint_panel(current, head)
@@ -52,5 +53,5 @@ panel = entity_panel(
 picture = Picture(
     ["strips", "spans"], rows, side=panel, reference=FREE, note=panel.note, legend=LEGEND
 )
-show_stage(current, picture, key="entities")
+show_stage(current, picture, key="entities", take_over=partial(take_over, current))
 table_twin(current, picture)

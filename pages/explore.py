@@ -2,20 +2,18 @@
 
 from dataclasses import replace
 
-import streamlit as st
-
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
+from crfviz.ui.tour import guide as tour
 from crfviz.views.explanation import explain_edits, explain_error
 from crfviz.views.strips.pictures import CIRCLES, explore_picture, marginal_grid
 
-ABOUT = "A CRF tags a sentence jointly: change a score and watch."
 NOT_GOLD = "not the gold tag · green: gold"
 
-_, about = header("Explore", 1, 5)
-with about:
-    st.caption(ABOUT)
+_, greeting = header("Explore", 1, 8)
+with greeting:
+    tour.greet()
 current = scene()
 picture = explore_picture(current.now, current.gold)
 note = picture.note

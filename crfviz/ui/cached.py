@@ -33,10 +33,8 @@ from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.stage.picture import Ruler
 from crfviz.views.strips.what_if import ruler as draw_ruler
 
-OPENING_MODEL = "upos-en"  # of the bare address
-# The one for lessons, as no word sees its neighbours: every decoder shows its character. An address
-# that names something, but no model, means this one.
-PREFERRED_MODEL = "upos-en-contextfree"
+DEFAULT_MODEL = "upos-en"  # of an address without a model
+LESSON_MODEL = "upos-en-contextfree"  # no word sees its neighbours: the decoders differ more
 EXAMPLES_AGE = 60.0  # seconds, after which they are looked for anew: a broken model may be mended
 MOST_MODELS = 1000  # more are loaded again: nobody has as many
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
@@ -53,8 +51,8 @@ _log = logging.getLogger(__name__)
 
 
 def models() -> list[str]:
-    """Names of all models there are: that of the bare address, the lesson's, and the others."""
-    first = (OPENING_MODEL, PREFERRED_MODEL)
+    """Names of all models there are: the default, the lesson's, and the others."""
+    first = (DEFAULT_MODEL, LESSON_MODEL)
     return sorted(list_taggers(), key=lambda name: [name != each for each in first])
 
 
@@ -68,13 +66,8 @@ def ready_models() -> list[str]:
 
 
 def default_model(names: Sequence[str]) -> str:
-    """Of all models there are the one of an address that names none, but something else."""
-    return PREFERRED_MODEL if PREFERRED_MODEL in names else opening_model(names)
-
-
-def opening_model(names: Sequence[str]) -> str:
-    """Of all models there are the one of an address that names nothing."""
-    return next(iter(names), PREFERRED_MODEL)
+    """Return the model of an address that names none."""
+    return next(iter(names), DEFAULT_MODEL)
 
 
 @remembered(MOST_MODELS, lambda name: name)

@@ -27,6 +27,7 @@ from crfviz.ui.session.current import (
 )
 from crfviz.ui.session.kept import found, keep, last_event
 from crfviz.ui.state.covers import covered
+from crfviz.ui.state.scenario import OF_POSITIONS
 from crfviz.ui.widgets import download, narrowed
 from crfviz.views.exports.live import PAGES, Live, origin_of, script
 from crfviz.views.exports.live_page import live_page
@@ -49,7 +50,13 @@ def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
 
 
 def show_stage(
-    scene: Scene, picture: Picture, *, key: str, other: Scene | None = None, asks: bool = True
+    scene: Scene,
+    picture: Picture,
+    *,
+    key: str,
+    other: Scene | None = None,
+    asks: bool = True,
+    take_over: Callable[[], None] | None = None,
 ) -> None:
     """Draw a scene on the stage; each stage of a page has a key of its own.
 
@@ -60,6 +67,8 @@ def show_stage(
         other: has the same words and tags: its values are then the ghosts, not those of the trained
             model.
         asks: whether the page leaves it to the stage to ask.
+        take_over: makes the scene that of the session, if it is another one; called before events
+            about its words are applied.
     """
     now = scene.scenario
     asked = ask_about(scene.now, scene.trained, key) if asks else None
@@ -92,24 +101,35 @@ def show_stage(
         panel=view_option(PANEL),
         folding=view_option(FOLDED),
     )
-    draw(subject, picture, key=key)
+    draw(
+        subject, picture, key=key, sentence=now.sentence if take_over else None, take_over=take_over
+    )
     waits = walking(scene, picture.walk) or bool(withheld)
     if not waits and not GIVEN_AWAY.intersection(subject.covered):
         tell_point()
 
 
-def draw(subject: Subject, picture: Picture, *, key: str) -> None:
-    """Draw any chain on a stage whose events go to the scenario."""
+def draw(
+    subject: Subject,
+    picture: Picture,
+    *,
+    key: str,
+    sentence: str | None = None,
+    take_over: Callable[[], None] | None = None,
+) -> None:
+    """Draw any chain on a stage whose events go to the scenario, or to another `sentence`."""
     name = f"stage.{key}"
     data = payload(subject, picture, last_event(name))
-    data["sentence"] = scenario().sentence
+    data["sentence"] = scenario().sentence if sentence is None else sentence
     data["letters"] = not flag_option(NO_LETTERS)
-    mount("stage", answer(name, data), key=name, on_events=partial(_take, name))
+    mount("stage", answer(name, data), key=name, on_events=partial(_take, name, take_over))
     show_picture(data)
 
 
-def _take(name: str, events: list[dict[str, object]]) -> None:
+def _take(name: str, take_over: Callable[[], None] | None, events: list[dict[str, object]]) -> None:
     hear(name, events)
+    if take_over and any(event.get("name") in OF_POSITIONS for event in events):
+        take_over()
     if any(event.get("kind") == "step" for event in events):  # a fast walk may end where it began
         keep(STEPPED, name.removeprefix("stage."))
     handle_events(name, events)

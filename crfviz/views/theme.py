@@ -41,7 +41,8 @@ _LETTERS = {
     "labelColor": OF_TEXT,
     "titleColor": OF_TEXT,
 }
-READABLE = {"axis": _LETTERS, "header": _LETTERS, "legend": _LETTERS}  # config of every chart
+_AXIS = {**_LETTERS, "labelFlush": False}  # Streamlit moves the outer labels off their rows
+READABLE = {"axis": _AXIS, "header": _LETTERS, "legend": _LETTERS}  # config of every chart
 
 # Universal POS tags keep their colour in every model; tags one meets together lie apart.
 UPOS_COLOURS = dict(zip(UPOS, PALETTE, strict=True))

@@ -79,14 +79,21 @@ def test_the_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(
     assert path != [tagger.tags[k] for k in greedy(potentials)]
 
 
-def test_a_link_that_names_something_but_no_model_means_the_model_it_always_meant(app):
-    app.query_params["k"] = "0.5"
+@pytest.mark.parametrize("params", [{"k": "0.5"}, {"sentence": "He runs ."}], ids=["k", "sentence"])
+def test_a_link_without_a_model_opens_the_model_of_the_first_screen(app, params):
+    app.query_params.update(params)
     app.run()
-    assert app.selectbox(key="model").value == CONTEXT_FREE
-    assert app.text_input(key="sentence").value == "These look fine to me ."
-    assert app.query_params == {"k": "0.5"}
-    app.button(key="reset").click().run()
-    assert app.query_params == {"model": CONTEXT_FREE}
+    assert app.selectbox(key="model").value == FULL
+    assert app.query_params == params
+
+
+def test_a_missing_page_opens_the_home_page_with_a_line_of_similar_ones(app):
+    app.query_params["missing"] = "vitrebi"
+    app.run()
+    assert_sound(app)
+    assert app.title[0].value == "Explore"
+    assert app.toast[0].value == "There is no page “vitrebi”. Did you mean Viterbi?"
+    assert app.query_params == {}
 
 
 def test_the_picker_says_which_model_is_for_lessons_and_why(app):
@@ -123,17 +130,17 @@ def test_a_typed_sentence_is_kept_over_pages_and_goes_into_the_address(app):
     app.run()
     for sentence in ("He runs .", "She ran .", "They run ."):
         app.text_input(key="sentence").set_value(sentence).run()
-        assert app.query_params == {"sentence": sentence, "model": FULL}
+        assert app.query_params == {"sentence": sentence}
     app.switch_page("pages/marginals.py").run()
     assert app.text_input(key="sentence").value == "They run ."
-    assert app.query_params == {"sentence": "They run .", "model": FULL}
+    assert app.query_params == {"sentence": "They run ."}
 
 
 def test_the_model_picker_keeps_the_sentence(app):
     app.query_params["sentence"] = "He runs ."
-    app.run().selectbox(key="model").select(FULL).run()
+    app.run().selectbox(key="model").select(CONTEXT_FREE).run()
     assert_sound(app)
-    assert app.query_params == {"sentence": "He runs .", "model": FULL}
+    assert app.query_params == {"sentence": "He runs .", "model": CONTEXT_FREE}
 
 
 def test_another_tag_set_drops_edits_with_a_message(app):
@@ -168,22 +175,22 @@ def test_edits_are_counted_undone_redone_and_reset(app):
     assert "CRF strength 0.5" in captions
     assert app.button(key="undo").disabled
     app.button(key="reset").click().run()
-    assert app.query_params == {"model": CONTEXT_FREE}
+    assert app.query_params == {}
     app.button(key="undo").click().run()
     assert app.query_params == {"t": "DET.NOUN:-2,PRON.VERB:1", "k": "0.5"}
     app.button(key="redo").click().run()
-    assert app.query_params == {"model": CONTEXT_FREE}
+    assert app.query_params == {}
     assert app.button(key="reset").disabled
 
 
 def test_the_rows_chosen_are_kept_over_pages_and_in_the_address(app):
     app.run().button_group(key="rows").set_value(["gold", "viterbi"]).run()
-    assert app.query_params == {"model": FULL, "v.rows": "viterbi.gold"}
+    assert app.query_params == {"v.rows": "viterbi.gold"}
     app.switch_page("pages/transitions.py").run()
     assert app.button_group(key="rows").value == ["viterbi", "gold"]
     app.button_group(key="rows").set_value([]).run()
     assert_sound(app)
-    assert app.query_params == {"model": FULL, "v.rows": "none"}
+    assert app.query_params == {"v.rows": "none"}
 
 
 def test_a_hand_edited_address_is_answered_in_words(app):
@@ -274,7 +281,7 @@ def test_the_models_page_explains_a_broken_model_beside_the_others(app, broken_m
 @pytest.mark.parametrize("script", [entry.script for entry in ENTRIES if entry.model])
 def test_without_any_model_each_page_says_so(app, script, monkeypatch):
     monkeypatch.setattr(cached, "list_taggers", list)
-    monkeypatch.setattr(cached, "PREFERRED_MODEL", "none-of-these")
+    monkeypatch.setattr(cached, "DEFAULT_MODEL", "none-of-these")
     open_at(app, script)
     assert not app.exception
     said = [message.value for message in [*app.error, *app.info]]

@@ -14,7 +14,7 @@ EDIT = "DET.NOUN:-2"
 def page(app):
 
     def run(**params):
-        app.query_params.update(params)
+        app.query_params.update({"model": "upos-en-contextfree"} | params)
         open_at(app, "pages/compare.py")
         sound(app)
         return app
@@ -176,7 +176,7 @@ def test_scores_that_are_no_probabilities_are_called_so(page):
 
 
 def test_where_both_sides_are_the_same_two_things_worth_comparing_are_offered(page):
-    app = page()
+    app = page(model="upos-en")
     label = "upos-en-contextfree, as trained"
     next(each for each in app.button if each.label == label).click().run()
     sound(app)

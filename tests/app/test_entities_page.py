@@ -60,13 +60,34 @@ def test_what_cannot_be_asked_is_said_and_the_first_entity_shown(page, wanted, m
     assert message in warning
 
 
-def test_other_tags_are_refused_plainly_and_a_button_opens_a_bio_model(page):
-    app = page(model="upos-en", sentence="They run .")
-    assert "are not BIO tags" in app.info[0].value
-    app.button(key="open_bio").click().run()
+def test_a_model_without_entities_gets_an_example_and_a_way_back(page):
+    own = {"model": "upos-en", "sentence": "They run ."}
+    app = page(**own)
+    assert app.selectbox(key="model").value == "upos-en"
+    assert app.text_input(key="sentence").value == own["sentence"]
+    note = next(text.value for text in app.caption if "has no entities" in text.value)
+    assert "ner-en" in note.replace("\\", "")
+    example = load_tagger("ner-en").examples()[0]
+    words = json.loads(next(e for e in app.main if e.type == "bidi_component").proto.json)["words"]
+    assert words == list(example.tokens)
+    assert app.metric
+    app.toggle(key="constrained").set_value(False).run()
     assert not app.exception
     assert app.selectbox(key="model").value == "ner-en"
-    assert app.metric
+    assert app.text_input(key="sentence").value == example.text
+    assert app.toggle(key="constrained").value is False
+    app.button(key="back_from_example").click().run()
+    assert app.title[0].value == "Explore"
+    assert app.selectbox(key="model").value == "upos-en"
+    assert app.text_input(key="sentence").value == own["sentence"]
+
+
+def test_the_example_is_taken_over_by_its_button(page):
+    app = page(model="upos-en", sentence="They run .")
+    app.button(key="open_bio").click().run()
+    assert app.selectbox(key="model").value == "ner-en"
+    assert not [text for text in app.caption if "has no entities" in text.value]
+    assert app.button(key="back_from_example").label == "Back to upos-en"
 
 
 def test_no_legal_path_is_said(page):

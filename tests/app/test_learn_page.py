@@ -24,7 +24,7 @@ MARKED = {"sentence": SENTENCE, "r": "1.NOUN"}
 
 
 def learn(app, **params):
-    app.query_params.update(params)
+    app.query_params.update({"model": MODEL} | params)
     open_at(app, PAGE)
     assert not app.exception
     return app

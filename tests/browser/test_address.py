@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
 from tests.support.screen import (
+    MODEL,
     SENTENCE,
     assert_table,
     chain,
@@ -74,7 +75,7 @@ def test_an_edit_is_in_the_links_to_other_pages_and_one_step_back_from_them(scre
     with screen.redraw():
         screen.type_score(screen.cell("DET", "NOUN"), "-4")
     link = screen.page.locator(".st-key-pages a", has_text="Viterbi")
-    edited, chosen = {"t": "DET.NOUN:-4"}, {"v.weight": "DET NOUN"}
+    edited, chosen = {"model": MODEL, "t": "DET.NOUN:-4"}, {"model": MODEL, "v.weight": "DET NOUN"}
     expect(link).to_have_attribute("href", f"viterbi?{urlencode(edited | chosen)}")
     screen.follow("Viterbi")
     screen.expect_edits(1)
@@ -109,7 +110,7 @@ def test_an_example_and_another_model_are_chosen_in_the_sidebar(screen):
     with screen.redraw():
         screen.choose("model", "upos-en")
     screen.expect_lattice(chain("upos-en", sentence, edits))
-    screen.expect_param("model", "upos-en")
+    screen.expect_param("model", None)  # the default
     screen.expect_edits(1)
     with screen.redraw():
         screen.choose("model", "ner-en")

@@ -92,7 +92,7 @@ def test_user_text_is_text_in_messages(screen):
     picture = "![x](http://evil.test/c.png)<img src=http://evil.test/d.png>"
     screen.open("", model=picture, t=f"{picture}.NOUN:1", zz=picture)
     screen.wait_for_text("![x](http://evil.test/c.png)")
-    assert_kept(screen, SENTENCE, Edits())
+    screen.expect_lattice(chain("upos-en", first_sentence("upos-en")))
     assert screen.page.locator("[data-testid=stApp] img").count() == 0
 
 
@@ -134,11 +134,15 @@ def test_hand_edited_address_says_what_is_wrong_and_the_rest_counts(screen):
     assert_kept(screen, SENTENCE)
 
 
-def test_an_unknown_page_leads_home(screen):
-    screen.page.goto(f"{screen.app.url}/no-such-page")
+def test_an_unknown_page_leads_home_and_names_similar_pages(screen):
+    screen.page.goto(f"{screen.app.url}/vitrebi")
     screen.expect_title("Explore")
     screen.wait({"name": 0, "rev": -1})
     screen.expect_rows(chain("upos-en", first_sentence("upos-en")))
+    toast = screen.page.locator("[data-testid=stToast]")
+    expect(toast).to_contain_text("There is no page “vitrebi”. Did you mean Viterbi?")
+    expect(screen.page.get_by_role("dialog")).to_have_count(0)
+    screen.expect_params({})
 
 
 def test_forbidding_the_last_path_is_said_and_can_be_undone(screen):

@@ -118,17 +118,17 @@ def test_a_span_outside_the_sentence_is_answered_in_words(screen):
     assert_entity(screen, "ORG", 1, 3)
 
 
-def test_a_model_without_entities_offers_one_with(screen):
-    screen.visit("entities")
-    screen.wait_for_text("are not BIO tags")
-    screen.page.locator(".st-key-open_bio button").click()
-    screen.wait({"name": 0, "rev": -1})
+def test_an_entity_chosen_in_the_example_takes_it_over_and_a_button_leads_back(screen):
+    own = {"model": "upos-en-contextfree", "sentence": "They run ."}
+    screen.visit("entities", **own)
+    screen.wait_for_text("has no entities")
+    screen.expect_params(own)
+    screen.page.locator(".word").nth(2).click()
     screen.expect_param("model", MODEL)
-
-    def check():
-        assert screen.read().rows["viterbi_legal"]
-
-    screen.eventually(check)
+    assert screen.param("v.entity").startswith("2 2 ")
+    screen.page.get_by_role("button", name="Back to upos-en-contextfree").click()
+    screen.expect_title("Explore")
+    screen.expect_params(own)
 
 
 @pytest.mark.rotating

@@ -24,8 +24,10 @@ from tests.support.screen import (
 LONGER = "The committee will present its report to the board on Monday ."
 EDITS = Edits(transitions={("DET", "NOUN"): -3.25}, emissions={(1, "ADJ"): 7.5}, strength=0.5)
 EDITED = {"t": "DET.NOUN:-3.25", "e": "1.ADJ:7.5", "k": "0.5"}
-TERMS = """(names) => JSON.stringify(names) === JSON.stringify(
-  [...document.querySelectorAll(".crfviz-terms button")].map((one) => one.ariaLabel))"""
+TERMS = """(terms) => JSON.stringify(terms) === JSON.stringify(
+  [...document.querySelectorAll("#crfviz-glossary > dl > div")].map((one) => one.dataset.term))"""
+QUESTION = """(text) => text === [...document.querySelector(".crfviz-answers > span").childNodes]
+  .filter((node) => !node.hasAttribute?.("popover")).map((node) => node.textContent).join("")"""
 
 
 def test_every_page_answers_its_question_with_the_librarys_numbers(screen):
@@ -51,10 +53,9 @@ def test_every_page_answers_its_question_with_the_librarys_numbers(screen):
 
 def assert_frame(screen, entry):
     """What surrounds the page is its own."""
-    expect(screen.page.locator(".crfviz-answers > span").first).to_have_text(entry.answers)
+    screen.page.wait_for_function(QUESTION, arg=entry.answers)
     expect(screen.page.locator(".st-key-pages a[aria-current]")).to_have_text(entry.title)
-    names = [f"Glossary: {term}" for term in entry.terms]
-    screen.page.wait_for_function(TERMS, arg=names)
+    screen.page.wait_for_function(TERMS, arg=list(entry.terms))
     expect(screen.page.locator(".st-key-rows")).to_have_count(int(entry.rows))
     expect(screen.sentence).to_have_count(int(entry.sentence))
     expect(screen.page.locator(".st-key-model")).to_have_count(int(entry.model))

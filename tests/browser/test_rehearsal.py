@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
+from crfviz.ui.tour.guide import GREETING
 from tests.support.forked_server import fork
 from tests.support.screen import MODEL, chain, with_cell
 
@@ -180,9 +181,18 @@ def test_telephone_names_no_keys_for_steps(watch, fresh):
     expect(screen.page.locator("[data-stage] .legend")).not_to_contain_text("PageDown")
 
 
-def test_explore_says_what_a_crf_does(screen):
+def test_explore_greets_until_the_first_action(screen):
     screen.open(model=MODEL)
-    expect(screen.page.get_by_text("A CRF tags a sentence jointly")).to_be_in_viewport(ratio=1)
+    greeting = screen.page.get_by_text(GREETING)
+    expect(greeting).to_be_in_viewport(ratio=1)
+    screen.type_sentence("He runs .")
+    expect(greeting).to_have_count(0)
+    screen.page.reload()
+    expect(greeting).to_be_visible()
+    screen.follow("Emissions")
+    screen.follow("Explore")
+    screen.rest()
+    expect(greeting).to_have_count(0)
 
 
 @pytest.mark.parametrize("folded", ["yes", "no"])

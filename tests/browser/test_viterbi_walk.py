@@ -25,6 +25,19 @@ def linked_step(screen, step):
     screen.expect_param("step", str(step) if step else None)
 
 
+@pytest.mark.parametrize(
+    ("path", "recurrence"), [("viterbi", "max over j"), ("forward-backward", "log Σ over j")]
+)
+def test_before_the_first_step_the_panel_explains_the_recurrence(screen, path, recurrence):
+    screen.open(path, step="start")
+    panel = screen.page.locator(".side-panel.candidates")
+    expect(panel.locator(".intro")).to_contain_text(recurrence)
+    screen.page.locator("h1").click()
+    screen.press("ArrowRight")
+    expect(panel.locator(".intro")).to_have_count(0)
+    expect(panel.locator(".formula")).to_be_visible()
+
+
 def survivors(t, k):
     """The best prefix that ends in tag k at word t, as backpointers."""
     pointers = chain().analysis.backpointers.tolist()

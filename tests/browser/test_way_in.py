@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.ui.shell.glossary import GLOSSARY
+from tests.support.accessibility import assert_accessible
 from tests.support.screen import MODEL, TITLES, assert_rows, chain
 
 LONGEST = {
@@ -101,13 +102,25 @@ def test_a_first_visit_draws_an_example_and_enters_the_page_with_eight_steps(scr
     assert len(reached) <= 8, reached
 
 
-def test_a_word_of_the_glossary_opens_beside_its_button(screen):
+def test_the_glossary_opens_below_its_button_and_is_searched(screen):
     screen.open("viterbi")
-    button = screen.page.get_by_role("button", name="Glossary: backpointer")
+    button = screen.page.get_by_role("button", name="Terms", exact=True)
     button.click()
     panel = screen.page.locator(":popover-open")
-    expect(panel).to_contain_text(GLOSSARY["backpointer"].text)
-    expect(panel).to_contain_text(GLOSSARY["backpointer"].formula)
+    entry = panel.locator("[data-term=backpointer]")
+    expect(entry).to_contain_text(GLOSSARY["backpointer"].text)
+    expect(entry).to_contain_text(GLOSSARY["backpointer"].formula)
+    other = panel.locator("[data-term=gradient]")
+    expect(other).not_to_be_visible()
+    search = panel.get_by_role("searchbox", name="Search terms")
+    search.fill("GRAD")
+    expect(other).to_be_visible()
+    expect(entry).not_to_be_visible()
+    search.fill("zzz")
+    expect(panel.get_by_text("No term matches.")).to_be_visible()
+    search.fill("")
+    expect(entry).to_be_visible()
+    assert_accessible(screen, "the terms")
 
     def check():
         box, at = panel.bounding_box(), button.bounding_box()

@@ -27,7 +27,7 @@ expect.set_options(timeout=PATIENCE)
 Page.wait_for_function.__kwdefaults__["polling"] = 40
 PAUSE = 1000  # milliseconds between two looks
 TRIES = 10
-MODEL = "upos-en-contextfree"  # of an address that names something, but no model
+MODEL = "upos-en-contextfree"  # of an address that names none, see `Screen.address`
 SENTENCE = "These look fine to me ."  # of an address without a sentence
 TITLES = {
     "": "Explore",
@@ -81,7 +81,8 @@ class Screen:
 
     def address(self, path="", **params):
         """The lesson's model where nothing is named: its numbers are those of `chain()`."""
-        return f"{self.app.url}/{path}?{urlencode(params or {'model': MODEL})}"
+        whole = params if "lecture" in params else {"model": MODEL, **params}
+        return f"{self.app.url}/{path}?{urlencode(whole)}"
 
     def open(self, path="", **params):
         """Go to an address of which the stage is a part, until Python's numbers are drawn."""

@@ -57,11 +57,11 @@ def add_button(path: str) -> None:
     """A button that takes the screen of the page at a path as the next cue; of the list, none."""
     if path != PAGE:
         st.button(
-            "Add this screen",
+            "Add to lecture",
             on_click=_add,
             args=(path,),
             key="add_screen",
-            type="tertiary",
+            icon=":material/playlist_add:",
             help="to your lecture, on the page Lectures",
         )
 
@@ -83,8 +83,8 @@ def edit_lecture() -> None:
         _head(now)
     if now.cue is None:
         st.caption(
-            "“Add this screen”, on the left of every page, makes what is on it the next cue of "
-            "a lecture of yours. Here you put them in order and say one thing about each."
+            "“Add to lecture”, on the left of every page, makes what is on it the next cue of a "
+            "lecture of yours. Here you put them in order and say one thing about each."
         )
     else:
         left, right = st.columns((5, 6))

@@ -1,10 +1,12 @@
 """The page Entities: which one is asked about, what the BIO rules are worth, a model that has them.
 
-The entity is `v.entity=first last TYPE`, positions from 0.
+The entity is `v.entity=first last TYPE`, positions from 0. If the model has no BIO tags, the page
+draws an example of one that has.
 """
 
 import re
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,9 +15,11 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.entities import ConstraintEffect, entity_types
 from crfviz.text.schemes import begin, inside, is_bio, is_inside
 from crfviz.ui import cached
-from crfviz.ui.scene import Scene
+from crfviz.ui.scene import Scene, scene_of
 from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import change, scenario, view_option
+from crfviz.ui.session.current import ask_for_page, change, put, scenario
+from crfviz.ui.session.kept import found, keep
+from crfviz.ui.state.scenario import Scenario, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import format_probability
@@ -23,6 +27,7 @@ from crfviz.views.stage.entity import Span, path_entities
 from crfviz.views.strips.decoders import constraint_note, effect_of_rules
 
 ENTITY_OPTION = "entity"
+_BEFORE = "entities.before"  # the scenario that an example replaced
 RULES = "BIO-legal tags only"
 NO_RULES = (
     "The rules do not act in this model: its scores are as they came. The figures here say what "
@@ -43,7 +48,7 @@ def chosen_entity(scene: Scene) -> Span:
     What cannot be asked is answered with a message, and the first one is shown. The scene must
     have BIO tags and an allowed path.
     """
-    wanted = view_option(ENTITY_OPTION)
+    wanted = scene.scenario.view.get(ENTITY_OPTION)
     if not wanted:
         return first_entity(scene)
     problem = _problem(scene, wanted)
@@ -112,7 +117,7 @@ def constraint_panel(
             RULES,
             "constrained",
             now.edits.constrained,
-            lambda on: change(edits=replace(scenario().edits, constrained=on)),
+            partial(_switch_rules, scene),
             help="Forbids I-X where no B-X or I-X stands before it. The entity below is computed "
             "with this switch as it stands.",
             at=head,
@@ -130,6 +135,11 @@ def constraint_panel(
     return free, effect
 
 
+def _switch_rules(scene: Scene, on: bool) -> None:  # noqa: FBT001 - what the toggle gives
+    take_over(scene)
+    change(edits=replace(scenario().edits, constrained=on))
+
+
 def trained_free(scene: Scene) -> Analysis | None:
     """The chain without the rules as it was trained; None where nothing is edited."""
     if not scene.edited:
@@ -144,26 +154,64 @@ def _mass(mass: float) -> str:
     return "> 0.99999" if 0.999995 <= mass < 1.0 else format_probability(mass, 5)
 
 
-def offer_bio(scene: Scene) -> None:
-    """A message, and a button that opens a sentence with a BIO model where there is one."""
-    if any(map(is_inside, scene.tags)):
-        why = "they are not O, B-… and I-… alone, with a B-… that begins an entity"
-    else:
-        why = "they mark single words"
-    st.info(
-        plain(
-            f"The tags of {scene.model} are not BIO tags: {why}, so there are no entities and no "
-            "rules about which tag may follow which."
-        )
-    )
+def scene_with_entities(own: Scene) -> Scene | None:
+    """Return the scene, or an example of a BIO model if its own model has no entities.
+
+    The example leaves model and sentence in the sidebar as they are. Choosing an entity in it, or
+    the rules, takes it over; the button beside the note leads back.
+
+    Returns:
+        None if no model has BIO tags: a message says so.
+    """
+    before: Scenario | None = found(_BEFORE)
+    if has_entities(own):
+        if before is not None and own.model != before.model:
+            _note(f"This page took over {own.model} from its example.", before.model)
+        return own
+    keep(_BEFORE, None)
     known = ((name, cached.known_tagger(name)) for name in cached.ready_models())
     name = next((name for name, tagger in known if tagger and tagger.scheme), None)
     if name is None:
-        return
-    sentence = cached.first_sentence(name)
-    st.button(
-        plain(f"Open “{sentence}” with {name}"),
-        on_click=lambda: change(model=name, sentence=sentence),
-        key="open_bio",
-        type="primary",
-    )
+        st.info(plain(f"{_why_none(own)} No other model has BIO tags."))
+        return None
+    example = scene_of(Scenario(name, cached.first_sentence(name)))
+    _note(f"{_why_none(own)} This is {name} on its first example.", own.model, example)
+    return example
+
+
+def take_over(scene: Scene) -> None:
+    """Make an example the state of the session, if it is not; remember what was there before."""
+    before, after = scenario(), scene.scenario
+    if after.model != before.model:
+        view = with_sentence(before, after.sentence).view
+        put(replace(after, view=view))
+        keep(_BEFORE, before)
+
+
+def _why_none(scene: Scene) -> str:
+    if any(map(is_inside, scene.tags)):
+        return (
+            f"The tags of {scene.model} are not BIO tags: they are not O, B-… and I-… alone, with "
+            "a B-… that begins an entity."
+        )
+    return f"{scene.model} tags single words and has no entities."
+
+
+def _note(text: str, model: str, example: Scene | None = None) -> None:
+    """Say which model the page uses, with the way back to the reader's own."""
+    with st.container(horizontal=True, vertical_alignment="center", key="lent"):
+        st.caption(plain(text), width="content")
+        if example is not None:
+            label = plain(f"Use {example.model}")
+            st.button(label, on_click=take_over, args=(example,), key="open_bio", type="tertiary")
+        label = plain(f"Back to {model}")
+        st.button(label, on_click=_go_back, key="back_from_example", type="tertiary")
+
+
+def _go_back() -> None:
+    """Restore what was there before the example, and open Explore with it."""
+    before: Scenario | None = found(_BEFORE)
+    if before is not None:
+        put(before)
+    keep(_BEFORE, None)
+    ask_for_page("")

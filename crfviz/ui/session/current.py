@@ -29,6 +29,7 @@ from crfviz.ui.session.kept import (
 )
 from crfviz.ui.state.events import Event, apply_event, is_of_another
 from crfviz.ui.state.link import Link, Models, decode, encode
+from crfviz.ui.state.missing_pages import MISSING, no_such_page
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
     MAX_CHARACTERS,
@@ -290,8 +291,8 @@ def _handle(event: Event) -> None:
 
 def _from_address() -> Scenario:
     params, models = st.query_params.to_dict(), _models()
-    if params:  # snapshots are read apart, and what is left then may be nothing
-        models = replace(models, opening="")
+    if missing := params.pop(MISSING, ""):
+        say(no_such_page(missing))
     keep_shelf(shelf().with_linked(linked_snapshots(params, models)))
     decoded = decode(without_snapshots(params), models)
     for message in decoded.ignored:
@@ -302,8 +303,7 @@ def _from_address() -> Scenario:
 def _models(names: Sequence[str] | None = None) -> Models:
     """What addresses mean by the models of these names; of all that there are now, if None."""
     names = cached.models() if names is None else names
-    opening, default = cached.opening_model(names), cached.default_model(names)
-    return Models(names, default, cached.first_sentence, opening)
+    return Models(names, cached.default_model(names), cached.first_sentence)
 
 
 def _go_to(after: Scenario) -> None:

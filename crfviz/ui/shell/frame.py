@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 from types import CodeType
 from typing import Literal
@@ -12,7 +11,7 @@ import streamlit as st
 from crfviz.ui.errors.walk import list_bar
 from crfviz.ui.session.current import arrive, view_option
 from crfviz.ui.session.kept import say
-from crfviz.ui.shell.glossary import button
+from crfviz.ui.shell.glossary import linked, terms_panel
 from crfviz.ui.streamlit_compat import DeltaGenerator, pages_folder_is_used
 from crfviz.views.contents import ENTRIES, Entry, beside, group_of, titled
 
@@ -76,12 +75,11 @@ def header(title: str, *widths: float, align: Literal["top", "center"] = "center
 
 
 def _answers(title: str) -> None:
-    """The line that says what a page answers, with the words of the glossary that it needs."""
+    """Draw the line under the title: what the page answers, and the button of its terms."""
     entry = titled(title)
-    buttons = " ".join(button(term, place) for place, term in enumerate(entry.terms))
     st.html(
-        f'<div class="crfviz-answers"><span>{escape(entry.answers)}</span> '
-        f'<span class="crfviz-terms" role="toolbar" aria-label="Glossary">{buttons}</span></div>'
+        f'<div class="crfviz-answers"><span>{linked(entry.answers, entry.terms)}</span> '
+        f"{terms_panel(entry.terms)}</div>"
     )
 
 

@@ -4,6 +4,8 @@ Pure: no Streamlit. The letters are those of docs/pages.md: `e[t, k]` emissions,
 to k, T words, K tags.
 """
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -174,15 +176,57 @@ GLOSSARY: dict[str, Term] = {
 }
 
 
-def button(term: str, place: int) -> str:
-    """An entry as HTML: a button that opens what the term means, without a run of the page.
+def terms_panel(own: Sequence[str]) -> str:
+    """Return HTML: the button "Terms" and its panel, which opens without a run of the page.
 
-    `place` tells the entries of a page apart.
+    The panel has a search box (`web/terms.js`), the terms of the page, `own`, and behind them all
+    the others.
     """
-    entry, panel = GLOSSARY[term], f"crfviz-term-{place}"
-    name = escape(f"Glossary: {term}")
+    others = "".join(_entry(term) for term in GLOSSARY if term not in own)
+    folded = "" if own else " open"
     return (
-        f'<button type="button" aria-label="{name}" popovertarget="{panel}">{escape(term)}</button>'
-        f'<div id="{panel}" popover aria-label="{name}"><b>{escape(term)}</b>'
-        f"<p>{escape(entry.text)}</p><p><i>{escape(entry.formula)}</i></p></div>"
+        '<button type="button" class="crfviz-terms" popovertarget="crfviz-glossary">Terms</button>'
+        '<div id="crfviz-glossary" popover role="dialog" aria-label="Terms">'
+        '<input type="search" aria-label="Search terms" placeholder="Search terms">'
+        f"<dl>{''.join(map(_entry, own))}</dl>"
+        f"<details{folded}><summary>All terms</summary><dl>{others}</dl></details>"
+        "<p hidden>No term matches.</p></div>"
+    )
+
+
+def linked(text: str, terms: Iterable[str]) -> str:
+    """Return a sentence as HTML in which the first use of each of the terms opens what it means.
+
+    A term is found with a capital letter or a plural s, too; a symbol only as it stands.
+
+    >>> linked("How are all paths summed?", ["α", "path"]).partition("<div")[0]
+    'How are all <button type="button" popovertarget="crfviz-term-0">paths</button> summed?'
+    """
+    found: dict[tuple[int, int], str] = {}
+    for term in sorted(terms, key=len, reverse=True):
+        plain = len(term) > 1 and term.isascii()
+        pattern = rf"\b{re.escape(term)}{'s?' if plain else ''}\b"
+        match = re.search(pattern, text, re.IGNORECASE if plain else 0)
+        if match and not any(match.start() < end and start < match.end() for start, end in found):
+            found[match.span()] = term
+    parts, panels, at = [], [], 0
+    for number, (start, end) in enumerate(sorted(found)):
+        name = f"crfviz-term-{number}"
+        button = f'<button type="button" popovertarget="{name}">{escape(text[start:end])}</button>'
+        parts += [escape(text[at:start]), button]
+        label = escape(found[start, end])
+        panels.append(
+            f'<div id="{name}" popover role="dialog" aria-label="{label}">'
+            f"<dl>{_entry(found[start, end])}</dl></div>"
+        )
+        at = end
+    return "".join([*parts, escape(text[at:]), *panels])
+
+
+def _entry(term: str) -> str:
+    """One term in a list of definitions."""
+    entry = GLOSSARY[term]
+    return (
+        f'<div data-term="{escape(term)}"><dt>{escape(term)}</dt>'
+        f"<dd>{escape(entry.text)} <i>{escape(entry.formula)}</i></dd></div>"
     )

@@ -51,7 +51,7 @@ from crfviz.views.strips.decoders import LABELS
 
 ANNOTATE = "annotate"  # the page with sentences of its own
 NOTES = {
-    cached.PREFERRED_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
+    cached.LESSON_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
 }  # what the picker says of a model
 THEMES = ("system", "light", "dark")
 _MOST_MESSAGES = 2  # shown at once
@@ -66,7 +66,6 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
     """
     with st.sidebar:
         with st.container(key="brand", horizontal=True, vertical_alignment="center"):
-            st.html('<div class="crfviz-name">crfviz</div>', width="content")
             snapshot_panel()
             tool(path)
         page = at_path(path)
@@ -150,7 +149,7 @@ def _examples() -> None:
         None,
         choose,
         options=list(gallery),
-        placeholder="Examples with a point",
+        placeholder="Examples",
         label_visibility="collapsed",
     )
     keep_point(now)
@@ -244,7 +243,6 @@ def use_colours(theme: str) -> None:
             "theme": theme,
             "lead": wall.key(),
             "draft": found(DRAFT),
-            "model": scenario().model,
             "own": NOT_ELSEWHERE,
             "session": of_session("frame.session", lambda: token_hex(8)),
         },

@@ -19,7 +19,7 @@ def snapshot_panel() -> None:
     """Everything about snapshots behind one small button."""
     now = shelf()
     label = count(len(now.snapshots), "snapshot") if now.snapshots else "Snapshots"
-    with st.popover(label, key="snapshots", type="tertiary"):
+    with st.popover(label, key="snapshots", icon=":material/photo_camera:"):
         bound_to(
             st.text_input,
             "Save model, sentence, edits and pins as",

@@ -6,8 +6,7 @@
 `t` transitions, `m` many of them packed, `e` scores of single words, `k` strength, `c=0` without
 the tagger's constraints, `p` pins, `r` tags marked as right, `step` the steps done of the page's
 walk (`start`: none), `tour` the stop of the tour, `v.*` page options. Whatever is at its default is
-left out. An address that names nothing at all opens the app as it is shown first; one that names
-something, but no model, means the model that such links always meant.
+left out.
 
 Reading is forgiving: people edit addresses by hand. The good parts count, the rest is reported.
 """
@@ -67,9 +66,8 @@ class Models:
     """The models there are, and what an address means that leaves something out."""
 
     names: Sequence[str]
-    default: str  # the model of an address that names none, but something else
+    default: str  # the model of an address that names none
     first_sentence: Callable[[str], str]  # by model, the sentence of an address without one
-    opening: str = ""  # the model of an address that names nothing; empty: the default
 
 
 @dataclass(frozen=True)
@@ -110,11 +108,6 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
         parts["model"] = ""
     default = {"sentence": models.first_sentence(scenario.model) if models else ""}
     parts = {name: value for name, value in parts.items() if value != default.get(name, "")}
-    if models and models.opening not in ("", models.default):
-        if parts == {"model": models.opening}:
-            parts = {}
-        elif parts.keys() <= {"step"}:  # which links to other pages do not carry
-            parts = {"model": scenario.model, **parts}
     params: dict[str, str] = {}
     length = -1  # no & stands before the first
     for name, value in parts.items():
@@ -209,12 +202,11 @@ class _Reader:
         self.ignored.append(f"Ignored {what} in {self.place(name)}: expected {expected}.")
 
     def model(self, models: Models) -> str:
-        default = models.default if self.left else models.opening or models.default
-        name = self.left.pop("model", default)
-        if name in models.names or name == default:
+        name = self.left.pop("model", models.default)
+        if name in models.names or name == models.default:
             return name
         self.ignore("model", f"the model {quote(name)}", f"one of {', '.join(models.names)}")
-        return default
+        return models.default
 
     def sentence(self, default: str) -> str:
         text = self.left.pop("sentence", default)

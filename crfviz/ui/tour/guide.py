@@ -1,4 +1,4 @@
-"""The tour: one stop at a time over the page, and one quiet offer of it at a first visit.
+"""The tour: one stop at a time over the page, and Explore's greeting, which offers it.
 
 The link says at which stop one is (`?tour=3`), so that a reload stays there. Whether somebody was
 offered it is kept in the browser alone.
@@ -13,7 +13,7 @@ from crfviz.ui import cached
 from crfviz.ui.components import component
 from crfviz.ui.pictures import STEPPED
 from crfviz.ui.session.current import scenario, set_view_option, view_option
-from crfviz.ui.session.kept import choice, found, keep
+from crfviz.ui.session.kept import choice, found, keep, of_session
 from crfviz.ui.state.link import TOUR
 from crfviz.ui.tour.stops import END, STOPS, Screen, target
 from crfviz.views.contents import at_path
@@ -21,7 +21,13 @@ from crfviz.views.contents import at_path
 _BEGAN = "tour.began"  # number of the stop, and the screen when it began
 _LEARNT = "tour.learnt"  # what the stop before showed
 _GO = "tour.go"  # whether the reader asked for the page of the stop
-OFFERING = ""  # the path of the page on which the tour is offered
+_OPENED = "tour.opened"  # the scenario with which this session began
+_ACTED = "tour.acted"  # whether the reader has changed anything since, or left Explore
+HOME = ""  # the path of the page with the greeting
+GREETING = (
+    "Type a sentence. Hover a word to see why it got its tag. "
+    "Drag a score on Emissions to change it."
+)
 
 
 def follow(pages: Sequence[st.Page], path: str) -> None:
@@ -54,14 +60,21 @@ def _begin(number: int, now: Screen) -> None:
 
 
 def guide(path: str) -> None:
-    """Draw the stop, or the offer; nothing where neither is due."""
+    """Draw the stop, if there is one."""
     number = _number()
-    with st.container(key="tour_offer"):  # on every page, so that what follows stays in its place
-        if number == 0 and path == OFFERING:
-            _draw({"offer": True})
+    if number or path != HOME:
+        keep(_ACTED, True)
     if number:
         with st.container(key="tour"):
             _draw(_told(number, path))
+
+
+def greet() -> None:
+    """Draw the greeting, with the offer of the tour in it, until the first action."""
+    acted = found(_ACTED) or scenario() != of_session(_OPENED, scenario)
+    keep(_ACTED, acted)
+    if not _number():
+        _draw({"greeting": "" if acted else GREETING}, key="tour.greeting")
 
 
 def _told(number: int, path: str) -> Mapping[str, object]:
@@ -83,9 +96,9 @@ def _told(number: int, path: str) -> Mapping[str, object]:
     }
 
 
-def _draw(data: Mapping[str, object]) -> None:
+def _draw(data: Mapping[str, object], key: str = "tour.told") -> None:
     def go() -> None:
-        told = choice("tour.told")
+        told = choice(key)
         asked = told.get("go") if isinstance(told, Mapping) else None
         number = _number()
         if asked == "begin" and not number:
@@ -99,7 +112,7 @@ def _draw(data: Mapping[str, object]) -> None:
         elif asked == "open":
             keep(_GO, True)
 
-    component("tour", "ui/tour/web", ["tour"])(key="tour.told", data=data, on_go_change=go)
+    component("tour", "ui/tour/web", ["tour"])(key=key, data=data, on_go_change=go)
 
 
 def _screen(path: str) -> Screen | None:

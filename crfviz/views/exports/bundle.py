@@ -22,7 +22,12 @@ _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
 _REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _TYPES = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)  # JSDoc
-_BREAK = re.compile(r"(?:(?<=\S) )?([{};])\n")  # of a style sheet, where nothing depends on it
+_SPACE = re.compile(
+    r"\s*([{};])\s*|(?<=[,(])\s+|\s+(?=[)!])| (>) "
+)  # of a style sheet, as the next
+_QUOTES = re.compile(r'(?<==)"([a-z]+)"(?=])')
+_ZERO = re.compile(r"(?<![\w.-])0(?=\.\d)")
+_COLON = re.compile(r"(?<=[;{])(-?-?[a-z][\w-]*): ")
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
@@ -43,9 +48,10 @@ def style() -> str:
 
 
 def sheets(*paths: Path) -> str:
-    """Return style sheets as one text without comments and indentation."""
+    """Return style sheets as one text without comments, indentation and needless spaces."""
     text = "\n".join(_without_comments(path.read_text("utf-8")) for path in paths)
-    return _BREAK.sub(r"\1", text)
+    tight = _SPACE.sub(lambda found: found[1] or found[2] or "", text).replace(";}", "}")
+    return _QUOTES.sub(r"\1", _ZERO.sub("", _COLON.sub(r"\1:", tight)))
 
 
 @cache

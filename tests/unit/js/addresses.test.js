@@ -78,7 +78,7 @@ describe("the step of a walk", () => {
   test("drops the cell that was explained, is left out where the page opens, and is said of each cue", () => {
     for (const [search, step, expected] of [
       ["?model=a&step=3&v.chosen=1+DET&v.nodes=best", 4, "?model=a&step=4&v.nodes=best"],
-      ["", 4, "?model=opening&step=4"],
+      ["", 4, "?step=4"],
       ["", 0, ""],
       ["?model=a&step=3", 0, "?model=a"],
       ["?v.nodes=best", 4, "?step=4&v.nodes=best"],

@@ -32,8 +32,9 @@ function sizesOf(shown, { walking = false, room, page } = {}) {
     legend: "x".repeat(120),
     ...page,
   };
-  const { row, flags, lengths } = layout(model, { ...ROOM, ...room });
-  return { row, strip: lengths.strip, ...flags };
+  const { row, flags, lengths, lefts } = layout(model, { ...ROOM, ...room });
+  const columns = lefts.slice(1).map((end, t) => end - lefts[t]);
+  return { row, strip: lengths.strip, side: lengths.side, word: lengths.word, columns, ...flags };
 }
 
 test("a lattice and two tables are drawn closer before they scroll", () => {
@@ -108,6 +109,36 @@ test("columns have room for the names of tags up to six letters", () => {
   assert.ok(short <= longer && longer < six, `${short}, ${longer}, ${six} pixels`);
   assert.ok(six >= 60, "room for a bold B-MISC and its frame");
   assert.equal(six, seven); // longer ones end in dots: words count, too
+});
+
+test("a wide word takes a wider column, and the others share the rest", () => {
+  const ems = [...new Array(8).fill(2), 5];
+  const { columns, word } = sizesOf(8, { room: { width: 970, words: ems } });
+  assert.ok(columns[8] >= 5 * 14 + 6, `${columns}`);
+  assert.equal(new Set(columns.slice(0, 8)).size, 1);
+  assert.ok(columns[0] < columns[8]);
+  assert.ok(5 * word <= columns[8] - 6, "the word fits");
+});
+
+test("columns are alike where every word has room", () => {
+  const { columns } = sizesOf(8, { room: { words: new Array(9).fill(2) } });
+  assert.equal(new Set(columns).size, 1);
+});
+
+test("columns of words that are too wide together scroll or share, but never overlap", () => {
+  const { columns } = sizesOf(8, { room: { words: new Array(9).fill(40) } });
+  assert.ok(columns.every((width) => width > 0 && width <= 150));
+});
+
+test("in a lecture the words take the room of a panel that has nothing to explain yet", () => {
+  const walk = { walking: true, page: { steps: { at: 0 } } };
+  const [before, after] = [0, 1].map((at) =>
+    sizesOf(8, { ...walk, page: { steps: { at } }, room: { shortens: true } }),
+  );
+  assert.ok(before.resting && !after.resting);
+  assert.equal(before.side, 0);
+  assert.ok(Math.min(...before.columns) > Math.min(...after.columns));
+  assert.equal(sizesOf(8, walk).resting, false); // the app explains the first step there
 });
 
 // The place that a note will take: with a line too many the rows would jump when the note comes.

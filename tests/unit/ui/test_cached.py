@@ -128,8 +128,8 @@ def test_a_broken_model_has_no_examples_and_says_why_when_it_is_loaded(tmp_path,
 
 
 def test_the_lesson_s_model_comes_first(monkeypatch):
-    monkeypatch.setattr(cached, "list_taggers", lambda: ["a", cached.PREFERRED_MODEL, "z"])
-    assert cached.models() == [cached.PREFERRED_MODEL, "a", "z"]
+    monkeypatch.setattr(cached, "list_taggers", lambda: ["a", cached.LESSON_MODEL, "z"])
+    assert cached.models() == [cached.LESSON_MODEL, "a", "z"]
     monkeypatch.setattr(cached, "list_taggers", lambda: ["a", "z"])
     assert cached.default_model(cached.models()) == "a"
 

@@ -12,22 +12,20 @@ const OPTION = /^(v\.|tour=|s\.)/; // of the page, and snapshots: they stand beh
 const named = (part) => part.slice(0, part.indexOf("="));
 
 // The query part of an address with another step, which is left out where the page would open with it; a cue has a step
-// of its own. One that names nothing at all would mean another `model` with a step.
-export function withStep(search, step, model) {
+// of its own.
+export function withStep(search, step) {
   const parts = search.slice(1).split("&").filter(Boolean);
   const kept = parts.filter((part) => !["step", CHOSEN].includes(named(part)));
   if (step === 0 && !parts.some((part) => named(part) === CUE)) return kept.length ? `?${kept.join("&")}` : "";
-  if (!parts.length) kept.push(`model=${encodeURIComponent(model)}`);
   const options = kept.findIndex((part) => OPTION.test(part));
   kept.splice(options < 0 ? kept.length : options, 0, `step=${step}`);
   return `?${kept.join("&")}`;
 }
 
-// `model` tells the model of an address that names nothing.
-export function watchSteps(model) {
+export function watchSteps() {
   let ahead = false; // of Python
   const same = ({ pathname, search }) => {
-    const steps = [search, location.search].map((each) => withStep(each, "", model()));
+    const steps = [search, location.search].map((each) => withStep(each, ""));
     return pathname === location.pathname && steps[0] === steps[1];
   };
   addRule((place, next) => {
@@ -37,7 +35,7 @@ export function watchSteps(model) {
   });
   document.addEventListener(STEPS, ({ detail: step }) => {
     if (step !== null) {
-      const url = location.pathname + withStep(location.search, step, model());
+      const url = location.pathname + withStep(location.search, step);
       if (ahead) history.replaceState(history.state, "", url);
       else history.pushState({}, "", url);
     }

@@ -1,7 +1,7 @@
 // What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
 // that take one stop of the Tab key, the mark of the open page and what the links to the others open, the place in a
 // list, the keys that turn pages and the way back, the step in the address, the colours that the reader wants, the
-// room that follows this browser, and a line that was lost.
+// room that follows this browser, the glossary's search box, and a line that was lost.
 
 import { watchSteps } from "./address.js";
 import { follow, watchLinks } from "./links.js";
@@ -9,9 +9,10 @@ import { turning, watchPast } from "./past.js";
 import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
 import { use } from "./scheme.js";
+import { watchTerms } from "./terms.js";
 import { watchTurning } from "./turning.js";
 
-const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .st-key-status, .crfviz-terms";
+const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .st-key-status";
 const [HIDES, SHOWS] = ["[data-testid=stSidebarCollapseButton]", "[data-testid=stExpandSidebarButton]"];
 const LEAST_BESIDE = 768; // pixels of a window in which the sidebar stands beside the page
 const LINE = "data-test-connection-state"; // of Streamlit's outermost element
@@ -111,14 +112,14 @@ function remember(place, name, text) {
 }
 
 let tell = () => {};
-let model = "";
 let session = ""; // of the server, as it was drawn last
 let own = []; // parts of the address that no other page takes
 watch();
 watchSidebar();
 watchLine();
 watchPast();
-watchSteps(() => model);
+watchTerms();
+watchSteps();
 watchLinks(
   () => own,
   (path) => {
@@ -133,7 +134,6 @@ watchTurning((way) => {
 
 export default ({ data, setTriggerValue }) => {
   tell = setTriggerValue;
-  model = data.model;
   own = data.own;
   if (session && session !== data.session) tell("anew", data.session);
   session = data.session;

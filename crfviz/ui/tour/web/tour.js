@@ -1,4 +1,4 @@
-// The tour: its offer, once in a browser, and its stops. Only this browser remembers that it was offered.
+// The tour: its stops, and the greeting that offers it once in a browser, which alone remembers that.
 
 const KEY = "crfviz.tour";
 
@@ -16,9 +16,10 @@ export default ({ data, parentElement, setTriggerValue }) => {
 };
 
 function draw({ root, heard }, data, go) {
-  root.classList.toggle("offer", Boolean(data.offer));
-  if (data.offer) {
-    root.replaceChildren(...(known() ? [] : offer(root, go)));
+  const greets = "greeting" in data;
+  root.classList.toggle("greeting", greets);
+  if (greets) {
+    root.replaceChildren(...(data.greeting ? [element("span", {}, data.greeting), ...offer(go)] : []));
     return;
   }
   remember();
@@ -35,19 +36,18 @@ function draw({ root, heard }, data, go) {
   );
 }
 
-function offer(root, go) {
+function offer(go) {
+  if (known()) return [];
   const leave = () => {
     remember();
-    root.replaceChildren();
+    for (const each of buttons) each.remove();
   };
-  return [
-    element("span", {}, "New here?"),
-    button("Take the tour, 3 minutes", () => {
-      leave();
-      go("begin");
-    }),
-    button("No, thanks", leave),
-  ];
+  const begin = () => {
+    leave();
+    go("begin");
+  };
+  const buttons = [button("Take the tour, 3 minutes", begin), button("No, thanks", leave)];
+  return buttons;
 }
 
 // A browser that keeps nothing would be asked again and again: it is not asked at all.

@@ -2,7 +2,7 @@
 
 import { html, set } from "../../stage/web/dom.js";
 
-const HINT = "Examples with a point";
+const HINT = "Examples";
 
 export function buildPicker(models, choose) {
   const options = models.map(({ name }) => html("option", { value: name }, name));

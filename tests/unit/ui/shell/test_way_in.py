@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from crfviz.ui.shell.glossary import GLOSSARY, button
+from crfviz.ui.shell.glossary import GLOSSARY, linked, terms_panel
 from crfviz.views.contents import ENTRIES
 
 
@@ -25,5 +25,28 @@ def test_an_entry_has_two_sentences_and_a_formula(term):
     assert any(term in page.terms for page in ENTRIES)
 
 
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.title)
+def test_the_panel_has_each_term_once_those_of_the_page_first(entry):
+    listed = re.findall(r'data-term="([^"]+)"', terms_panel(entry.terms))
+    assert listed[: len(entry.terms)] == list(entry.terms)
+    assert sorted(listed) == sorted(GLOSSARY)
+
+
 def test_the_letters_are_text_in_html():
-    assert "p(y_t = k) &lt; 0.01" in button("folded", 0)
+    assert all("<" not in text for text in re.split(r"<[^<>]+>", terms_panel(())))
+
+
+def test_terms_in_a_sentence_are_buttons_in_place():
+    shown = linked("Is Viterbi <best> for p and paths?", ["p", "path", "Viterbi", "Z"])
+    text = re.sub(r"<div.*", "", shown)
+    assert re.sub(r"<[^<>]+>", "", text) == "Is Viterbi &lt;best&gt; for p and paths?"
+    assert re.findall(r'popovertarget="([^"]+)">(\w+)', text) == [
+        ("crfviz-term-0", "Viterbi"),
+        ("crfviz-term-1", "p"),
+        ("crfviz-term-2", "paths"),
+    ]
+    assert re.findall(r'<div id="([^"]+)" popover.*?data-term="(\w+)"', shown) == [
+        ("crfviz-term-0", "Viterbi"),
+        ("crfviz-term-1", "p"),
+        ("crfviz-term-2", "path"),
+    ]

@@ -16,8 +16,8 @@ WEB = ROOT / "crfviz/ui/shell/web"
 BEFORE = [
     Scenario("other", "Fruit ~ flies*", view={"nodes": "alpha", "tour": "3"}, step=3),
     Scenario("other", "Fruit flies", step=BEFORE_FIRST),
-    Scenario("opening", "First .", step=7),
-    Scenario("opening", "First .", view={"rows": "viterbi"}),
+    Scenario("default", "First .", step=7),
+    Scenario("default", "First .", view={"rows": "viterbi"}),
     Scenario("default", "First ."),
 ]
 
@@ -29,18 +29,17 @@ def query(params):
 
 
 def test_step_in_the_address_is_what_python_writes(tmp_path):
-    models = Models(["opening", "default", "other"], "default", lambda _: "First .", "opening")
+    models = Models(["default", "other"], "default", lambda _: "First .")
     cases = [(before, step) for before in BEFORE for step in (BEFORE_FIRST, 0, 12)]
     given = [
         [f"?{query(encode(before, models).params)}", "start" if step == BEFORE_FIRST else step]
         for before, step in cases
     ]
-    body = "return told.map(([search, step]) => withStep(search, step, 'opening'));"
+    body = "return told.map(([search, step]) => withStep(search, step));"
     written = node.run(tmp_path, {WEB / "address.js": "withStep"}, body, given)
     for (before, step), search in zip(cases, written, strict=True):
         after = Scenario(before.model, before.sentence, view=before.view, step=step)
-        expected = encode(after, models).params or {"model": "opening"}  # which says the same
-        assert parse_qsl(search[1:]) == list(expected.items())
+        assert parse_qsl(search[1:]) == list(encode(after, models).params.items())
 
 
 @pytest.mark.parametrize("view", [dict.fromkeys(OF_PAGE, "x"), {"rows": "gold", "panel": "z"}])

@@ -192,15 +192,14 @@ def test_no_changes_are_an_empty_text():
     assert url.encode_changes(Scenario("tiny", "Run !", step=3, view={"rows": "gold"})) == {}
 
 
-def test_the_bare_address_is_the_opening_model_alone_and_other_links_mean_what_they_meant():
-    models = url.Models(
-        ["best", "lesson"], "lesson", {"best": "A b .", "lesson": "C d ."}.get, "best"
-    )
+def test_a_link_without_a_model_means_the_default():
+    models = url.Models(["best", "lesson"], "best", {"best": "A b .", "lesson": "C d ."}.get)
     bare, lesson = Scenario("best", "A b ."), Scenario("lesson", "C d .")
     assert url.decode({}, models).scenario == bare
     assert url.encode(bare, models).params == {}
-    assert url.decode({"step": "2"}, models).scenario == Scenario("lesson", "C d .", step=2)
-    assert url.decode({"k": "0.5"}, models).scenario.model == "lesson"
+    assert url.decode({"step": "2"}, models).scenario == Scenario("best", "A b .", step=2)
+    assert url.decode({"sentence": "E f ."}, models).scenario.model == "best"
+    assert url.encode(replace(bare, step=2), models).params == {"step": "2"}
     assert url.encode(lesson, models).params == {"model": "lesson"}
     for state in (bare, lesson):
         for step in (0, 2):

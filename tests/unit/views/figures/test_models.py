@@ -132,6 +132,11 @@ def test_all_panels_share_one_axis_that_each_draws():
         assert x["axis"]["tickCount"]
 
 
+def test_labels_stand_beside_their_rows():
+    for chart in decoder_charts(FRAME, "token_accuracy").values():
+        assert chart.to_dict()["config"]["axis"]["labelFlush"] is False
+
+
 def test_a_chart_takes_the_room_it_is_given():
     for chart in decoder_charts(FRAME, "token_accuracy").values():
         assert "width" not in chart.to_dict()

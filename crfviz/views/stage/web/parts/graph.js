@@ -39,11 +39,11 @@ export function buildGraph(model, name) {
     element,
     /** @param {Model} next */
     update(next) {
-      const { column, unit } = next.sizes;
-      const [width, height] = [next.T * column, GRAPH[name] * unit];
+      const { lefts, unit } = next.sizes;
+      const [width, height] = [lefts[next.T], GRAPH[name] * unit];
       const y = directed ? 26 * unit : 64 * unit;
       /** @type {Place} */
-      const place = { unit, column, x: (t) => (t + 0.5) * column, y, below: y + (directed ? 54 : 58) * unit };
+      const place = { unit, lefts, x: (t) => (lefts[t] + lefts[t + 1]) / 2, y, below: y + (directed ? 54 : 58) * unit };
       setAll(picture, { width, height, viewBox: `0 0 ${width} ${height}` });
       draw(edges, edgesOf(next, place, directed), (path, { d }) => set(path, "d", d), "path.graph-edge");
       for (const path of directed ? edges.children : []) set(path, "marker-end", "url(#arrow)");
@@ -53,7 +53,7 @@ export function buildGraph(model, name) {
   };
 }
 
-/** @typedef {{ unit: number, column: number, x: (t: number) => number, y: number, below: number }} Place */
+/** @typedef {{ unit: number, lefts: number[], x: (t: number) => number, y: number, below: number }} Place */
 /**
  * @typedef {object} GraphNode
  * @property {string} kind
@@ -77,7 +77,7 @@ function draw(parent, things, write, kind) {
 }
 
 /** @param {Model} model @param {Place} place @param {boolean} directed */
-function edgesOf({ T }, { x, y, below, unit, column }, directed) {
+function edgesOf({ T }, { x, y, below, unit, lefts }, directed) {
   const gap = directed ? RADIUS * unit : 0;
   /** @param {number} from @param {number} to */
   const across = (from, to) => ({ d: `M${from + gap} ${y}H${to - gap}` });
@@ -85,15 +85,15 @@ function edgesOf({ T }, { x, y, below, unit, column }, directed) {
   const down = (t) => ({ d: `M${x(t)} ${y + gap}V${below - gap}` });
   const every = Array.from({ length: T }, (_, t) => t);
   const steps = every.slice(1).map((t) => across(x(t - 1), x(t)));
-  const ends = directed ? [] : [across(x(0) - column / 2 + HALF * unit, x(0)), across(x(T - 1), x(T - 1) + column / 2)];
+  const ends = directed ? [] : [across(HALF * unit, x(0)), across(x(T - 1), lefts[T])];
   return [...steps, ...ends, ...every.map(down)];
 }
 
 /** @param {Model} model @param {Place} place */
-function factorNodes({ T, words, tables }, { x, y, below, unit, column }) {
+function factorNodes({ T, words, tables }, { x, y, below, unit, lefts }) {
   const border = (HALF + 1) * unit;
   const squares = Array.from({ length: T + 1 }, (_, t) => {
-    const at = t === 0 ? border : t === T ? x(T - 1) + column / 2 - border : x(t) - column / 2;
+    const at = t === 0 ? border : t === T ? lefts[T] - border : lefts[t];
     const name = t === 0 ? "START" : t === T ? "END" : `${t - 1},${t}`;
     const title = t === 0 || t === T ? name : `step from “${words[t - 1]}” to “${words[t]}”`;
     const named = t === 0 || (t === T && !tables.some((table) => table.name in MESSAGES)); // else a message names it
@@ -139,7 +139,7 @@ function buildMessage(kind, t) {
 
 // The largest numbers of the message on the edge after word t.
 /** @param {Model} model @param {ReturnType<typeof buildMessage>} message @param {Place} place */
-function drawMessage(model, { kind, t, lines, text }, { x, y, column, unit }) {
+function drawMessage(model, { kind, t, lines, text }, { y, lefts, unit }) {
   const { tables, tags, K, T, steps } = model;
   const table = tables.find(({ name }) => name === kind);
   const values = table ? Array.from(table.values.subarray(t * K, (t + 1) * K)) : [];
@@ -152,7 +152,7 @@ function drawMessage(model, { kind, t, lines, text }, { x, y, column, unit }) {
   const top = kind === "alpha" ? y - (HALF + 6) * unit - MOST * LINE * unit : y + (HALF + 16) * unit;
   lines.forEach((line, i) => {
     const entry = ranked[i - 1];
-    set(line, "x", last ? x(t) + column / 2 - 2 : x(t) + column / 2);
+    set(line, "x", last ? lefts[T] - 2 : lefts[t + 1]);
     set(line, "y", top + i * LINE * unit);
     setText(
       line,

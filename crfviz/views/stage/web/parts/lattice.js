@@ -18,6 +18,8 @@ const LETTER = 6; // its mean width in a note, in pixels at the least size of te
 const NUMBER = 40; // width of a score beside its node
 const MOST_LEAD = 0.45; // of a column, that a step leaves to the scores
 const NOTED = 0.045; // marginals and changes from here on are written beside the node
+const DIGITS_HEIGHT = 0.72; // of a text's size
+const [THICK, POINTS] = [4, 24]; // half of the best path's line with some air, and points looked at on one step
 const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, as the columns are drawn
 /** @type {Record<string, boolean>} */
 const SUMMED = { alpha: true, beta: true };
@@ -77,11 +79,11 @@ export function buildLattice(model, onPoint) {
     /** @param {Model} next */
     update(next) {
       hide(element, next.covered.has("lattice"));
-      const { column, row, rowOf, unit } = next.sizes;
+      const { column, lefts, row, rowOf, unit } = next.sizes;
       const lead = next.nodes === "marginals" ? 0 : Math.min(NUMBER * unit, MOST_LEAD * column);
-      parts.xy = { x: (t) => (t + 0.5) * column, y: (k) => (rowOf[k] + 0.5) * row, lead };
+      parts.xy = { x: (t) => (lefts[t] + lefts[t + 1]) / 2, y: (k) => (rowOf[k] + 0.5) * row, lead };
       parts.folded = (k) => !next.shown.has(k);
-      if (changed(picture, column, row, rowOf, lead, [...next.shown])) place(next, parts);
+      if (changed(picture, lefts.join(), row, rowOf, lead, [...next.shown])) place(next, parts);
       update(next, parts);
     },
   };
@@ -132,10 +134,10 @@ function nodeAt({ nodes }, t, k) {
 
 // Sizes and positions: after a resize, a fold or another sentence.
 /** @param {Model} model @param {Parts} parts */
-function place({ T, K, shown, sizes: { column, row, rows } }, parts) {
+function place({ T, K, shown, sizes: { lefts, row, rows } }, parts) {
   const { labels, foldLabel, guides, nodes, picture, xy, folded } = parts;
   parts.places += 1; // so that every edge is redrawn
-  const [width, height] = [T * column, rows * row];
+  const [width, height] = [lefts[T], rows * row];
   setAll(picture, { width, height, viewBox: `0 0 ${width} ${height}` });
   labels.forEach((label, k) => {
     hide(label, folded(k));
@@ -327,12 +329,18 @@ function drawMarginal(model, parts, t, k, name) {
   const { group, dot } = node;
   const i = t * model.K + k;
   const { marginal, sampled, before, change, noted } = shareOf(model, i);
-  const { row, column, unit } = model.sizes;
+  const { row, column, unit, lengths } = model.sizes;
   const free = t === model.T - 1 || !shareOf(model, i + model.K).noted; // the room of the next column
-  if (!changed(group, marginal, before, sampled, row, column, free)) return;
+  const radius = radiusOf(model.sizes);
+  const corner = { x: radius(Math.max(marginal, before)) * 0.75 + 3, y: radius(marginal) * 0.55 + 3 };
+  const letters = { width: LETTER * unit * probability(marginal).length, height: DIGITS_HEIGHT * lengths.text };
+  const below =
+    noted &&
+    hasRoomBelow(model, t, k, corner.y + letters.height) &&
+    standsBelow(model, parts, t, k, { ...corner, ...letters });
+  if (!changed(group, marginal, before, sampled, row, column, free, below)) return;
   flag(group, { value: false, marginal: marginal.toFixed(6) });
   set(group, "aria-label", `${name}, marginal ${marginal.toFixed(4)}`);
-  const radius = radiusOf(model.sizes);
   set(dot, "r", radius(marginal).toFixed(2));
   drawRing(node, Math.abs(change) < 0.005 ? null : radius(before));
   const told = ` (${signed(change)})`;
@@ -340,10 +348,52 @@ function drawMarginal(model, parts, t, k, name) {
   const changes = sampled === null && Math.abs(change) >= 0.005 && fits ? told : "";
   const share = sampled === null ? changes : ` | ${probability(sampled)}`;
   const atTheEdge = sampled !== null && t === model.T - 1; // two numbers are too wide for the last column
-  const x = atTheEdge ? 24 : (radius(Math.max(marginal, before)) * 0.75 + 3).toFixed(1);
-  const y = (-radius(marginal) * 0.55 - 3).toFixed(1);
+  const x = atTheEdge ? 24 : corner.x.toFixed(1);
+  const y = (below ? corner.y + letters.height : -corner.y).toFixed(1);
   const text = noted ? probability(marginal) + share : "";
   drawNote(parts, t, k, text, { "text-anchor": atTheEdge ? "end" : "start", x, y });
+}
+
+// Whether two numbers fit between a node and the one in the next row, or that one has none.
+/** @param {Model} model @param {number} t @param {number} k @param {number} needed */
+function hasRoomBelow(model, t, k, needed) {
+  const { row, rowOf } = model.sizes;
+  const next = rowOf.indexOf(rowOf[k] + 1);
+  return row >= 2 * needed || next < 0 || !shareOf(model, t * model.K + next).noted;
+}
+
+// Whether the thick line crosses a number above its node, and not below: `x` and `y` are the distance of its corner.
+/**
+ * @param {Pick<Model, "results" | "sees" | "T">} model
+ * @param {{ xy: Pick<Parts["xy"], "x" | "y"> }} parts
+ * @param {number} t
+ * @param {number} k
+ * @param {{ x: number, y: number, width: number, height: number }} number
+ */
+export function standsBelow({ results: { path }, sees, T }, { xy }, t, k, { x, y, width, height }) {
+  if (!path || t === T - 1 || !sees("path", t)) return false;
+  /** @param {number} top */
+  const crossed = (top) =>
+    lineBetween(xy, t, path[t], path[t + 1]).some(
+      ([lineX, lineY]) =>
+        lineX > xy.x(t) + x - THICK &&
+        lineX < xy.x(t) + x + width + THICK &&
+        lineY > xy.y(k) + top - THICK &&
+        lineY < xy.y(k) + top + height + THICK,
+    );
+  return crossed(-y - height) && !crossed(y);
+}
+
+// Points of the step from a tag at word t into another one at the next.
+/** @param {Pick<Parts["xy"], "x" | "y">} xy @param {number} t @param {number} from @param {number} to */
+function lineBetween({ x, y }, t, from, to) {
+  return Array.from({ length: POINTS + 1 }, (_, i) => {
+    const s = i / POINTS;
+    const across = s * s * (3 - 2 * s);
+    // Both control points are in the middle between the words.
+    const along = 1.5 * (1 - s) * s + s ** 3;
+    return [x(t) + along * (x(t + 1) - x(t)), y(from) + across * (y(to) - y(from))];
+  });
 }
 
 // The marginal of a node, what it is compared with, and whether the node has a number.

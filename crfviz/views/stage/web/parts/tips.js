@@ -2,7 +2,7 @@
 
 import { closest, hide, html, set, setText, targetOf } from "../dom.js";
 import { START, weight } from "../model.js";
-import { score } from "../numbers.js";
+import { probability, score } from "../numbers.js";
 
 /** @import { Model } from "../types.js" */
 
@@ -28,9 +28,9 @@ export function buildTips(root, now) {
   root.addEventListener("focusin", (event) => say(targetOf(event).matches(":focus-visible") ? targetOf(event) : null));
   root.addEventListener("focusout", () => say(null));
   root.addEventListener("pointerover", (event) => {
-    const node = closest(event, "[data-node]");
-    if (node) say(node);
-    else if (closest(event, ".lattice-picture")) say(null);
+    const element = closest(event, "[data-node], .word");
+    if (element) say(element);
+    else if (closest(event, ".lattice-picture, .row")) say(null);
   });
   root.addEventListener("pointerleave", () => say(null));
   return {
@@ -50,9 +50,20 @@ function textOf(model, element) {
     if (into) set(element, "aria-description", into);
     return [element.getAttribute("aria-label"), into].filter(Boolean).join("\n");
   }
+  if (element.matches(".word")) return whyTag(model, Number(element.dataset.t));
   const known = element.closest("[title]")?.getAttribute("title");
   const text = known ?? (element.matches("svg") ? element.getAttribute("aria-label") : null);
   return text === element.textContent && element.scrollWidth <= element.clientWidth ? null : text;
+}
+
+// A word: all of its letters, its tag on the best path, and the step that leads there.
+/** @param {Model} model @param {number} t */
+function whyTag(model, t) {
+  const { words, tags, results, K, sees } = model;
+  const k = sees("path", t) ? results.path?.[t] : undefined;
+  if (k === undefined) return words[t];
+  const marginal = `marginal ${probability(results.marginals[t * K + k])}`;
+  return [`${words[t]}: ${tags[k]}, ${marginal}`, stepInto(model, t, k)].filter(Boolean).join("\n");
 }
 
 // The edge into a node: where the best prefix comes from, and what that step scores.

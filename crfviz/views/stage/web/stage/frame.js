@@ -143,8 +143,8 @@ export function buildFrame(stage) {
       const asked = next.asked && !next.asks ? next.asked[0] : null; // a link came for this word
       heads.forEach((head, t) => flag(head, { asked: t === asked }));
       stage.tip.update();
-      const { column, lengths } = next.sizes;
-      if (changed(main, stage.width, column, lengths.label, lengths.beside)) fade();
+      const { lengths } = next.sizes;
+      if (changed(main, stage.width, lengths.all, lengths.label, lengths.beside)) fade();
     },
     fade, // shows at which sides words continue
     // In pixels; it has one line or more. Where it is still to come its place is kept.
@@ -161,23 +161,26 @@ export function buildFrame(stage) {
     focusNode: (t, k) => rows.lattice?.focus?.(t, k),
     // The words that are not scrolled away: while something is being dragged, the others can wait.
     /** @param {number} T @param {Sizes} sizes */
-    columnsInSight(T, { column }) {
+    columnsInSight(T, { lefts }) {
       const { scrollLeft, clientWidth } = scroller;
-      const to = Math.min(T, Math.ceil((scrollLeft + clientWidth) / column));
-      return { from: Math.floor(scrollLeft / column), to };
+      const to = lefts.findIndex((left) => left >= scrollLeft + clientWidth);
+      return { from: Math.floor(wordAt(scrollLeft, lefts)), to: to < 0 ? T : to };
     },
     // Of a sentence that was scrolled: what stands in the middle, in words, and puts it there again.
     /** @param {Sizes} sizes */
-    middle: ({ column, seen }) => (scroller.scrollLeft > 0 ? scroller.scrollLeft / column + seen / 2 : null),
+    middle: ({ lefts, room }) => (scroller.scrollLeft > 0 ? wordAt(scroller.scrollLeft + room / 2, lefts) : null),
     /** @param {number | null} words @param {Sizes} sizes */
-    putIntoTheMiddle(words, { column, seen }) {
-      if (words !== null) scroller.scrollTo({ left: (words - seen / 2) * column });
+    putIntoTheMiddle(words, { lefts, room }) {
+      if (words === null) return;
+      const [t, part] = [Math.floor(words), words % 1];
+      const at = lefts[t] + part * ((lefts[t + 1] ?? lefts[t]) - lefts[t]);
+      scroller.scrollTo({ left: at - room / 2 });
     },
     // Scrolls a long sentence so that word t is in the middle, if it is not in sight; gives whether it is then.
     /** @param {number} t @param {Sizes} sizes */
-    bringIntoSight(t, { column, lengths }) {
-      const [left, room] = [t * column, scroller.clientWidth - lengths.label];
-      const inSight = () => left >= scroller.scrollLeft && left + column <= scroller.scrollLeft + room;
+    bringIntoSight(t, { lefts, lengths }) {
+      const [left, room] = [lefts[t], scroller.clientWidth - lengths.label];
+      const inSight = () => left >= scroller.scrollLeft && lefts[t + 1] <= scroller.scrollLeft + room;
       if (!inSight()) scroller.scrollTo({ left: left - room / 2 });
       return inSight() && getComputedStyle(scroller).overflowX !== "visible"; // the style sheet has come
     },
@@ -304,6 +307,16 @@ function listen(stage, root) {
 function keepFocusInSight(root) {
   const focused = focusedIn(root);
   if (focused?.matches("[data-framed] [data-cell]")) focused.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+// The word at a place between the columns' ends, and how far into it that is.
+/** @param {number} place @param {number[]} lefts */
+function wordAt(place, lefts) {
+  const t = Math.max(
+    0,
+    lefts.findLastIndex((left) => left <= place),
+  );
+  return t < lefts.length - 1 ? t + (place - lefts[t]) / (lefts[t + 1] - lefts[t]) : t;
 }
 
 /** @param {Part[]} parts */

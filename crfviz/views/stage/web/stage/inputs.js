@@ -1,6 +1,6 @@
 // One number explained: its formula, all that goes into it, ranked, and what a sum makes of it against a maximum.
 
-import { button, flag, hide, html, mark, present, set, setProperty, setText } from "../dom.js";
+import { button, changed, flag, hide, html, mark, present, set, setProperty, setText } from "../dom.js";
 import { marginalText, percent, score } from "../numbers.js";
 import { leastTie, logSumExp, transition } from "../recursions.js";
 
@@ -26,6 +26,20 @@ const FORMULAS = {
   message: "log Σ exp over the tags of this word: α before + its emission + transition",
   z: "log Z = log Σ exp over the last tags: α + END",
 };
+
+// What is computed for each word t and tag k, before the first step.
+/** @type {Record<string, string[]>} */
+const RECURRENCES = {
+  best: ["best(t, k) = e(t, k) + max over j of", "  best(t − 1, j) + A(j, k)"],
+  alpha: ["α(t, k) = e(t, k) + log Σ over j of", "  exp(α(t − 1, j) + A(j, k))"],
+  message: ["m(t, k) = log Σ over j of", "  exp(m(t − 1, j) + e(t − 1, j) + A(j, k))"],
+};
+const MARKS = [
+  "e(t, k): emission of tag k at word t",
+  "A(j, k): transition from tag j to tag k, from START at the first word",
+  "circle size: relative to the word’s largest",
+];
+const LINES = { best: "line into a circle: the best j", sum: "line width: share of the sum" };
 
 /** @type {[string, string, [number, number]][]} */
 const MOVES = [
@@ -164,12 +178,14 @@ export function buildInputs(model, read, move) {
   const list = html("div.ranked", { role: "group", "aria-label": "What goes into the cell" }, rows, more);
   const parts = [title, buttons, formula, head, list, morph, values, foot];
   const content = html("div", parts);
+  const intro = html("div.intro");
   return {
-    element: html("section.side-panel.candidates", { "aria-live": "polite" }, content),
+    element: html("section.side-panel.candidates", { "aria-live": "polite" }, content, intro),
     /** @param {Model} next */
     update(next) {
       mark(list, "tabindex", next.sizes?.flags.framed ? 0 : null); // for those who scroll by keys
-      present(content, next.open("cell") && (!next.walking || Number(next.steps?.at) > 0));
+      present(content, next.open("cell") && isBegun(next));
+      drawIntro(intro, next);
       const [t, k] = next.cell;
       const { kind, temperature } = next.reading;
       const inputs = inputsOf(next, kind, t, k);
@@ -197,6 +213,25 @@ export function buildInputs(model, read, move) {
       setText(foot, kind === "best" ? verdict(next, t, inputs) : "");
     },
   };
+}
+
+/** @param {Model} model */
+function isBegun({ walking, steps }) {
+  return !walking || Number(steps?.at) > 0;
+}
+
+// Before the first step: the recurrence, and how to read what the next step draws.
+/** @param {HTMLElement} intro @param {Model} model */
+function drawIntro(intro, model) {
+  present(intro, model.open("cell") && !isBegun(model));
+  const form = isMessage(model, model.reading.kind) ? "message" : model.reading.kind;
+  if (!changed(intro, form)) return;
+  const marks = [...MARKS, form === "best" ? LINES.best : LINES.sum];
+  intro.replaceChildren(
+    html("div.recurrence-title", "Recurrence"),
+    ...(RECURRENCES[form] ?? []).map((line) => html("div.recurrence", line)),
+    html("ul.marks-list", ...marks.map((each) => html("li", each))),
+  );
 }
 
 /** @param {Model} model @param {HTMLElement} row @param {Input | undefined} input @param {number} share */

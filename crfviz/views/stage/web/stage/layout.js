@@ -70,6 +70,10 @@ const NAME = 6; // letters of a tag that are to be seen whole, as of B-MISC
 const LONGEST = 10; // characters of a cell that are to be seen whole
 const STACKED = 640; // stages narrower than this have their panel under the words
 const NARROW = 64; // columns below this are written closer
+const WIDEST = 150; // columns
+const MEAN_LETTER = 0.58; // its width in em, where words were not measured
+const WORD_MARGIN = 7; // beside a word, and what rounding takes
+const LARGER = 1.43; // than other texts are words where they have room
 const ROOMY = 100; // columns from here on have room for what a tag was
 
 /** @typedef {Omit<Model, "sizes" | "inSight">} Laid */
@@ -82,13 +86,14 @@ const ROOMY = 100; // columns from here on have room for what a tag was
  * @property {number} note
  * @property {number} scale
  * @property {number} [digit]
+ * @property {number[]} [words]
  * @property {boolean} [shortens]
  */
 
 // `room`: width and height of the window that the stage may use, its `top` on the page, the height of its `note`, the
-// `scale` of texts, 1 or more, the width of a `digit` in em, and whether the host `shortens` lists to the room they
-// have. Texts of large models have TEXT pixels, and larger windows larger ones. Where even the lowest rows are too many
-// they scroll within a frame, under words that stay, and not the page with its steps.
+// `scale` of texts, 1 or more, the widths of a `digit` and of each of the `words` in em, and whether the host
+// `shortens` lists to the room they have. Texts of large models have TEXT pixels, and larger windows larger ones. Where
+// even the lowest rows are too many they scroll within a frame, under words that stay, and not the page with its steps.
 /** @param {Laid} model @param {Room} room */
 export function layout(model, room) {
   let [low, sizes] = [STRIP, sizesIn(model, room, { low: STRIP, bar: 0 })];
@@ -99,28 +104,33 @@ export function layout(model, room) {
 }
 
 /** @param {Laid} model @param {Room} room @param {{ low: typeof STRIP, bar: number }} lower */
-function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }, { low, bar }) {
+function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems, shortens }, { low, bar }) {
   const { T, panels, heading } = model;
   const shown = model.shown.size;
   const below = panels.side === "gradient";
   const stacked = width < STACKED;
-  const side = below || stacked ? null : panels.side; // what takes room from the words
+  const resting = rests(model, shortens);
+  const side = below || stacked || resting ? null : panels.side; // what takes room from the words
   const text = scale * (model.K <= LARGE_TAGS && !stacked ? LARGE : TEXT);
   const unit = text / TEXT;
   const tight = Boolean(side) && (width - 500) / T < NARROW;
   const label = heading.length ? unit * NUMBERS * heading.length : labelWidth(model.rows, side, tight, unit);
   const least = leastColumn(model) * unit;
-  const words = label + (T - 0.5) * least + GAP + BESIDE * unit;
+  const wide = wordWidths(model, ems, text);
+  const wanted = wide.map((word) => clamp(word, least, WIDEST * unit));
+  const words = label + sum(wanted) - least / 2 + GAP + BESIDE * unit;
   const unitBelow = unitOfMatrices({ width, shown, unit, digit });
   const matrix = matrixCell(model, { width, shown, below, unit: unitBelow, words, digit });
-  const wanted = panelWidth(side, shown, matrix, unit);
+  const whole = panelWidth(side, shown, matrix, unit);
   const most = Math.floor(width - GAP - label - LEAST_WORDS * least); // so that some words stay beside a large matrix
-  const panel = side === "matrix" ? Math.min(wanted, Math.max(most, LEAST_MATRIX * unit)) : wanted;
+  const panel = side === "matrix" ? Math.min(whole, Math.max(most, LEAST_MATRIX * unit)) : whole;
   const room = width - panel - (panel ? GAP : 0) - label - 2 - bar;
   const half = Math.max(least, room / T) / 2;
   const beside = (model.ghost ? BESIDE_CHANGED : BESIDE) * unit;
   const edge = panels.main.includes("lattice") ? clamp(beside - half, 0, beside) : 0;
-  const column = Math.floor(clamp((room - edge) / T, least, 150 * unit));
+  const columns = columnsOf(wanted, { room: room - edge, least, most: WIDEST * unit });
+  const column = Math.min(...columns);
+  const lefts = endsOf(columns);
   const { strip, plain, strips } = stripHeights(model, { low, unit });
   const every = model.tables.filter(({ name }) => panels.main.includes(name));
   const graphs = panels.main.reduce((sum, name) => sum + (name in GRAPH ? GRAPH[name] + GRAPH_MARGIN : 0), 0);
@@ -128,7 +138,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
   /** @param {Table[]} tables */
   const captionsOf = (tables) =>
     tables
-      .map(({ label: text }) => CAPTION + LINE * linesOf(text, Math.min(room + label, label + T * column) / unit))
+      .map(({ label: text }) => CAPTION + LINE * linesOf(text, Math.min(room + label, label + lefts[T]) / unit))
       .reduce((sum, caption) => sum + caption, 0);
   const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - note; // what the page leaves
   const matrices = below ? heightOfMatrices(shown, unitBelow) : 0;
@@ -153,12 +163,16 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
     ...rows,
     scant: rows.row * rows.drawn > free,
     column,
-    seen: room / column,
+    lefts,
+    room,
     unit,
     lengths: {
       beside: edge,
       label,
       column,
+      all: lefts[T],
+      word:
+        clamp(Math.min(...wide.map((need, t) => (columns[t] - WORD_MARGIN) / (need - WORD_MARGIN))), 1, LARGER) * text,
       row: rows.row,
       strip,
       plain,
@@ -171,7 +185,6 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
       small: TEXT * unitBelow,
     },
     listed: listedIn({ height: height - top, inFrame, framed, unit }),
-    longest: Math.max(...model.words.map((word) => word.length)),
     flags: {
       narrow: column < NARROW * unit,
       compact: Boolean(panels.compact),
@@ -181,9 +194,51 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, shortens }
       close: saved !== USUAL,
       framed,
       held: framed && strips <= MOST_HELD * unit,
-      cut: panel < wanted,
+      cut: panel < whole,
+      resting,
     },
   };
+}
+
+// Pixels that each word needs at a size of texts; `ems` where they were measured.
+/** @param {Laid} model @param {number[] | undefined} ems @param {number} text */
+function wordWidths({ words }, ems, text) {
+  return (ems ?? words.map(({ length }) => MEAN_LETTER * length)).map((em) => em * text + WORD_MARGIN);
+}
+
+// Before the first step the panel of a cell has nothing to explain: in a lecture the words take its room.
+/** @param {Laid} model @param {boolean | undefined} shortens */
+function rests({ panels, walking, steps }, shortens) {
+  return Boolean(shortens && panels.side === "cell" && walking && steps?.at === 0);
+}
+
+// Widths of the columns: alike, except for words that need more; the others share what these leave. Where not all are
+// whole, those that need more share what is left over the least widths.
+/** @param {number[]} wanted @param {{ room: number, least: number, most: number }} limits */
+function columnsOf(wanted, { room, least, most }) {
+  const over = wanted.map((width) => width - least);
+  const spare = room - wanted.length * least;
+  if (spare > 0 && sum(over) > spare) return over.map((more) => Math.floor(least + (more * spare) / sum(over)));
+  let [left, count] = [room, wanted.length];
+  for (const width of [...wanted].sort((a, b) => b - a)) {
+    if (width <= left / count || count === 1) break;
+    [left, count] = [left - width, count - 1];
+  }
+  const level = Math.floor(clamp(left / count, least, most));
+  return wanted.map((width) => Math.max(level, Math.floor(width)));
+}
+
+// Where columns side by side begin, and where the last one ends.
+/** @param {number[]} columns */
+function endsOf(columns) {
+  const ends = [0];
+  for (const width of columns) ends.push(ends[ends.length - 1] + width);
+  return ends;
+}
+
+/** @param {number[]} numbers */
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 // The buttons of steps, and the legend, which a lecture does without.

@@ -38,6 +38,7 @@ export class Stage {
   /** @type {ReturnType<typeof import("../parts/tips.js").buildTips>} */ tip;
   /** @type {Record<string, Timer | null>} */ timers = {};
   /** @type {number | null | undefined} */ scheduled;
+  /** @type {{ key: string, ems: number[] }} */ measured = { key: "", ems: [] }; // the widths of words, and of which
   /** @type {boolean | undefined} */ placed; // whether the word that the link speaks of is in sight
   width = 0; // pixels, as the next ones
   top = 0;
@@ -207,10 +208,17 @@ export class Stage {
     const style = getComputedStyle(root);
     const shortens = style.getPropertyValue("--beyond") !== ""; // as a lecture does
     Object.assign(this, { top, shortens });
-    const sizes = layout(model, { ...room, top, shortens, digit: digitWidth(style.fontFamily) });
+    const family = style.fontFamily;
+    const sizes = layout(model, { ...room, top, shortens, digit: digitWidth(family), words: this.wordWidths(family) });
     for (const [name, value] of Object.entries(sizes.lengths)) setProperty(root, `--${name}`, `${value}px`);
-    setProperty(root, "--words", model.T);
-    setProperty(root, "--longest", sizes.longest);
+    setProperty(
+      root,
+      "--columns",
+      sizes.lefts
+        .slice(1)
+        .map((end, t) => `${end - sizes.lefts[t]}px`)
+        .join(" "),
+    );
     flag(root, sizes.flags);
     model.sizes = sizes;
     this.sizes = sizes;
@@ -221,6 +229,19 @@ export class Stage {
     const { from, to } = model.inSight;
     if (!chosen.preview && to - from < model.T) this.drawBeyond();
     else this.finish();
+  }
+
+  // Of the words, in em; undefined until the letters are there.
+  /** @param {string} family */
+  wordWidths(family) {
+    if (document.fonts.status !== "loaded") return undefined;
+    const { words } = this.model;
+    const key = [family, ...words].join(" ");
+    if (this.measured.key !== key) {
+      const widthOf = widthIn(`600 100px ${family}`);
+      this.measured = { key, ems: words.map((word) => widthOf(word) / 100) };
+    }
+    return this.measured.ems;
   }
 
   // Draws the words that are scrolled away, unless something else is drawn before.

@@ -1,0 +1,60 @@
+"""Addresses without a page: where they lead, and the message that names similar pages.
+
+Pure: no Streamlit.
+"""
+
+from difflib import get_close_matches
+from urllib.parse import parse_qsl, urlencode
+
+from crfviz.ui.words import quote
+from crfviz.views.contents import ENTRIES
+
+MISSING = "missing"  # in the query of the home page: the path that was asked for
+LONGEST_PATH = 60  # characters
+_SIMILAR = 0.6  # of `difflib`: 1 is equal
+
+
+def _slug(title: str) -> str:
+    return title.lower().replace("–", "-").replace(" ", "-")
+
+
+_BY_NAME = {name: entry for entry in ENTRIES for name in (entry.path, _slug(entry.title))}
+
+
+def page_instead(path: str, query: str) -> str | None:
+    """Return the address to redirect to, relative to `path`, or None if the path has a page.
+
+    A title written as a path leads to its page, such as `explore` to the home page. Everything else
+    leads to the home page, with the path in the query as `missing`.
+
+    Args:
+        path: the part of the address after that of the app, without slashes before it.
+        query: what follows the question mark, encoded.
+
+    >>> page_instead("explore", "k=0.5")
+    './?k=0.5'
+    >>> page_instead("vitrebi", "")
+    './?missing=vitrebi'
+    """
+    name = path.rstrip("/")
+    if any(name == entry.path for entry in ENTRIES):
+        return None
+    entry = _BY_NAME.get(name.lower())
+    params = [item for item in parse_qsl(query, keep_blank_values=True) if item[0] != MISSING]
+    if entry is None:
+        params.append((MISSING, name[:LONGEST_PATH]))
+    root = "../" * path.count("/") or "./"
+    address = f"{root}{entry.path if entry else ''}"
+    return f"{address}?{urlencode(params)}" if params else address
+
+
+def no_such_page(path: str) -> str:
+    """Return the message for a path without a page: up to three pages with a similar name.
+
+    >>> no_such_page("vitrebi")
+    'There is no page “vitrebi”. Did you mean Viterbi?'
+    """
+    names = get_close_matches(path.lower(), [name for name in _BY_NAME if name], cutoff=_SIMILAR)
+    titles = list(dict.fromkeys(_BY_NAME[name].title for name in names))
+    near = f"Did you mean {' or '.join(titles)}?" if titles else "All pages are listed on the left."
+    return f"There is no page {quote(path)}. {near}"
