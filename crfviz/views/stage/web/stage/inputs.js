@@ -36,10 +36,10 @@ const RECURRENCES = {
 };
 const MARKS = [
   "e(t, k): emission of tag k at word t",
-  "A(j, k): transition from tag j to tag k, from START at the first word",
+  "A(j, k): transition; A(START, k) at the first word",
   "circle size: relative to the word’s largest",
 ];
-const LINES = { best: "line into a circle: the best j", sum: "line width: share of the sum" };
+const LINES = { best: "line: the best j", sum: "line width: share of the sum" };
 
 /** @type {[string, string, [number, number]][]} */
 const MOVES = [
