@@ -7,6 +7,7 @@ to k, T words, K tags.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 
 
@@ -194,6 +195,14 @@ def terms_panel(own: Sequence[str]) -> str:
     )
 
 
+@cache
+def _pattern(term: str) -> re.Pattern[str]:
+    """Return what finds a term: one of letters in its other spellings, a symbol only as it is."""
+    if len(term) > 1 and term.isascii():
+        return re.compile(rf"\b{re.escape(term)}s?\b", re.IGNORECASE)
+    return re.compile(rf"\b{re.escape(term)}\b")
+
+
 def linked(text: str, terms: Iterable[str]) -> str:
     """Return a sentence as HTML in which the first use of each of the terms opens what it means.
 
@@ -204,9 +213,7 @@ def linked(text: str, terms: Iterable[str]) -> str:
     """
     found: dict[tuple[int, int], str] = {}
     for term in sorted(terms, key=len, reverse=True):
-        plain = len(term) > 1 and term.isascii()
-        pattern = rf"\b{re.escape(term)}{'s?' if plain else ''}\b"
-        match = re.search(pattern, text, re.IGNORECASE if plain else 0)
+        match = _pattern(term).search(text)
         if match and not any(match.start() < end and start < match.end() for start, end in found):
             found[match.span()] = term
     parts, panels, at = [], [], 0
