@@ -22,9 +22,9 @@ _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
 _REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _TYPES = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)  # JSDoc
-_SPACE = re.compile(
-    r"\s*([{};])\s*|(?<=[,(])\s+|\s+(?=[)!])| (>) "
-)  # of a style sheet, as the next
+_SPACE = re.compile(  # of a style sheet, as the next
+    r"(?:(?<!\s)\s+)?([{};])\s*|(?<=[,(])\s+|(?<!\s)\s+(?=[)!])| (>) "
+)
 _QUOTES = re.compile(r'(?<==)"([a-z]+)"(?=])')
 _ZERO = re.compile(r"(?<![\w.-])0(?=\.\d)")
 _COLON = re.compile(r"(?<=[;{])(-?-?[a-z][\w-]*): ")
