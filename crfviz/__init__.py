@@ -1,5 +1,6 @@
 """Linear-chain CRFs you can see: exact inference, pretrained taggers and figures."""
 
+from crfviz.chain.baum_welch import Iteration, baum_welch
 from crfviz.chain.crf import CRF
 from crfviz.chain.decoding.decoders import greedy, max_marginal
 from crfviz.chain.decoding.k_best import k_best
@@ -56,6 +57,7 @@ __all__ = [
     "EmptySentenceError",
     "FormatError",
     "ForwardBackward",
+    "Iteration",
     "ModelError",
     "NoPathError",
     "Path",
@@ -68,6 +70,7 @@ __all__ = [
     "UnknownTagError",
     "Viterbi",
     "WrongCell",
+    "baum_welch",
     "bring",
     "check_table",
     "condition",

@@ -1,14 +1,20 @@
-"""Checks of numbers and counts that callers pass to the chain."""
+"""Checks of numbers, counts and distributions that callers pass to the chain."""
 
 import math
+from collections.abc import Iterable
 from contextlib import suppress
 from numbers import Real
 from operator import index
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.exceptions import CrfvizError
 from crfviz.text.files import abbreviate_value
 
 MAX_COUNT = 2**31 - 1  # of whatever is asked for a number of times
+TOLERANCE = 1e-6  # by which the sum of a distribution may miss 1
+MAX_SHOWN = 30  # numbers of a corrected row in a message
 
 
 def require_number(name: str, value: object, at_least: float = -math.inf) -> float:
@@ -41,3 +47,28 @@ def require_count(name: str, value: object, at_least: int = 1) -> int:
                 f"{name} must be at most {MAX_COUNT:,}, got {abbreviate_value(value)}"
             )
     raise CrfvizError(f"{name} must be at least {at_least}, got {abbreviate_value(value)}")
+
+
+def distribution_problem(
+    name: str, table: NDArray[np.float64], rows: Iterable[str | int]
+) -> str | None:
+    """Return what is wrong with a table in which each row is a distribution, None if nothing is.
+
+    Args:
+        name: of the table, in the message.
+        table: (R, V).
+        rows: R labels; "" for a table of one row.
+    """
+    for label, row in zip(rows, table, strict=True):
+        place = name if label == "" else f"{name}, row {label!r},"
+        wrong = row[~((row >= 0.0) & (row <= 1.0))]  # NaN is neither
+        if len(wrong):
+            return f"{place} must hold probabilities from 0 to 1, got {wrong[0]}"
+        total = float(row.sum())
+        if abs(total - 1.0) > TOLERANCE:
+            scaled = total > 0 and len(row) < MAX_SHOWN
+            return (
+                f"{place} must sum to 1, got {total:.6g}; divided by its sum it would be "
+                f"{np.round(row / total, 4).tolist() if scaled else 'one'}"
+            )
+    return None

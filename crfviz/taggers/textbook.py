@@ -26,14 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.validation import distribution_problem
 from crfviz.exceptions import ModelError, UnknownObservationError
 from crfviz.taggers.examples import Example, example_of
 from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.storage import read_choice, read_json_object, read_names
 from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.text.files import abbreviate
-
-TOLERANCE = 1e-6  # by which the sum of a distribution may miss one
 
 Probabilities = NDArray[np.float64]
 
@@ -120,17 +119,8 @@ def _require_shape(name: str, table: Probabilities, shape: tuple[int, ...]) -> N
 
 def _require_rows(name: str, table: Probabilities, rows: Sequence[str]) -> None:
     """Refuse a field of which a row is no distribution; a field of one row has "" for its name."""
-    for label, row in zip(rows, table, strict=True):
-        place = f"field {name!r}" + (f", row {label!r}," if label else "")
-        wrong = row[~((row >= 0.0) & (row <= 1.0))]  # NaN is neither
-        if len(wrong):
-            raise ModelError(f"{place} must hold probabilities from 0 to 1, got {wrong[0]}")
-        total = float(row.sum())
-        if abs(total - 1.0) > TOLERANCE:
-            raise ModelError(
-                f"{place} must sum to 1, got {total:.6g}; divided by its sum it would be "
-                f"{np.round(row / total, 4).tolist() if total > 0 and len(row) < 30 else 'one'}"
-            )
+    if problem := distribution_problem(f"field {name!r}", table, rows):
+        raise ModelError(problem)
 
 
 TEXTBOOK = "textbook"  # the folder, and the first part of the names

@@ -1,6 +1,6 @@
 """`python -m crfviz train --family hmm`: counts from tagged files, as a model folder."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from crfviz.chain.baum_welch import MarkovCounts
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.corpus.metrics import accuracy
 from crfviz.corpus.training.labelled import Sources, read_train_and_dev, write_training_lexicon
@@ -54,27 +55,24 @@ def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
 def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecipe) -> CountedHmm:
     """Return the counts of an HMM over `tags`."""
     ids = {tag: index for index, tag in enumerate(tags)}
-    K = len(tags)
-    words: defaultdict[str, Counts] = defaultdict(lambda: np.zeros(K))
-    start, steps, end = np.zeros(K), np.zeros((K, K)), np.zeros(K)
+    forms = sorted({form(word) for sentence in sentences for word in sentence.tokens})
+    numbers = {spelled: index for index, spelled in enumerate(forms)}
+    counted = MarkovCounts.zeros(len(tags), len(forms))
     for sentence in sentences:
-        path = [ids[tag] for tag in sentence.tags or ()]
-        for word, tag in zip(sentence.tokens, path, strict=True):
-            words[form(word)][tag] += 1
-        start[path[0]] += 1
-        np.add.at(steps, (path[:-1], path[1:]), 1)
-        end[path[-1]] += 1
+        symbols = np.array([numbers[form(word)] for word in sentence.tokens])
+        counted.add_path(symbols, [ids[tag] for tag in sentence.tags or ()])
+    words = dict(zip(forms, counted.emissions.T, strict=True))
     classes = _classes(words, recipe)
-    events = Events(tuple(sorted(words)), tuple(classes))
+    events = Events(tuple(forms), tuple(classes))
     once = Counter(events.word_class(word) for word, row in words.items() if row.sum() == 1)
     counts = TagCounts(
-        words=np.array([words[word] for word in events.words]),
+        words=counted.emissions.T,
         word_classes=np.array([events.word_class(word) for word in events.words]),
         classes=np.array(list(classes.values())),
         hapaxes=np.array([float(once[index]) for index in range(len(classes))]),
-        start=start,
-        transitions=steps,
-        end=end,
+        start=counted.start,
+        transitions=counted.transitions,
+        end=counted.end,
     )
     return CountedHmm(tags, events, counts, recipe.smoothing)
 

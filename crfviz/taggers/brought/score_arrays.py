@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from crfviz.chain.potentials import Array
+from crfviz.chain.validation import TOLERANCE
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import (
     MAX_SAID,
@@ -15,7 +16,6 @@ from crfviz.taggers.brought.parsed_model import (
     Reading,
     SentenceScores,
 )
-from crfviz.taggers.textbook import TOLERANCE
 
 
 def shared_steps(draft: ParsedModel, reading: Reading) -> dict[str, Array]:
