@@ -10,6 +10,7 @@ from crfviz.chain.distribution import cumulated_mass, position_entropies, sample
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.homework.check import WrongCell, check_table
+from crfviz.chain.homework.grade import Grade, Trace, grade, trace
 from crfviz.chain.paths import Path
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition, pin_probability, why_not
@@ -57,6 +58,7 @@ __all__ = [
     "EmptySentenceError",
     "FormatError",
     "ForwardBackward",
+    "Grade",
     "Iteration",
     "ModelError",
     "NoPathError",
@@ -66,6 +68,7 @@ __all__ = [
     "ShapeError",
     "Tagger",
     "Token",
+    "Trace",
     "UnknownObservationError",
     "UnknownTagError",
     "Viterbi",
@@ -84,6 +87,7 @@ __all__ = [
     "export_table",
     "export_tikz",
     "forward_backward",
+    "grade",
     "gradient_step",
     "greedy",
     "illegal_mass",
@@ -103,6 +107,7 @@ __all__ = [
     "strength_intervals",
     "tipping_points",
     "tokenize",
+    "trace",
     "viterbi",
     "why_not",
 ]

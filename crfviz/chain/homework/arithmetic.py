@@ -15,10 +15,12 @@ from crfviz.chain.homework.programs import (
     INCLUDED,
     MESSAGES,
     VITERBI,
+    Program,
     right_program,
 )
 from crfviz.chain.homework.readings import NORMALISED, PROBABILITY, Layout
 from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.recursions import logsumexp, maximum
 
 MAX_TERMS = 4  # written out
 
@@ -34,22 +36,46 @@ def arithmetic(potentials: Potentials, kind: str, reading: Layout, t: int, k: in
         return _pointer(potentials, t, k)
     if reading.convention == MESSAGES and t == potentials.num_tokens - 1:
         return "The last word passes nothing on."
-    return _Line(potentials, kind, reading, t, k).text()
+    return _Line(
+        right_program(potentials, kind), potentials.tag_names, kind, reading, (t, k)
+    ).text()
+
+
+def arithmetic_of(
+    program: Program, names: Sequence[str], kind: str, reading: Layout, cell: tuple[int, int]
+) -> str:
+    """Return the line of a program with a mistake, with the numbers that it uses.
+
+    It is empty where such a line would not show the mistake: the program reduces in another way, or
+    changes the finished table.
+    """
+    if program.reduce not in (logsumexp, maximum) or len(program.emissions) <= cell[0]:
+        return ""
+    line = _Line(program, names, kind, reading, cell)
+    return line.text() if line.adds_up() else ""
 
 
 class _Line:
     """One cell, as a sum of logarithms or a product of probabilities."""
 
-    def __init__(self, potentials: Potentials, kind: str, reading: Layout, t: int, k: int) -> None:
-        self.kind, self.reading, self.t, self.k = kind, reading, t, k
-        self.names = potentials.tag_names
+    def __init__(
+        self,
+        program: Program,
+        names: Sequence[str],
+        kind: str,
+        reading: Layout,
+        cell: tuple[int, int],
+    ) -> None:
+        self.kind, self.reading, (self.t, self.k) = kind, reading, cell
+        self.names = names
         self.products = reading.space == PROBABILITY
-        self.program = right_program(potentials, kind)
+        self.largest = program.reduce is maximum
+        self.program = program
         tables = self.program.tables(kind)
         self.table = tables[INCLUDED]
         self.arriving = tables.get(ARRIVING, self.table)
-        self.row = tables[reading.convention][t : t + 1]  # (1, K)
-        self.value = float(self.row[0, k])
+        self.row = tables[reading.convention][self.t : self.t + 1]  # (1, K)
+        self.value = float(self.row[0, self.k])
         self.letter = {BETA: "β", VITERBI: "best"}.get(kind, "α")
 
     def text(self) -> str:
@@ -63,7 +89,7 @@ class _Line:
             own = len(names) - 1 if self.kind == BETA else 0  # the cell of the table itself
             factors = [name if i == own else self._score(name) for i, name in enumerate(names)]
             total = "Σ" if self.products else "log Σ exp"
-            operator = "max" if self.kind == VITERBI else total
+            operator = "max" if self.largest else total
             words.append(f"{operator} over j of [{times.join(factors)}]")
             terms.append(self._joined(values))
         cell = f"{self.letter}({self.t + 1}, {self.names[self.k]})"
@@ -72,6 +98,15 @@ class _Line:
             share = self.reading.shown({self.reading.convention: self.row})[0, self.k]
             return f"{line}; divided by the sum of its word: {number(share)}"
         return line
+
+    def adds_up(self) -> bool:
+        """Whether the terms give the value in the table."""
+        added, joined = self._parts()
+        total = sum(value for value, _ in added)
+        if joined is not None:
+            with np.errstate(all="ignore"):
+                total += float(self.program.reduce(joined[1].sum(0), 0))
+        return bool(np.isclose(total, self.value, 1e-9, 1e-9))
 
     def _number(self, value: float) -> str:
         return number(np.exp(value)) if self.products else number(value)
@@ -113,7 +148,7 @@ class _Line:
             terms = [number(totals[j]) for j in shown]
         named = [f"{term} [{self.names[j]}]" for term, j in zip(terms, shown, strict=True)]
         more = [f"{rest} more"] if rest else []
-        if self.kind == VITERBI:
+        if self.largest:
             return f"max({', '.join([*named, *more])})"
         if self.products:
             return f"({' + '.join([*named, *more])})"
@@ -139,7 +174,7 @@ def _pointer(potentials: Potentials, t: int, k: int) -> str:
 
 def number(value: float) -> str:
     """Return a number for people, with a true minus sign."""
-    if np.isneginf(value):
-        return "−∞"
+    if not np.isfinite(value):
+        return "NaN" if np.isnan(value) else "∞" if value > 0 else "−∞"
     text = f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.3g}"
     return text.replace("-", "−")

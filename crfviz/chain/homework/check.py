@@ -10,13 +10,13 @@ Letters: `T` tokens, `K` tags, `R` rows of the table as given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.chain.homework.arithmetic import arithmetic
+from crfviz.chain.homework.arithmetic import arithmetic, arithmetic_of
 from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
 from crfviz.chain.homework.programs import BACKPOINTERS, BETA, KINDS, Program, right_program
 from crfviz.chain.homework.readings import (
@@ -55,6 +55,7 @@ class WrongCell:
     bug: str | None  # the likely mistake; None if no known one gives this table
     explanation: str  # of the bug; empty where there is none
     wrong_cells: int  # in all
+    yours: str = ""  # how `found` comes about in a program with that bug; empty where unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +117,21 @@ def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
         raise CrfvizError(f"expected one of the kinds {', '.join(KINDS)}, got {kind!r}")
     values = as_numbers("the table", table).detach().numpy()
     ways = readings(kind, values.shape, potentials.num_tokens, potentials.num_tags)
+    return diagnose(potentials, kind, values, ways)
+
+
+def diagnose(
+    potentials: Potentials,
+    kind: str,
+    values: Array,
+    ways: Sequence[Layout],
+    written: Array | None = None,
+) -> Checked:
+    """Check a table under some ways to read it.
+
+    Where it is known when each cell was `written`, (T, K), the first wrong cell is the one written
+    first; else it is the one that comes first in the order of the computation.
+    """
     right = right_program(potentials, kind)
     rounding = rounding_of(values)
     tries = [Trial(kind, right, way, rounding, way.oriented(values)) for way in ways]
@@ -124,15 +140,15 @@ def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
         return solved.checked(None)
     for one in tries:
         if order := one.order():
-            return replace(one.checked(one.first_wrong(potentials, None)), order=order)
+            return replace(one.checked(one.first_wrong(potentials, written=written)), order=order)
     best, bug = _diagnosed(kind, tries, right)
     if bug is None and kind == BACKPOINTERS:  # a small table can be both; a bug is likelier
         for one in tries:
             order, renamed = one.pointer_order()
             if order:
-                checked = one.checked(one.first_wrong(potentials, None))
+                checked = one.checked(one.first_wrong(potentials, written=written))
                 return replace(checked, order=order, renamed=renamed)
-    return best.checked(best.first_wrong(potentials, bug))
+    return best.checked(best.first_wrong(potentials, bug, written))
 
 
 def _diagnosed(kind: str, tries: list[Trial], right: Program) -> tuple[Trial, Bug | None]:
@@ -287,8 +303,10 @@ class Trial:
         known = gaps[~np.isnan(gaps)]
         return int(self.ok.sum()), -float(np.median(known)) if known.size else -np.inf
 
-    def first_wrong(self, potentials: Potentials, bug: Bug | None) -> WrongCell:
-        """Return the first wrong cell, in the order of the computation."""
+    def first_wrong(
+        self, potentials: Potentials, bug: Bug | None = None, written: Array | None = None
+    ) -> WrongCell:
+        """Return the first wrong cell, in the order of writing or else of the computation."""
         wrong = ~self.ok
         if bug is None or bug.name != MISPLACED:
             wrong[0] &= self.choices is None or bool(self.given[0].any())
@@ -297,6 +315,8 @@ class Trial:
         if not cells:  # in the padding
             padding = np.argwhere(~self._held_still(self.given[self.num_tokens :])).tolist()
             cells = [(self.num_tokens + row, tag) for row, tag in padding]
+        elif written is not None:
+            cells.sort(key=lambda cell: float(written[cell]))
         t, k = cells[0]
         inside = min(t, self.num_tokens - 1)
         expected = float(self.expected[inside, k])
@@ -310,7 +330,18 @@ class Trial:
             bug=bug.name if bug else None,
             explanation=bug.explanation if bug else "",
             wrong_cells=int(wrong.sum()),
+            yours=self._arithmetic_of(bug, potentials, t, k),
         )
+
+    def _arithmetic_of(self, bug: Bug | None, potentials: Potentials, t: int, k: int) -> str:
+        """Return how the program with this bug comes to its number, empty where that is unknown."""
+        if bug is None or self.choices is not None or t >= self.num_tokens:
+            return ""
+        mutants = bug.mutants(right_program(potentials, self.kind))
+        buggy = next(filter(self.explained_by, mutants), None)
+        if buggy is None:
+            return ""
+        return arithmetic_of(buggy, potentials.tag_names, self.kind, self.reading, (t, k))
 
     def checked(self, first_wrong: WrongCell | None) -> Checked:
         """Return what is shown of this reading."""

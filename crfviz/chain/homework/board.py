@@ -1,0 +1,240 @@
+"""A board of arrays that records what a student's program writes, and a safe way to run it.
+
+The arrays are NumPy's: indexing, views, `out=` and in-place operators work, on views as well. Each
+assignment is one step of the journal. What reaches the memory in another way (`np.copyto`, `fill`)
+is found by comparison, at the next step.
+
+Letters: `T` tokens, `K` tags.
+"""
+
+import linecache
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType, TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from crfviz.chain.homework.programs import ALPHA, BACKPOINTERS, BETA, VITERBI
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.recursions import Ids
+
+ARRAYS = {ALPHA: "alpha", BETA: "beta", VITERBI: "best", BACKPOINTERS: "backpointers"}  # of a board
+MAX_LINES = 1_000_000  # of Python that a program may execute
+LIBRARIES = frozenset({"numpy", "scipy", "torch", "crfviz"})  # their lines do not count
+_EMPTY = {"backpointers": -1}  # what stands in a table at first; elsewhere -inf, the log of 0
+
+Program = Callable[["Board"], object]
+Step = list[tuple[int, int, float]]  # position, tag and value of the cells of one assignment
+
+
+class Run(NamedTuple):
+    """What a program did."""
+
+    steps: list[Step]  # of the table that is graded, in order of time
+    problem: str  # why it did not come to its end, in a sentence; empty if it did
+
+
+class OutOfBoundsError(IndexError):
+    """A cell that the board does not have."""
+
+
+class Recorder(np.ndarray[Any, Any]):
+    """A table of the board, or a view of a part of it."""
+
+    _journal: "Journal | None" = None
+
+    def __array_finalize__(self, parent: object) -> None:
+        """Views belong to the table of their parent."""
+        self._journal = getattr(parent, "_journal", None)
+
+    def __getitem__(self, key: Any) -> Any:  # noqa: ANN401 - as NumPy's
+        """Read as NumPy does."""
+        try:
+            return super().__getitem__(key)
+        except IndexError as error:
+            raise self._outside(key, "reads") from error
+
+    def __setitem__(self, key: Any, value: Any) -> None:  # noqa: ANN401 - as NumPy's
+        """Write as NumPy does, and record it."""
+        journal = self._journal
+        if journal is not None:
+            journal.catch_up()
+        try:
+            super().__setitem__(key, value)
+        except IndexError as error:
+            raise self._outside(key, "writes to") from error
+        if journal is not None:
+            journal.record(journal.cells_of(self, key))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:  # noqa: ANN401
+        """Compute with plain arrays; results in `out` are recorded."""
+        out = options.get("out", ())
+        if out:
+            options["out"] = tuple(map(_plain, out))
+        result = getattr(ufunc, method)(*map(_plain, inputs), **options)
+        for target in out:
+            if isinstance(target, Recorder) and target._journal is not None:
+                target._journal.record(target._journal.cells_of(target, ...))
+        return out[0] if len(out) == 1 else result
+
+    def _outside(self, key: object, does: str) -> IndexError:
+        name = "the table" if self._journal is None else self._journal.name
+        rows = " by ".join(map(str, self.shape))
+        return OutOfBoundsError(f"it {does} {name}[{_written(key)}], out of bounds of {rows} cells")
+
+
+def _plain(value: object) -> object:
+    return value.view(np.ndarray) if isinstance(value, Recorder) else value
+
+
+def _written(key: object) -> str:
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+class Journal:
+    """The writes to one table."""
+
+    def __init__(self, name: str, shape: tuple[int, int]) -> None:
+        whole = name == "backpointers"
+        self.name = name
+        self.backward = name == "beta"  # the order in which cells of one assignment are listed
+        table = np.full(shape, _EMPTY.get(name, -np.inf), dtype=np.int64 if whole else np.float64)
+        self.table = table.view(Recorder)
+        self.table._journal = self
+        self._memory = table
+        self._numbers = np.arange(table.size)
+        self._known = table.copy()
+        self.steps: list[Step] = []
+
+    def cells_of(self, view: Recorder, key: Any) -> Ids:  # noqa: ANN401 - an index
+        """Return the numbers of the cells at `key` of a view; none if it is a copy."""
+        start = view.__array_interface__["data"][0] - self._memory.__array_interface__["data"][0]
+        if not 0 <= start < max(1, self._memory.nbytes):
+            return self._numbers[:0]
+        numbers = as_strided(self._numbers[start // 8 :], view.shape, view.strides)
+        cells: Ids = np.unique(numbers[key])
+        return cells
+
+    def record(self, cells: Ids) -> None:
+        """Add a step with the present values of these cells."""
+        if not len(cells):
+            return
+        self._known.flat[cells] = self._memory.flat[cells]
+        step = [
+            (*divmod(cell, self._memory.shape[1]), self._value(cell)) for cell in cells.tolist()
+        ]
+        self.steps.append(sorted(step, key=lambda cell: -cell[0] if self.backward else cell[0]))
+
+    def catch_up(self) -> None:
+        """Record what changed without an assignment."""
+        bits = self._memory.view(np.int64) != self._known.view(np.int64)
+        if bits.any():
+            self.record(np.flatnonzero(bits))
+
+    def _value(self, cell: int) -> float:
+        return float(self._memory.flat[cell])
+
+
+class Board:
+    """What a student's program gets: the scores of a chain, and empty tables to fill.
+
+    The scores are `emissions` (T, K), `transitions` (K, K) or one matrix for each step, `start` and
+    `end` (K,). The tables are `alpha`, `beta` and `best`, (T, K) in nats, filled with -inf, and
+    `backpointers` (T, K) whole numbers, filled with -1.
+    """
+
+    alpha: Recorder
+    beta: Recorder
+    best: Recorder
+    backpointers: Recorder
+
+    def __init__(self, potentials: Potentials) -> None:
+        self.potentials = potentials
+        copies = [table.copy() for table in potentials.scores()]
+        self.emissions, self.transitions, self.start, self.end = copies
+        self.num_tokens, self.num_tags = potentials.num_tokens, potentials.num_tags
+        shape = (self.num_tokens, self.num_tags)
+        self._journals = {name: Journal(name, shape) for name in ARRAYS.values()}
+        vars(self).update({name: journal.table for name, journal in self._journals.items()})
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Assign to a table as a whole: its cells are written."""
+        if name not in ARRAYS.values():
+            super().__setattr__(name, value)
+        elif value is not vars(self)[name]:  # `board.alpha += 1` hands the table itself back
+            vars(self)[name][...] = value
+
+    def journal(self, kind: str) -> Journal:
+        """Return the writes to the table of one of `programs.KINDS`."""
+        return self._journals[ARRAYS[kind]]
+
+
+def run(program: Program, potentials: Potentials, kind: str, max_lines: int = MAX_LINES) -> Run:
+    """Run a program on an empty board; whatever it does, this returns.
+
+    Loops are cut off after `max_lines` lines of Python; a single call into a library is not.
+    """
+    board = Board(potentials)
+    problem = _executed(program, board, max_lines)
+    journal = board.journal(kind)
+    journal.catch_up()
+    return Run(journal.steps, problem)
+
+
+class _TooLongError(BaseException):
+    """Not an Exception, so that the program's own handlers do not stop it."""
+
+
+def _executed(program: Program, board: Board, max_lines: int) -> str:
+    left = max_lines
+
+    def count(frame: FrameType, event: str, _: object) -> Any:  # noqa: ANN401 - a trace function
+        nonlocal left
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] in LIBRARIES:
+            return None
+        left -= event == "line"
+        if left < 0:
+            raise _TooLongError
+        return count
+
+    before = sys.gettrace()
+    try:
+        with np.errstate(all="ignore"):
+            sys.settrace(count)
+            program(board)
+    except _TooLongError:
+        return f"The program was stopped after {max_lines:,} lines: a loop may have no end."
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a student's program raises
+        sys.settrace(before)
+        return _in_words(error)
+    finally:
+        sys.settrace(before)
+    return ""
+
+
+def _in_words(error: BaseException) -> str:
+    """Return what the program raised, and where."""
+    text = " ".join(str(error).split())
+    where = _line_of(error.__traceback__)
+    if isinstance(error, OutOfBoundsError):
+        return f"The program stopped{where}: {text}."
+    return f"The program raised {type(error).__name__}{where}: {text or 'no message'}."
+
+
+def _line_of(traceback: TracebackType | None) -> str:
+    """Return the innermost line outside of libraries."""
+    place = ""
+    while traceback is not None:
+        frame = traceback.tb_frame
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] not in LIBRARIES:
+            source = ""
+            with suppress(OSError):
+                source = linecache.getline(frame.f_code.co_filename, traceback.tb_lineno).strip()
+            place = f" in line {traceback.tb_lineno}" + (f" ({source})" if source else "")
+        traceback = traceback.tb_next
+    return place
