@@ -40,6 +40,7 @@ from crfviz.exceptions import (
     UnknownObservationError,
     UnknownTagError,
 )
+from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.taggers.registry import bring, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
@@ -53,6 +54,7 @@ _draw_results_in_notebooks()
 
 __all__ = [
     "CRF",
+    "Attribution",
     "CrfvizError",
     "Edits",
     "EmptySentenceError",
@@ -73,6 +75,7 @@ __all__ = [
     "UnknownTagError",
     "Viterbi",
     "WrongCell",
+    "attribute",
     "baum_welch",
     "bring",
     "check_table",

@@ -50,7 +50,7 @@ from crfviz.taggers.storage import (
     write_arrays,
     write_header,
 )
-from crfviz.taggers.tagger import PERCEPTRON
+from crfviz.taggers.tagger import PERCEPTRON, Contribution
 from crfviz.text.schemes import scheme_of
 
 Keys = NDArray[np.uint32]
@@ -58,13 +58,20 @@ Rows = NDArray[np.int64]
 
 OUTSIDE = ("", "", "")  # what stands before and after the sentence: key, three last letters, shape
 NUM_FEATURES = 25  # of a word
+# The words that each feature looks at, counted from its own.
+REACHES = (
+    *[()],  # bias
+    *[(0,)] * 13,
+    *[(-1,), (1,), (-2,), (2,), (-1,), (1,)],
+    *[(-1, 0), (0, 1), (-1, 1), (-1, 0), (0, 1)],
+)
 
 
 def feature_keys(words: Sequence[str]) -> Keys:
     """Return the features of every word of a sentence, as typed: (T, NUM_FEATURES) numbers."""
     seen = [OUTSIDE, OUTSIDE, *map(_outline, words), OUTSIDE, OUTSIDE]
     rows = [
-        [*_own_keys(word), *_context_keys(*seen[position : position + 5])]
+        [*_own_keys(word), *map(_number, _context_texts(*seen[position : position + 5]))]
         for position, word in enumerate(words)
     ]
     return np.array(rows, dtype=np.uint32).reshape(len(words), NUM_FEATURES)
@@ -90,12 +97,22 @@ def _outline(word: str) -> tuple[str, str, str]:
     return key(word), key(word)[-3:], SHAPES[shape(word)]
 
 
+def feature_texts(words: Sequence[str], position: int) -> list[str]:
+    """Return the features of one word as texts, in the order of `feature_keys`."""
+    seen = [OUTSIDE, OUTSIDE, *map(_outline, words), OUTSIDE, OUTSIDE]
+    return [*_own_texts(words[position]), *_context_texts(*seen[position : position + 5])]
+
+
 @lru_cache(maxsize=65536)
 def _own_keys(word: str) -> tuple[int, ...]:
+    return tuple(map(_number, _own_texts(word)))
+
+
+def _own_texts(word: str) -> list[str]:
     """Features of the word alone: itself, affixes of up to four letters, shape."""
     folded = form(word)
     lower, kind = folded.lower(), SHAPES[shape(word)]
-    texts = [
+    return [
         "bias",
         f"form={folded}",
         f"word={lower}",
@@ -105,13 +122,12 @@ def _own_keys(word: str) -> tuple[int, ...]:
         *(f"prefix{n}={lower[:n]}" for n in (1, 2, 3, 4)),
         *(f"suffix{n}={lower[-n:]}" for n in (1, 2, 3, 4)),
     ]
-    return tuple(map(_number, texts))
 
 
-def _context_keys(*window: tuple[str, str, str]) -> list[int]:
+def _context_texts(*window: tuple[str, str, str]) -> list[str]:
     """Features of the neighbours; `window` holds two words before, the word, and two after."""
     (two_before, _, _), before, word, after, (two_after, _, _) = window
-    texts = [
+    return [
         f"before={before[0]}",
         f"after={after[0]}",
         f"two before={two_before}",
@@ -124,7 +140,6 @@ def _context_keys(*window: tuple[str, str, str]) -> list[int]:
         f"shapes={before[2]} {word[2]}",
         f"shapes after={word[2]} {after[2]}",
     ]
-    return [_number(text) for text in texts]
 
 
 def _number(text: str) -> int:
@@ -151,6 +166,18 @@ class PerceptronTagger(SentenceTagger):
         super().__init__(folder, model.tags, scheme_of(model.tags))
         self.model = model
         self.updates = model.updates  # "viterbi" or "greedy"
+
+    def contributions(self, words: Sequence[str], position: int) -> list[Contribution]:
+        """Return the features of a word; their scores add up to its emissions."""
+        rows = rows_of(feature_keys(words)[position], self.model.features)
+        scores = self.model.emissions[rows].astype(np.float64)
+        texts = feature_texts(words, position)
+        return [
+            Contribution(
+                text, tuple(t for n in reach if 0 <= (t := position + n) < len(words)), row
+            )
+            for text, reach, row in zip(texts, REACHES, scores, strict=True)
+        ]
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
         """Emissions, and a transition matrix for each step."""

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
@@ -94,6 +97,22 @@ class Tagger(Protocol):
         Raises:
             ModelError: the card cannot be read.
         """
+
+
+class Contribution(NamedTuple):
+    """What one feature adds to the emissions of a word."""
+
+    name: str
+    words: tuple[int, ...]  # positions that it looks at, within the sentence
+    scores: NDArray[np.float64]  # (K,) nats
+
+
+@runtime_checkable
+class Additive(Protocol):
+    """A tagger whose emissions are sums over features."""
+
+    def contributions(self, words: Sequence[str], position: int) -> list[Contribution]:
+        """Return the features of a word; their scores add up to its emissions."""
 
 
 def words_of(tokens: Words) -> tuple[str, ...]:

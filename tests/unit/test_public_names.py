@@ -7,6 +7,7 @@ import crfviz
 
 NAMES = [
     "CRF",
+    "Attribution",
     "CrfvizError",
     "Edits",
     "EmptySentenceError",
@@ -27,6 +28,7 @@ NAMES = [
     "UnknownTagError",
     "Viterbi",
     "WrongCell",
+    "attribute",
     "baum_welch",
     "bring",
     "check_table",

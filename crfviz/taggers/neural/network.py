@@ -192,15 +192,17 @@ class Network(nn.Module):
 
     def hidden(self, batch: Batch, noise: Noise | None = None) -> Tensor:
         """Return what the output layer reads: (B, T, H)."""
+        hidden: Tensor = self.context(self.embedded(batch, noise), batch.lengths)
+        return noise.drop(hidden, "outputs") if noise else hidden
+
+    def embedded(self, batch: Batch, noise: Noise | None = None) -> Tensor:
+        """Return what stands for each word before its context is read: (B, T, D)."""
         words = self.words(noise.words(batch.words) if noise else batch.words)
         characters = self._spell(batch.characters)[batch.forms]
         if noise:
             characters = noise.drop(characters, "characters")
         tokens = torch.cat([words, characters, self.shapes(batch.shapes)], dim=-1)
-        if noise:
-            tokens = noise.drop(tokens, "inputs")
-        hidden: Tensor = self.context(tokens, batch.lengths)
-        return noise.drop(hidden, "outputs") if noise else hidden
+        return noise.drop(tokens, "inputs") if noise else tokens
 
     def _spell(self, characters: Tensor) -> Tensor:
         """One vector a word form from its character windows: (F, C) -> (F, filters * widths)."""

@@ -1,0 +1,164 @@
+"""Attribution: what each word contributes to the gap between two emissions.
+
+    gap = e[position, tag] - e[position, rival] = Σ_t words[t] + baseline
+
+For a network it is the integral of the gradient along the straight line from no input (zeros) to
+the embedded words x; the baseline is the gap at zeros:
+
+    words[t] = Σ_d x[t, d] · ∫ ∂gap(a·x) / ∂x[t, d] da,   a from 0 to 1
+
+For a tagger that adds up features, each feature's weights are exact. A feature that looks at two
+words is shared equally between them, which is its Shapley value; one that looks at none is part of
+the baseline.
+
+Letters: `T` words, `K` tags, `D` numbers that stand for a word.
+
+Source:
+    Sundararajan, Taly and Yan, "Axiomatic Attribution for Deep Networks" (2017), section 3.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from crfviz.chain.potentials import Potentials, Tag
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.neural.tagger import NeuralTagger
+from crfviz.taggers.tagger import Additive, Contribution, Tagger, Words, words_of
+
+COMPLETE = 1e-4  # nats by which the sum may miss the gap
+MAX_PIECES = 1 << 13  # of the line, before the sum counts as not converging
+AT_ONCE = 64  # points of the line that are computed together
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)  # in each piece, from -1 to 1
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """Where the gap between two emissions of one word comes from, in nats."""
+
+    words: NDArray[np.float64]  # (T,) what each word contributes
+    baseline: float  # the gap without any word
+    gap: float  # e[position, tag] - e[position, rival]
+    features: tuple[tuple[str, float], ...]  # the largest first; empty for a network
+
+
+def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag) -> Attribution:
+    """Return what each word contributes to the emission of a tag, compared with a rival.
+
+    For a network the sum is within 1e-4 nats of the gap, and a word that the network does not read
+    has exactly 0. A network takes 16 to 32,768 gradients, of which 64 are computed together.
+
+    Args:
+        tagger: a network, or a tagger that adds up features, such as a perceptron.
+        words: T words.
+        position: of the word, from 0.
+        tag: by name or id.
+        rival: another one.
+
+    Raises:
+        CrfvizError: the rival is the tag, or the tagger has neither a network nor features.
+        ShapeError: there is no such position.
+        UnknownTagError: there is no such tag.
+
+    Example:
+        >>> from crfviz.taggers.registry import load_tagger
+        >>> tagger = load_tagger("upos-en-contextfree")
+        >>> found = attribute(tagger, ["They", "walk"], 1, "VERB", "NOUN")
+        >>> float(found.words[0])
+        0.0
+    """
+    plain = words_of(words)
+    scored = tagger.potentials(plain, constrained=False)
+    position = scored.position(position)
+    pair = scored.tag_id(tag), scored.tag_id(rival)
+    if pair[0] == pair[1]:
+        raise CrfvizError(
+            f"expected two different tags, got {tagger.tags[pair[0]]} as the tag and as its rival"
+        )
+    gap = float(scored.emissions[position, pair[0]] - scored.emissions[position, pair[1]])
+    if isinstance(tagger, NeuralTagger):
+        return _of_network(tagger, scored, (position, *pair), gap)
+    if isinstance(tagger, Additive):
+        return _of_features(tagger.contributions(plain, position), len(plain), pair, gap)
+    raise CrfvizError(
+        f"{tagger.name} is a tagger without a network, and without features that add up: choose a "
+        "BiLSTM-CRF, a context-free CRF, a perceptron or a CRFsuite model"
+    )
+
+
+def _of_features(
+    found: Sequence[Contribution], num_words: int, pair: tuple[int, int], gap: float
+) -> Attribution:
+    words, baseline = np.zeros(num_words), 0.0
+    features = []
+    for name, places, scores in found:
+        value = float(scores[pair[0]] - scores[pair[1]])
+        for place in places:
+            words[place] += value / len(places)
+        baseline += 0.0 if places else value
+        features.append((name, value))
+    features.sort(key=lambda feature: -abs(feature[1]))
+    return Attribution(words, baseline, gap, tuple(features))
+
+
+def _of_network(
+    tagger: NeuralTagger, scored: Potentials, cell: tuple[int, int, int], gap: float
+) -> Attribution:
+    """Integrate in pieces; halve them until the sum is the gap."""
+    inputs, gaps = _differentiable(tagger, scored.tokens or (), cell)
+    with torch.no_grad():
+        baseline, whole = gaps(torch.stack([torch.zeros_like(inputs), inputs])).tolist()
+    pieces = 4
+    while True:
+        middles = (np.arange(pieces) + 0.5) / pieces
+        points = (middles[:, None] + _NODES / (2 * pieces)).ravel()
+        weights = np.tile(_WEIGHTS / (2 * pieces), pieces)
+        words = _integral(inputs, gaps, torch.tensor(points), torch.tensor(weights))
+        missing = abs(float(words.sum()) + baseline - whole)
+        if missing <= COMPLETE or pieces >= MAX_PIECES:
+            break
+        pieces *= 2
+    if missing > COMPLETE:
+        raise CrfvizError(f"the integral of the gradients misses the gap by {missing:.3g} nats")
+    return Attribution(words.numpy(), baseline, gap, ())
+
+
+def _differentiable(
+    tagger: NeuralTagger, words: Sequence[str], cell: tuple[int, int, int]
+) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """Return the embedded words, (T, D) float64, and the gap as a function of (S, T, D) of them."""
+    network, temperature = tagger.model.network, tagger.model.config.temperature
+    embedded = network.embedded(
+        tagger.model.vocabulary.encode([words]).to(next(network.parameters()).device)
+    )[0]
+    context = copy.deepcopy(network.context).cpu().double()
+    position, tag, rival = cell
+    output = (network.output.weight[tag] - network.output.weight[rival]).cpu().double()
+    bias = (network.output.bias[tag] - network.output.bias[rival]).cpu().double()
+
+    def gaps(tokens: Tensor) -> Tensor:
+        lengths = torch.full((len(tokens),), tokens.shape[1])
+        hidden = context(tokens, lengths)[:, position]
+        found: Tensor = (hidden @ output + bias) / temperature
+        return found
+
+    return embedded.cpu().double(), gaps
+
+
+def _integral(
+    inputs: Tensor, gaps: Callable[[Tensor], Tensor], points: Tensor, weights: Tensor
+) -> Tensor:
+    """(T,) the inputs times the weighted sum of the gradients at these points of the line."""
+    total = torch.zeros_like(inputs)
+    for some, share in zip(
+        torch.split(points, AT_ONCE), torch.split(weights, AT_ONCE), strict=True
+    ):
+        line = (some[:, None, None] * inputs).requires_grad_()
+        (gradients,) = torch.autograd.grad(gaps(line).sum(), line)
+        total += (share[:, None, None] * gradients).sum(0)
+    return (total * inputs).sum(-1) + 0.0  # no negative zeros
