@@ -43,6 +43,13 @@ describe("the step of a walk", () => {
     assert.deepEqual(places, ["/?model=a", "/?model=a&step=2"]);
   });
 
+  test("nor where its parts stand in another order", (t) => {
+    const { places, step, python } = walk(t, "/?model=a&sentence=b+c");
+    step(1, 2);
+    python("?sentence=b%20c&model=a&step=1");
+    assert.deepEqual(places, ["/?model=a&sentence=b+c", "/?model=a&sentence=b+c&step=2"]);
+  });
+
   test("an answer with another model, for another page, or after Python heard of the steps is written", (t) => {
     const model = walk(t, "/?model=a");
     model.step(1, 2);

@@ -24,9 +24,14 @@ export function withStep(search, step) {
 
 export function watchSteps() {
   let ahead = false; // of Python
+  // But for the step, and whatever the order of the parts: people write some addresses.
   const same = ({ pathname, search }) => {
-    const steps = [search, location.search].map((each) => withStep(each, ""));
-    return pathname === location.pathname && steps[0] === steps[1];
+    const [told, here] = [search, location.search].map((each) => {
+      const params = new URLSearchParams(withStep(each, ""));
+      params.sort();
+      return String(params);
+    });
+    return pathname === location.pathname && told === here;
   };
   addRule((place, next) => {
     if (ahead && same(place)) return; // an older step, of a run that was slower than the keys
