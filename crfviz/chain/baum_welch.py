@@ -188,17 +188,27 @@ def _expected(parameters: Parameters, sequences: Sequence[Ids]) -> tuple[MarkovC
 
 def _maximised(before: Parameters, counts: MarkovCounts, log_likelihood: float) -> Iteration:
     """The M step."""
+    after = estimated(counts, before)
+    return Iteration(
+        log_likelihood, counts, after.start, after.transitions, after.emissions, after.end
+    )
+
+
+def estimated(counts: MarkovCounts, before: Parameters) -> Parameters:
+    """Return the maximum-likelihood estimate; a row without counts is that of `before`.
+
+    It has an end where `before` has one.
+    """
     start = _shares(counts.start[None, :], before.start[None, :])[0]
-    if before.end is None:
-        transitions, end = _shares(counts.transitions, before.transitions), None
-    else:
-        leaving = _shares(
-            np.column_stack([counts.transitions, counts.end]),
-            np.column_stack([before.transitions, before.end]),
-        )
-        transitions, end = leaving[:, :-1], leaving[:, -1]
     emissions = _shares(counts.emissions, before.emissions)
-    return Iteration(log_likelihood, counts, start, transitions, emissions, end)
+    if before.end is None:
+        transitions = _shares(counts.transitions, before.transitions)
+        return Parameters(start, transitions, emissions)
+    leaving = _shares(
+        np.column_stack([counts.transitions, counts.end]),
+        np.column_stack([before.transitions, before.end]),
+    )
+    return Parameters(start, leaving[:, :-1], emissions, leaving[:, -1])
 
 
 def _shares(counts: Array, before: Array) -> Array:

@@ -140,7 +140,7 @@ class TextbookTagger(SentenceTagger):
         self.family = read_choice(file, content, "family", (HMM, MEMM), f"{HMM!r} or {MEMM!r}")
         try:
             read = _hidden if self.family == HMM else _conditional
-            self._chain = chain = read(file, content)
+            self.chain = chain = read(file, content)
         except ModelError as error:
             raise error if str(file) in str(error) else ModelError(f"{file}: {error}") from error
         super().__init__(file.parent, chain.states, None)
@@ -170,7 +170,7 @@ class TextbookTagger(SentenceTagger):
                     f"{self.name} has no observation {abbreviate(word)} (number {position}): "
                     f"type some of {', '.join(self._ids)}, with blanks between them"
                 )
-        return self._chain.potentials([self._ids[word] for word in words], words)
+        return self.chain.potentials([self._ids[word] for word in words], words)
 
 
 def _examples(path: Path, examples: object) -> list[Example]:

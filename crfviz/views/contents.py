@@ -139,6 +139,12 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             ("HMM", "transition", "Z", "p", "nats", "max-marginal", "folded"),
         ),
         Entry(
+            "EM",
+            "em",
+            "How does a hidden Markov model learn from days without tags?",
+            ("HMM", "EM", "expected count", "log-likelihood", "marginal", "nats", "Viterbi", "p"),
+        ),
+        Entry(
             "Learn",
             "learn",
             "What would the model change if these tags were right?",

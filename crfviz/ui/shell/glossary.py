@@ -169,6 +169,15 @@ GLOSSARY: dict[str, Term] = {
         "logarithms are the scores of a CRF.",
         "p(x, y) = Π_t p(y_t | y_t−1) p(x_t | y_t)",
     ),
+    "EM": Term(
+        "Learning without tags: expect how often each number is used, then make the numbers fit "
+        "these counts. The log-likelihood never falls.",
+        "p(k | j) = E[j then k] / E[j]",
+    ),
+    "expected count": Term(
+        "How often something is used, on average over all paths. It is a sum of marginals.",
+        "E[j then k] = Σ_t p(y_t = j, y_t+1 = k | x)",
+    ),
     "BIO": Term(
         "Tags for spans: B begins one, I goes on inside, O is outside. I may only follow B or I "
         "of the same kind.",

@@ -1,0 +1,49 @@
+"""EM: a hidden Markov model learns from a diary without tags, iteration by iteration."""
+
+import streamlit as st
+
+from crfviz.ui.panels.em import days_table, parameter_buttons, scrubber, training
+from crfviz.ui.pictures import show_steps
+from crfviz.ui.scene import scene
+from crfviz.ui.session.bound import bound_flag
+from crfviz.ui.shell.frame import header
+from crfviz.ui.words import plain
+from crfviz.views.frames.em import (
+    count_frame,
+    curve_chart,
+    days_chart,
+    days_note,
+    em_walk,
+    history_frame,
+    name_of,
+)
+
+_, start, length, along = header("EM", 0.7, 1.8, 1.3, 1.6)
+current = scene()
+run = training(current, start, length)
+if run is None:
+    st.stop()
+done = show_steps(current, em_walk(run.steps), key="em")
+with along:
+    scrubber(run, done)
+curve, numbers = st.columns([2, 3])
+curve.container(key="wide-curve").altair_chart(
+    curve_chart(run.steps, done), alt="log-likelihood by iteration; the tables have the numbers"
+)
+with numbers.container(key="em-numbers"):
+    number = parameter_buttons(run, done)
+table = days_table(current, run, done, number)
+what, days = str(table.columns[0]), table.iloc[:, 0].to_numpy()
+st.container(key="wide-days").altair_chart(
+    days_chart(table), alt="posterior of each day, and what it adds to the count; see the tables"
+)
+st.caption(plain(days_note(what, name_of(number, *run.names), days)))
+if bound_flag(st.toggle, "Show the numbers as tables", "twin"):
+    st.text(
+        f"The expected counts under the numbers above, and what iteration {done + 1} makes of it"
+    )
+    st.dataframe(count_frame(run.steps[done], run.starts[done], run.names))
+    st.text("Each day")
+    st.dataframe(table)
+    st.text("Every iteration so far")
+    st.dataframe(history_frame(run.starts[: done + 1], run.steps[: done + 1], run.names))
