@@ -1,7 +1,10 @@
-"""Check my homework: somebody's table beside the right one, and the bug that made it."""
+"""Check my homework: somebody's table beside the right one, or the trace of a program, played."""
+
+import streamlit as st
 
 from crfviz.chain.homework.programs import ALPHA
 from crfviz.ui.panels.homework import ordered, show_checked, table_box
+from crfviz.ui.panels.trace import show_trace
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
@@ -9,6 +12,8 @@ from crfviz.views.frames.homework import KIND_NAMES
 
 _, choice = header("Homework", 1, 3)
 current = scene()
+if show_trace():
+    st.stop()
 kind = bound_tabs("Table of", "kind", KIND_NAMES, ALPHA, at=choice)
 table = table_box(current, kind)
 if table is not None:

@@ -5,12 +5,14 @@ import io
 import numpy as np
 import pytest
 
+from crfviz import trace
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.taggers.registry import load_tagger
 from crfviz.views.frames.homework import template
 from tests.app.test_app import assert_sound, button
 from tests.support.app_pages import open_at
+from tests.support.student import Student
 
 PAGE = "pages/homework.py"
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
@@ -197,3 +199,35 @@ def test_a_file_that_cannot_be_read_leaves_the_box_alone(page):
     page.file_uploader[0].set_value(("mine.npz", b"\x80\x04", "application/octet-stream")).run()
     assert "pickle" in page.error[0].value
     assert page.success
+
+
+def upload(page, text):
+    page.file_uploader[0].set_value(("trace.json", text.encode(), "application/json")).run()
+
+
+def traced(**mistakes):
+    chain = load_tagger(MODEL).potentials(DAYS.split())
+    rows = Student(chain, **mistakes).table("alpha")
+
+    def program(board):
+        for t, row in enumerate(rows):
+            board.alpha[t] = row
+
+    return trace(program, chain, "alpha").to_json()
+
+
+def test_a_trace_is_played_and_closed(page):
+    upload(page, traced(no_start=True))
+    assert any("This page plays what it wrote." in text.value for text in page.text)
+    page.toggle(key="view.twin").set_value(True).run()
+    assert_sound(page)
+    assert page.dataframe[0].value["write"].tolist() == [1, 1, 2, 2, 3, 3, 4, 4]
+    button(page, "Close the trace").click().run()
+    assert_sound(page)
+    assert page.text_area
+
+
+def test_a_damaged_trace_is_refused_in_words(page):
+    upload(page, traced().replace('"version": 1', '"version": 9'))
+    assert "field 'version' must be 1, got 9" in page.error[0].value
+    assert page.text_area

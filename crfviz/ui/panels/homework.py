@@ -12,6 +12,7 @@ from crfviz.chain.homework.check import Checked, check
 from crfviz.chain.homework.programs import BACKPOINTERS
 from crfviz.exceptions import CrfvizError
 from crfviz.text.number_tables import MAX_BYTES, NumberTable, parse_number_table, read_number_table
+from crfviz.ui.panels.trace import is_trace, open_trace
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_draft, bound_select, bound_to
 from crfviz.ui.session.current import one_of
@@ -146,11 +147,17 @@ def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands ov
 
 def _upload(scene: Scene, kind: str) -> str:
     """A new file goes into the box; what is wrong with it is returned."""
-    file = upload("or a file: CSV, JSON, .npz", max_upload_size=MAX_BYTES // 1_000_000)
+    file = upload("or a file: CSV, JSON, .npz, a trace", max_upload_size=MAX_BYTES // 1_000_000)
     if file is None:
         return ""
     data = file.getvalue()
     try:
+        if is_trace(data):
+            if draft(_FILE) != file.file_id:
+                open_trace(data)
+                set_draft(_FILE, file.file_id)
+                st.rerun()
+            return ""
         table = read_number_table(data, names=scene.tags, words=scene.words, prefer=kind)
     except CrfvizError as error:
         return f"{file.name}: {error} The box is as it was."

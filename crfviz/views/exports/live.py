@@ -13,6 +13,7 @@ from pathlib import Path
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
+from crfviz.chain.homework.grade import Trace
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
@@ -31,6 +32,7 @@ from crfviz.views.strips.pictures import (
     transition_picture,
     viterbi_picture,
 )
+from crfviz.views.strips.trace import trace_picture
 
 MAX_WORDS = 120  # as on the pages
 OF_SCORES = "Made with crfviz from scores alone: no link can open them again, so keep this."
@@ -78,6 +80,8 @@ PAGES: Mapping[str, Page] = {
         "Marginals", lambda _, now, before: marginal_picture(now, before), "marginals", "entropy"
     ),
 }
+TRACE = "trace"  # the one page of a trace
+OF_TRACE = Page("Your code", lambda live, *_: trace_picture(live.given_trace), note="given")
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,13 @@ class Live:
     opens: str = ""  # id of a page; of none that is in the file: the first
     step: int | None = None  # done of that page's walk; None: where it opens
     covered: Sequence[str] = ()  # parts that are switched off
+    trace: Trace | None = None  # of a program, which is played in place of the pages
+
+    @property
+    def given_trace(self) -> Trace:
+        """The trace of a file that has one."""
+        assert self.trace is not None
+        return self.trace
 
     @property
     def display(self) -> str:
@@ -150,6 +161,8 @@ def data(live: Live, pages: Sequence[str], colouring: str = "system") -> dict[st
     if len(live.trained.words) > MAX_WORDS:
         got = f"{len(live.trained.words)} words"
         raise CrfvizError(f"a live file holds at most {MAX_WORDS} words, got {got}: cut it first")
+    if live.trace:
+        pages = [TRACE]
     whole = _payload(live, explore_picture(live.trained, None))
     shared = ("words", "tags", "colours", "trained", "edits", "pins", "probabilistic", "margin")
     return {name: value for name, value in whole.items() if name in shared} | {
@@ -178,7 +191,7 @@ def _payload(live: Live, picture: Picture) -> Payload:
 
 
 def _page(live: Live, name: str) -> dict[str, object]:
-    page, trained = PAGES[name], live.trained
+    page, trained = OF_TRACE if name == TRACE else PAGES[name], live.trained
     picture = page.draw(live, trained, None)
     edited = page.draw(live, trained, trained)
     told = _payload(live, picture)
@@ -196,10 +209,11 @@ def _page(live: Live, name: str) -> dict[str, object]:
         "title": page.title,
         "path": page.path,
         "picture": {key: value for key, value in told.items() if key in _OF_PICTURE}
-        | {"tables": kept, "heading": []},
-        "rows": _rows(told),
+        | {"tables": kept, "heading": []}
+        | ({"note": told["note"]} if name == TRACE else {}),
+        "rows": (rows := _rows(told)),
         "gold": _gold_row(live, page),
-        "editedRows": _rows(_payload(live, edited)),
+        "editedRows": None if (after := _rows(_payload(live, edited))) == rows else after,
         "editedLegend": " · ".join(filter(None, [edited.legend, GHOSTS])),
         "note": page.note,
         "walk": walk,

@@ -13,6 +13,7 @@ from typing import Any
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.edits import Edits
+from crfviz.chain.homework.grade import Trace
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.text.files import abbreviate_value
@@ -126,7 +127,7 @@ class Shown:
         return f"crfviz.show: {len(self._live.now.words)} words, {len(self._live.now.tags)} tags"
 
 
-def show(what: What, sentence: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - of two kinds
+def show(what: What | Trace, sentence: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - of two kinds
     """Return the live stage for a notebook.
 
     With anywidget (`pip install "crfviz[notebook]"`) it is a widget: `potentials` and `path` are
@@ -134,7 +135,8 @@ def show(what: What, sentence: str | Sequence[str] | None = None) -> Any:  # noq
     in a frame, which tells Python nothing.
 
     Args:
-        what: potentials, best with their words, or a tagger.
+        what: potentials, best with their words, a tagger, or the trace of a program, which is
+            played step by step.
         sentence: for a tagger its sentence, as typed or as words; at most 120 words.
 
     Raises:
@@ -144,7 +146,7 @@ def show(what: What, sentence: str | Sequence[str] | None = None) -> Any:  # noq
         >>> from crfviz.chain.potentials import Potentials
         >>> shown = show(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
     """
-    live = live_of(what, sentence)
+    live = Live(what.potentials, trace=what) if isinstance(what, Trace) else live_of(what, sentence)
     if find_spec("anywidget") is None:
         return Shown(live)
     return widget(live)

@@ -277,6 +277,11 @@ def _grid(grid: Grid) -> TableData:
         data["frames"] = grid.frames
     if grid.trained is not None and not grid.editable:  # the scores under the edits are there
         data["trained"] = _floats(grid.trained)
+    if grid.writes is not None:
+        steps = (torch.tensor(list(step), dtype=torch.float64) for step in grid.writes)
+        data["writes"] = [_floats(step) for step in steps]
+    if grid.wrong is not None:
+        data["wrong"] = grid.wrong
     return data
 
 

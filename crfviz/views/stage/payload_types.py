@@ -98,11 +98,13 @@ class TableData(TypedDict):
     values: Floats | None  # (T, K); None: the chain's own emissions
     scale: float
     digits: int
-    kind: str  # "score", "probability", "exponent", "change" or "signed"
+    kind: str  # "score", "probability", "exponent", "change", "signed" or "written"
     editable: bool
     outlined: list[int] | None  # T tag ids
     frames: NotRequired[str]  # id of the row whose tags are framed
     trained: NotRequired[Floats]
+    writes: NotRequired[list[Floats]]  # of each step of the walk: rows of position, tag id, value
+    wrong: NotRequired[Cell]  # marked once it is written
 
 
 class TermsData(TypedDict):

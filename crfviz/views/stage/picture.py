@@ -235,11 +235,14 @@ class Grid:
     values: Tensor  # (T, K)
     scale: float  # the size at which the colour is full
     digits: int = 1
-    kind: str = "score"  # or "probability", "exponent", "change", "signed"
+    kind: str = "score"  # or "probability", "exponent", "change", "signed", "written"
     editable: bool = False  # only the emissions themselves
     outlined: Sequence[int] | None = None  # T tag ids to frame
     frames: str | None = None  # id of the row whose tags are framed; they are seen with it
     trained: Tensor | None = None  # (T, K) the same before the edits, where there are some
+    # Position, tag id and value of the cells that each step of the walk writes.
+    writes: Sequence[Sequence[tuple[int, int, float]]] | None = None
+    wrong: tuple[int, int] | None = None  # the cell to mark once it is written
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import {
   MOST_BY_HAND,
   shownTags,
   weight,
+  writtenAt,
 } from "../../../crfviz/views/stage/web/model.js";
 import { solve } from "../../../crfviz/views/stage/web/recursions.js";
 
@@ -49,6 +50,64 @@ function payload(fields) {
 
 const solved = solve(chainOf(TRAINED, 3, 2));
 const plain = (table) => Array.from(table);
+
+describe("a table as far as the steps have written it", () => {
+  const size = { T: 2, K: 2 };
+  const table = {
+    name: "yours",
+    writes: [floats(0, 0, 1.5, 0, 1, -Infinity), floats(1, 1, NaN), floats(0, 0, 2.5)],
+  };
+  const [X, FORBIDDEN] = [NaN, -Infinity];
+  for (const [at, values, written] of [
+    [0, [X, X, X, X], []],
+    [
+      1,
+      [1.5, FORBIDDEN, X, X],
+      [
+        [0, true],
+        [1, true],
+      ],
+    ],
+    [
+      2,
+      [1.5, FORBIDDEN, X, X],
+      [
+        [0, false],
+        [1, false],
+        [3, true],
+      ],
+    ],
+    [
+      3,
+      [2.5, FORBIDDEN, X, X],
+      [
+        [0, true],
+        [1, false],
+        [3, false],
+      ],
+    ],
+    [
+      9,
+      [2.5, FORBIDDEN, X, X],
+      [
+        [0, false],
+        [1, false],
+        [3, false],
+      ],
+    ],
+  ]) {
+    test(`after ${at} steps`, () => {
+      const drawn = writtenAt(table, size, at);
+      assert.deepEqual(plain(drawn.values), values);
+      assert.deepEqual([...drawn.written], written);
+    });
+  }
+
+  test("a table without writes stays as it is", () => {
+    const other = { name: "alpha" };
+    assert.equal(writtenAt(other, size, 1), other);
+  });
+});
 
 describe("decode", () => {
   test("results that come without tables are worked out here, and agree", () => {

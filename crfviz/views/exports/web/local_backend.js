@@ -144,7 +144,7 @@ export class LocalBackend {
       edits: this.edits,
       results: { ...now, path: now.rows.viterbi },
       ghost: changed ? ghostOf(before) : null,
-      rows: (changed ? page.editedRows : page.rows).map((row) => this.row(row, now, changed)),
+      rows: ((changed && page.editedRows) || page.rows).map((row) => this.row(row, now, changed)),
       tables: page.picture.tables.map((table) => this.table(table, now, changed)),
       legend: changed ? page.editedLegend : page.picture.legend,
       note: this.note(now, changed),
@@ -184,6 +184,7 @@ export class LocalBackend {
     const { words, tags } = data;
     const told = { chain: changed ? this.chain : trained, words, tags, solved: now };
     const { note } = this.page;
+    if (note === "given") return this.page.picture.note;
     if (note === "sweeps") return this.sweepNote(now);
     if (note === "entropy") return entropyNote(told);
     if (note === "edits" && changed) return this.editNote(now);

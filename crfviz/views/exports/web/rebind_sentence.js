@@ -21,11 +21,11 @@ export function rebindSentence(data, { words, chain, sentence, gold = null, cons
 }
 
 function rebindPage(page, chain, solved, gold) {
-  const editedRows = solved.rows.viterbi ? page.editedRows : page.rows; // is there one to compare with?
+  const editedRows = solved.rows.viterbi && page.editedRows; // is there a path to compare with?
   return {
     ...page,
     rows: withGold(page, page.rows, gold),
-    editedRows: withGold(page, editedRows, gold),
+    editedRows: editedRows && withGold(page, editedRows, gold),
     walk: walkOver(page.walk, chain.T),
     lost: page.lost && walkOver(page.lost, chain.T),
     picture: { ...page.picture, tables: page.picture.tables.map((table) => scaled(table, chain, solved)) },

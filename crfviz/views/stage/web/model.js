@@ -4,7 +4,7 @@ import { solve, transition } from "./recursions.js";
 
 /** @import {
  *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, Results, RulerPiece, Scores,
- *   Solution, StepMatrices, TrainedResults
+ *   Solution, StepMatrices, Table, TrainedResults
  * } from "./types.js" */
 
 export const START = "START";
@@ -177,6 +177,23 @@ function unbounded({ label, low, high }) {
 /** @param {Record<"transitions" | "start" | "end", string>} counts @param {(text: string) => Numbers} read */
 function counts({ transitions, start, end }, read) {
   return { K: read(start).length, transitions: read(transitions), start: read(start), end: read(end) };
+}
+
+// A table as far as the steps have written it.
+/** @param {Table} table @param {{ T: number, K: number }} model @param {number} at @returns {Table} */
+export function writtenAt(table, { T, K }, at) {
+  if (!table.writes) return table;
+  const values = new Float64Array(T * K).fill(NaN);
+  const written = new Map();
+  for (const [step, text] of table.writes.slice(0, at).entries()) {
+    const cells = floats(text);
+    for (let i = 0; i < cells.length; i += 3) {
+      const cell = cells[i] * K + cells[i + 1];
+      values[cell] = cells[i + 2];
+      written.set(cell, step === at - 1);
+    }
+  }
+  return { ...table, values, written };
 }
 
 /** @param {string} text */

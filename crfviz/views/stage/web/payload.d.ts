@@ -80,11 +80,13 @@ export interface TableData {
   values: Floats | null; // (T, K); null: the chain's own emissions
   scale: number;
   digits: number;
-  kind: string; // "score", "probability", "exponent", "change" or "signed"
+  kind: string; // "score", "probability", "exponent", "change", "signed" or "written"
   editable: boolean;
   outlined: number[] | null; // T tag ids
   frames?: string; // id of the row whose tags are framed
   trained?: Floats;
+  writes?: Floats[]; // of each step of the walk: rows of position, tag id, value
+  wrong?: Cell; // marked once it is written
 }
 
 // The gap between two paths, word by word, in nats.

@@ -75,6 +75,7 @@ export interface Edits {
 export interface Table extends Omit<TableData, "values" | "trained"> {
   values: Float64Array; // absent where the cells are the chain's own emissions
   trained?: Float64Array;
+  written?: Map<number, boolean>; // by cell whether the newest step wrote it
 }
 
 export interface Trained extends Partial<Omit<TrainedResults, keyof Tables | "path">>, Partial<Tables> {
@@ -177,6 +178,7 @@ export interface Selection extends Sight {
   reading: Reading;
   ties: [number, number, number][]; // word, from, to
   lit: Lit | null; // what goes into the cell
+  tables: Table[]; // at this step
 }
 
 export interface Composed extends Omit<Decoded, "covered" | "message"> {

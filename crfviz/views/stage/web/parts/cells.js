@@ -157,7 +157,9 @@ export function buildTable(model, name) {
       flag(element, { editable: Boolean(table.editable) });
       for (const { k, cells, element: row } of rows) {
         hide(row, !next.shown.has(k) || (table.kind === "change" && unchanged(table, k, next)));
-        cells.forEach((cell, t) => (next.sees(name, t) ? drawCell(next, table, cell, t, k) : cover(cell)));
+        /** @param {number} t */
+        const seen = (t) => next.sees(name, t) && table.written?.has(t * next.K + k) !== false;
+        cells.forEach((cell, t) => (seen(t) ? drawCell(next, table, cell, t, k) : cover(cell)));
       }
     },
   };
@@ -181,7 +183,12 @@ function drawCell(model, table, cell, t, k) {
   const goesIn = model.lit?.table === name && model.lit.t === t ? model.lit.shares.get(k) : 0;
   const lit = Number(goesIn) >= 0.01; // goes into the number that is explained
   const outlined = table.outlined?.[t] === k && model.sees(table.frames ?? name, t);
-  flag(cell, { outlined, chosen: explained || (model.asked !== null && here(model.asked)), lit });
+  flag(cell, {
+    outlined: outlined || table.written?.get(i),
+    chosen: explained || (model.asked !== null && here(model.asked)),
+    lit,
+    wrong: table.wrong && here(table.wrong),
+  });
 }
 
 // Takes away what the cell says.
@@ -191,7 +198,8 @@ function cover(cell) {
   cell.replaceChildren();
   for (const name of ["role", "title", "aria-label", "aria-valuetext"]) mark(cell, name, null);
   setProperty(cell, "--share", "0%");
-  flag(cell, { outlined: false, chosen: false, lit: false, edited: false, change: false, forbidden: false });
+  const flags = ["outlined", "chosen", "lit", "edited", "change", "forbidden", "wrong"];
+  for (const name of flags) flag(cell, { [name]: false });
 }
 
 /** @param {Attributes} attributes */
@@ -216,6 +224,7 @@ function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kin
 // A number as the cells of a table have it.
 /** @param {{ kind: string, digits: number }} how @param {number} value */
 export function cellText({ kind, digits }, value) {
+  if (kind === "written") return Number.isNaN(value) ? "NaN" : score(value, digits);
   return kind === "score" ? score(value, digits) : small(value, digits, kind);
 }
 

@@ -233,20 +233,23 @@ function numbersOf(model) {
   const { nodes, results, tables, messages, T, K } = model;
   if (nodes === "marginals") return null;
   const arriving = messages && nodes === "alpha";
+  const own = tables.find(({ name }) => name === nodes);
   const scores = arriving
     ? results.alpha.map((_, i) => messageInto(model, Math.floor(i / K), i % K))
-    : results[/** @type {keyof Tables} */ (nodes)];
+    : (results[/** @type {keyof Tables} */ (nodes)] ?? own?.values);
   const columns = Array.from({ length: T }, (_, t) => scores.subarray(t * K, (t + 1) * K));
-  const largest = columns.map((column) => Math.max(...column));
-  const { kind, digits } = tables.find(({ name }) => name === nodes) ?? { kind: "score", digits: 1 };
+  const largest = columns.map((column) => Math.max(...column.filter((value) => value < Infinity)));
+  const { kind, digits } = own ?? { kind: "score", digits: 1 };
   const sums = kind === "probability" ? columns.map(logSumExp) : null;
   /** @param {number} i */
   const text = (i) => {
+    if (own?.written) return own.written.has(i) ? cellText(own, scores[i]) : "";
     if (kind === "score") return score(scores[i]);
     return cellText({ kind, digits }, Math.exp(scores[i] - (sums?.[Math.floor(i / K)] ?? 0)));
   };
   /** @param {number} i */
-  const share = (i) => Math.exp(scores[i] - largest[Math.floor(i / K)]);
+  const share = (i) =>
+    Number.isFinite(scores[i]) ? Math.exp(scores[i] - largest[Math.floor(i / K)]) : Number(scores[i] === Infinity);
   return { name: nodes, scores, share, text };
 }
 

@@ -1,7 +1,7 @@
 // The model to draw: the payload, with edits that Python has not seen yet on top, and what follows from the chosen cell
 // and the step of the walk. Pure functions.
 
-import { applyEdits, shownTags } from "../model.js";
+import { applyEdits, shownTags, writtenAt } from "../model.js";
 import { clamp } from "../numbers.js";
 import { solve } from "../recursions.js";
 import { litOf, tiesOf } from "./inputs.js";
@@ -130,6 +130,7 @@ export function selection(model, chosen) {
     reading,
     ties: panels.side === "cell" && sees("pointers") ? tiesOf(model).filter(([t]) => sees("pointers", t)) : [],
     lit: panels.side === "cell" && open("cell") && seen(here[0]) ? litOf(model, reading, here[0], here[1]) : null,
+    tables: model.tables.map((table) => writtenAt(table, model, steps?.at ?? Infinity)),
   };
 }
 
