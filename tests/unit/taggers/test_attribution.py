@@ -154,3 +154,9 @@ def test_a_tagger_without_a_network_is_refused(name):
     tagger = load_tagger(name)
     with pytest.raises(CrfvizError, match=f"{name} is a tagger without a network"):
         attribute(tagger, ["1", "2"], 0, 0, 1)
+
+
+def test_a_long_sentence_adds_up_too():
+    words = ("My old bed got tossed in a dumpster . " * 13).split()
+    found = attribute(load_tagger("ner-en"), words, 3, 0, 1)
+    assert found.words.sum() + found.baseline == pytest.approx(found.gap, abs=1e-3)
