@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from crfviz.ui.panels.attribution import attribution_panel
 from crfviz.ui.panels.why import flips_panel, pin_panel, question, trained_answer, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene
@@ -45,5 +46,6 @@ picture = Picture(
 with pins:  # where they are in sight
     pin_panel(current, asked)
 show_stage(current, picture, key="why")
+attribution_panel(current, asked)
 flips_panel(current, asked)
 table_twin(current, picture)

@@ -1,0 +1,52 @@
+"""The page Why this tag: where an emission comes from."""
+
+import pytest
+
+from crfviz import attribute, load_tagger
+from tests.app.test_app import assert_sound
+from tests.support.app_pages import open_at
+
+PAGE = "pages/why.py"
+WORDS = ["My", "old", "bed", "got", "tossed", "in", "a", "dumpster", "."]
+
+
+def opened(app, model, at="3 VERB"):
+    app.query_params.update(
+        {"model": model, "sentence": " ".join(WORDS), "v.at": at, "v.twin": "1"}
+    )
+    open_at(app, PAGE)
+    assert_sound(app)
+    return [text.value for text in app.text]
+
+
+def table(app):
+    return next(frame.value for frame in app.dataframe if list(frame.value.index) == ["nats"])
+
+
+def test_words_behind_an_emission_are_named(app):
+    texts = opened(app, "upos-en")
+    found = attribute(load_tagger("upos-en"), WORDS, 3, "AUX", "VERB")
+    (note,) = [text for text in texts if text.startswith("At “got” (word 4)")]
+    assert f"because of “tossed” +{found.words[4]:.2f}" in note
+    numbers = [float(cell.replace("−", "-")) for cell in table(app).loc["nats"]]
+    assert numbers[:9] == pytest.approx(found.words.tolist(), abs=1e-3)
+    assert sum(numbers[:10]) == pytest.approx(numbers[10], abs=1e-3)
+
+
+def test_other_words_add_nothing_without_context(app):
+    opened(app, "upos-en-contextfree", at="7 VERB")
+    cells = table(app).loc["nats"]
+    place = int(app.selectbox(key="view.because").value)
+    assert [cell for t, cell in enumerate(cells[:9]) if t != place] == ["0.0000"] * 8
+
+
+def test_features_of_a_perceptron_are_listed(app):
+    texts = opened(app, "upos-en-perceptron")
+    (note,) = [text for text in texts if text.startswith("Largest features: ")]
+    assert "shape=lower −9.52" in note
+
+
+def test_a_model_without_a_network_says_so(app):
+    opened(app, "upos-en-hmm")
+    assert any("without a network" in caption.value for caption in app.caption)
+    assert not [frame for frame in app.dataframe if list(frame.value.index) == ["nats"]]
