@@ -21,6 +21,7 @@ COMMANDS = {  # name: module, what it does
     "annotations": ("crfviz.commands.annotations", "export, import or count annotations"),
     "settings": ("crfviz.commands.settings", "print all settings and what they mean"),
     "site": ("crfviz.commands.site", "write the explorer as a folder that needs no server"),
+    "worksheet": ("crfviz.commands.worksheet", "write homework with numbers for each student"),
     "teach": ("crfviz.commands.teach", "let a tagger learn from finished sentences"),
 }
 

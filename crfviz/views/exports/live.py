@@ -318,7 +318,7 @@ def script(live: Live) -> str:
             f"potentials = tagger.potentials(words{rules})",
         ]
     else:
-        lines.append(f"potentials = {_written(live.potentials)}")
+        lines.append(f"potentials = {source_of(live.potentials)}")
     lines += _changes(live)
     if "inf" not in "\n".join(lines[2:]):
         del lines[1]
@@ -340,7 +340,8 @@ def _changes(live: Live) -> list[str]:
     return lines
 
 
-def _written(potentials: Potentials) -> str:
+def source_of(potentials: Potentials) -> str:
+    """Return Python code that makes these potentials."""
     names = ("emissions", "transitions", "start", "end")
     tables = [f"    {name}={getattr(potentials, name).tolist()!r}," for name in names]
     texts = [

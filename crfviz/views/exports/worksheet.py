@@ -1,0 +1,287 @@
+"""A worksheet for one student: pages to print, a notebook, the key, and tests for three graders.
+
+nbgrader reads the metadata of the notebook's cells (schema version 3). otter-grader runs the files
+in `tests`. `prairielearn` is a question folder, whose external grader writes results.json. All of
+them call `crfviz.grade`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from inspect import cleandoc
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from crfviz.chain.decoding.decoders import greedy
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.homework.programs import ALPHA, BACKPOINTERS, BETA, VITERBI
+from crfviz.chain.potentials import Potentials
+from crfviz.views.exports.latex import PREAMBLE, tex
+from crfviz.views.exports.live import source_of
+from crfviz.views.formatting import score
+
+Table = tuple[str, list[list[str]]]  # its title, and its rows, the first of them the header
+
+TASKS = {
+    ALPHA: "α(t, k): the log-sum of all prefixes that end in tag k at word t, emission included",
+    BETA: "β(t, k): the log-sum of all ways to go on from tag k at word t, END included",
+    VITERBI: "best(t, k): the score of the best prefix that ends in tag k at word t",
+    BACKPOINTERS: "the tag before k on that best prefix",
+}
+SOLUTIONS = {
+    ALPHA: """
+        board.alpha[0] = board.start + board.emissions[0]
+        for t in range(1, board.num_tokens):
+            moves = board.alpha[t - 1][:, None] + board.transitions
+            board.alpha[t] = np.logaddexp.reduce(moves, 0) + board.emissions[t]""",
+    BETA: """
+        board.beta[-1] = board.end
+        for t in range(board.num_tokens - 2, -1, -1):
+            after = board.emissions[t + 1] + board.beta[t + 1]
+            board.beta[t] = np.logaddexp.reduce(board.transitions + after, 1)""",
+    VITERBI: """
+        board.best[0] = board.start + board.emissions[0]
+        for t in range(1, board.num_tokens):
+            moves = board.best[t - 1][:, None] + board.transitions
+            board.best[t] = moves.max(0) + board.emissions[t]""",
+    BACKPOINTERS: """
+        best = board.start + board.emissions[0]
+        for t in range(1, board.num_tokens):
+            moves = best[:, None] + board.transitions
+            board.backpointers[t] = moves.argmax(0)
+            best = moves.max(0) + board.emissions[t]""",
+}
+_STYLE = (
+    "body{font:16px serif;margin:2em}table{border-collapse:collapse;margin:.5em 0 1.5em}"
+    "td,th{border:1px solid;padding:.3em .8em;min-width:3em;text-align:right}"
+)
+
+
+def worksheet_files(chain: Potentials, name: str, image: str) -> dict[str, str]:
+    """Return the files of a student by path, the key in a folder of its own.
+
+    Args:
+        chain: with words and tags.
+        name: of the student, such as student-01; the folder.
+        image: of Docker, with crfviz in it, for PrairieLearn.
+    """
+    files = {}
+    for folder, key in ((name, False), (f"keys/{name}", True)):
+        tables = _tables(chain, key=key)
+        title = f"{'Key' if key else 'Worksheet'}: {name}"
+        files[f"{folder}/worksheet.html"] = _html(title, tables)
+        files[f"{folder}/worksheet.tex"] = _latex(title, tables)
+        files[f"{folder}/worksheet.ipynb"] = _notebook(chain, title, key=key)
+    source = source_of(chain)
+    for table in TASKS:
+        files[f"{name}/tests/{table}.py"] = _otter(source, table)
+    identity = str(uuid5(NAMESPACE_URL, f"crfviz worksheet {name} {source}"))
+    folder = f"{name}/prairielearn"
+    files[f"{folder}/info.json"] = json.dumps(_info(name, identity, image), indent=2) + "\n"
+    files[f"{folder}/question.html"] = _QUESTION.format(tables=_body(_tables(chain, key=False)))
+    files[f"{folder}/tests/grade.py"] = _GRADER.format(source=source, tables=list(TASKS))
+    return files
+
+
+def _tables(chain: Potentials, *, key: bool) -> list[Table]:
+    """The scores, then what is to be filled in, or is."""
+    tags, words = (
+        list(chain.tag_names),
+        [f"{t + 1} {word}" for t, word in enumerate(chain.tokens or ())],
+    )
+    emissions, transitions, start, end = (table.tolist() for table in chain.scores())
+    tables: list[Table] = [
+        ("Emissions e", _rows(["", *tags], words, emissions, 1)),
+        ("Transitions w: from the row to the column", _rows(["", *tags], tags, transitions, 1)),
+        ("START and END", _rows(["", *tags], ["START", "END"], [start, end], 1)),
+    ]
+    sums, best = forward_backward(chain), viterbi(chain)
+    pointers = [[tags[k] if k >= 0 else "–" for k in row] for row in best.backpointers.tolist()]
+    filled: dict[str, list[list[str]]] = {
+        ALPHA: _texts(sums.log_alpha.tolist(), 4),
+        BETA: _texts(sums.log_beta.tolist(), 4),
+        VITERBI: _texts(best.best.tolist(), 1),
+        BACKPOINTERS: pointers,
+    }
+    for table, what in TASKS.items():
+        cells = filled[table] if key else [["" for _ in tags] for _ in words]
+        rows = [[word, *row] for word, row in zip(words, cells, strict=True)]
+        tables.append((what, [["", *tags], *rows]))
+    paths = {
+        "word alone": greedy(chain, "independent"),
+        "left to right": greedy(chain, "left_to_right"),
+        "best path": best.path,
+    }
+    shown = {name: " ".join(tags[k] for k in path) if key else "" for name, path in paths.items()}
+    log_z = score(sums.log_partition, 4) if key else ""
+    tables.append(("Paths and log Z", [*map(list, shown.items()), ["log Z", log_z]]))
+    return tables
+
+
+def _rows(
+    header: list[str], labels: Sequence[str], values: list[list[float]], digits: int
+) -> list[list[str]]:
+    texts = _texts(values, digits)
+    return [header, *([label, *row] for label, row in zip(labels, texts, strict=True))]
+
+
+def _texts(values: list[list[float]], digits: int) -> list[list[str]]:
+    return [[score(value, digits) for value in row] for row in values]
+
+
+def _body(tables: Sequence[Table]) -> str:
+    parts = []
+    for title, rows in tables:
+        cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+        lines = "\n".join(f"<tr>{row}</tr>" for row in cells)
+        parts.append(f"<h2>{escape(title)}</h2>\n<table>\n{lines}\n</table>")
+    return "\n".join(parts)
+
+
+def _html(title: str, tables: Sequence[Table]) -> str:
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n"
+        f"<body>\n<h1>{escape(title)}</h1>\n{_body(tables)}\n</body></html>\n"
+    )
+
+
+def _latex(title: str, tables: Sequence[Table]) -> str:
+    parts = []
+    for heading, rows in tables:
+        lines = " \\\\ \\hline\n".join(" & ".join(map(_tex, row)) for row in rows)
+        columns = "|".join("r" * len(rows[0]))
+        parts.append(
+            f"\\subsection*{{{_tex(heading)}}}\n\\begin{{tabular}}{{|{columns}|}}\\hline\n{lines} "
+            "\\\\ \\hline\n\\end{tabular}\n"
+        )
+    return (
+        f"\\documentclass{{article}}\n{PREAMBLE}\\begin{{document}}\n\\section*{{{_tex(title)}}}\n"
+        f"{''.join(parts)}\\end{{document}}\n"
+    )
+
+
+def _tex(text: str) -> str:
+    return f"${text.replace('−', '-')}$" if text.startswith("−") else tex(text)
+
+
+def _notebook(chain: Potentials, title: str, *, key: bool) -> str:
+    """The notebook; its key has the solutions between the marks that nbgrader takes out."""
+    cells = [
+        _cell("markdown", "intro", f"# {title}\n\nFill each table of the board."),
+        _cell(
+            "code", "chain", f"import numpy as np\nimport crfviz\n\npotentials = {source_of(chain)}"
+        ),
+    ]
+    for table, what in TASKS.items():
+        body = "    raise NotImplementedError"
+        if key:
+            solution = "\n".join(f"    {line}" for line in cleandoc(SOLUTIONS[table]).splitlines())
+            body = f"    ### BEGIN SOLUTION\n{solution}\n    ### END SOLUTION"
+        code = f"def {table}(board):\n    # {what}\n{body}"
+        cells.append(_cell("code", table, code, solution=True))
+        test = f'found = crfviz.grade({table}, potentials, "{table}")\n'
+        test += "assert found.correct, found.message"
+        cells.append(_cell("code", f"test_{table}", test, points=1))
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return json.dumps(
+        {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5},
+        indent=1,
+    )
+
+
+def _cell(
+    kind: str, name: str, text: str, *, solution: bool = False, points: int | None = None
+) -> Mapping[str, Any]:
+    """A cell with nbgrader's metadata: read-only, to be solved, or worth points."""
+    own: dict[str, Any] = {
+        "schema_version": 3,
+        "grade_id": name,
+        "grade": points is not None,
+        "solution": solution,
+        "locked": not solution,
+        "task": False,
+    }
+    if points is not None:
+        own["points"] = points
+    cell = {"cell_type": kind, "id": name, "metadata": {"nbgrader": own}, "source": text}
+    return cell if kind == "markdown" else {**cell, "execution_count": None, "outputs": []}
+
+
+def _otter(source: str, table: str) -> str:
+    return (
+        "import crfviz\nfrom otter.test_files import test_case\n\n"
+        f'OK_FORMAT = False\nname = "{table}"\npoints = 1\n\npotentials = {source}\n\n\n'
+        f"@test_case(points=1, hidden=False)\ndef test_{table}({table}):\n"
+        f'    found = crfviz.grade({table}, potentials, "{table}")\n'
+        "    assert found.correct, found.message\n"
+    )
+
+
+def _info(name: str, identity: str, image: str) -> Mapping[str, Any]:
+    """A question's info.json."""
+    return {
+        "uuid": identity,
+        "title": f"CRF tables: {name}",
+        "topic": "Linear-chain CRFs",
+        "type": "v3",
+        "singleVariant": True,
+        "gradingMethod": "External",
+        "externalGradingOptions": {
+            "enabled": True,
+            "image": image,
+            "entrypoint": "/grade/tests/grade.py",
+            "timeout": 60,
+        },
+    }
+
+
+_QUESTION = """\
+<pl-question-panel>
+<p>Upload solution.py with the functions alpha, beta, viterbi and backpointers of a board.</p>
+{tables}
+<pl-file-upload file-names="solution.py"></pl-file-upload>
+</pl-question-panel>
+<pl-submission-panel><pl-external-grader-results></pl-external-grader-results></pl-submission-panel>
+"""
+
+_GRADER = '''\
+#!/usr/bin/env python3
+"""Grade solution.py and write results.json, as PrairieLearn's external graders do."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import crfviz
+
+ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else "/grade")
+TABLES = {tables}
+potentials = {source}
+
+
+def graded(program, table):
+    if program is None:
+        return 0, f"solution.py has no function {{table}}"
+    found = crfviz.grade(program, potentials, table)
+    return int(found.correct), f"{{found.message}}\\n{{found.arithmetic}}".strip()
+
+
+def results():
+    try:
+        functions = runpy.run_path(str(ROOT / "student" / "solution.py"))
+    except Exception as error:
+        return {{"gradable": False, "format_errors": [f"solution.py: {{error}}"]}}
+    tests = []
+    for table in TABLES:
+        points, message = graded(functions.get(table), table)
+        tests.append({{"name": table, "points": points, "max_points": 1, "message": message}})
+    score = sum(test["points"] for test in tests) / len(tests)
+    return {{"gradable": True, "score": score, "tests": tests}}
+
+
+(ROOT / "results").mkdir(exist_ok=True)
+(ROOT / "results" / "results.json").write_text(json.dumps(results()), encoding="utf-8")
+'''
