@@ -7,6 +7,7 @@ import pandas as pd
 from crfviz.chain.demonstrations.log_space import cell_inputs, log_sum_exp, telling_position
 from crfviz.chain.demonstrations.naive import words_that_fit
 from crfviz.ui.lectures.lecture import Cue
+from crfviz.ui.panels.em import history
 from crfviz.ui.panels.log_space import TERM_FORMATS
 from crfviz.ui.panels.naive import enumeration
 from crfviz.ui.panels.why import question
@@ -38,7 +39,8 @@ def tables_of(cue: Cue, *, key: bool = False) -> str:
     """
     if not key and (cue.ask or cue.scenario.step == BEFORE_FIRST):
         return ""
-    make = {"why": _why, "log-space": _log_sum, "naive": _every_path}.get(cue.page)
+    every = {"why": _why, "log-space": _log_sum, "naive": _every_path, "em": _iterations}
+    make = every.get(cue.page)
     return "" if make is None else make(cue.scenario)
 
 
@@ -98,6 +100,15 @@ def _every_path(state: Scenario) -> str:
     frame = path_frame(every, scene.tags).head(MOST_PATHS)
     notes = _line(sum_note(every)) + _line(listing_note(every))
     return plain_table(frame, [], PATH_FORMATS) + notes
+
+
+def _iterations(state: Scenario) -> str:
+    """The log-likelihood and the numbers of each iteration of EM so far."""
+    frame = history(scene_of(state))
+    if frame is None:
+        return ""
+    names = [str(name) for name in frame.columns]
+    return plain_table(frame.reset_index(), [], dict.fromkeys(names, "{:.4f}"))
 
 
 def _line(text: str) -> str:

@@ -16,7 +16,7 @@ from crfviz.ui.session.bound import bound_buttons, bound_select, bound_to
 from crfviz.ui.session.current import change, set_view_option, view_option
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
-from crfviz.views.frames.em import moved, name_of, use_of
+from crfviz.views.frames.em import em_walk, history_frame, moved, name_of, use_of
 
 ICE_CREAM = "textbook/ice-cream"
 START_NAMES = {
@@ -43,7 +43,7 @@ class Training:
 
 def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Training | None:
     """Run EM from the chosen start; None where the page says why not."""
-    model = _hidden(scene)
+    model = hidden_markov(scene)
     if model is None:
         st.info("EM learns the numbers of a hidden Markov model. Choose a textbook model with one.")
         if ICE_CREAM in cached.models():
@@ -59,27 +59,46 @@ def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Tra
     if sum(map(len, numbers_of(given))) > MAX_NUMBERS:
         st.info(f"This model has more than {MAX_NUMBERS} numbers, too many to draw.")
         return None
-    sequence = [model.observations.index(word) for word in scene.words]
     try:
-        first = STARTS[chosen](given, sequence)
-        steps = _run(first, sequence, int(iterations) + 1)
+        return trained(model, scene.words, chosen, int(iterations))
     except CrfvizError as error:
         st.error(plain(str(error)))
         return None
+
+
+def trained(model: HiddenMarkov, words: Sequence[str], start: str, iterations: int) -> Training:
+    """Run EM on a sequence of observations, from one of `STARTS`.
+
+    Raises:
+        CrfvizError: there is no such start for these words.
+    """
+    sequence = [model.observations.index(word) for word in words]
+    given = Parameters(model.start, model.transitions, model.emissions, model.end)
+    first = STARTS[start](given, sequence)
+    steps = baum_welch(
+        first.start, first.transitions, first.emissions, [sequence], iterations + 1, end=first.end
+    )
     starts = [first, *(step.parameters for step in steps[:-1])]
     return Training(starts, steps, sequence, (model.states, model.observations))
 
 
-def _hidden(scene: Scene) -> HiddenMarkov | None:
+def history(scene: Scene) -> pd.DataFrame | None:
+    """Every iteration up to the step of the scene; None where the model has nothing to learn."""
+    model = hidden_markov(scene)
+    if model is None:
+        return None
+    wanted = scene.scenario.view.get("start", "model")
+    start = wanted if wanted in START_NAMES else "model"
+    run = trained(model, scene.words, start, int(ITERATIONS[0]))
+    done = em_walk(run.steps).at(scene.scenario.step, len(scene.words))
+    return history_frame(run.starts[: done + 1], run.steps[: done + 1], run.names)
+
+
+def hidden_markov(scene: Scene) -> HiddenMarkov | None:
     """The HMM of a textbook chain; None for every other model."""
     tagger: object = scene.tagger
     chain = tagger.chain if isinstance(tagger, TextbookTagger) else None
     return chain if isinstance(chain, HiddenMarkov) else None
-
-
-def _run(first: Parameters, sequence: list[int], iterations: int) -> list[Iteration]:
-    start, transitions, emissions, end = first
-    return baum_welch(start, transitions, emissions, [sequence], iterations, end=end)
 
 
 def scrubber(run: Training, done: int) -> None:

@@ -93,6 +93,7 @@ def test_each_page_has_its_own_tables_on_paper(page, said):
     [
         ("why", 'view.at = "1 C"', ["Why not C at “1”?", "with C at 2", "<td>+1.95</td>"]),
         ("log-space", "", ["exp(a − max)", "float32 without the trick", "α(2, "]),
+        ("em", 'view.start = "better"', ["log-likelihood", "p(H | C)", "<td>0</td>"]),
         ("naive", 'view.naive = "2"', ["All 4 paths, best first.", "H H", "Summed one by one"]),
     ],
 )
