@@ -160,8 +160,6 @@ def _graded(potentials: Potentials, table: str, result: Run) -> Grade:
     name = f"board.{ARRAYS[table]}"
     if result.problem:
         return Grade(correct=False, message=result.problem)
-    if not result.steps:
-        return Grade(correct=False, message=f"The program wrote nothing to {name}.")
     values = table_after(potentials, table, result.steps)
     written = np.full(values.shape, math.inf)  # the number of the write that each cell has
     for index, cells in enumerate(result.steps):
@@ -171,6 +169,8 @@ def _graded(potentials: Potentials, table: str, result: Run) -> Grade:
     checked = diagnose(potentials, table, values, [way for way in ways if not way.flipped], written)
     if checked.first_wrong is None:
         return Grade(correct=True, message=f"Right: all {values.size} cells of {name}.")
+    if not result.steps:
+        return Grade(correct=False, message=f"The program wrote nothing to {name}.")
     return _wrong(potentials, table, checked, written)
 
 
@@ -239,6 +239,8 @@ def _read(content: object) -> Trace:
     if table not in KINDS or not isinstance(problem, str):
         raise FormatError(f"field 'table' must be one of {', '.join(KINDS)}, got {table!r}")
     scores = {name: _numbers(name, content.get(name)) for name in _SCORES}
+    if scores["transitions"] == []:  # one word, and a matrix for each step: there is none
+        scores["transitions"] = np.zeros((0, np.size(scores["start"]), np.size(scores["start"])))
     words = content.get("words")
     try:
         potentials = Potentials(

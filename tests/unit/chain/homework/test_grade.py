@@ -202,6 +202,12 @@ def test_columns_in_another_order_are_named():
     assert "tags in another order" in found.message
 
 
+def test_a_single_word_needs_no_backpointer():
+    chain = random_chain(1, num_tokens=1)
+    assert grade(lambda _: None, chain, "backpointers").correct
+    assert not grade(lambda _: None, chain, "viterbi").correct
+
+
 def test_a_flipped_table_of_a_square_chain_is_wrong():
     chain = random_chain(3, num_tokens=4)
     table = np.array(Student(chain).table("alpha")).T
@@ -329,6 +335,14 @@ def test_a_trace_survives_its_file(tmp_path):
     assert again.steps == found.steps
     assert again.potentials.tags == chain.tags
     assert (again.potentials.start == chain.start).all()
+
+
+def test_a_trace_of_one_word_without_a_step_survives_its_file():
+    chain = Potentials([[1.0, 2.0]], np.zeros((0, 2, 2)))
+    found = trace(lambda board: board.alpha.__setitem__(0, [1.0, 3.0]), chain, "alpha")
+    again = Trace.from_json(found.to_json())
+    assert again.grade == found.grade
+    assert again.potentials.transitions.shape == (0, 2, 2)
 
 
 def changed(**fields):
