@@ -18,6 +18,8 @@ from crfviz.views.frames.em import (
     name_of,
 )
 
+FEW = 7  # numbers in a row, beside a wide curve
+
 _, start, length, along = header("EM", 0.7, 1.8, 1.3, 1.6)
 current = scene()
 run = training(current, start, length)
@@ -26,7 +28,7 @@ if run is None:
 done = show_steps(current, em_walk(run.steps), key="em")
 with along:
     scrubber(run, done)
-curve, numbers = st.columns([2, 3])
+curve, numbers = st.columns([2, 3] if run.width <= FEW else [1, 4])
 curve.container(key="wide-curve").altair_chart(
     curve_chart(run.steps, done), alt="log-likelihood by iteration; the tables have the numbers"
 )

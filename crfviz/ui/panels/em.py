@@ -40,6 +40,11 @@ class Training:
     sequence: Sequence[int]
     names: tuple[Sequence[str], Sequence[str]]  # of states and symbols
 
+    @property
+    def width(self) -> int:
+        """How many numbers stand in a row."""
+        return max(map(len, numbers_of(self.starts[0])))
+
 
 def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Training | None:
     """Run EM from the chosen start; None where the page says why not."""
@@ -123,7 +128,7 @@ def parameter_buttons(run: Training, done: int) -> Number:
     default = _key(Number(TRANSITION, 0, min(1, len(run.names[0]) - 1)))
     open_ = every.get(view_option(CELL), every[default])
     for row in rows:
-        columns = st.columns(max(map(len, rows)), gap="xxsmall")
+        columns = st.columns(run.width, gap="xxsmall")
         for column, number in zip(columns, row, strict=False):
             before = number.value(run.starts[done - 1]) if done else None
             column.button(
