@@ -140,7 +140,7 @@ def test_it_is_made_ready_once_and_ends_when_nobody_asks():
     beside.ready(partial(work.doubled, 5))
     folder = beside._process._folder.name if beside._process else None
     until(lambda: beside.pid is None)
-    assert folder is None or not Path(folder).exists()
+    until(lambda: folder is None or not Path(folder).exists())
     assert beside.do(partial(work.doubled, 6), print) == 12
     until(lambda: beside.pid is None)
 

@@ -102,6 +102,19 @@ OPENED = [(entry.script, view) for entry in ENTRIES for view in VIEWS.get(entry.
     ("script", "view"), OPENED, ids=[f"{s}{list(v.values())}" for s, v in OPENED]
 )
 def test_no_name_is_markup_on_a_page(script, view):
+    app = opened(script, view)
+    clicked = [each.label for each in app.button[:12] if not each.disabled]
+    for label in clicked:  # what a click says, too
+        if label in ELSEWHERE:
+            continue
+        if not any(each.label == label for each in app.button):  # the last click led away
+            app = opened(script, view)
+        next(each for each in app.button if each.label == label).click().run()
+        assert not app.exception
+        assert loading(app) == []
+
+
+def opened(script, view):
     app = new_app()
     app.query_params.update(
         {"model": "marked", "sentence": "  ".join(WORDS), "v.by": ANNOTATORS[0], "v.twin": "1"}
@@ -112,12 +125,7 @@ def test_no_name_is_markup_on_a_page(script, view):
     open_at(app, script)
     assert not app.exception
     assert loading(app) == []
-    for each in app.button[:12]:  # what a click says, too
-        if each.label in ELSEWHERE or each.disabled:
-            continue
-        each.click().run()
-        assert not app.exception
-        assert loading(app) == []
+    return app
 
 
 @pytest.mark.usefixtures("served")

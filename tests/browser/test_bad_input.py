@@ -10,6 +10,7 @@ from crfviz.text.tokenizer import tokenize
 from crfviz.ui.cached import first_sentence
 from crfviz.views.exports.bundle import component
 from tests.support.screen import (
+    MODEL,
     SENTENCE,
     Screen,
     assert_lattice,
@@ -37,10 +38,10 @@ ODD = (
 )
 
 
-def assert_kept(screen, sentence, edits=EDIT):
+def assert_kept(screen, sentence, edits=EDIT, model=MODEL):
     """The sentence is drawn with the edits that were there before."""
     screen.expect_edits(len(edits))
-    expected = chain(sentence=sentence, edits=edits)
+    expected = chain(model, sentence, edits)
 
     def check():
         shown = screen.read()

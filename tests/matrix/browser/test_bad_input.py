@@ -7,8 +7,9 @@ from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
 from crfviz.text.tokenizer import tokenize
+from crfviz.ui.cached import DEFAULT_MODEL
 from tests.browser.test_bad_input import EDIT, HOSTILE, LINK, assert_kept
-from tests.support.screen import SENTENCE, STAGES, assert_rows, chain, tagger
+from tests.support.screen import MODEL, SENTENCE, STAGES, assert_rows, chain, tagger
 
 WITHOUT_PATH = "No tag sequence is allowed|log Z = −∞"
 
@@ -57,7 +58,7 @@ def test_without_an_allowed_path_every_page_says_so_until_reset(screen, path):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"model": "no-such-model"}, "no-such-model"),
+        ({"model": "no-such-model", "sentence": SENTENCE}, "no-such-model"),
         ({"t": "DET.NOUN:-3.25,DET.VERB:x"}, "DET.VERB:x"),
         ({"t": "DET.NOUN:1e999,DET.NOUN:-3.25"}, "DET.NOUN:1e999"),
         ({"t": "DET.NOUN:-3.25,FOO.BAR:1"}, "“BAR”, “FOO”"),
@@ -76,7 +77,8 @@ def test_hand_edited_address_says_what_is_wrong(screen, params, message):
     screen.open("", **params)
     toasts = screen.page.locator("[data-testid=stToast]")
     expect(toasts.filter(has_text=message).first).to_be_visible()
-    assert_kept(screen, SENTENCE, EDIT if "t" in params else Edits())
+    used = DEFAULT_MODEL if "model" in params else MODEL
+    assert_kept(screen, SENTENCE, EDIT if "t" in params else Edits(), used)
 
 
 @pytest.mark.parametrize("path", ["emissions", "marginals"])
@@ -90,4 +92,4 @@ def test_every_parameter_survives_nonsense(screen, value, path):
     query = "&".join(f"{name}={value}" for name in names)
     screen.load(path, f"{screen.app.url}/{path}?{query}")
     screen.wait({"name": 0, "rev": -1})
-    screen.expect_rows(chain())
+    screen.expect_rows(chain(DEFAULT_MODEL, tagger(DEFAULT_MODEL).examples()[0].text))

@@ -15,8 +15,8 @@ def test_a_sentence_of_two_models_opens_under_either(screen, column):
     screen.visit("model-errors", model="upos-en", **view)
     says(screen, "Sentences: loss")
     with explorer_of(screen, "Sentences: loss", column) as explorer:
-        model = parse_qs(urlsplit(explorer.url).query).get("model")  # none: the first of the list
-        assert (model == ["upos-en"]) == (column == 0)
+        model = parse_qs(urlsplit(explorer.url).query).get("model")
+        assert (model is None) == (column == 0)  # the default is not named
         expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
 
 
