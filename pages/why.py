@@ -14,7 +14,8 @@ from crfviz.views.strips.paths import entropy_row
 from crfviz.views.strips.why import log_odds_row, why_gap, why_note, why_row
 
 LEGEND = (
-    "click a tag to compare it · thick line: best path · red dashes: the best path with that tag"
+    "click a tag to compare it, or an emission bar to see which words it comes from · "
+    "thick line: best path · red dashes: the best path with that tag"
 )
 
 _, pins = header("Why this tag", 1, 3)

@@ -11,7 +11,10 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.conditioning import condition, why_not
 from crfviz.chain.questions.flips import smallest_flips
 from crfviz.chain.questions.tipping import strength_intervals, tipping_points
-from tests.support.screen import assert_rows, chain, named
+from crfviz.taggers.attribution import attribute
+from crfviz.taggers.registry import load_tagger
+from crfviz.views.formatting import differing
+from tests.support.screen import SENTENCE, assert_rows, chain, named
 
 TERMS = """() => crfviz.all(".terms .term[data-term]").map((row) => [
   Number(row.dataset.term), ...[...row.querySelectorAll(".term-bar")].map((bar) => bar.title)])"""
@@ -50,6 +53,23 @@ def test_the_bars_of_a_clicked_tag_add_up_to_the_gap(screen):
         assert f"{expected.gap:.2f} nats" in screen.read().note
 
     screen.eventually(check)
+
+
+def test_the_bar_of_an_emission_opens_into_the_words_it_comes_from(screen):
+    words = SENTENCE.split()
+    screen.open("why", model="upos-en", sentence=SENTENCE, **{"v.at": "2 NOUN"})
+    tagger = load_tagger("upos-en")
+    asked = why_not(tagger.potentials(words), 2, tagger.tags.index("NOUN"))
+    places = differing(asked.best, asked.path)
+    assert len(places) > 1
+    bars = screen.page.locator(".terms button.term-bar")
+    for t in reversed(places):
+        bar = bars.nth(t)
+        bar.focus()
+        screen.press("Enter")
+        screen.expect_param("v.because", str(t))
+        found = attribute(tagger, words, t, asked.best[t], asked.path[t])
+        screen.wait_for_text(f"{found.gap:+.2f} nats, as trained".replace("-", "−"))
 
 
 def test_a_linked_question_is_pinned_with_its_price_or_forbidden_and_both_undone(screen):

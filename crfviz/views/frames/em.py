@@ -14,7 +14,7 @@ from crfviz.views.formatting import score, signed
 from crfviz.views.stage.picture import Phase, Walk
 from crfviz.views.theme import INK, OF_TEXT, PALETTE, READABLE, tag_colours
 
-HEIGHT, DAYS_HEIGHT = 190, 210  # pixels, of the curve and of the days
+HEIGHT, DAYS_HEIGHT = 160, 160  # pixels, of the curve and of the days
 SEEN = "slice(datum.label, indexof(datum.label, ' ') + 1)"  # in Vega's language: the word of a day
 MOVED = 0.0005  # a change that three digits show
 LEAST_SPAN = 0.5  # nats that the curve's axis covers at least
@@ -76,11 +76,11 @@ def curve_chart(steps: Sequence[Iteration], done: int) -> alt.LayerChart | alt.F
         x=alt.X(
             "iteration:Q",
             scale=alt.Scale(domain=[0, len(steps) - 1]),
-            axis=alt.Axis(tickMinStep=1, format="d"),
+            axis=alt.Axis(tickMinStep=1, format="d", labelPadding=5, titlePadding=0),
         ),
         y=alt.Y(
             "log-likelihood:Q",
-            title="log-likelihood, nats",
+            title="log-likelihood",
             scale=alt.Scale(domain=[low - margin, high + margin]),
         ),
         tooltip=["iteration:Q", alt.Tooltip("log-likelihood:Q", format=".6f")],
@@ -100,12 +100,14 @@ def days_chart(table: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     count, *states = table.columns
     days = list(table.index)
     whole = table.rename_axis("day").reset_index()
-    x = alt.X("day:N", sort=days, title=None, axis=alt.Axis(labelAngle=0, labelExpr=SEEN))
+    x = alt.X(
+        "day:N", sort=days, title=None, axis=alt.Axis(labelAngle=0, labelExpr=SEEN, labelPadding=5)
+    )
     colour = alt.Color(
         "state:N",
         sort=states,
         scale=alt.Scale(domain=states, range=tag_colours(states)),
-        legend=alt.Legend(orient="top", title="posterior:"),
+        legend=alt.Legend(orient="top", title="posterior:", titleOrient="left", offset=5),
     )
     bars = (
         alt.Chart(whole.melt("day", states, "state", "probability"))

@@ -124,10 +124,7 @@ def _deciding(answer: WhyNot, chain: Analysis) -> str:
     return f"The largest contribution is {what}: {score(term.value)}."
 
 
-LEGEND = (
-    "hidden: word replaced by an unknown character · tags changed: tags of the best path that "
-    "change when that word is hidden · dashed frame: the chosen cell"
-)
+LEGEND = "hidden: that word made unknown"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 // Two panels of exact terms: why a tag lost, word by word, and where one weight tips the best path.
 
-import { changed, childrenOf, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
+import { button, changed, childrenOf, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
 import { weight } from "../model.js";
 import { clamp, score, signed } from "../numbers.js";
 import { drawTick } from "./trained_overlay.js";
@@ -14,13 +14,19 @@ const APART = 48; // between the middles of two numbers under the ruler
 
 const SEEN = 5e-3; // terms below this are not written
 
-// The gap between two paths: a bar per word for the emission, and one for the step into it.
-/** @param {Model} model */
-export function buildTerms(model) {
+// The gap between two paths: a bar per word for the emission, and one for the step into it. With `open` the bar of an
+// emission is a button.
+/** @param {Model} model @param {((t: number) => void) | null} open */
+export function buildTerms(model, open) {
   const title = html("div.side-title");
   const head = html("div.term.term-head", html("span"), html("span", "transition"), html("span", "emission"));
   const rows = [...model.words, "END"].map((word, t) => {
-    const bars = [0, 1].map(() => html("span.term-bar", { tabindex: -1 }, html("span.term-number")));
+    const bars = [0, 1].map((column) => {
+      const number = html("span.term-number");
+      const opens = open && column === 1 && t < model.words.length;
+      if (opens) return button(number, () => open(t), { class: "term-bar", tabindex: -1 });
+      return html("span.term-bar", { tabindex: -1 }, number);
+    });
     return html("div.term", { "data-term": t }, html("span.term-word", { dir: "auto" }, word), bars);
   });
   const foot = html("div.side-note");

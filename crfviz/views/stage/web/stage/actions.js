@@ -106,6 +106,12 @@ export function askWeight(stage, cell) {
   });
 }
 
+// Asks which words the emission of word t comes from.
+/** @param {Stage} stage @param {number} t */
+export function askEmission(stage, t) {
+  stage.emit([view("because", `${t}`)]);
+}
+
 // Asks for an entity.
 /** @param {Stage} stage @param {Span} span */
 export function askEntity(stage, [label, first, last]) {

@@ -16,6 +16,7 @@ import { buildRuler, buildTerms } from "../parts/terms.js";
 import { buildTips } from "../parts/tips.js";
 import { printPicture, savePng, saveSvg } from "../svg_export.js";
 import {
+  askEmission,
   askEntity,
   askWeight,
   forget,
@@ -234,7 +235,7 @@ const SIDES = {
     ),
   ],
   /** @param {Stage} stage */
-  terms: ({ model }) => [buildTerms(model)],
+  terms: (stage) => [buildTerms(stage.model, stage.payload.asks ? (t) => askEmission(stage, t) : null)],
   /** @param {Stage} stage */
   entity: (stage) => [buildEntity(stage.model, (span) => askEntity(stage, span))],
   /** @param {Stage} stage */
