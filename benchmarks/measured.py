@@ -22,8 +22,8 @@ import models
 DOCUMENT = ROOT / "docs" / "measured.md"
 HERE = Path(__file__).parent
 DECODERS = {
-    "independent": "word alone",
-    "left_to_right": "left to right",
+    "independent": "independent",
+    "left_to_right": "greedy",
     "viterbi": "Viterbi",
     "max_marginal": "max-marginal",
 }
@@ -79,7 +79,7 @@ def measured() -> dict[str, str]:
 def models_table() -> str:
     """A line per model and test file: words right, or entity F1, by each decoder."""
     lines = [
-        f"| model | test file | share of | {' | '.join(DECODERS.values())} | ECE |",
+        f"| model | test file | metric | {' | '.join(DECODERS.values())} | ECE |",
         "|---|---|---|---:|---:|---:|---:|---:|",
     ]
     for model in models.MODELS:
@@ -93,7 +93,7 @@ def models_table() -> str:
     return "\n".join(lines)
 
 
-_UPOS_KEYS = {"words right": "token_accuracy", "sentences right": "sentence_accuracy"}
+_UPOS_KEYS = {"token accuracy": "token_accuracy", "sentence accuracy": "sentence_accuracy"}
 
 
 def latency_table() -> str:

@@ -67,4 +67,4 @@ for which, side, other, label in (("A", a, b, first.label), ("B", b, a, second.l
     show_stage(side, picture, key=f"compare.{which}", other=other if aligned else None)
 with st.container(horizontal=True):
     for which, side in (("A", a), ("B", b)):
-        take_scene(side, label=f"Take {which} with you")
+        take_scene(side, of=which)

@@ -40,7 +40,7 @@ st.container(key="wide-days").altair_chart(
     days_chart(table), alt="posterior of each day, and what it adds to the count; see the tables"
 )
 st.caption(plain(days_note(what, name_of(number, *run.names), days)))
-if bound_flag(st.toggle, "Show the numbers as tables", "twin"):
+if bound_flag(st.toggle, "Show tables", "twin"):
     st.text(
         f"The expected counts under the numbers above, and what iteration {done + 1} makes of it"
     )

@@ -28,4 +28,4 @@ picture = replace(picture, asked=asked, note=note)
 if marked:
     picture = replace(picture, reference="gold", contrast="", legend=CIRCLES + NOT_GOLD)
 show_stage(current, picture, key="explore")
-table_twin(current, picture, grids=[marginal_grid(current.now, None)], save=True)
+table_twin(current, picture, grids=[marginal_grid(current.now, None)])

@@ -53,7 +53,7 @@ with shifts:
     st.caption(STEPS if current.of_probabilities else f"{STEPS} This model was never an HMM.")
     shift_panel(current)
 with sums:
-    st.subheader("What leaves each tag")
+    st.subheader("Transitions from each tag")
     frame = leaving_frame(current.trained.potentials, current.now.potentials)
     st.dataframe(
         frame.style.format("{:.4g}", na_rep="–"), height=145, column_config=narrowed(frame)

@@ -8,8 +8,8 @@ from crfviz.views.stage.picture import Gradient, Picture, Row, learning_walk
 from crfviz.views.strips.decoders import decoder_rows
 
 LEGEND = (
-    "click a tag in the lattice, or press Enter on it: it is right · green: where the right tags "
-    "leave the Viterbi path"
+    "click a tag in the lattice, or press Enter on it: it becomes gold · green: where the gold "
+    "tags leave the Viterbi path"
 )
 
 _, actions = header("Learn", 1, 4)
@@ -19,7 +19,7 @@ with actions:
     controls(learnt)
 picture = Picture(
     ["strips", "lattice"],
-    [*decoder_rows(current.now, which=["viterbi"]), Row("gold", "right tags", learnt.right)],
+    [*decoder_rows(current.now, which=["viterbi"]), Row("gold", "gold", learnt.right)],
     side=Gradient(learnt.step),
     asks="right",
     note=learnt.note,

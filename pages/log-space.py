@@ -20,7 +20,7 @@ current = scene()
 part = bound_tabs("Part", "log_space", PARTS, SUM, at=choice)
 done = show_steps(current, log_sum_walk() if part == SUM else ONE_PICTURE, key="log-space")
 with along:
-    take_scene(current, "forward-backward")
+    take_scene(current, "forward-backward", has_picture=False)
 if part == SUM:
     sum_panel(current, done)
 else:

@@ -29,9 +29,9 @@ wrong, viterbi = record["errors"], record["viterbi"]
 with results.container():
     st.markdown(
         f"**{plain(tagger.name)}** on {plain(source.name)}: "
-        f"{count(record['sentences'], 'sentence')}, {count(record['tokens'], 'word')}; "
-        f"**{per_cent(viterbi['token_accuracy'])}** of words and "
-        f"**{per_cent(viterbi['sentence_accuracy'])}** of sentences right; "
+        f"{count(record['sentences'], 'sentence')}, {count(record['tokens'], 'word')}: "
+        f"token accuracy **{per_cent(viterbi['token_accuracy'])}**, "
+        f"sentence accuracy **{per_cent(viterbi['sentence_accuracy'])}**; "
         f"{count(wrong['total'], 'error')} in {count(wrong['sentences'], 'sentence')}."
     )
     if not tagger.probabilistic:

@@ -24,7 +24,7 @@ if frame.empty:
     st.info("No figures yet: `python -m crfviz evaluate FILE --model NAME --card` measures them.")
 else:
     measure = bound_buttons(
-        "Share of",
+        "Metric",
         "measure",
         {name: text for name, text in MEASURES.items() if frame[name].notna().any()},
         "token_accuracy",

@@ -58,4 +58,4 @@ if finished:
     )
 if not current.tagger.probabilistic:
     st.caption("This model gives scores: p and Z are what a CRF with these scores would say.")
-take_scene(current, "forward-backward")
+take_scene(current, "forward-backward", has_picture=False)

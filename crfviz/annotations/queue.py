@@ -1,4 +1,4 @@
-"""Which sentence an annotator sees next: in the order of the file, or the most doubtful first.
+"""Which sentence an annotator sees next: in the order of the file, or the most uncertain first.
 
 What makes a sentence doubtful, each from the model alone, without anybody's tags:
 
@@ -71,7 +71,7 @@ def reason(doubt: Doubt | None, order: Order) -> str:
     if doubt is None:
         return "not scored, so in the order of the file"
     if order == "entropy":
-        return f"most doubtful: entropy {doubt.entropy:.2f} nats over its tag sequences"
+        return f"most uncertain: entropy {doubt.entropy:.2f} nats over its tag sequences"
     if order == "margin":
-        return f"closest race: the two best tag sequences lie {doubt.margin:.3g} nats apart"
-    return f"most to correct: {doubt.corrections:.1f} wrong words expected"
+        return f"smallest margin: the two best tag sequences lie {doubt.margin:.3g} nats apart"
+    return f"most corrections: {doubt.corrections:.1f} wrong words expected"

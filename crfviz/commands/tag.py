@@ -114,7 +114,7 @@ def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:
     marginals = [row[tag] for row, tag in zip(tables.marginals.tolist(), best.path, strict=True)]
     named = {
         "independent": greedy(potentials, "independent"),
-        "left to right": greedy(potentials, "left_to_right"),
+        "greedy": greedy(potentials, "left_to_right"),
         "Viterbi": best.path,
         "max-marginal": likeliest(tables.marginals),
     }

@@ -38,7 +38,6 @@ from crfviz.views.strips import pictures
 # Page options: what the nodes of a lattice say after the last column, the cell that the side panel
 # explains and how it reads it, and whether tags without mass are folded.
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
-TAKE = "Take it with you"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
 STEPPED = "stage.stepped"  # name of the picture whose steps were walked last
 _WITHHELD = "withheld"  # whether a question on this page waits for its answer
@@ -142,58 +141,98 @@ def table_twin(
     *,
     rows: Sequence[Row] = (),
     grids: Sequence[Grid] = (),
-    save: bool = False,
     page: str = "explore",
 ) -> bool:
     """The picture above as plain tables, to read, copy and download; drawn only when asked for.
 
-    It has the picture's strips and grids, and then further ones; `save` lets the lattice be saved.
-    The live file that can be taken away opens at `page`.
+    It has the picture's strips and grids, and then further ones. Beside the switch is the menu of
+    downloads; the live file among them opens at `page`.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
     """
     live = _live(scene, page)
+    hidden = walking(scene, picture.walk) or bool(found(_WITHHELD))
+    off = covered(scene.scenario.view)
+    rows = [row for row in [*picture.rows, *rows] if row.id not in off]
+    grids = [*picture.grids, *grids]
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
-        wanted = bound_flag(st.toggle, "Show the numbers as tables", "twin")
-        take_along(live, disabled=bool(found(_WITHHELD)))
-        if save:
-            _save_lattice(scene)
+        wanted = bound_flag(st.toggle, "Show tables", "twin")
+        table = None if hidden else partial(_csv, scene, rows, grids)
+        download_menu(live, table=table, disabled=bool(found(_WITHHELD)))
     if not wanted:
         return False
-    if walking(scene, picture.walk) or found(_WITHHELD):
+    if hidden:
         st.caption(f"The tables come with the {'answer' if found(_WITHHELD) else 'last step'}.")
         return False
     columns = list(scene.numbered().values())
-    off = covered(scene.scenario.view)
-    rows = [row for row in [*picture.rows, *rows] if row.id not in off]
     if rows:
         texts = pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)
         st.dataframe(texts, column_config=narrowed(texts))
     with st.expander("The same numbers in Python"):
         st.code(script(live()), language="python")
-    for grid in [*picture.grids, *grids]:
+    for grid in grids:
         st.text(grid.label)
         frame = pd.DataFrame(grid.values.T.numpy(), index=list(scene.tags), columns=columns)
         st.dataframe(frame, column_config=narrowed(frame))
     return True
 
 
-def take_scene(scene: Scene, page: str = "explore", *, label: str = TAKE) -> None:
-    """Draw the button that saves a scene as a live file, which opens at `page`."""
-    take_along(_live(scene, page), label, disabled=bool(found(_WITHHELD)))
+def take_scene(
+    scene: Scene, page: str = "explore", *, of: str = "", has_picture: bool = True
+) -> None:
+    """Draw the menu of downloads of a scene; its live file opens at `page`.
+
+    `of` names the scene where a page has two.
+    """
+    live = _live(scene, page)
+    download_menu(live, of=of, has_picture=has_picture, disabled=bool(found(_WITHHELD)))
 
 
-def take_along(make: Callable[[], Live], label: str = TAKE, *, disabled: bool = False) -> None:
-    """Draw the button that saves a live file; `make` is called in another thread, when clicked."""
-    download(
-        label,
-        lambda: live_page(make(), list(PAGES)),
-        "crfviz.html",
-        "text/html",
-        type="tertiary",
-        disabled=disabled,
-    )
+def download_menu(
+    make: Callable[[], Live],
+    *,
+    table: Callable[[], str] | None = None,
+    of: str = "",
+    has_picture: bool = True,
+    disabled: bool = False,
+) -> None:
+    """Draw the one menu of what can be downloaded.
+
+    Args:
+        make: makes the live file; called in another thread, when clicked. So is `table`.
+        table: makes the numbers as CSV, where the page has some.
+        of: names the scene where a page has two.
+        has_picture: whether the page has a picture, which the browser saves by itself.
+        disabled: whether nothing may be saved now.
+    """
+    with st.popover(f"Download {of}".strip(), type="tertiary", disabled=disabled):
+        named = f"Download {of} as" if of else "Download as"
+        files = {
+            "HTML": (lambda: live_page(make(), list(PAGES)), "crfviz.html", "text/html"),
+            "Python": (lambda: script(make()), "crfviz_example.py", "text/x-python"),
+        }
+        if table is not None:
+            files["CSV"] = (table, "crfviz.csv", "text/csv")
+        for kind, (content, name, mime) in files.items():
+            download(f"{named} {kind}", content, name, mime, type="tertiary", disabled=disabled)
+        if has_picture and not of:
+            st.html(
+                "".join(
+                    f'<button type="button" class="crfviz-save" data-save="{kind.lower()}">'
+                    f"{named} {kind}</button>"
+                    for kind in ("SVG", "PNG", "PDF")
+                )
+            )
+
+
+def _csv(scene: Scene, rows: Sequence[Row], grids: Sequence[Grid]) -> str:
+    """Rows and grids as one table with a column per word."""
+    columns = list(scene.numbered().values())
+    tables = {"tags": pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)}
+    for grid in grids:
+        tables[grid.name] = pd.DataFrame(grid.values.T.numpy(), list(scene.tags), columns)
+    return pd.concat(tables, names=["table", "row"]).to_csv()
 
 
 def walking(scene: Scene, walk: Walk) -> bool:
@@ -235,24 +274,6 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
         opens=page,
         step=max(0, now.step) if now.step else None,
         covered=covered(now.view),
-    )
-
-
-def _save_lattice(scene: Scene) -> None:
-    """A button that saves the lattice as one offline HTML page; built only when it is clicked."""
-
-    def build() -> str:
-        from crfviz.views.figures.offline import lattice_html  # Plotly is slow to load
-
-        return lattice_html(scene.now)
-
-    download(
-        "Save the lattice (HTML)",
-        build,
-        "lattice.html",
-        "text/html",
-        type="tertiary",
-        disabled=bool(found(_WITHHELD)),
     )
 
 

@@ -1,4 +1,4 @@
-"""The app's pages in their groups, with the question that each answers.
+"""The app's pages in their groups, with what each shows.
 
 Pure: no Streamlit. The links in the sidebar, the titles and the README follow this table.
 """
@@ -12,7 +12,7 @@ class Entry:
 
     title: str
     path: str  # in the address; empty for the home page
-    answers: str  # the question that it answers, in one plain line
+    answers: str  # what it shows, in one plain line
     terms: tuple[str, ...]  # the glossary's entries that it needs
     sentence: bool = True  # whether it is about the sentence in the sidebar
     rows: bool = False  # whether the choice of decoder rows acts on it
@@ -29,10 +29,10 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "Explore",
             "",
-            "Which tag does each way of deciding give every word, and why do they differ?",
+            "Four ways to choose the tags, and why they differ",
             (
                 "tag",
-                "word alone",
+                "independent",
                 "Viterbi",
                 "marginal",
                 "Z",
@@ -46,13 +46,13 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "Emissions",
             "emissions",
-            "Which tags does each word alone support?",
-            ("emission", "nats", "softmax", "−inf", "word alone", "Z", "p", "folded"),
+            "How well each tag fits each word on its own",
+            ("emission", "nats", "softmax", "−inf", "independent", "Z", "p", "folded"),
         ),
         Entry(
             "Transitions",
             "transitions",
-            "Which tags like to follow which, and what moves when a score changes?",
+            "Edit how likely one tag is to follow another",
             (
                 "transition",
                 "nats",
@@ -69,19 +69,19 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "Forward–backward",
             "forward-backward",
-            "How are all paths summed without listing them?",
+            "How all paths are summed without listing them",
             ("α", "β", "Z", "p", "marginal", "nats", "folded"),
         ),
         Entry(
             "Viterbi",
             "viterbi",
-            "How is the best path found, one word after the other?",
+            "How Viterbi finds the best path, word by word",
             ("Viterbi", "backpointer", "path", "score", "Z", "p", "folded"),
         ),
         Entry(
             "Marginals",
             "marginals",
-            "How probable is each tag of each word, and each whole path?",
+            "How probable each tag of each word is, and each whole path",
             ("marginal", "max-marginal", "Z", "p", "entropy", "sample", "folded", "red dashes"),
         ),
     ),
@@ -89,32 +89,32 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "Why this tag",
             "why",
-            "Why this tag and not that one, and what would it take to change it?",
+            "Why this tag and not another, and what it would take to change it",
             ("score", "Z", "p", "pin", "emission", "transition", "entropy", "folded", "red dashes"),
         ),
         Entry(
             "What if",
             "what-if",
-            "Which tags change when the sentence is written another way?",
+            "Which tags change when the sentence is written another way",
             ("emission", "p", "nats", "folded", "red dashes"),
         ),
         Entry(
             "Entities",
             "entities",
-            "Which words are an entity, how sure is that, and what do the BIO rules do?",
+            "Which words form an entity, how sure that is, and what the BIO rules do",
             ("BIO", "mass", "p", "−inf", "red dashes"),
             rows=True,
         ),
         Entry(
             "Paths",
             "paths",
-            "Which whole paths are likely, and how far does one change reach?",
+            "Which whole paths are likely, and how far one change reaches",
             ("path", "Z", "p", "sample", "entropy", "pin", "folded", "red dashes"),
         ),
         Entry(
             "Compare",
             "compare",
-            "What differs between two models, or two states of one, on the same words?",
+            "What differs between two models, or two states of one, on the same words",
             ("marginal", "mass", "Z", "p", "folded", "red dashes"),
             rows=True,
         ),
@@ -123,37 +123,37 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "Naive way",
             "naive",
-            "What does it cost to list every path?",
+            "What it costs to list every path",
             ("path", "Z", "p"),
         ),
         Entry(
             "Log space",
             "log-space",
-            "Why does everybody compute with logarithms, and how does a batch stay right?",
+            "Why CRF code works in log space",
             ("nats", "α", "Z", "log-sum-exp", "−inf"),
         ),
         Entry(
             "HMM as CRF",
             "hmm-as-crf",
-            "Which HMM constraints does a CRF drop?",
+            "Which HMM constraints a CRF drops",
             ("HMM", "transition", "Z", "p", "nats", "max-marginal", "folded"),
         ),
         Entry(
             "EM",
             "em",
-            "How does a hidden Markov model learn from days without tags?",
+            "How a hidden Markov model learns from days without tags",
             ("HMM", "EM", "expected count", "log-likelihood", "marginal", "nats", "Viterbi", "p"),
         ),
         Entry(
             "Learn",
             "learn",
-            "What would the model change if these tags were right?",
+            "What the model would change if these tags were right",
             ("gradient", "transition", "log-likelihood", "marginal", "Z", "p", "folded"),
         ),
         Entry(
             "Lectures",
             "lectures",
-            "Which lectures are ready, and how do I play one?",
+            "Lectures that are ready to play",
             (),
             sentence=False,
             model=False,
@@ -161,7 +161,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "Homework",
             "homework",
-            "Is my table right, and if not, which mistake made it?",
+            "Check your own table, and find the mistake in it",
             ("α", "β", "Viterbi", "backpointer", "nats"),
         ),
     ),
@@ -169,15 +169,15 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "Annotate",
             "annotate",
-            "How do I tag my own sentences quickly, with the model's help?",
+            "Tag your own sentences quickly, with the model's help",
             ("tag", "pin", "marginal", "BIO"),
             sentence=False,
         ),
         Entry(
             "Model errors",
             "model-errors",
-            "Where, how often and how surely is the model wrong?",
-            ("gold", "word alone", "Viterbi", "max-marginal", "p"),
+            "Where the model is wrong, and how confident it is there",
+            ("gold", "independent", "Viterbi", "max-marginal", "p"),
             sentence=False,
         ),
     ),
@@ -185,14 +185,14 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "Models",
             "models",
-            "Which models are there, and how good is each?",
-            ("word alone", "left to right", "Viterbi", "max-marginal"),
+            "Which models there are, and how good each one is",
+            ("independent", "greedy", "Viterbi", "max-marginal"),
             sentence=False,
         ),
         Entry(
             "Bring your own",
             "bring",
-            "How do I see a model of mine here?",
+            "Upload your own model",
             ("tag", "emission", "transition", "START, END", "−inf"),
             sentence=False,
             model=False,

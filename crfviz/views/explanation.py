@@ -131,7 +131,7 @@ def step_note(step: GradientStep, now: Potentials, trained: float) -> str:
     """
     change = step.loss_after - step.loss_before
     loss = (
-        f"−log p(right tags): {score(step.loss_before, 4)} → {score(step.loss_after, 4)} nats "
+        f"−log p(gold tags): {score(step.loss_before, 4)} → {score(step.loss_after, 4)} nats "
         f"after this step ({score(trained, 4)} as trained): {signed(change, 4)}, "
         f"first-order prediction: {signed(step.predicted, 4)}."
     )
@@ -160,24 +160,24 @@ def _against_lone_word(analysis: Analysis, path: list[int], t: int) -> str:
     emissions = potentials.emissions[t].tolist()
     lead = emissions[theirs] - emissions[ours]
     alone = (
-        f"which the word alone scores no better than {tags[theirs]}"
+        f"scores {tags[theirs]} as high"
         if same(emissions[theirs], emissions[ours])
-        else f"where the word alone prefers {tags[theirs]} by {short(lead)}"
+        else f"prefers {tags[theirs]} by {short(lead)} nats"
     )
-    opening = f"Viterbi takes {tags[ours]} for “{words[t]}”, {alone}"
+    opening = f"Viterbi tags “{words[t]}” {tags[ours]} although its emission {alone}"
     sides = [_left(potentials, path, t), _right(potentials, path, t)]
     options = [_compare(*side, ours, theirs, tags) for side in sides]
     forbidden = [text for gain, text in options if math.isinf(gain) and gain > 0]
     if forbidden:
-        return f"{opening}: {forbidden[0]} is forbidden."
+        return f"{opening}: the transition {forbidden[0]} is forbidden."
     (other, other_text), (gain, text) = sorted(options)
     if gain < lead and not same(gain, lead):
         return (
-            f"{opening}: {text} by {short(gain)} and {other_text} by {short(other)}, "
-            "and together they decide."
+            f"{opening}: the transition {text} by {short(gain)}, and {other_text} by "
+            f"{short(other)}."
         )
-    rest = f" (the other side {short(other, plus=True)})" if abs(other) >= 0.05 else ""
-    return f"{opening}: {text} by {short(gain)}{rest}, and that decides."
+    rest = f" (the other neighbour: {short(other, plus=True)})" if abs(other) >= 0.05 else ""
+    return f"{opening}: the transition {text} by {short(gain)}{rest}."
 
 
 def _against_left_to_right(analysis: Analysis, path: list[int], t: int) -> str:
@@ -192,16 +192,15 @@ def _against_left_to_right(analysis: Analysis, path: list[int], t: int) -> str:
     lost = analysis.viterbi.score - total
     better = "as good as" if level else f"{short(lead)} better than"
     opening = (
-        f"Left to right takes {tags[greedy[t]]} for “{analysis.words[t]}”, {better} "
-        f"{tags[path[t]]} as far as it can see"
+        f"Greedy tags “{analysis.words[t]}” {tags[greedy[t]]}, {better} {tags[path[t]]} so far"
     )
     if math.isinf(lost):
-        return f"{opening}, and ends on a path that is forbidden."
+        return f"{opening}, but its path is forbidden."
     if same(total, analysis.viterbi.score):
-        return f"{opening}, and its path ends level with Viterbi's."
+        return f"{opening}, and its path scores as much as Viterbi's."
     return (
-        f"{opening}; what follows costs it {short(lost + lead)}, "
-        f"so its path ends {short(lost)} behind Viterbi's."
+        f"{opening}; the rest costs it {short(lost + lead)}, "
+        f"so its path scores {short(lost)} less than Viterbi's."
     )
 
 

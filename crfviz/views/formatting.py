@@ -42,9 +42,8 @@ def signed(value: float, digits: int = 2) -> str:
 
 
 def short(value: float, *, plus: bool = False) -> str:
-    """Return a score for a sentence: fewer decimals the larger it is."""
-    size = abs(value)
-    text = rounding(value) if size < 0.005 else score(value, 1 if size >= 0.95 else 2)
+    """Return a score for a sentence: two decimals, or one figure where those would be all 0."""
+    text = rounding(value) if abs(value) < 0.005 else score(value, 2)
     return f"+{text}" if plus and value > 0 else text
 
 

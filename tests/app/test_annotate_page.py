@@ -77,7 +77,7 @@ def test_pasted_lines_become_a_document(page, store):
     page.text_area(key="draft.annotate.paste").set_value("Dogs run.\n\nStop!\n").run()
     assert "plain text, a sentence a line**: 2 sentences" in texts(page)
     assert store.documents() == []
-    button(page, "Keep the 2 sentences and label them").click().run()
+    button(page, "Add 2 sentences").click().run()
     assert not page.exception
     assert [item.tokens for item in store.items("pasted")] == [("Dogs", "run", "."), ("Stop", "!")]
 
@@ -88,14 +88,14 @@ def test_a_paste_of_sentences_that_are_there_is_asked_about(page, store):
     page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!\n").run()
     assert "The sentences of **dogs** are in the store already" in texts(page)
     assert "**0 annotations** to add" not in texts(page)
-    button(page, "Label what is there").click().run()
+    button(page, "Open the stored document").click().run()
     assert not page.exception
     assert [each.name for each in store.documents()] == ["dogs"]
     open_part(page, "add")
-    assert "The 2 sentences of dogs are there" in texts(page)
+    assert "The 2 sentences of dogs are already stored" in texts(page)
     page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!").run()
     page.button_group(key="view.joined").set_value("separate").run()
-    button(page, "Keep the 2 sentences and label them").click().run()
+    button(page, "Add 2 sentences").click().run()
     assert [each.name for each in store.documents()] == ["dogs", "pasted"]
 
 
@@ -103,16 +103,16 @@ def test_a_broken_file_names_its_lines_and_keeps_nothing_unasked(page, store):
     upload(page, "dogs.conll", BROKEN.encode())
     assert "CoNLL columns" in texts(page)
     assert "line 5" in texts(page)
-    assert "1 sentence cannot be kept" in texts(page)
+    assert "1 sentence cannot be added" in texts(page)
     assert store.documents() == []
-    button(page, "Keep the 2 good sentences and label them").click().run()
+    button(page, "Add 2 good sentences").click().run()
     assert [item.gold for item in store.items("dogs.conll")] == [("NOUN", "VERB"), ("VERB",)]
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "no sentence"),
+        (b"", "No sentence"),
         (b"\xff\xfeD\x00", "UTF-16"),
         (b"Dogs\tNOUN\nr\xfcn\tVERB\n", "UTF-8"),
         (b"Dogs\tNOUN\nrun\tKVITTER\n", "KVITTER"),
@@ -134,7 +134,7 @@ def test_tags_that_the_model_lacks_are_said_once_and_can_be_mapped(page, store):
     boxes = {box.label.split()[0]: box for box in page.selectbox if "counts as" in box.label}
     boxes["NN"].set_value("NOUN").run()
     assert "'VBP' (1 word): 1 sentence without gold tags" in texts(page)
-    button(page, "Keep the 3 sentences and label them").click().run()
+    button(page, "Add 3 sentences").click().run()
     assert [i.gold for i in store.items("dogs.conll")] == [("NOUN", "VERB"), None, ("VERB",)]
 
 
@@ -146,7 +146,7 @@ def test_a_kind_of_entity_is_mapped_once_for_its_beginning_and_inside(app, store
     for word, kind in {"person (2 words)": "PER", "geo (1 word)": "LOC"}.items():
         (box,) = [box for box in page.selectbox if box.label == f"{word} counts as"]
         box.set_value(kind).run()
-    button(page, "Keep the 3 sentences and label them").click().run()
+    button(page, "Add 3 sentences").click().run()
     gold = [item.gold for item in store.items("people.conll")]
     assert gold == [("B-PER", "I-PER", "O"), ("B-LOC",), None]
 
@@ -167,8 +167,8 @@ def test_a_second_annotator_joins_the_document(page, store):
     open_part(page, "add", name)
     upload(page, "ben.jsonl", render(pairs, "jsonl").encode())
     assert "sentences of **dogs** are in the store" in texts(page)
-    assert "**2 annotations** to add, 0 there already, 0 against" in texts(page)
-    button(page, "Add 2 annotations and label on").click().run()
+    assert "**2 annotations** to add, 0 already stored, 0 in conflict" in texts(page)
+    button(page, "Add 2 annotations").click().run()
     assert not page.exception
     assert store.annotators(name) == ["anna", "ben"]
     assert [document.name for document in store.documents()] == ["dogs"]
@@ -208,7 +208,7 @@ def test_export_and_learn_ask_which_of_contradicting_copies_go_on(page, store):
     assert "1 finished sentence;" in texts(page)
     page.selectbox(key="view.copies").set_value("ask")
     button(page, "Teach").click().run()
-    assert "Choose which copies are learnt from" in page.toast[0].value
+    assert "Choose which versions to train on" in page.toast[0].value
     page.selectbox(key="view.teacher").set_value("ben").run()
     assert "2 finished sentences;" in texts(page)
 
@@ -289,7 +289,7 @@ def test_what_was_removed_can_be_added_again(page, store):
     for _ in range(2):
         open_part(page.run(), "add")
         upload(page, "dogs.txt", b"Dogs run .\n")
-        next(each for each in page.button if each.label.startswith("Keep")).click().run()
+        next(each for each in page.button if each.label.startswith("Add 1 sent")).click().run()
         assert not page.exception
         (document,) = store.documents()
         open_part(page, "export")
@@ -375,7 +375,7 @@ def _items(*sentences):
 def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store):
     page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
     page.text_area(key="draft.annotate.paste").set_value("Other.\nSentences.")
-    button(page, "Keep the 2 sentences and label them").click().run()
+    button(page, "Add 2 sentences").click().run()
     page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
     assert store.documents() == []
 
@@ -391,7 +391,7 @@ def test_who_teaches_while_another_does_sees_the_place_in_the_line(page, store, 
     open_part(page, "learn", "notes")
     button(page, "Teach").click().run()
     assert page.get("progress")[0].proto.text == (
-        f"Teach {MODEL}: waiting for another job of this server …"
+        f"Teach {MODEL}: waiting for another job on this server …"
     )
     assert button(page, "Teach").disabled
     button(page, "Cancel").click().run()

@@ -142,7 +142,7 @@ def test_a_broken_login_lets_nobody_label(file, breaking):
     with pytest.raises(LoginError):
         login_asked()
     assert annotator() is None
-    assert "login of this server is broken" in why_nobody()
+    assert "Login does not work" in why_nobody()
 
 
 @pytest.mark.parametrize("breaking", [lost_quote, empty_section, incomplete, a_folder])
@@ -215,5 +215,5 @@ def test_nothing_labelled_is_shown_without_the_login(file, app, monkeypatch):
         app.query_params["v.corpus"] = "labelled"
         shown = open_at(app, f"pages/{page}.py").main
         assert not app.exception
-        assert any("login of this server is broken" in info.value for info in shown.info)
+        assert any("Login does not work" in info.value for info in shown.info)
         assert not shown.button

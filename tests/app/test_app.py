@@ -199,7 +199,7 @@ def test_a_hand_edited_address_is_answered_in_words(app):
     assert_sound(app)
     assert app.query_params == {"t": "DET.NOUN:1"}
     assert len(app.toast) == 3
-    assert app.toast[2].value == "And 1 more like these."
+    assert app.toast[2].value == "1 more not shown."
     assert not [text for text in markdown_of(app) if IMAGE in text]
 
 

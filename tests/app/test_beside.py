@@ -107,7 +107,7 @@ def test_large_things_are_written_and_read_in_pieces(shared):
 
 
 def test_one_that_dies_is_said_in_words_and_another_takes_its_place(own):
-    with pytest.raises(LostError, match="stopped with exit code 9, and nothing of it is kept"):
+    with pytest.raises(LostError, match="stopped with exit code 9, and its results are lost"):
         own.do(work.dying, print)
 
     def kill(*_):
@@ -228,7 +228,7 @@ def test_a_run_whose_process_dies_is_said_and_can_be_run_again(app, monkeypatch)
     monkeypatch.setattr(runs, "_digest", lambda *_: "run-whose-process-dies")
     monkeypatch.setattr(runs, "looked_at_beside", work.dying_run)
     open_at(app, "pages/model-errors.py")
-    assert "nothing of it is kept" in app.info[0].value
+    assert "its results are lost" in app.info[0].value
     assert not app.dataframe
     monkeypatch.setattr(runs, "MOST_WORDS_HERE", 10**6)
     next(button for button in app.button if button.label == "Run").click().run()

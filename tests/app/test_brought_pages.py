@@ -109,10 +109,10 @@ def test_right_tags_of_the_file_count():
         for words in SENTENCES
         for t, k in enumerate(viterbi(tagger.potentials(words)).path)
     )
-    (facts,) = [text.value for text in app.markdown if "of words and" in text.value]
+    (facts,) = [text.value for text in app.markdown if "token accuracy" in text.value]
     assert "3 sentences, 9 words" in facts
     assert right >= 3
-    assert f"**{per_cent(right / 9)}** of words" in facts
+    assert f"token accuracy **{per_cent(right / 9)}**" in facts
 
 
 @pytest.mark.parametrize("tags", [BIO, ("B-PER", "O", "B-LOC")])

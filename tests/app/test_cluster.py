@@ -103,11 +103,31 @@ def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp
         wait_for_shards(process, folder)
         scheduler.kill()
         said = process.stderr.read()
-    assert process.returncode == 2
+    assert process.returncode == 2, said
     assert f"crfviz: the scheduler at {address} is gone" in said
     assert f"finished shards are kept in {folder}" in said
     assert "Traceback" not in said
     assert not out.exists()
+
+
+def test_a_scheduler_that_goes_while_a_result_is_fetched_is_said(cluster, tmp_path):
+    address, _, _ = cluster
+    model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
+    file.write_text(corpus(300), encoding="utf-8")
+    code = """
+import sys, distributed
+from crfviz.__main__ import main
+def result(future):
+    raise distributed.comm.CommClosedError("the connection is reset")
+distributed.Future.result = result
+sys.exit(main(sys.argv[1:]))
+"""
+    named = ["--model", str(model), "--scheduler", address]
+    program = [sys.executable, "-c", code, "evaluate", str(file), *named]
+    with ForkedProgram(program, stderr=subprocess.PIPE, text=True) as process:
+        said = process.stderr.read()
+    assert process.returncode == 2, said
+    assert f"crfviz: the scheduler at {address} is gone" in said
 
 
 def test_what_is_no_address_is_said(tmp_path, capsys):
@@ -121,13 +141,13 @@ def test_what_is_no_address_is_said(tmp_path, capsys):
 def test_a_scheduler_that_does_not_answer_is_said(tmp_path):
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text("a\tX\n", encoding="utf-8")
-    code = "import sys; import crfviz.corpus.shards.cluster as c; c.PATIENCE = 1; "
+    code = "import sys; import crfviz.corpus.shards.cluster as c; c.TIMEOUT = 1; "
     code += "from crfviz.__main__ import main; sys.exit(main(sys.argv[1:]))"
     named = ["--model", str(model), "--scheduler", "tcp://127.0.0.1:9"]
     program = [sys.executable, "-c", code, "evaluate", str(file), *named]
     with ForkedProgram(program, stderr=subprocess.PIPE, text=True) as process:
         said = process.stderr.read()
-    assert process.returncode == 2
+    assert process.returncode == 2, said
     assert "nobody answers at 'tcp://127.0.0.1:9' (" in said
     assert "Traceback" not in said
 

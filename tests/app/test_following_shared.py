@@ -132,7 +132,7 @@ def test_rooms_and_answers_are_bounded(homes_of_two, monkeypatch):
     monkeypatch.setattr(tables, "MOST_QUESTIONS", 1)
     first, second = homes_of_two
     led, _ = first.open(), second.open()
-    with pytest.raises(CrfvizError, match="takes no more now"):
+    with pytest.raises(CrfvizError, match="live rooms"):
         first.open()
     for name in ("a", "b"):
         led.show({"q": name}, Question(name, 2, open=True))

@@ -92,7 +92,7 @@ def test_the_link_after_a_step_on_forty_words_is_complete(app, model):
     button(app, "Take the step").click().run()
     assert len(edits_of(app)) > 40
     assert sum(map(len, app.query_params["m"])) < 2500
-    assert any("the address is the link" in caption.value for caption in app.caption)
+    assert any(">Copy link<" in each.proto.body for each in app.get("html"))
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_a_bad_size_is_said_and_nothing_is_lost(app, typed):
 
 def test_forbidden_right_tags_are_said(app):
     learn(app, model="ner-en", sentence="John runs .", r="0.I-PER")
-    assert "right tags are forbidden" in app.info[0].value
+    assert "gold tags are forbidden" in app.info[0].value
     assert button(app, "Take the step").disabled
-    button(app, "Right tags as at first").click().run()
+    button(app, "Reset gold tags").click().run()
     assert not app.info
     assert "r" not in app.query_params
 

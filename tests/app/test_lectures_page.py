@@ -125,7 +125,7 @@ def test_a_lecture_that_is_not_there_leads_to_the_explorer():
     ("ask", "message"),
     [
         ("viterbi(9)", "mine.toml:4: expected a word that occurs once, or its number from 1 to 3"),
-        ("log_z()", "mine.toml:4: “log_z()” has no one right answer here, so it is not asked."),
+        ("log_z()", "mine.toml:4: “log_z()” has no single right answer here, so it is not asked."),
     ],
 )
 def test_a_question_without_an_answer_is_said_and_the_cue_plays(

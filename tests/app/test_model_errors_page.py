@@ -93,7 +93,7 @@ def test_a_line_that_is_full_says_so_and_the_run_can_be_asked_for_again(app, mon
     monkeypatch.setenv("CRFVIZ_LIMITS", "line=1")
     monkeypatch.setattr(turns.TURNS, "_line", [turns.Ticket("somebody else", before=0)])
     open_page(app, model="upos-en")
-    assert "has 1 long run in line" in app.info[0].value
+    assert "queue of this server is full" in app.info[0].value
     assert not app.dataframe
     monkeypatch.delenv("CRFVIZ_LIMITS")
     turns.TURNS._line.clear()

@@ -37,7 +37,14 @@ PLAIN = {  # what Streamlit shows as it is: by kind of element, the fields
     "DownloadButton": {"url"},
 }
 # Buttons that remove what is looked at, or lead to other boxes than those that a click would set.
-ELSEWHERE = ("Remove", "Remove for good", "Teach", "Label ten real tweets", "Change", "Handout")
+ELSEWHERE = (
+    "Remove",
+    "Remove for good",
+    "Teach",
+    "Label ten real tweets",
+    "Edit a copy",
+    "Handout",
+)
 # These two leave the model or the page whose names are looked at.
 ELSEWHERE += ("Open the ice-cream HMM", "Back to marked")
 EVERYWHERE = {"id", "element_id", "user_key", "form_id", "deferred_file_id"}  # never shown

@@ -185,7 +185,7 @@ def test_the_figures_of_the_old_card_are_not_taken_over():
     taught = teach(Lesson("upos-en-contextfree", CRF_ONLY, held_out=0), [CORRECTED], quiet)
     card = load_tagger(taught.name).card()
     assert "CC BY-SA 4.0" in card
-    assert "left to right" not in card
+    assert "Greedy and" not in card
     assert "evaluate --card" not in card
 
 

@@ -35,7 +35,7 @@ def shown(app):
 
 def test_the_changed_sentence_can_be_taken_along(page):
     app = page("upos-en-contextfree", **{"v.change": "lower case"})
-    assert "Take it with you" in [each.label for each in app.get("download_button")]
+    assert "Download as HTML" in [each.label for each in app.get("download_button")]
     tagger = load_tagger("upos-en-contextfree")
     edits = Edits({("DET", "NOUN"): 2.5}, constrained=False)
     live = taken(tagger, Scenario(tagger.name, "mr smith went", edits=edits))

@@ -58,7 +58,7 @@ def assert_shows(screen, table, values):
 def test_rows_chosen_in_the_sidebar_stay(screen):
     screen.open()
     with screen.redraw():
-        screen.page.locator(".st-key-rows").get_by_text("left to right").click()
+        screen.page.locator(".st-key-rows").get_by_text("greedy").click()
     kept = ["greedy", "viterbi", "max_marginal", "gold"]
     screen.eventually(lambda: assert_has_rows(screen, kept))
     screen.reload()

@@ -16,6 +16,9 @@ from tests.support.screen import tagger
 MODEL = "upos-en-contextfree"
 
 
+ADD = re.compile(r"^Add [\d,]+ (good )?sentence")
+
+
 class Desk:
     """The page Annotate, as its reader sees it."""
 
@@ -32,11 +35,11 @@ class Desk:
     def paste(self, text):
         self.page.locator("textarea").fill(text)
         self.page.keyboard.press("Control+Enter")
-        keep = self.page.get_by_role("button", name="Keep the")
-        there = self.page.get_by_role("button", name="Label what is there")
+        keep = self.page.get_by_role("button", name=ADD)
+        there = self.page.get_by_role("button", name="Open the stored document")
         expect(keep.or_(there)).to_be_visible()
         if there.is_visible():  # another test has pasted the same
-            self.page.get_by_role("radio", name="Keep a document of its own").click()
+            self.page.get_by_role("radio", name="Store as a separate document").click()
         keep.click()
         expect(self.chips.first).to_be_visible()
         return self
@@ -273,14 +276,14 @@ def test_keys_go_on_after_a_switch_beside_the_sentence(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"})
     file = {"name": "gold.conll", "mimeType": "text/plain", "buffer": b"The\tX\nman\tNOUN\n"}
     desk.page.locator("input[type=file]").set_input_files([file])
-    desk.page.get_by_role("button", name="Keep the").click()
+    desk.page.get_by_role("button", name=ADD).click()
     expect(desk.chips.first).to_be_visible()
     desk.page.get_by_text("Show the tags of the file").click()
     expect(desk.chips.first).to_contain_text("file: X")
     desk.page.keyboard.press("Home")
     desk.key("v")
     expect(desk.chips.first).to_have_attribute("data-tag", "ADV")
-    desk.page.get_by_text("No keys of one letter").click()
+    desk.page.get_by_text("Disable single-key shortcuts").click()
     desk.screen.expect_param("v.no_letters", "1")
     expect(desk.chips.first).to_be_focused()  # drawn anew, it takes the keys from the switch
     desk.page.keyboard.press("n")
@@ -289,7 +292,7 @@ def test_keys_go_on_after_a_switch_beside_the_sentence(desk, who):
     expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
     expect(desk.chips.first).to_have_attribute("data-tag", "ADV")
     desk.page.keyboard.press("Backspace")
-    desk.page.get_by_text("No keys of one letter").click()  # before that key is answered
+    desk.page.get_by_text("Disable single-key shortcuts").click()  # before that key is answered
     desk.screen.expect_param("v.no_letters", None)
     expect(desk.root.locator(".chip:focus")).to_have_count(1)
     assert desk.pinned() == []
@@ -362,7 +365,7 @@ def test_what_was_labelled_is_taught_and_the_new_model_is_used(desk, who):
     desk.page.get_by_role("button", name="Teach").click()
     use = desk.page.get_by_role("button", name="from now on")
     expect(use).to_be_visible(timeout=120_000)
-    expect(desk.page.get_by_text("learnt from 1 sentence")).to_be_visible()
+    expect(desk.page.get_by_text("trained on 1 sentence")).to_be_visible()
     use.click()
 
     def check():
@@ -391,7 +394,7 @@ def test_teaching_can_be_cancelled(desk, who):
 def test_the_most_doubtful_sentence_comes_first_with_its_reason(desk, who):
     texts = ["The dog barked .", "Time flies like an arrow .", "She reads ."]
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("\n".join(texts))
-    desk.screen.choose("view-order", "most doubtful")
+    desk.screen.choose("view-order", "most uncertain")
     desk.page.wait_for_function("document.URL.includes('order=entropy')")
     chains = [tagger(MODEL).potentials(text.split()) for text in texts]
     entropies = [forward_backward(chain).entropy for chain in chains]

@@ -169,7 +169,7 @@ def test_a_picture_that_fails_says_so_in_words(fresh, app):
     screen = Screen(fresh().new_page(), app)
     errors = []
     screen.page.on("pageerror", lambda error: errors.append(str(error)))
-    begin = "fit(model);\nreturn {\nelement,\nupdate(next) {"  # of the rows of tags
+    begin = "fit(model);\nreturn{\nelement,\nupdate(next){"  # of the rows of tags
     stage = component(Path("crfviz/views/stage/web/stage.js"))
     assert stage.count(begin) == 1
     broken = stage.replace(begin, f'{begin} throw new Error("boom");')

@@ -59,7 +59,7 @@ def remove(screen, name):
     screen.choose("bring-own", name)
     screen.rest()  # a redraw closes what is open
     screen.page.get_by_role("button", name="Remove", exact=False).first.click()
-    screen.wait_for_text(f"{name} goes for everybody")
+    screen.wait_for_text(f"Delete {name} for everyone?")
     screen.page.get_by_role("button", name="Remove for good").click()
     screen.wait_for_text(f"“{name}” is gone")
 

@@ -42,7 +42,7 @@ def save(screen, name):
     field = screen.page.locator(".st-key-snapshot-name input")
     field.fill(name)
     field.press("Enter")
-    expect(screen.page.locator(".st-key-snapshots button").first).to_contain_text("snapshot")
+    expect(screen.page.locator(".st-key-snapshots button").first).to_contain_text("Snapshots (1)")
     expect(screen.page.locator(".st-key-snapshot-load")).to_be_visible()
     screen.press("Escape")
 

@@ -239,7 +239,7 @@ def test_emissions_are_edited_in_their_table(screen):
 def test_edits_of_words_go_with_their_sentence_and_transitions_stay(screen):
     screen.open("", t="DET.NOUN:1", e="1.NOUN:9")
     screen.type_sentence("I want to work .")
-    screen.wait_for_text("1 edit of single words went with the old sentence")
+    screen.wait_for_text("1 edit of single words were dropped with the old sentence")
     assert_edited(screen, with_cell("DET", "NOUN", 1.0), sentence="I want to work .")
 
 

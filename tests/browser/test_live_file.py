@@ -330,10 +330,10 @@ def test_the_numbers_of_a_matrix_fit_their_cells_in_the_letters_of_any_machine(o
 
 
 def saved(page, kind):
-    page.get_by_role("button", name="show …").click()
+    page.get_by_role("button", name="View", exact=True).click()
     with page.expect_download() as waiting:
-        page.get_by_role("button", name=f"save as {kind}").click()
-    page.get_by_role("button", name="show …").click()
+        page.get_by_role("button", name=f"Download as {kind}").click()
+    page.get_by_role("button", name="View", exact=True).click()
     return Path(waiting.value.path()).read_bytes()
 
 
@@ -363,8 +363,8 @@ window.print = () => {
 
 def test_a_picture_is_printed_on_a_sheet_of_its_own_size(opened, fresh):
     page = opened(live_page(Live(chain()), list(PAGES)), script=PRINTED)
-    drawn(page).get_by_role("button", name="show …").click()
-    page.get_by_role("button", name="print, or PDF").click()
+    drawn(page).get_by_role("button", name="View", exact=True).click()
+    page.get_by_role("button", name="Download as PDF").click()
     page.wait_for_function("window.printed && document.querySelector('iframe') === null")
     printed = page.evaluate("printed")
     picture = ElementTree.fromstring(printed["picture"])

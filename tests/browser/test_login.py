@@ -56,6 +56,6 @@ def test_the_account_is_the_annotator(fresh, tmp_path):
 
 def _nobody_labels(page, app):
     page.goto(f"{app.url}/annotate?v.by=mallory")
-    said = page.get_by_text(re.compile("login of this server is broken|Log in on the left"))
+    said = page.get_by_text(re.compile("Login does not work|Log in on the left"))
     expect(said).to_be_visible(timeout=PATIENCE)
     expect(page.locator("[data-labeller]")).to_have_count(0)

@@ -56,15 +56,15 @@ def explorer_of(screen, title, column=0):
 
 
 TABS = {
-    "How wrong": ["Wrong words by gold and predicted tag", "Each tag by Viterbi"],
-    "How sure": ["Expected calibration error", "Words right among the surest"],
-    "What the CRF buys": ["Every decoder on the same sentences", "among the k best"],
-    "Where": ["Parts of the corpus, the largest win first"],
-    "Why": ["Errors by what is to blame", "Transition weights too strong", "Errors (71 of 71)"],
-    "Is it the gold?": ["Gold to be looked at, least probable first"],
-    "Two models": ["First upos-en, second"],
+    "Accuracy": ["Wrong words by gold and predicted tag", "Each tag by Viterbi"],
+    "Calibration": ["Expected calibration error", "Words right among the surest"],
+    "Decoders": ["Every decoder on the same sentences", "among the k best"],
+    "Slices": ["Slices of the corpus, largest gain first"],
+    "Causes": ["Errors by what is to blame", "Transition weights too strong", "Errors (71 of 71)"],
+    "Label errors": ["Gold tags to review, least probable first"],
+    "Compare models": ["First upos-en, second"],
 }
-CHARTS = {"How wrong": 1, "How sure": 2, "What the CRF buys": 1}
+CHARTS = {"Accuracy": 1, "Calibration": 2, "Decoders": 1}
 
 
 def test_every_tab_opens_and_a_second_click_keeps_it(screen):
@@ -140,15 +140,15 @@ def test_a_long_list_is_shown_whole_when_asked(screen):
 def test_a_tab_and_a_filter_go_into_the_address(screen):
     screen.visit("model-errors", model="upos-en")
     screen.page.get_by_role("radio", name="Where").click()
-    says(screen, "Parts of the corpus")
+    says(screen, "Slices of the corpus")
     screen.expect_param("v.tab", "Where")
     screen.page.get_by_role("radio", name="gold tag").first.click()
-    says(screen, "Parts by gold tag")
+    says(screen, "Slices by gold tag")
     screen.expect_param("v.part", "gold tag")
     crossed = screen.page.locator(".st-key-view-cross")
     crossed.get_by_role("radio", name="capitalisation").click()
     screen.expect_param("v.cross", "capitalisation")
-    says(screen, "Parts by gold tag and capitalisation")
+    says(screen, "Slices by gold tag and capitalisation")
 
 
 @pytest.mark.rotating
@@ -191,7 +191,7 @@ def test_strange_tags_are_mapped_by_the_reader(screen):
     screen.visit("model-errors", model="ner-en", **{"v.corpus": "file"})
     upload(screen, "Ann\tB-person\nruns\tO\n")
     says(screen, "Tags that ner-en does not have")
-    says(screen, "should count as")
+    says(screen, "to one of the model")
     screen.pick(screen.page.get_by_role("combobox", name="person (1 words) counts as"), "PER")
     says(screen, "1 sentence, 2 words")
 
@@ -260,9 +260,9 @@ def test_no_table_of_another_tab_stays_under_a_run(screen):
     screen.visit("model-errors", model="upos-en", **view)
     says(screen, "Errors by what is to blame")
     screen.page.evaluate(STALE, "Errors by what is to blame")
-    screen.page.get_by_role("radio", name="Two models").click()
+    screen.page.get_by_role("radio", name="Compare models").click()
     says(screen, "First upos-en, second upos-en-perceptron-greedy")
-    screen.page.get_by_role("radio", name="How wrong").click()
+    screen.page.get_by_role("radio", name="Accuracy").click()
     says(screen, "Each tag by Viterbi")
     screen.page.evaluate(STALE, "Each tag by Viterbi")
     screen.choose("model", "upos-en-hmm")

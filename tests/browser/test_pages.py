@@ -11,6 +11,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import normalise
 from crfviz.views.contents import ENTRIES, GROUPS
 from crfviz.views.strips.pictures import SWEEP_DISPLAYS
+from tests.support.plain_words import assert_plain
 from tests.support.screen import (
     MODEL,
     STAGES,
@@ -42,6 +43,7 @@ def test_every_page_answers_its_question_with_the_librarys_numbers(screen):
         assert_frame(screen, entry)
         screen.rest()
         assert not screen.page.locator("[data-testid=stAlertContentError]").all_inner_texts()
+        assert_plain(screen, entry.path)
         if entry.path in STAGES:
             screen.expect_edits(3)
             screen.eventually(lambda: assert_rows(screen.read(), expected))

@@ -25,7 +25,7 @@ def test_it_is_alone_and_a_clicker_goes_on_in_the_deck(app, watch, fresh):
     for test_id in ("stSidebar", "stHeader"):
         expect(slide.get_by_test_id(test_id)).to_be_hidden()
     expect(slide.get_by_role("heading", name="Viterbi")).to_be_hidden()
-    expect(slide.get_by_text("Show the numbers as tables")).to_be_hidden()
+    expect(slide.get_by_text("Show tables")).to_be_hidden()
     stage.click(position={"x": 440, "y": 130})
     screen.page.keyboard.press("PageDown")
     expect(stage).to_have_attribute("data-step", "12")

@@ -308,12 +308,12 @@ def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
     screen.press("End")
     shown = seen(screen)
     assert (shown["rows"], shown["best"], shown["identity"]) == ({}, [], "")
-    screen.page.get_by_role("button", name="show …").click()
+    screen.page.get_by_role("button", name="View", exact=True).click()
     screen.page.locator("[data-part=viterbi]").click()
     assert list(seen(screen)["rows"]) == ["viterbi"]
     screen.expect_param("v.rows", "greedy.viterbi")
     with screen.redraw():
-        screen.page.get_by_role("button", name="keys of one letter").click()
+        screen.page.get_by_role("button", name="single-key shortcuts").click()
     screen.expect_param("v.no_letters", "1")
     screen.press("v")
     assert list(seen(screen)["rows"]) == ["viterbi"]
@@ -321,7 +321,9 @@ def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
 
 def test_nothing_beside_the_picture_tells_what_a_step_has_not_come_to(screen):
     """Neither the point of the example nor which tags share a row."""
-    point = screen.page.locator("[data-testid=stSidebar]").get_by_text("Both greedy decoders")
+    point = screen.page.locator("[data-testid=stSidebar]").get_by_text(
+        "Independent and greedy decoding"
+    )
     labels = screen.page.locator(".tag-label:visible")
     screen.open("viterbi", step="1")
     expect(labels).to_have_count(len(chain().tags))
@@ -343,7 +345,7 @@ def test_the_link_is_the_screen(watch, fresh):
     """The cell that is explained and how, folded tags, the sidebar; the picture scrolls there."""
     screen = watch(fresh())  # the browser remembers that the sidebar is hidden
     screen.open("forward-backward", model=MODEL, sentence=" ".join([SENTENCE] * 6))
-    screen.page.get_by_role("button", name="folded: show").click()
+    screen.page.get_by_role("button", name="unlikely tags hidden").click()
     screen.expect_param("v.folded", "no")
     cell = screen.page.locator("[data-table=beta][data-t='30'][data-k='3']")
     cell.click()

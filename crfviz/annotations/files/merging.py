@@ -132,7 +132,7 @@ def conflicts(known: Known, merged: Merged) -> list[str]:
 
 def _difference(there: Annotation, came: Annotation) -> str:
     if there.offsets != came.offsets:
-        return f"{len(there.offsets)} words in the store, {len(came.offsets)} split otherwise"
+        return f"{len(there.offsets)} words in the store, {len(came.offsets)} split differently"
     pairs = list(zip(there.final, came.final, strict=True))
     t = next(t for t, (one, other) in enumerate(pairs) if one != other)
     more = sum(one != other for one, other in pairs) - 1

@@ -122,8 +122,8 @@ def gains_table(gains: tuple[Gain, ...]) -> str:
     """Before and after, as Markdown."""
     f1 = any(gain.before.entity_f1 for gain in gains)
     names = ["entity F1, %"] if f1 else []
-    header = ["sentences", "words", "", *names, "words right, %", "sentences right, %", "log p"]
-    rows = [[*header, "words righted, broken"]]
+    header = ["sentences", "words", "", *names, "token accuracy, %", "sentence accuracy, %"]
+    rows = [[*header, "log p", "words righted, broken"]]
     for gain in gains:
         changed = f"{gain.righted}, {gain.broken}"
         for when, score, last in (("before", gain.before, ""), ("after", gain.after, changed)):

@@ -74,7 +74,10 @@ class Cluster:
         future = self._first()
         shard = self._shards.pop(future)
         if future.status == "finished":
-            outcome: Outcome = future.result()
+            try:
+                outcome: Outcome = future.result()
+            except (OSError, CancelledError) as error:  # the scheduler went while it was fetched
+                raise self._gone() from error
             return shard, outcome
         return shard, self._failed(future, shard)
 

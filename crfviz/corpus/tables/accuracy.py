@@ -108,8 +108,8 @@ def _entity_rates(counts: dict[str, int], *, half: bool) -> dict[str, float]:
 
 
 TITLES = {
-    "independent": "word alone",
-    "left_to_right": "left to right",
+    "independent": "independent",
+    "left_to_right": "greedy",
     "viterbi": "Viterbi",
     "max_marginal": "max-marginal",
 }

@@ -198,7 +198,7 @@ def _decoder_record(scores: DecoderScores) -> dict[str, Any]:
 
 def _rows(record: Record) -> list[list[str]]:
     """Header and one row a decoder."""
-    shares = {"words right, %": "token_accuracy", "sentences right, %": "sentence_accuracy"}
+    shares = {"token accuracy, %": "token_accuracy", "sentence accuracy, %": "sentence_accuracy"}
     if record["scheme"]:
         shares = {
             "precision, %": "entity_precision",
@@ -249,10 +249,10 @@ def _notes(record: Record) -> list[str]:
     )
     return [
         "In brackets: 95 % intervals (bootstrap over sentences; of words and sentences: Wilson).",
-        "Word alone and left to right work on the scores as trained, the other two with the "
+        "Independent and greedy decoding use the scores as trained, the other two add the "
         "rules of BIO.",
-        f"Viterbi F1 by type: {by_type or 'no entity'}. Words right: {words} %, "
-        f"sentences right: {sentences} %.",
+        f"Viterbi F1 by type: {by_type or 'no entity'}. Token accuracy: {words} %, "
+        f"sentence accuracy: {sentences} %.",
         *notes,
     ]
 

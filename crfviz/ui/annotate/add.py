@@ -39,8 +39,8 @@ MOST_WORDS = 20  # of such a tweet
 SHOWN = 5  # sentences of the preview
 MOST_PROBLEMS = 20
 JOINED = {
-    "merge": "Add the annotations to what is there",
-    "separate": "Keep a document of its own",
+    "merge": "Add the annotations to the stored document",
+    "separate": "Store as a separate document",
 }
 FORMAT_NAMES = {
     "text": "plain text, a sentence a line",
@@ -141,7 +141,7 @@ def _preview(name: str, content: bytes) -> None:
         _problems(read)
     choose_names(digest, tagger, found.unknown)
     if not read.items:
-        st.error("There is no sentence to keep.")
+        st.error("No sentence can be added.")
         return
     if others := _others(read):
         said = ", ".join(quote(name) for name in others[:3])
@@ -160,9 +160,9 @@ def _preview(name: str, content: bytes) -> None:
     new = _merging(known) if known else None
     known = known if new is not None else {}
     good = "good " if read.dropped else ""
-    label = f"Keep the {len(read.items):,} {good}sentences and label them"
+    label = f"Add {count(len(read.items), f'{good}sentence')}"
     if known:
-        label = f"Add {count(new, 'annotation')} and label on" if new else "Label what is there"
+        label = f"Add {count(new, 'annotation')}" if new else "Open the stored document"
     want = partial(setattr, added, "wanted", digest)
     st.button(label, type="primary", key="annotate.keep", on_click=want)
     if wanted == digest:
@@ -187,7 +187,7 @@ def _merging(known: Mapping[str, Known]) -> int | None:
     """
     names = ", ".join(plain(each.document) for each in known.values())
     st.info(f"The sentences of **{names}** are in the store already.")
-    way = bound_buttons("What becomes of them", "joined", JOINED, "merge")
+    way = bound_buttons("What to do with them", "joined", JOINED, "merge")
     if way != "merge":
         return None
     plans = planned(store(), known)
@@ -196,8 +196,8 @@ def _merging(known: Mapping[str, Known]) -> int | None:
     same = sum(plan.same for plan in plans.values())
     if any(each.labelled for each in known.values()):
         st.markdown(
-            f"**{count(new, 'annotation')}** to add, {same:,} there already, {len(lines):,} "
-            "against what is there."
+            f"**{count(new, 'annotation')}** to add, {same:,} already stored, {len(lines):,} in "
+            "conflict with the stored ones."
         )
     if lines:
         shown = [f"- {plain(line)}" for line in lines[:MOST_PROBLEMS]]
@@ -225,7 +225,7 @@ def _read(name: str, content: bytes, model: str, names: tuple[tuple[str, str], .
 
 
 def _problems(read: Import) -> None:
-    lost = f" {count(read.dropped, 'sentence')} cannot be kept." if read.dropped else ""
+    lost = f" {count(read.dropped, 'sentence')} cannot be added." if read.dropped else ""
     shown = [f"- {plain(problem.message)}" for problem in read.problems[:MOST_PROBLEMS]]
     more = read.wrong - len(shown)
     rest = [f"- and {more:,} more"] if more else []
@@ -249,7 +249,7 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
     if known and not read.annotations:
         sentences = count(len(read.items), "sentence")
         added.message = (
-            f"The {sentences} of {plain(names[-1])} are there, and none is stored twice."
+            f"The {sentences} of {plain(names[-1])} are already stored; none is stored twice."
         )
     if name == PASTE_NAME:
         set_draft(PASTE, "")

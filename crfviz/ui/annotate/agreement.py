@@ -56,7 +56,7 @@ def _summary(both: Agreement) -> None:
     figures[1].metric("Same tag", per_cent(both.observed or 0, 1))
     if both.entity_f1 is not None:
         figures[2].metric("Entities F1", _value(both.entity_f1), help=_interval(both.entity_f1))
-    apart = f", {count(both.words_apart, 'word')} split otherwise" if both.words_apart else ""
+    apart = f", {count(both.words_apart, 'word')} split differently" if both.words_apart else ""
     st.caption(
         f"κ {_value(both.kappa)} ({_interval(both.kappa)}) over {count(both.words, 'word')} of "
         f"{count(both.sentences, 'sentence')} that both finished{apart}. Both corrected a model's "

@@ -13,9 +13,9 @@ OPTION = "copies"
 ASK = "ask"
 NAMES: dict[str, str] = {
     ASK: "choose …",
-    "agreed": "only what all agree on",
-    "majority": "what more than half say",
-    "all": "every copy of everybody",
+    "agreed": "only where all agree",
+    "majority": "what the majority says",
+    "all": "every version of everybody",
 }
 
 
@@ -33,7 +33,7 @@ def ask_copies(pairs: Sequence[Pair], *, every: bool) -> list[Pair] | None:
         total = count(len({item.id for item, _ in pairs}), "sentence")
         st.warning(
             f"Annotators disagree about **{apart:,} of {total}**. Choose one of them above, or "
-            "which copies go on."
+            "which versions to use."
         )
         bound_select("Where they disagree", OPTION, _names(every=every), ASK)
     return chosen_copies(pairs, every=every)

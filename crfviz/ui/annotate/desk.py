@@ -81,7 +81,7 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
                 set_view_option("part", "export", "label")
                 st.rerun()  # of the page: the part is chosen outside of this fragment
             if store().last_done(document.name, who) is not None:
-                st.button("Back to the last one", on_click=_back, args=(document, who))
+                st.button("Back to the last sentence", on_click=_back, args=(document, who))
         return
     desk = desk_of(item, who)
     try:
@@ -99,7 +99,7 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
         )
         if desk.item.gold is not None:
             bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
-        bound_flag(st.toggle, "No keys of one letter, digit or sign", NO_LETTERS)
+        bound_flag(st.toggle, "Disable single-key shortcuts", NO_LETTERS)
     publish()
 
 
@@ -113,7 +113,7 @@ def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
         st.button("Next", on_click=_open, args=(queue.beside(item.id, 1),))
         stored = store().annotation(item.id, desk.annotator)
         if stored is not None and len(item.tokens) <= MOST_WORDS:
-            st.button("Begin it anew", on_click=_begin_anew, args=(desk, stored))
+            st.button("Start it again", on_click=_begin_anew, args=(desk, stored))
 
 
 def _begin_anew(desk: Desk, stored: Annotation) -> None:
@@ -150,7 +150,7 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
     if len(item.tokens) > MOST_WORDS:
         raise ShapeError(
             f"expected at most {MOST_WORDS:,} words in a sentence to label, got "
-            f"{len(item.tokens):,}; cut the line in the file and add it again"
+            f"{len(item.tokens):,}; split the sentence in your file and upload it again"
         )
     annotation = _annotation(desk)
     try:
@@ -216,7 +216,7 @@ def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object
             _refuse(event, str(error))
         except (KeyError, TypeError, ValueError):
             _log.warning("refused an event of labelling")
-            _refuse(event, "That was not understood, and changed nothing.")
+            _refuse(event, "Unrecognised input; nothing was changed.")
 
 
 def _step(

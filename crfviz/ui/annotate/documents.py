@@ -64,10 +64,10 @@ def follow_document(document: DocumentSummary) -> None:
     if model in ("", scenario().model):
         return
     if model not in cached.models():
-        say(f"{quote(document.name)} was begun with {model}, which is gone; its tags are kept.")
+        say(f"{quote(document.name)} was begun with {model}, which was deleted; its tags are kept.")
     elif chosen or document.tags is None or not _has_tags(document):
         change(model=model)
-        say(f"{quote(document.name)} was begun with {model}, which is chosen now.")
+        say(f"{quote(document.name)} was begun with {model}, which is now selected.")
         st.rerun()
 
 

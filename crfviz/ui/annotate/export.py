@@ -58,8 +58,8 @@ def _remove(document: DocumentSummary) -> None:
     name = shown_name(document)
     with st.expander("Remove this document"):
         st.warning(
-            f"{plain(name)} and everything that anybody labelled in it would be gone for "
-            "good. Download it first: the file can be added again."
+            f"This deletes {plain(name)} with everybody's annotations, and cannot be undone. "
+            "Download it first: the file can be uploaded again."
         )
         typed = st.text_input(f"Type {plain(name)} to remove it", key="annotate.sure")
         wrong = " ".join(typed.split()) != name

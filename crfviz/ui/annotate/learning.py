@@ -45,7 +45,10 @@ def learning_panel(document: DocumentSummary) -> None:
     if not uploads_allowed():
         st.info(no_uploads("models"))
     elif not teachable(cached.tagger(model)):
-        st.info(f"{plain(model)} cannot learn more here: choose a network with a CRF on the left.")
+        st.info(
+            f"{plain(model)} cannot be trained further here: choose a network with a CRF on the "
+            "left."
+        )
     else:
         _lesson(document, model)
     if job := _jobs().shown_to(visitor()):
@@ -54,8 +57,8 @@ def learning_panel(document: DocumentSummary) -> None:
 
 def _lesson(document: DocumentSummary, model: str) -> None:
     methods, people, name = st.columns(3)
-    bound_select("What learns", "method", WHAT, WHOLE_TAGGER, at=methods)
-    who = choose_annotator(document, "From the sentences of", "teacher", at=people)
+    bound_select("Method", "method", WHAT, WHOLE_TAGGER, at=methods)
+    who = choose_annotator(document, "Train on the sentences of", "teacher", at=people)
     name.text_input("Name of the new model", placeholder=f"{model}-taught", key=NAME)
     pairs = finished_pairs(document, who)
     copies = ask_copies(pairs, every=False)
@@ -76,7 +79,7 @@ def _start() -> None:
             pairs = finished_pairs(document, chosen_annotator(document, "teacher"))
             copies = chosen_copies(pairs, every=False)
             if copies is None:
-                say("Choose which copies are learnt from where annotators disagree.")
+                say("Choose which versions to train on where annotators disagree.")
                 return
             lesson = Lesson(scenario().model, method, name)
             start_teaching(_jobs(), lesson, finished(copies), visitor=visitor())
@@ -110,7 +113,7 @@ def _bar(job: Job) -> None:
 
 def _show(taught: Taught) -> None:
     st.success(
-        f"{plain(taught.name)} learnt from {count(taught.num_sentences, 'sentence')} in "
+        f"{plain(taught.name)} was trained on {count(taught.num_sentences, 'sentence')} in "
         f"{taught.seconds:.0f} s ({WHAT[taught.method]})."
     )
     st.markdown(gains_table(taught.gains))

@@ -18,9 +18,9 @@ from crfviz.ui.session.turns import BusyError, turn
 
 NAMES = {
     "file": "file order",
-    "entropy": "most doubtful",
-    "margin": "closest race",
-    "corrections": "most to correct",
+    "entropy": "most uncertain",
+    "margin": "smallest margin",
+    "corrections": "most corrections",
 }
 MOST_SCORED = 1000  # sentences that are put in order of doubt; more would take minutes
 CHUNK = 32  # sentences between two steps of the bar
@@ -70,10 +70,10 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     if key in known:
         return known[key]
     if view_option("unscored") == document_key(document):
-        st.button("Work out the order", on_click=set_view_option, args=("unscored", ""))
+        st.button("Compute the order", on_click=set_view_option, args=("unscored", ""))
         return {}
     number = min(document.sentences, MOST_SCORED)
-    bar = st.progress(0.0, f"How doubtful is each of {number:,} sentences?")
+    bar = st.progress(0.0, f"Computing how uncertain each of {number:,} sentences is …")
     place = st.empty()
     stop = ("unscored", document_key(document))
     place.button("Stop", key="queue.stop", on_click=set_view_option, args=stop)
@@ -92,7 +92,7 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     place.empty()
     if busy:
         st.info(busy)
-        st.button("Work out the order")  # and all of the page anew
+        st.button("Compute the order")  # and all of the page anew
     return known.get(key, {})
 
 

@@ -29,7 +29,7 @@ from crfviz.views.quiz.selection import PAGES, next_question, question, withheld
 
 ON, OF_CUE = "1", "cue"  # values of the switch
 SKIPPED = "?"  # in place of an answer
-NOTHING = "There is nothing to ask here: what could be asked ties, or nobody would get it wrong."
+NOTHING = "There is no question here: every candidate is a tie or too easy."
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _named(now: Analysis, trained: Analysis) -> Question | None:
     try:
         ask = read_ask(text)
         found = question(now, trained, ask)
-        problem = f"{ask} has no one right answer here, so it is not asked."
+        problem = f"{ask} has no single right answer here, so it is not asked."
     except CrfvizError as error:
         found, problem = None, f"There is no such question: {error}"
     if found is None:

@@ -237,7 +237,7 @@ class _Process:
         code = self._process.wait()
         how = f"was ended by signal {-code}" if code < 0 else f"stopped with exit code {code}"
         return (
-            f"The process of this run {how}, and nothing of it is kept. There may be too little "
+            f"The process of this run {how}, and its results are lost. There may be too little "
             "memory on this server. Start the run again."
         )
 

@@ -34,7 +34,7 @@ def how_wrong(analysis: Analysed) -> None:
         wrong_words(analysis)
     if "entity_schemes" in tables:
         show_table("entity_schemes", tables["entity_schemes"])
-    with st.expander("The matrix as a table"):
+    with st.expander("Matrix as a table"):
         show_table("confusion", tables["confusion"])
 
 
@@ -58,8 +58,8 @@ def what_it_buys(analysis: Analysed) -> None:
     with left:
         _chart(analysis, "decoders", decoders_chart)
         st.caption(
-            "Search error: the path scores less than the best. Word alone and left to right work "
-            "on scores as trained, the others with the model's rules. p: McNemar's exact test "
+            "Search error: the path scores less than the best. Independent and greedy decoding use "
+            "the scores as trained, the others add the model's rules. p: McNemar's exact test "
             "against Viterbi."
         )
     with right:
@@ -70,13 +70,13 @@ def where(analysis: Analysed) -> None:
     """Parts of the corpus, one dimension or two crossed."""
     names = {name: name for name in dimensions_of(analysis.results)}
     with st.container(horizontal=True):
-        first = bound_buttons("Parts by", "part", {ANY: "all at once", **names}, ANY)
+        first = bound_buttons("Slices by", "part", {ANY: "all at once", **names}, ANY)
         second = bound_buttons("crossed with", "cross", {ANY: "nothing", **names}, ANY)
     dimensions = [name for name in dict.fromkeys([first, second]) if name != ANY]
     table = slice_table(analysis.results, dimensions) if dimensions else analysis.tables["slices"]
-    title = f"Parts by {' and '.join(dimensions)}, the largest win first" if dimensions else ""
+    title = f"Slices by {' and '.join(dimensions)}, largest gain first" if dimensions else ""
     show_table("slices", table, title=title)
-    st.caption("Repair wins: by how much the share of right words would rise without these errors.")
+    st.caption("Repair wins: how much token accuracy would rise without these errors.")
     if analysis.results.seen is None:
         st.caption(
             f"Slices by words seen in training: not available, for the folder of this model has no "
@@ -84,6 +84,15 @@ def where(analysis: Analysed) -> None:
         )
 
 
+TABS = {  # by their names in links
+    "How wrong": "Accuracy",
+    "How sure": "Calibration",
+    "What the CRF buys": "Decoders",
+    "Where": "Slices",
+    "Why": "Causes",
+    "Is it the gold?": "Label errors",
+    "Two models": "Compare models",
+}
 PANELS: Mapping[str, Callable[[Analysed], None]] = {
     "How wrong": how_wrong,
     "How sure": how_sure,
@@ -99,7 +108,7 @@ PANELS: Mapping[str, Callable[[Analysed], None]] = {
 @guarded("This part")
 def questions(analysis: Analysed) -> None:
     """A button for each question, and the panel of the one that is open."""
-    tab = bound_tabs("Question", "tab", list(PANELS), next(iter(PANELS)))
+    tab = bound_tabs("View", "tab", TABS, next(iter(TABS)))
     publish()  # the frame around the page, which does this otherwise, is not drawn again
     # A place for each: what stood there goes at once, not when the panel of this run is done.
     places = {name: st.container() if name == tab else st.empty() for name in PANELS}

@@ -63,7 +63,7 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
     if kept := runs.get(key):
         return kept
     if view_option("stopped") == key:
-        st.info("The run was stopped, and nothing of it is kept.")
+        st.info("The run was stopped; its results were discarded.")
         st.button("Run", on_click=set_view_option, args=("stopped", ""), type="primary")
         return None
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -236,7 +236,7 @@ def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | Non
     keys = sorted({split_tag(tag)[1] for tag in unknown}) if bio else unknown
     chosen = _choose(tagger, source, keys, bio=bio)
     if missing := [key for key in keys if chosen.get(key, NOT_YET) == NOT_YET]:
-        st.info(plain(f"Say what {', '.join(map(quote, missing))} should count as."))
+        st.info(plain(f"Map {', '.join(map(quote, missing))} to one of the model's tags."))
         return None
     names = {tag: _target(tag, chosen) if bio else chosen[tag] for tag in unknown}
     return renamed(source.sentences, names)

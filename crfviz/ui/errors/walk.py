@@ -89,7 +89,7 @@ def list_bar() -> None:
             keep(_BACK, False)
             st.switch_page(PAGE)
         if listed is None:
-            st.caption("The server no longer has this list; going back to it makes it anew.")
+            st.caption("The server no longer has this list. Go back to compute it again.")
             return
         place, last = _place(listed), len(listed.rows) - 1
         for label, by, key in (("Previous", -1, "K"), ("Next", 1, "J")):

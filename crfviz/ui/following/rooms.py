@@ -203,9 +203,7 @@ class Rooms:
             return list(self._rooms.values())
 
     def _too_many(self) -> CrfvizError:
-        return CrfvizError(
-            f"This server has {MOST_ROOMS} rooms that are followed, and takes no more now."
-        )
+        return CrfvizError(f"This server already has {MOST_ROOMS} live rooms. Try again later.")
 
     def _sweep(self) -> None:
         for code in [code for code, room in self._rooms.items() if room.over()]:

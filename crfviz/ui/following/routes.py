@@ -30,8 +30,8 @@ LONGEST_ANSWER = 1000  # bytes
 NO_STORE = {"Cache-Control": "no-store"}
 UNBUFFERED = {"X-Accel-Buffering": "no"}  # a proxy hands each event on at once
 TRIES = Tries()  # of this process
-_GONE = "There is no such room, or no longer: ask for its code again."
-_ENOUGH = "Too many wrong codes came from here: wait a minute, then try again."
+_GONE = "This room does not exist or was closed. Ask for its code again."
+_ENOUGH = "Too many wrong codes. Wait a minute, then try again."
 
 
 def routes() -> list[Route]:
@@ -45,7 +45,7 @@ def routes() -> list[Route]:
     ]
 
 
-_AWAY = "The rooms cannot be reached now."
+_AWAY = "Rooms cannot be reached at the moment."
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 _Answer = Callable[[Request, Room | None], Awaitable[Response]]
@@ -105,14 +105,14 @@ async def _answers(request: Request, room: Room | None) -> Response:
     async for part in request.stream():
         body += part
         if len(body) > LONGEST_ANSWER:
-            return JSONResponse({"message": "That is no answer."}, 413)
+            return JSONResponse({"message": "This is not a valid answer."}, 413)
     told = _read(bytes(body))
     if told is None:
-        return JSONResponse({"message": "That is no answer."}, 400)
+        return JSONResponse({"message": "This is not a valid answer."}, 400)
     counts = await _asked(room.answer, *told)
     ANSWERS.labels("counted" if counts else "refused").inc()
     if not counts:
-        return JSONResponse({"message": "This question takes no answers now."}, 409)
+        return JSONResponse({"message": "Voting is closed."}, 409)
     return Response(status_code=204)
 
 

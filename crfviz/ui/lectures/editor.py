@@ -154,7 +154,7 @@ def _list(now: Draft) -> None:
             key="own.down",
             shortcut="Alt+Down",
         )
-        st.button("Take out", on_click=drop, key="own.drop")
+        st.button("Remove", on_click=drop, key="own.drop")
     with st.container(key="own_cues", height=_LIST_HEIGHT if last > 4 else "content", border=False):
         for place, cue in enumerate(now.lecture.cues):
             picture, line = st.columns((2, 5), gap="small", vertical_alignment="center")
@@ -183,7 +183,7 @@ def _cue(cue: Cue) -> None:
     st.html(_picture(cue, "crfviz-still"))
     bound_to(
         st.text_area,
-        "One thing to say",
+        "What to say",
         "own.say",
         _text("say", cue.say),
         say_it,
@@ -204,7 +204,7 @@ def _cue(cue: Cue) -> None:
     )
     bound_to(
         st.toggle,
-        "Show what the page has below its picture instead",
+        "Show what is below the picture instead",
         "own.below",
         cue.scenario.view.get(BELOW) == "1",
         lambda wanted: _change_cue(lambda cue: with_below(cue, wanted=wanted)),
@@ -212,7 +212,7 @@ def _cue(cue: Cue) -> None:
     forms = ", ".join(f"{kind}({', '.join(given)})" for kind, given in FORMS.items())
     bound_to(
         st.text_input,
-        "Question before it is uncovered",
+        "Question before the answer shows",
         "own.ask",
         _text("ask", cue.ask),
         ask,
@@ -225,17 +225,17 @@ def _ways_out(lecture: Lecture) -> None:
     """Its file, and the link that carries it whole."""
     with st.container(horizontal=True, vertical_alignment="center", key="own_out"):
         text = written(lecture)
-        download("Save the file", lambda: text, FILE, "application/toml", key="own.file")
-        st.button("Its handout", on_click=set_view_option, args=(HANDOUT, OWN), key="own.handout")
+        download("Download", lambda: text, FILE, "application/toml", key="own.file")
+        st.button("Handout", on_click=set_view_option, args=(HANDOUT, OWN), key="own.handout")
         try:
             name = packed(lecture)
         except FormatError as error:
             st.caption(plain(str(error)))
             return
-        st.link_button("Play it", played(name), type="primary")
-        st.link_button("Its speaker’s window", played(name, speaker="1"))
-        with st.popover("Its link"):
-            st.caption("It carries the lecture whole:")
+        st.link_button("Play", played(name), type="primary")
+        st.link_button("Speaker view", played(name, speaker="1"))
+        with st.popover("Link"):
+            st.caption("It contains the whole lecture:")
             st.code(urljoin(st.context.url or "", played(name)), language=None, wrap_lines=True)
 
 

@@ -48,17 +48,17 @@ def _ready() -> None:
             st.markdown(f"**{plain(found.title)}**", width=340)
             st.text(f"{found.minutes:g} minutes, {count(len(found.cues), 'cue')}", width=150)
             st.link_button("Play", played(name), type="primary")
-            st.link_button("Speaker", played(name, speaker="1"))
+            st.link_button("Speaker view", played(name, speaker="1"))
             st.button(
                 "Handout", on_click=set_view_option, args=(HANDOUT, name), key=f"handout.{name}"
             )
-            download("File", path.read_bytes, path.name, "application/toml")
-            st.button("Change", on_click=edit, args=(found,), key=f"change.{name}")
+            download("Download", path.read_bytes, path.name, "application/toml")
+            st.button("Edit a copy", on_click=edit, args=(found,), key=f"change.{name}")
         for problem in found.problems:
             st.warning(plain(problem))
     st.caption(
-        "A lecture is a text file. Yours count, too, in a folder that the variable CRFVIZ_LECTURES "
-        "names; docs/lectures.md says what stands in one."
+        "Set `CRFVIZ_LECTURES` to a folder to add your own lectures. A lecture is a text file: "
+        "docs/lectures.md describes it."
     )
 
 

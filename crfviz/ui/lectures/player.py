@@ -251,7 +251,7 @@ def _question(cue: Cue) -> Question | None:
         say(f"{cue.place}: {error}")
         return None
     if found is None:
-        say(f"{cue.place}: {quote(cue.ask)} has no one right answer here, so it is not asked.")
+        say(f"{cue.place}: {quote(cue.ask)} has no single right answer here, so it is not asked.")
     return found
 
 

@@ -62,7 +62,7 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
             batch_first=not st.toggle(
                 "Batches are (T, B, K)", help="Where nothing in the .npz tells", key="bring.batch"
             ),
-            bio=st.toggle("Rules of BIO", help="Let them act in decoding", key="bring.bio"),
+            bio=st.toggle("BIO rules", help="Let them act in decoding", key="bring.bio"),
         )
     return _understood(tuple(files), astuple(reading))
 
@@ -84,7 +84,7 @@ def show_understood(brought: ValidatedModel) -> None:
     if brought.left_out:
         st.warning(plain(f"{brought.left_out[0]} {'; '.join(brought.left_out[1:])}"))
     if could_be_bio(brought.tags) and brought.scheme is None:
-        st.info("These are BIO tags: with “Rules of BIO” the rules act in decoding.")
+        st.info("These are BIO tags: with “BIO rules” the rules act in decoding.")
     left, right = st.columns([2, 3])
     with left:
         st.dataframe(facts_frame(brought), hide_index=True, row_height=_ROW_HEIGHT)
@@ -124,7 +124,7 @@ def own_panel() -> None:
             st.switch_page(EXPLORE)
         if uploads_allowed():
             with st.popover("Remove"):
-                st.text(f"{name} goes for everybody, and does not come back.")
+                st.text(f"Delete {name} for everyone? This cannot be undone.")
                 st.button("Remove for good", on_click=_remove, args=(name,), key="bring.remove")
 
 

@@ -30,8 +30,8 @@ ENTITY_OPTION = "entity"
 _BEFORE = "entities.before"  # the scenario that an example replaced
 RULES = "BIO-legal tags only"
 NO_RULES = (
-    "The rules do not act in this model: its scores are as they came. The figures here say what "
-    "they would change. A model of your own takes them where it is brought with “Rules of BIO”."
+    "BIO rules are off in this model: its scores are used as uploaded. The figures here show what "
+    "the rules would change. To use them, upload the model with “BIO rules” switched on."
 )
 
 _WRITTEN = re.compile(r"(\d{1,4}) (\d{1,4}) (\S.*)", re.ASCII)
@@ -166,7 +166,7 @@ def scene_with_entities(own: Scene) -> Scene | None:
     before: Scenario | None = found(_BEFORE)
     if has_entities(own):
         if before is not None and own.model != before.model:
-            _note(f"This page took over {own.model} from its example.", before.model)
+            _note(f"The example on this page selected {own.model}.", before.model)
         return own
     keep(_BEFORE, None)
     known = ((name, cached.known_tagger(name)) for name in cached.ready_models())

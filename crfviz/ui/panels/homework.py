@@ -72,7 +72,7 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
     )
     st.text(f"The tags, in this order: {' '.join(scene.tags)}")
     empty = template(scene.words, scene.tags)
-    download("Template to fill in (CSV)", lambda: empty, f"{kind}.csv", "text/csv")
+    download("Template (CSV)", lambda: empty, f"{kind}.csv", "text/csv")
     wrong = _with_a_mistake(scene, kind)
     if wrong is not None:
         more = " and tags" if K > EXAMPLE_TAGS else ""
@@ -160,7 +160,7 @@ def _upload(scene: Scene, kind: str) -> str:
             return ""
         table = read_number_table(data, names=scene.tags, words=scene.words, prefer=kind)
     except CrfvizError as error:
-        return f"{file.name}: {error} The box is as it was."
+        return f"{file.name}: {error} The box is unchanged."
     if draft(_FILE) != file.file_id:
         set_draft(_FILE, file.file_id)
         set_draft(_BOX, _readable(data, table))

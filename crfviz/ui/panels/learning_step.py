@@ -66,7 +66,7 @@ def lesson(scene: Scene) -> Learning:
         return Learning(right, None, "")
     if scene.now.viterbi is None or loss(now, right) == math.inf:
         st.info(
-            "The right tags are forbidden here: their probability is 0, and no step changes what "
+            "The gold tags are forbidden here: their probability is 0, and no step changes what "
             "is forbidden. Mark other tags, drop the pin, or undo the edit that forbids them."
         )
         return Learning(right, None, "")
@@ -94,4 +94,4 @@ def controls(lesson: Learning) -> None:
         st.text("Step size")
         bound_text("Step size", "size", SIZE, label_visibility="collapsed", width=100)
         st.button("Take the step", on_click=take_step, disabled=not able)
-        st.button("Right tags as at first", on_click=set_right, args=({},), disabled=not marks)
+        st.button("Reset gold tags", on_click=set_right, args=({},), disabled=not marks)

@@ -56,7 +56,7 @@ def show_trace() -> bool:
         st.text("The program ran on your machine. This page plays what it wrote.")
     subject = Subject(analysis, analysis, step=scenario().step)
     draw(subject, trace_picture(trace), key="homework.trace")
-    if bound_flag(st.toggle, "Show the numbers as tables", "twin"):
+    if bound_flag(st.toggle, "Show tables", "twin"):
         st.dataframe(_writes(trace, analysis))
     return True
 

@@ -12,7 +12,7 @@ from crfviz.taggers.perturbations import DRAWN, KINDS, Perturbed, perturb, rewri
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
-from crfviz.ui.pictures import draw, show_stage, take_along, take_scene
+from crfviz.ui.pictures import download_menu, draw, show_stage, take_scene
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons, bound_to
 from crfviz.ui.session.current import (
@@ -244,7 +244,7 @@ def ways_on(changed: WhatIf) -> None:
         )
         st.link_button("Open in the explorer", home_address(link))
         tagger = cached.tagger(model)
-        take_along(lambda: taken(tagger, state))
+        download_menu(lambda: taken(tagger, state))
         dropped = len(now.edits.emissions) + len(now.pins)
         if dropped:
             st.caption(f"{count(dropped, 'edit or pin')} of single words left out on both sides.")

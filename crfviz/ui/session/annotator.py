@@ -26,8 +26,8 @@ def why_nobody() -> str:
         login_asked()
     except LoginError:
         return (
-            "The login of this server is broken, and nobody can label or see labels until it is "
-            "mended. Its log says more."
+            "Login does not work on this server. Until it is fixed, nobody can label or see "
+            "labels. The server's log says more."
         )
     if logged_in():
         return (

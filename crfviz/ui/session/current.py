@@ -344,7 +344,7 @@ def _change_sentence(sentence: str) -> None:
             "Type a shorter one to see all of it."
         )
     if dropped := len(before.edits.emissions) - len(after.edits.emissions):
-        say(f"{count(dropped, 'edit')} of single words went with the old sentence.")
+        say(f"{count(dropped, 'edit')} of single words were dropped with the old sentence.")
     if after.sentence != before.sentence:
         keep(_HISTORY, history().without_positions(after.changes))
     _keep(after)

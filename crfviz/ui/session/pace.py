@@ -66,6 +66,6 @@ def asks_too_often() -> str:
     if pace is None or not pace.to_be_said():
         return ""
     return (
-        f"This page asks the server more than {settings().limits.requests} times a second. "
-        "What comes faster waits; nothing of it is lost."
+        f"This page sends more than {settings().limits.requests} requests a second. "
+        "The rest wait; none is lost."
     )

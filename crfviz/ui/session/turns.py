@@ -95,17 +95,17 @@ def _require_room(own: int, every: int) -> None:
     allowed = settings().limits
     if own >= allowed.jobs:
         raise BusyError(
-            f"You have {count(own, 'long run')} on this server, in line or at work, and no more "
-            "are allowed at once. Wait until one is done, or stop one where it was begun."
+            f"You have {count(own, 'long run')} queued or running on this "
+            "server, and no more are allowed. Wait until one finishes, or stop one."
         )
     if every >= allowed.line:
         raise BusyError(
-            f"This server has {count(every, 'long run')} in line and takes no more now. Try again "
-            "in a few minutes."
+            f"The queue of this server is full ({count(every, 'long run')}). Try again in a few "
+            "minutes."
         )
 
 
-TURNS = Turns()  # of this server
+TURNS = Turns()  # on this server
 
 
 def pause() -> None:
@@ -127,7 +127,7 @@ def visitor() -> str:
 def waiting_for(ahead: int) -> str:
     """The place in a line in words, where so many come before."""
     jobs = "another job" if ahead == 1 else f"{ahead} other jobs"
-    return f"waiting for {jobs} of this server"
+    return f"waiting for {jobs} on this server"
 
 
 @contextmanager

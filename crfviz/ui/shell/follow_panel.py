@@ -17,10 +17,10 @@ _SIZE = 7  # pixels of a dot of the code: some 230 in all, to be read from the f
 def follow_panel() -> None:
     """Everything about those who follow, behind one small button."""
     room = wall.room()
-    label = "Follow" if room is None else f"Room {room.code}"
+    label = "Share live" if room is None else f"Room {room.code}"
     with st.popover(label, key="following", type="tertiary"):
         if room is None:
-            st.caption("Others see this screen on their telephones, without an account.")
+            st.caption("Others follow this screen on their phones, without an account.")
             st.button("Let others follow", on_click=_lead, key="following.lead", type="primary")
         else:
             _room(room)
@@ -34,7 +34,9 @@ def _room(room: Room) -> None:
         st.html(f'<div class="crfviz-code">{room.code}</div>')
         st.code(link, language=None, wrap_lines=True)
         if urlsplit(link).hostname in _ALONE:
-            st.caption("Only this machine has this address: start the server with --server.address")
+            st.caption(
+                "Only this machine can open this address: start the server with --server.address"
+            )
         st.caption(f"{count(room.crowd(), 'follower')} when this was drawn.")
         st.button("Close the room", on_click=_leave, key="following.leave")
 

@@ -42,22 +42,22 @@ GLOSSARY: dict[str, Term] = {
     ),
     "START, END": Term(
         "The places before the first word and after the last. Their transitions say which tags "
-        "like to begin and to end a sentence.",
+        "often begin and end a sentence.",
         "A[START, k] and A[k, END]",
     ),
     "score": Term(
-        "The sum of all emissions and transitions that a path passes. A larger one is better, "
-        "and it is no probability yet.",
+        "The sum of all emissions and transitions that a path passes. A higher score is better; "
+        "it is not yet a probability.",
         "s(y) = Σ_t e[t, y_t] + A[y_t−1, y_t]",
     ),
     "nats": Term(
-        "The unit of scores: natural logarithms. One nat more makes a path e = 2.72 times as "
-        "probable against the others.",
+        "The unit of scores: natural logarithms. One more nat makes a path e = 2.72 times as "
+        "probable relative to the others.",
         "s = ln w, and w = exp(s)",
     ),
     "−inf": Term(
-        "The score of what is forbidden. No path with it counts, however good the rest of the "
-        "path is.",
+        "The score of what is forbidden. A path that contains it has probability 0, however good "
+        "the rest is.",
         "exp(−inf) = 0",
     ),
     "Z": Term(
@@ -66,7 +66,7 @@ GLOSSARY: dict[str, Term] = {
         "Z = Σ_y exp(s(y))",
     ),
     "p": Term(
-        "The probability of a whole path: its share of Z. The p of all paths sum to 1.",
+        "The probability of a whole path: its share of Z. Over all paths it sums to 1.",
         "p(y) = exp(s(y) − log Z)",
     ),
     "α": Term(
@@ -84,23 +84,23 @@ GLOSSARY: dict[str, Term] = {
         "p(y_t = k) = exp(α[t, k] + β[t, k] − log Z)",
     ),
     "mass": Term(
-        "The probability that paths of one kind have together. Without mass means that it is "
-        "smaller than the picture can show.",
+        "The total probability of a set of paths. Some masses are too small for the picture to "
+        "show.",
         "Σ p(y) over these paths",
     ),
     "folded": Term(
-        "Tags that are improbable at every word and on no path shown share one row, so that the "
-        "others have room. The link above the picture shows them all.",
+        "Tags that are unlikely at every word and on no path shown are hidden to save room. The "
+        "link above the picture shows them.",
         "p(y_t = k) < 0.01 for every t",
     ),
-    "word alone": Term(
-        "The greedy decoder that gives each word the tag with the best emission. It does not "
-        "look at the neighbours at all.",
+    "independent": Term(
+        "The decoder that gives each word the tag with the best emission. It does not look at "
+        "the neighbours at all.",
         "y_t = argmax_k e[t, k]",
     ),
-    "left to right": Term(
-        "The greedy decoder that decides one word after the other and never takes a decision back. "
-        "It sees the tag before, and not what follows.",
+    "greedy": Term(
+        "The decoder that decides word by word from left to right and never takes a decision "
+        "back. It sees the tag before, and not what follows.",
         "y_t = argmax_k e[t, k] + A[y_t−1, k]",
     ),
     "Viterbi": Term(
@@ -114,40 +114,40 @@ GLOSSARY: dict[str, Term] = {
         "y_t = argmax_k p(y_t = k)",
     ),
     "gold": Term(
-        "The right tags, as somebody tagged the sentence. They are there for examples and for "
-        "files that hold them.",
+        "The correct tags, as an annotator set them. Examples and annotated files have them.",
         "y*",
     ),
     "backpointer": Term(
-        "Where the best way into a tag comes from. The best path is read along them, from the "
-        "last word back to the first.",
+        "The previous tag on the best path into a tag. Following them from the last word back to "
+        "the first gives the best path.",
         "argmax_j (best[t−1, j] + A[j, k])",
     ),
     "pin": Term(
-        "A word whose tag is held fixed. Paths with another tag there do not count any more.",
+        "A word whose tag is fixed. Paths with another tag there no longer count.",
         "p(y | y_t = k)",
     ),
     "red dashes": Term(
-        "What is not the same as in the path it is compared with. The line below the picture "
-        "names that path.",
+        "What differs from the path it is compared with. The line below the picture names that "
+        "path.",
         "y_t ≠ y′_t",
     ),
     "softmax": Term(
-        "Scores of one word as shares that sum to 1. It is what the word alone would say.",
+        "The scores of one word turned into probabilities that sum to 1. Transitions are ignored.",
         "exp(e[t, k]) / Σ_j exp(e[t, j])",
     ),
     "strength": Term(
-        "How much the transitions count. At 0 every word is alone, at 1 the model is as it was "
-        "trained.",
+        "How much the transitions count. At 0 every word is tagged on its own, at 1 the "
+        "model is as trained.",
         "s(y) = Σ_t e[t, y_t] + strength · A[y_t−1, y_t]",
     ),
     "entropy": Term(
-        "How undecided the model is: 0 where one tag has everything. Over K tags of equal share "
-        "it is log K.",
+        "How uncertain the model is: 0 where one tag has probability 1. With K equally probable "
+        "tags it is log K.",
         "H = −Σ p log p",
     ),
     "sample": Term(
-        "A path drawn by its probability. Among many, a path appears as often as its p says.",
+        "A path drawn by its probability. In many samples, each path appears in proportion to "
+        "its probability.",
         "y ~ p(y)",
     ),
     "log-sum-exp": Term(
@@ -160,18 +160,18 @@ GLOSSARY: dict[str, Term] = {
         "log p(y*) = s(y*) − log Z",
     ),
     "gradient": Term(
-        "How the log-likelihood changes with each weight. It is what the right tags count minus "
-        "what the model expects.",
+        "How the log-likelihood changes with each weight. It is the count under the gold tags "
+        "minus the expected count.",
         "∂ log p(y*) / ∂A[j, k] = observed − expected",
     ),
     "HMM": Term(
-        "A model that tells how tags and then words come about, by probabilities. Their "
-        "logarithms are the scores of a CRF.",
+        "A model that generates tags and then words with probabilities. Their logarithms are the "
+        "scores of a CRF.",
         "p(x, y) = Π_t p(y_t | y_t−1) p(x_t | y_t)",
     ),
     "EM": Term(
-        "Learning without tags: expect how often each number is used, then make the numbers fit "
-        "these counts. The log-likelihood never falls.",
+        "Learning without tags: compute how often each probability is used on average, then set "
+        "the probabilities to match. The log-likelihood never falls.",
         "p(k | j) = E[j then k] / E[j]",
     ),
     "expected count": Term(

@@ -88,7 +88,7 @@ def show_messages() -> None:
     said = messages()
     shown, more = said[:_MOST_MESSAGES], len(said) - _MOST_MESSAGES
     if more > 0:
-        shown = [*shown, f"And {more} more like these."]
+        shown = [*shown, f"{more} more not shown."]
     for message in shown:
         st.toast(plain(message), icon=":material/info:", duration="long")
     forget(said)
@@ -222,15 +222,15 @@ def _status(link: Link, path: str) -> None:
         if can_ask(path):
             bound_flag(st.toggle, "Ask me", ASK)
     use_colours(theme)
-    if link.complete:
-        hint = "the address is the link"
-    else:
-        hint = "too long for a link: the address holds a part"
-    tagger, device = cached.known_tagger(scenario().model), "no model"
-    if tagger:
-        device = "GPU" if tagger.device.startswith("cuda") else "CPU"
+    tagger = cached.known_tagger(scenario().model)
+    device = "GPU" if tagger and tagger.device.startswith("cuda") else "CPU"
     with st.container(key="foot", horizontal=True, vertical_alignment="center"):
-        st.caption(f"{device} · {hint}", width="content")
+        st.caption(f"Running on {device}" if tagger else "No model", width="content")
+        copies = "Copy link" if link.complete else "Copy partial link"  # it would be too long
+        st.html(
+            f'<button type="button" class="crfviz-copy" aria-live="polite">{copies}</button>',
+            width="content",
+        )
         follow_panel()
 
 

@@ -10,7 +10,6 @@ from crfviz.ui.session.current import scenario, set_view_option, take_up, view_o
 from crfviz.ui.session.kept import draft, keep_shelf, refusals_said, set_draft, shelf
 from crfviz.ui.state.link import LONGEST_LINK
 from crfviz.ui.state.snapshots import Shelf, Snapshot, query
-from crfviz.views.formatting import count
 
 _NAME = "snapshot.name"  # the box for the name of a new one
 
@@ -18,7 +17,7 @@ _NAME = "snapshot.name"  # the box for the name of a new one
 def snapshot_panel() -> None:
     """Everything about snapshots behind one small button."""
     now = shelf()
-    label = count(len(now.snapshots), "snapshot") if now.snapshots else "Snapshots"
+    label = f"Snapshots ({len(now.snapshots)})" if now.snapshots else "Snapshots"
     with st.popover(label, key="snapshots", icon=":material/photo_camera:"):
         bound_to(
             st.text_input,

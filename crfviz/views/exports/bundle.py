@@ -20,6 +20,8 @@ _BY_DEFAULT = re.compile(r"^export default (?=\S)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
 _REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
+_STRING = re.compile(r'("[^"]*")')  # on a line that has neither an escape nor another kind of text
+_AROUND = re.compile(r"\s*([=<>?:,{}()&|]+)\s*")  # spaces that JavaScript does not need
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _TYPES = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)  # JSDoc
 _SPACE = re.compile(  # of a style sheet, as the next
@@ -113,15 +115,24 @@ def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
 
 
 def _slim(body: str, path: Path) -> str:
-    """Return a body without comments and indentation: a third less."""
+    """Return a body without comments, indentation and needless spaces: a third less."""
     lines = []
     for line in map(str.strip, _TYPES.sub("", body).splitlines()):
         if not line or line.startswith("//"):
             continue
         if line.count("`") % 2:
             raise ValueError(f"{path.name} has a text of several lines: {line[:60]}")
-        lines.append(_REMARK.sub("", line))
+        lines.append(_tight(_REMARK.sub("", line)))
     return "\n".join(lines)
+
+
+def _tight(line: str) -> str:
+    """Return a line without needless spaces; as it is where it may have a template or pattern."""
+    if any(sign in line for sign in "`/\\'"):
+        return line
+    parts = _STRING.split(line)
+    parts[::2] = [_AROUND.sub(r"\1", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _without_comments(sheet: str) -> str:

@@ -109,8 +109,8 @@ def _tables(chain: Potentials, *, key: bool) -> list[Table]:
         rows = [[word, *row] for word, row in zip(words, cells, strict=True)]
         tables.append((what, [["", *tags], *rows]))
     paths = {
-        "word alone": greedy(chain, "independent"),
-        "left to right": greedy(chain, "left_to_right"),
+        "independent": greedy(chain, "independent"),
+        "greedy": greedy(chain, "left_to_right"),
         "best path": best.path,
     }
     shown = {name: " ".join(tags[k] for k in path) if key else "" for name, path in paths.items()}

@@ -147,14 +147,14 @@ def decoders_chart(table: Sequence[TableRow]) -> Layered:
         ),
         tooltip=[
             "decoder:N",
-            alt.Tooltip("share:Q", title="words right, %", format=".2f"),
+            alt.Tooltip("share:Q", title="token accuracy, %", format=".2f"),
             alt.Tooltip("low:Q", title="from", format=".1f"),
             alt.Tooltip("high:Q", title="to", format=".1f"),
         ],
     )
     scale = alt.Scale(zero=False, nice=True)
     spread = base.mark_rule(strokeWidth=2, color=PALETTE[0]).encode(
-        x=alt.X("low:Q", title="words right, %, with 95 % intervals", scale=scale), x2="high:Q"
+        x=alt.X("low:Q", title="token accuracy, %, with 95 % intervals", scale=scale), x2="high:Q"
     )
     value = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="share:Q")
     number = base.mark_text(dy=-9, fontSize=14, color=OF_TEXT).encode(

@@ -11,19 +11,23 @@ from crfviz.corpus.tables.report import Record
 from crfviz.views.theme import OF_TEXT, READABLE
 
 MEASURES = {
-    "token_accuracy": "words right",
-    "sentence_accuracy": "sentences right",
+    "token_accuracy": "token accuracy",
+    "sentence_accuracy": "sentence accuracy",
     "entity_f1": "entity F1",
 }  # key in a record, and what people read
 # From the documentation of the ingredient parser: its own data and code.
 PUBLISHED = {
-    ("greedy", "greedy"): {"words right, %": 97.57, "sentences right, %": 93.18, "times": 1.0},
-    ("viterbi", "viterbi"): {"words right, %": 97.67, "sentences right, %": 94.08, "times": 12.0},
+    ("greedy", "greedy"): {"token accuracy, %": 97.57, "sentence accuracy, %": 93.18, "times": 1.0},
+    ("viterbi", "viterbi"): {
+        "token accuracy, %": 97.67,
+        "sentence accuracy, %": 94.08,
+        "times": 12.0,
+    },
 }
 PUBLISHED_DATA = "ingredient parser, published"
 DIGITS = {
-    "words right, %": 2,
-    "sentences right, %": 2,
+    "token accuracy, %": 2,
+    "sentence accuracy, %": 2,
     "size, MB": 2,
     "training, s": 0,
     "times": 1,
@@ -102,8 +106,8 @@ def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
             "data": f"{report['data']} test",
             "trained": row["trained"],
             "decoded": row["decoded"],
-            "words right, %": 100 * row["tokens"],
-            "sentences right, %": 100 * row["sentences"],
+            "token accuracy, %": 100 * row["tokens"],
+            "sentence accuracy, %": 100 * row["sentences"],
             "size, MB": row["size_mb"],
             "training, s": row["training_s"],
             "times": row["training_s"] / base,

@@ -1,43 +1,41 @@
-"""Offline HTML by Plotly, which is slow to load: the lattice and the report of an error analysis.
+"""Offline HTML by Plotly, which is slow to load: the report of an error analysis.
 
 Nothing in these pages loads or sends anything. Letters: `T` tokens, `K` tags.
 """
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from crfviz.chain.decoding.analysis import Analysis
 from crfviz.corpus.table import TableRow
 from crfviz.corpus.tables.report import Record, Tables, as_text, notes
-from crfviz.views.formatting import format_probability
 from crfviz.views.frames.errors import ABOUT, error_frame, formats, per_cents
-from crfviz.views.strips.pictures import tags_with_mass
-from crfviz.views.theme import DIFFERS, GREY, PALETTE, tag_colours
+from crfviz.views.theme import DIFFERS, GREY, PALETTE
 
-QUIET = {"showSendToCloud": False, "displaylogo": False}  # no button of Plotly's leads to a company
+QUIET = {
+    "showSendToCloud": False,
+    "displaylogo": False,
+    "displayModeBar": False,
+}  # no button leads to a company
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:"
 )
 
 
-def figure_html(figure: go.Figure, *, name: str, library: bool, toolbar: bool = False) -> str:
+def figure_html(figure: go.Figure, *, name: str, library: bool) -> str:
     """Return a figure as part of a page.
 
     Args:
         figure: to be drawn.
         name: of its own in the page; Plotly would draw one by lot, and no page be like another.
         library: whether Plotly's code of 4.8 MB goes in with it; once a page.
-        toolbar: whether the buttons that zoom and save a picture are shown.
     """
-    config: dict[str, Any] = QUIET if toolbar else {**QUIET, "displayModeBar": False}
     text: str = pio.to_html(
-        figure, config=config, include_plotlyjs=library, full_html=False, div_id=f"figure-{name}"
+        figure, config=QUIET, include_plotlyjs=library, full_html=False, div_id=f"figure-{name}"
     )
     return text
 
@@ -58,114 +56,15 @@ def page_html(title: str, body: str, style: str = "") -> str:
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
 
 
-LARGEST_NODE = 34  # pixels across, for a marginal of 1
-
-
-def lattice_figure(analysis: Analysis) -> go.Figure:
-    """Return the lattice with nodes sized by marginal, backpointers, and the paths.
-
-    Hovering a node tells its numbers. Columns are placed by position, for words may repeat.
-    """
-    words, shown = analysis.words, tags_with_mass(analysis)
-    height_of = {k: len(shown) - 1 - row for row, k in enumerate(shown)}
-    figure = go.Figure()
-    figure.add_trace(_line(*_backpointers(analysis, height_of), "backpointers", "#b9c2cc", 1))
-    across = list(range(len(words)))
-    detour = [height_of[k] for k in analysis.left_to_right]
-    figure.add_trace(_line(across, detour, "left to right", DIFFERS, 2, "dash"))
-    if analysis.viterbi is not None:
-        name = f"Viterbi, p = {format_probability(analysis.viterbi.probability, 3)}"
-        best = [height_of[k] for k in analysis.viterbi.path]
-        figure.add_trace(_line(across, best, name, "#14243a", 5))
-    figure.add_trace(_nodes(analysis, height_of))
-    figure.update_layout(
-        template="plotly_white",
-        width=max(600, 110 * len(words)),
-        height=80 + 38 * len(shown),
-        margin={"l": 70, "r": 20, "t": 50, "b": 20},
-        legend={"orientation": "h", "y": -0.02},
-    )
-    figure.update_xaxes(
-        tickvals=across,
-        ticktext=[html.escape(word) for word in words],
-        side="top",
-        showgrid=False,
-        zeroline=False,
-        tickfont={"size": 16},
-    )
-    figure.update_yaxes(
-        tickvals=list(height_of.values()),
-        ticktext=[html.escape(analysis.tags[k]) for k in shown],
-        zeroline=False,
-    )
-    return figure
-
-
-def lattice_html(analysis: Analysis) -> str:
-    """Return the figure as one standalone HTML page of about 5 MB with Plotly's code."""
-    figure = figure_html(lattice_figure(analysis), name="lattice", library=True, toolbar=True)
-    return page_html(" ".join(analysis.words), figure)
-
-
-Places = list[int | None]  # None ends a line
-
-
-def _backpointers(analysis: Analysis, height_of: dict[int, int]) -> tuple[Places, Places]:
-    xs: Places = []
-    ys: Places = []
-    for t, column in enumerate(analysis.reached_backpointers.tolist()):
-        for k, before in enumerate(column):
-            if k in height_of and before in height_of:
-                xs += [t - 1, t, None]
-                ys += [height_of[before], height_of[k], None]
-    return xs, ys
-
-
-def _line(
-    xs: Sequence[int | None],
-    ys: Sequence[int | None],
-    name: str,
-    colour: str,
-    width: int,
-    dash: str = "solid",
-) -> go.Scatter:
-    line = {"color": colour, "width": width, "dash": dash}
-    return go.Scatter(x=xs, y=ys, mode="lines", line=line, name=name, hoverinfo="skip")
-
-
-def _nodes(analysis: Analysis, height_of: dict[int, int]) -> go.Scatter:
-    words, tags = analysis.words, analysis.tags
-    marginals = analysis.forward_backward.marginals.tolist()
-    cells = [(t, k) for t in range(len(words)) for k in height_of]
-    colours = tag_colours(tags)
-    return go.Scatter(
-        x=[t for t, _ in cells],
-        y=[height_of[k] for _, k in cells],
-        mode="markers",
-        marker={
-            "size": [4 + (LARGEST_NODE - 4) * marginals[t][k] ** 0.5 for t, k in cells],
-            "color": [colours[k] for _, k in cells],
-            "line": {"color": "#14243a", "width": 1},
-            "opacity": 1,
-        },
-        text=[
-            f"{html.escape(words[t])}: {html.escape(tags[k])}, marginal {marginals[t][k]:.6f}"
-            for t, k in cells
-        ],
-        hoverinfo="text",
-        name="circle: marginal",
-    )
-
-
 MOST_ROWS = 300  # of a table
 SECTIONS: Mapping[str, Sequence[str]] = {
-    "How wrong": ("tags", "confusion", "entity_schemes", "entity_kinds"),
-    "How sure": ("ece", "calibration", "coverage"),
-    "What the CRF buys": ("decoders", "oracle"),
-    "Where": ("slices",),
-    "Why": ("kinds", "tag_pairs", "weights", "transitions", "errors"),
-    "Is it the gold?": ("suspects", "entity_suspects"),
-    "Against another model": ("models", "disagreements"),
+    "Accuracy": ("tags", "confusion", "entity_schemes", "entity_kinds"),
+    "Calibration": ("ece", "calibration", "coverage"),
+    "Decoders": ("decoders", "oracle"),
+    "Slices": ("slices",),
+    "Causes": ("kinds", "tag_pairs", "weights", "transitions", "errors"),
+    "Label errors": ("suspects", "entity_suspects"),
+    "Compare models": ("models", "disagreements"),
 }  # the tables in the order of the page's tabs
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
@@ -284,7 +183,7 @@ def _decoders(table: Sequence[TableRow]) -> go.Figure:
             },
         )
     )
-    figure.update_layout(xaxis_title="words right, %, with 95 % intervals", height=340)
+    figure.update_layout(xaxis_title="token accuracy, %, with 95 % intervals", height=340)
     figure.update_yaxes(autorange="reversed")
     return _plain(figure)
 

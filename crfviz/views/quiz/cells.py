@@ -70,7 +70,7 @@ def tag_question(analysis: Analysis, ask: Ask, t: int) -> Question | None:
 
 
 def backpointer_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
-    """Ask which tag comes before on the best way to tag k at word t."""
+    """Ask which tag comes before on the best path to tag k at word t."""
     if t == 0 or analysis.best[t, k] == -np.inf:
         return None
     before = analysis.best[t - 1].numpy()
@@ -91,8 +91,8 @@ def backpointer_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Questi
         Choice(analysis.tags[j], f"{what} {worked_out(j)}", mistake) for mistake, what, j in found
     )
     text = (
-        f"On the best way to {analysis.tags[k]} at {numbered(analysis.words, t)}: "
-        f"which tag has {numbered(analysis.words, t - 1)}?"
+        f"Best path ending in {analysis.tags[k]} at word {numbered(analysis.words, t)}: "
+        f"which tag does word {numbered(analysis.words, t - 1)} have?"
     )
     hint = "The best score of each tag before and the step from it, together: the largest wins."
     return _question(
@@ -169,7 +169,7 @@ def _wrong_pointers(analysis: Analysis, t: int, k: int, before: Array, steps: Ar
     alone = "The largest step is not all: where it comes from counts as well."
     yield "transition alone", alone, int(steps.argmax())
     alone = "The word before does not decide alone."
-    yield "word alone", alone, analysis.greedy[t - 1]
+    yield "independent", alone, analysis.greedy[t - 1]
     for bug, mutant in slips(analysis.potentials, BACKPOINTERS):
         pointers = mutant.printed(BACKPOINTERS)
         if bug.name != MISPLACED and t < len(pointers):
@@ -194,8 +194,8 @@ TABLES = {"alpha": ALPHA, "beta": BETA, "best": VITERBI}
 NUMBER_TEXTS = {
     "alpha": "What is α of {tag} at {word}, its emission included?",
     "beta": "What is β of {tag} at {word}: all that may follow?",
-    "best": "What does the best way to {tag} at {word} score, its emission included?",
-    "marginal": "Which share of all probability passes {tag} at {word}?",
+    "best": "What is the score of the best path ending in {tag} at {word}, its emission included?",
+    "marginal": "What is the marginal probability of {tag} at {word}?",
 }
 
 Found = tuple[float, str, str]  # a wrong value, how it comes about, and the mistake
@@ -271,7 +271,7 @@ def _wrong_cells(analysis: Analysis, kind: str, t: int, k: int, right: float) ->
 def _wrong_shares(analysis: Analysis, t: int, k: int) -> Iterator[Found]:
     tables = analysis.forward_backward
     for mistake, why, logs in (
-        ("word alone", "exp of the emission, divided by its sum.", analysis.potentials.emissions),
+        ("independent", "exp of the emission, divided by its sum.", analysis.potentials.emissions),
         ("β left out", "exp α, divided by its sum: what follows does not count.", tables.log_alpha),
         ("α left out", "exp β, divided by its sum: only what follows counts.", tables.log_beta),
     ):

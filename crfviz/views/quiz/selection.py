@@ -227,7 +227,7 @@ def flips_question(analysis: Analysis, ask: Ask) -> Question | None:
     lost = f"The path takes {name} {_times(used)} and falls by {loss}, to {score(old)}"
     if flips:
         right = f"{lost}; another one then has {score(new)}, and wins."
-        wrong = "A lead holds only while the loss is smaller than it."
+        wrong = "The best path stays best as long as the drop is smaller than its lead."
     else:
         right = f"{lost}; the next one then has {score(new - (near or 0.0))}, and stays behind."
         wrong = "What falls still wins while it is ahead of every other path."

@@ -152,7 +152,7 @@ def learning_walk() -> Walk:
     return Walk(
         [
             Phase("What the model says now.", ["nodes", "pointers", "path", "viterbi"]),
-            Phase("The right tags, and where they leave the best path.", ["gold"]),
+            Phase("The gold tags, and where they leave the best path.", ["gold"]),
             Phase("Observed minus expected counts: which weights should grow.", ["gradient"]),
             Phase("What one step along the gradient does.", ["note"]),
         ]

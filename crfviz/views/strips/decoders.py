@@ -14,8 +14,8 @@ from crfviz.views.formatting import differing, format_probability, moved, per_ce
 from crfviz.views.stage.picture import Grid, Row
 
 LABELS = {
-    "greedy": "word alone",
-    "left_to_right": "left to right",
+    "greedy": "independent",
+    "left_to_right": "greedy",
     "viterbi": "Viterbi",
     "max_marginal": "max-marginal",
     "gold": "gold",

@@ -35,7 +35,10 @@ from crfviz.views.strips.paths import entropy_note
 BY_HAND = (
     "Type into a cell or drag it; Alt+arrows nudge, Delete restores, -\u2060inf forbids the {what}"
 )
-CIRCLES = "circle: marginal · thick line: Viterbi path · thin lines: backpointers · red dashes: "
+CIRCLES = (
+    "circle: marginal · thick line: Viterbi path · thin lines: backpointers · "
+    "red dashes: greedy differs from Viterbi"
+)
 GHOSTS = "▲ ▼, dots: compared with trained"  # what the marks mean while edits are active
 LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
 _WALKED = "→ ← or PageDown PageUp: step"
@@ -53,7 +56,7 @@ def explore_picture(now: Analysis, gold: Sequence[int] | None) -> Picture:
         ["strips", "lattice"],
         decoder_rows(now, which=list(LABELS), gold=gold),
         note=explain(now),
-        legend=f"{CIRCLES}where left to right goes another way",
+        legend=CIRCLES,
     )
 
 

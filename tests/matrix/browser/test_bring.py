@@ -60,7 +60,7 @@ def test_two_hundred_tags_are_drawn_so_that_they_can_be_read(screen):
     screen.wait_for_text("Read so that")
     use(screen, "many")
     name = screen.params()["model"]
-    fold = screen.page.get_by_role("button", name="tags with no mass folded")
+    fold = screen.page.get_by_role("button", name="unlikely tags hidden")
     expect(fold).to_be_visible()
     screen.open("transitions", model=name)
     cells = screen.page.locator("[data-cell]:visible")

@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from crfviz.ui.lectures.shelf import lecture, lectures
 from tests.browser.test_lectures import assert_cue_can_be_read
+from tests.support.plain_words import assert_plain
 
 ALL_OF_IT = "45-minutes"  # has the cues of the others
 CUES = [
@@ -20,3 +21,4 @@ def test_cue_can_be_read_from_the_last_row(screen, name, number):
     expect(screen.page.locator(f"[data-cue='{number}']")).to_be_attached()
     screen.wait({"name": 0, "rev": -1})
     assert_cue_can_be_read(screen, lecture(name).cues[number - 1])
+    assert_plain(screen, f"{name}, cue {number}")

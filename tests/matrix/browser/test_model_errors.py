@@ -30,7 +30,7 @@ def test_a_suspect_opens_in_the_explorer(screen):
     view = {"v.corpus": "file", "v.tab": "Is it the gold?"}
     screen.visit("model-errors", model="upos-en", **view)
     upload(screen, TAGGED)
-    with explorer_of(screen, "Gold to be looked at") as explorer:
+    with explorer_of(screen, "Gold tags to review") as explorer:
         expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
 
 

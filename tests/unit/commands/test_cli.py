@@ -30,7 +30,7 @@ def test_tag_prints_every_decoder_below_the_words(model, capsys):
     assert lines[0].split() == ["He", "runs", "to", "Paris", "."]
     assert [line[:14].rstrip() for line in lines[1:6]] == [
         "independent",
-        "left to right",
+        "greedy",
         "Viterbi",
         "max-marginal",
         "p(Viterbi tag)",
@@ -116,7 +116,7 @@ def test_evaluate_writes_a_report_that_needs_no_network(model, file, tmp_path):
     options = ["--report", str(report), "--json", str(figures)]
     assert main(["evaluate", str(file), "--model", str(model), *options]) == 0
     text, record = report.read_text(encoding="utf-8"), json.loads(figures.read_text())
-    assert "<h2>Is it the gold?</h2>" in text
+    assert "<h2>Label errors</h2>" in text
     assert not re.search(r"<(script|link|img|iframe)[^>]*\s(src|href)=.http", text)
     assert sum(record["errors"]["by_kind"].values()) == record["errors"]["total"] > 0
     assert len(record["tables"]["errors"]) == record["errors"]["total"]

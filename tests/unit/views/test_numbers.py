@@ -67,9 +67,9 @@ def test_changes_have_a_sign(value, text):
     assert signed(value) == text
 
 
-def test_scores_in_sentences_are_short():
-    assert [short(x) for x in (12.34, -0.25, -0.0012)] == ["12.3", "−0.25", "−1e−03"]
-    assert short(1.5, plus=True) == "+1.5"
+def test_scores_in_sentences_have_two_decimals():
+    assert [short(x) for x in (12.34, -0.25, -0.0012)] == ["12.34", "−0.25", "−1e−03"]
+    assert short(1.5, plus=True) == "+1.50"
 
 
 def test_cells_per_cent_rounding_and_counts():

@@ -67,7 +67,7 @@ class Follower {
       (answer) => answer.status,
       () => 0,
     );
-    if (status === 404) this.told("There is no such room, or no longer: ask for its code again.");
+    if (status === 404) this.told("This room does not exist or was closed. Ask for its code again.");
     else setTimeout(() => this.listen(), AGAIN);
   }
 

@@ -1,9 +1,10 @@
 // What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
 // that take one stop of the Tab key, the mark of the open page and what the links to the others open, the place in a
 // list, the keys that turn pages and the way back, the step in the address, the colours that the reader wants, the
-// room that follows this browser, the glossary's search box, and a line that was lost.
+// room that follows this browser, the glossary's search box, the button that copies the link, and a line that was lost.
 
 import { watchSteps } from "./address.js";
+import { watchCopy } from "./copy.js";
 import { follow, watchLinks } from "./links.js";
 import { turning, watchPast } from "./past.js";
 import { scrollToRows } from "./places.js";
@@ -118,6 +119,7 @@ watch();
 watchSidebar();
 watchLine();
 watchPast();
+watchCopy();
 watchTerms();
 watchSteps();
 watchLinks(

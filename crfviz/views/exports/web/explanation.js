@@ -51,21 +51,19 @@ function againstLoneWord({ chain, words, tags, solved }, path, t) {
   const own = emissionsAt(chain, t);
   const lead = own[theirs] - own[ours];
   const alone = same(own[theirs], own[ours])
-    ? `which the word alone scores no better than ${tags[theirs]}`
-    : `where the word alone prefers ${tags[theirs]} by ${short(lead)}`;
-  const opening = `Viterbi takes ${tags[ours]} for “${words[t]}”, ${alone}`;
+    ? `scores ${tags[theirs]} as high`
+    : `prefers ${tags[theirs]} by ${short(lead)} nats`;
+  const opening = `Viterbi tags “${words[t]}” ${tags[ours]} although its emission ${alone}`;
   const sides = [leftOf, rightOf].map((side) => compared(side(chain, tags, path, t), ours, theirs));
   const forbidden = sides.find(({ gain }) => gain === Infinity);
-  if (forbidden) return `${opening}: ${forbidden.text} is forbidden.`;
+  if (forbidden) return `${opening}: the transition ${forbidden.text} is forbidden.`;
   const [less, more] = sides.sort((a, b) => a.gain - b.gain || (a.text < b.text ? -1 : 1));
   if (more.gain < lead && !same(more.gain, lead)) {
-    return (
-      `${opening}: ${more.text} by ${short(more.gain)} and ${less.text} by ${short(less.gain)}, ` +
-      "and together they decide."
-    );
+    return `${opening}: the transition ${more.text} by ${short(more.gain)}, and ${less.text} by ${short(less.gain)}.`;
   }
-  const rest = Math.abs(less.gain) >= 0.05 ? ` (the other side ${less.gain > 0 ? "+" : ""}${short(less.gain)})` : "";
-  return `${opening}: ${more.text} by ${short(more.gain)}${rest}, and that decides.`;
+  const rest =
+    Math.abs(less.gain) >= 0.05 ? ` (the other neighbour: ${less.gain > 0 ? "+" : ""}${short(less.gain)})` : "";
+  return `${opening}: the transition ${more.text} by ${short(more.gain)}${rest}.`;
 }
 
 // Where committing early went wrong: the step looked better, the whole path was not.
@@ -76,11 +74,10 @@ function againstLeftToRight({ chain, words, tags, solved }, path, t) {
   const total = scoreOf(chain, early);
   const lost = solved.score - total;
   const better = same(step[early[t]], step[path[t]]) ? "as good as" : `${short(lead)} better than`;
-  const choice = `takes ${tags[early[t]]} for “${words[t]}”, ${better} ${tags[path[t]]}`;
-  const opening = `Left to right ${choice} as far as it can see`;
-  if (lost === Infinity) return `${opening}, and ends on a path that is forbidden.`;
-  if (same(total, solved.score)) return `${opening}, and its path ends level with Viterbi's.`;
-  return `${opening}; what follows costs it ${short(lost + lead)}, so its path ends ${short(lost)} behind Viterbi's.`;
+  const opening = `Greedy tags “${words[t]}” ${tags[early[t]]}, ${better} ${tags[path[t]]} so far`;
+  if (lost === Infinity) return `${opening}, but its path is forbidden.`;
+  if (same(total, solved.score)) return `${opening}, and its path scores as much as Viterbi's.`;
+  return `${opening}; the rest costs it ${short(lost + lead)}, so its path scores ${short(lost)} less than Viterbi's.`;
 }
 
 // Where the most probable tag is not the one on the most probable path.
@@ -132,7 +129,7 @@ function entering(chain, path, t) {
   return Float64Array.from({ length: chain.K }, (_, k) => transition(chain, t, path[t - 1], k));
 }
 
-// What left to right compares at t, having come along `path`.
+// What greedy decoding compares at t, having come along `path`.
 function arriving(chain, path, t) {
   const own = emissionsAt(chain, t);
   return entering(chain, path, t).map((step, k) => step + own[k] + (t === path.length - 1 ? chain.end[k] : 0));
@@ -170,11 +167,11 @@ function spread(probabilities) {
   return probabilities.reduce((sum, p) => (p > 0 ? sum - p * Math.log(p) : sum), 0);
 }
 
-// A score in a sentence: one decimal, of less than 1 two, of less than 0.01 one figure.
+// A score in a sentence: two decimals, of less than 0.005 one figure.
 function short(value) {
   const size = Math.abs(value);
   if (size < 0.005) return value ? exponential(value) : "0";
-  return score(value, size >= 0.95 ? 1 : 2);
+  return score(value, 2);
 }
 
 // Two decimals, and one figure where those would be all 0.

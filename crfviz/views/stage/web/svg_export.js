@@ -23,6 +23,11 @@ const FONT = ["font-family", "font-size", "font-weight"];
 const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
 const SHARP = 2; // pixels of a PNG for one on the screen
 
+const FILE = "crfviz"; // name of a saved picture
+
+/** @type {Record<string, (root: HTMLElement) => void>} */
+export const SAVES = { svg: saveSvg, png: savePng, pdf: printPicture };
+
 // The SVG of an element; everything in it that is not scrolled away.
 /** @param {HTMLElement} root */
 function drawn(root) {
@@ -41,24 +46,24 @@ function svgOf(root) {
   return new XMLSerializer().serializeToString(drawn(root));
 }
 
-/** @param {HTMLElement} root @param {string} name */
-export function saveSvg(root, name) {
-  save(new Blob([svgOf(root)], { type: "image/svg+xml" }), `${name}.svg`);
+/** @param {HTMLElement} root */
+function saveSvg(root) {
+  save(new Blob([svgOf(root)], { type: "image/svg+xml" }), `${FILE}.svg`);
 }
 
-/** @param {HTMLElement} root @param {string} name */
-export async function savePng(root, name) {
+/** @param {HTMLElement} root */
+async function savePng(root) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgOf(root))}`;
   await image.decode();
   const canvas = html("canvas", { width: SHARP * image.width, height: SHARP * image.height });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  canvas.toBlob((blob) => blob && save(blob, `${name}.png`), "image/png");
+  canvas.toBlob((blob) => blob && save(blob, `${FILE}.png`), "image/png");
 }
 
 // One sheet of the picture's own size in the browser's dialog, which prints it or writes a PDF.
-/** @param {HTMLElement} root @param {string} name */
-export function printPicture(root, name) {
+/** @param {HTMLElement} root */
+function printPicture(root) {
   const picture = drawn(root);
   const frame = html("iframe", {
     style: "position: fixed; width: 0; height: 0; border: 0",
@@ -73,7 +78,7 @@ export function printPicture(root, name) {
   const rest = "body { margin: 0 } svg { display: block } * { print-color-adjust: exact }";
   sheet.replaceSync(`@page { size: ${size}; margin: 0 } ${rest}`);
   contentDocument.adoptedStyleSheets = [sheet];
-  contentDocument.title = name;
+  contentDocument.title = FILE;
   contentDocument.body.append(picture);
   contentWindow.addEventListener("afterprint", () => frame.remove());
   contentWindow.print();

@@ -224,12 +224,12 @@ def test_the_printed_table_is_aligned():
     assert lines[0] == "fake on letters: 4 sentences, 9 words"
     header, *rows = lines[2:7]
     assert [row.split("  ")[0] for row in rows] == [
-        "word alone",
-        "left to right",
+        "independent",
+        "greedy",
         "Viterbi",
         "max-marginal",
     ]
-    at = header.index("sentences right, %")
+    at = header.index("sentence accuracy, %")
     assert all(row[at - 1] == " " and row[at] != " " for row in rows)
     assert any("Expected calibration error: " in line for line in lines)
 

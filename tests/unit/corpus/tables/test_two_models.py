@@ -125,4 +125,4 @@ def test_the_command_line_gives_the_same_numbers(tmp_path, capsys):
     assert record["against"] == "upos-en-perceptron"
     text = comparison_text("upos-en-hmm", "upos-en-perceptron", tables["models"])
     assert text in capsys.readouterr().out
-    assert "Against another model" in report.read_text()
+    assert "Compare models" in report.read_text()

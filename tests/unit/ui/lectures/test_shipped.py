@@ -8,6 +8,7 @@ from crfviz.ui.lectures.shelf import SHIPPED, lecture
 from crfviz.ui.state.covers import covered
 from crfviz.views.quiz.question import read_ask
 from crfviz.views.quiz.selection import question
+from tests.support.plain_words import long_sentences, problems_of
 
 NAMES = sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
@@ -23,7 +24,9 @@ def test_what_is_said_holds(name):
     assert 8 <= shipped.minutes <= 15 or name == "45-minutes"
     for cue in shipped.cues:
         chain = facts(cue)
-        assert 0 < len(filled(cue.say, chain)) <= 220, cue.place
+        said = filled(cue.say, chain)
+        assert 0 < len(said) <= 220, cue.place
+        assert (problems_of(said), long_sentences(said)) == ([], []), cue.place
         for claim in cue.holds:
             assert worked_out(claim, chain) is True, f"{cue.place}: {claim}"
         assert cue.holds, f"{cue.place} rests on nothing"

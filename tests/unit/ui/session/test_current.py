@@ -193,7 +193,7 @@ def test_another_sentence_keeps_transitions_and_says_what_went():
     session.change(edits=Edits({("DET", "NOUN"): 2.0}, {(0, "VERB"): 1.0}))
     session.change(sentence="He runs")
     assert session.scenario() == Scenario("tiny", "He runs", Edits({("DET", "NOUN"): 2.0}))
-    assert take_messages() == ["1 edit of single words went with the old sentence."]
+    assert take_messages() == ["1 edit of single words were dropped with the old sentence."]
     session.undo()
     assert session.scenario().edits == Edits()
 

@@ -94,7 +94,7 @@ def test_the_session_of_a_connection_is_told(monkeypatch):
     assert module.asks_too_often() == ""
     while not own.wait():
         pass
-    assert "more than 1 times a second" in module.asks_too_often()
+    assert "more than 1 requests a second" in module.asks_too_often()
     assert module.asks_too_often() == ""
 
 
@@ -106,6 +106,6 @@ def test_a_visitor_has_so_many_long_runs_and_all_together(monkeypatch):
         with pytest.raises(BusyError, match="You have 2 long runs"):
             turns.taken("first", pytest.fail).__enter__()
         turns._line.append(Ticket("second", before=0))
-        with pytest.raises(BusyError, match="has 3 long runs in line"):
+        with pytest.raises(BusyError, match=r"queue of this server is full \(3 long runs\)"):
             turns.taken("third", pytest.fail).__enter__()
     assert [each.visitor for each in turns._line] == ["first", "second"]

@@ -3,21 +3,12 @@
 import json
 import re
 
-import pytest
-
-from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.potentials import Potentials
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.report import full_record, tables_of
 from crfviz.text.sentences import Sentence
-from crfviz.views.figures.offline import html_report, lattice_html
+from crfviz.views.figures.offline import html_report
 from tests.support.fake_tagger import FakeTagger
 from tests.support.paths import ROOT
-
-
-def lattice():
-    scores = [[3.0, 0.0], [0.0, 2.0]], [[-1.0, 2.0], [0.0, -1.0]]
-    return lattice_html(analyse(Potentials(*scores, tags=("DET", "NOUN"), tokens=("the", "dog"))))
 
 
 def report():
@@ -27,9 +18,8 @@ def report():
     return html_report(full_record(results, "f", tables), tables)
 
 
-@pytest.mark.parametrize("make", [lattice, report])
-def test_no_figure_has_the_button_that_uploads(make):
-    page = make()
+def test_no_figure_has_the_button_that_uploads():
+    page = report()
     figures = page.split("Plotly.newPlot(")[1:]  # the library does not call itself so
     configs = [
         re.findall(r"\{[^{}]*\}", figure.partition("</script>")[0])[-1] for figure in figures

@@ -165,12 +165,14 @@ def test_what_the_bundle_cannot_put_together_is_refused(tmp_path, text, expected
 def test_the_bundle_is_made_of_the_sources(tmp_path):
     (tmp_path / "numbers.js").write_text(
         '// Said once.\nexport const ONE = 1; // the first\nconst own = "a://b // c";\n'
+        'const told = one("a , b", { own });\n'
     )
     (tmp_path / "entry.js").write_text(
         'import {\n  ONE as one,\n} from "./numbers.js";\nadd(one);\n'
     )
     assert bundle.bundled(tmp_path / "entry.js") == (
         '"use strict";\n'
-        'const m0 = (() => {\nconst ONE = 1;\nconst own = "a://b // c";\nreturn {ONE};\n})();\n'
-        "const m1 = (() => {\nconst {ONE:one} = m0;\nadd(one);\nreturn {};\n})();"
+        'const m0 = (() => {\nconst ONE=1;\nconst own = "a://b // c";\n'
+        'const told=one("a , b",{own});\nreturn {ONE};\n})();\n'
+        "const m1 = (() => {\nconst{ONE:one}=m0;\nadd(one);\nreturn {};\n})();"
     )

@@ -78,8 +78,8 @@ def test_nothing_measured_is_an_empty_frame_with_the_same_columns():
 def test_people_read_per_cent_and_whole_counts():
     table = evaluation_table(evaluation_frame(EVALUATIONS))
     viterbi = table[(table["file"] == "uner/test") & (table["decoder"] == "Viterbi")].iloc[0]
-    assert viterbi["words right, %"] == pytest.approx(85.0)
-    assert viterbi["sentences right, %"] == pytest.approx(42.5)
+    assert viterbi["token accuracy, %"] == pytest.approx(85.0)
+    assert viterbi["sentence accuracy, %"] == pytest.approx(42.5)
     assert viterbi["entity F1, %"] == pytest.approx(60.0)
     assert viterbi["ECE, %"] == pytest.approx(1.25)
     assert pd.api.types.is_integer_dtype(table["break BIO"])
@@ -89,7 +89,7 @@ def test_columns_without_a_number_are_left_out():
     table = evaluation_table(evaluation_frame({"upos": {"ewt/test": TAGS}}))
     assert "entity F1, %" not in table
     assert "break BIO" not in table
-    assert "words right, %" in table
+    assert "token accuracy, %" in table
 
 
 FRAME = evaluation_frame(
@@ -177,6 +177,6 @@ def test_the_figures_are_those_of_the_shipped_models():
 def test_published_figures_stand_beside_ours():
     frame = comparison_frame(REPORT)
     published = frame[frame["data"] == PUBLISHED_DATA]
-    assert published["words right, %"].tolist() == [97.57, 97.67]
-    assert published["sentences right, %"].tolist() == [93.18, 94.08]
+    assert published["token accuracy, %"].tolist() == [97.57, 97.67]
+    assert published["sentence accuracy, %"].tolist() == [93.18, 94.08]
     assert published["times"].tolist() == [1, 12]

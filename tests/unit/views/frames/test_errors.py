@@ -20,9 +20,9 @@ def tables():
 
 def test_shares_are_in_per_cent_with_their_interval_beside_them(tables):
     frame = error_frame(tables["decoders"])
-    assert frame["words right, %"].tolist()[0] == pytest.approx(100 / 3)
-    assert re.fullmatch(r"\d+\.\d to \d+\.\d", frame["words right, 95 %"][0])
-    assert formats(frame)["words right, %"] == "{:.2f}"
+    assert frame["token accuracy, %"].tolist()[0] == pytest.approx(100 / 3)
+    assert re.fullmatch(r"\d+\.\d to \d+\.\d", frame["token accuracy, 95 %"][0])
+    assert formats(frame)["token accuracy, %"] == "{:.2f}"
 
 
 def test_counts_stay_counts(tables):

@@ -7,7 +7,7 @@ import { choose, pointAt, toggleWords } from "./actions.js";
 
 const WORDS_HINT = "← → boundaries · Space cuts or joins there · / back to tags";
 const TAGS_HINT =
-  "← → words · Tab next doubtful word · 1–5 one of the likeliest · a letter sets the tag · Shift ← → several words";
+  "← → words · Tab next uncertain word · 1–5 one of the likeliest · a letter sets the tag · Shift ← → several words";
 
 /** @param {Labelling} labelling */
 export function buildDesk(labelling) {
@@ -59,8 +59,9 @@ export function buildDesk(labelling) {
 /** @param {LabellerPayload} data */
 function standing({ state, doubtful, words }) {
   if (state === "done") return "Done. A key changes it again.";
-  if (!doubtful.length) return "No word is doubtful: Enter accepts.";
-  return `${doubtful.length} of ${words.length} words are doubtful (under 0.90).`;
+  if (!doubtful.length) return "No word is uncertain: Enter accepts.";
+  const [isUncertain, sum] = [doubtful.length === 1 ? "is" : "are", words.length];
+  return `${doubtful.length} of ${sum} words ${isUncertain} uncertain (p < 0.90).`;
 }
 
 // The likeliest tags of the word under the cursor.

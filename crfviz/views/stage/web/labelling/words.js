@@ -103,7 +103,7 @@ function description({ words, sure, changed }, { t, tag, pinned, doubtful, rival
   const parts = [`${words[t]}: ${tag}`];
   parts.push(pinned ? "set by you" : `probability ${sure[t].toFixed(2)}`);
   const second = rival ? `, second choice ${rival.name || "no entity"} ${rival.p.toFixed(2)}` : "";
-  if (doubtful) parts.push(`doubtful${second}`);
+  if (doubtful) parts.push(`uncertain${second}`);
   if (t in changed) parts.push(`changed from ${changed[t]}`);
   if (other) parts.push(`the file says ${other}`);
   return parts.join(", ");

@@ -61,7 +61,7 @@ export function buildControls({ strength, preset, constrained }) {
   slider.addEventListener("change", () => strength(Number(slider.value), true));
   const rules = button("BIO rules", constrained, { title: "forbid what BIO forbids" });
   const buttons = [
-    button("all zero", () => strength(0, true, true), { title: "every transition 0: Viterbi becomes word alone" }),
+    button("all zero", () => strength(0, true, true), { title: "every transition 0: Viterbi becomes independent" }),
     button("as trained", () => preset("reset"), { title: "drop every edit" }),
     button("undo", () => preset("undo"), { title: "Ctrl+Z" }),
     button("redo", () => preset("redo"), { title: "Ctrl+Shift+Z" }),

@@ -41,8 +41,8 @@ export function buildStepper({ go, show }) {
   };
 }
 
-// A list of the parts that can be switched off, closed at first; under them `saves`, what keeps the
-// picture: [{ name, act }].
+// A list of the parts that can be switched off, closed at first; under them in a copy `saves`, what
+// downloads the picture: [{ name, act }].
 /**
  * @param {(part: string) => void} toggle
  * @param {{ name: string, act: () => void }[]} saves
@@ -50,14 +50,14 @@ export function buildStepper({ go, show }) {
  */
 export function buildCovers(toggle, saves, switchLetters) {
   const list = html("div.covers-list", { role: "group", "aria-label": "What is shown" });
-  const keep = saves.map(({ name, act }) => button(name, act, { class: "save" }));
-  const letters = button("keys of one letter", switchLetters, {
+  const keep = saves.map(({ name, act }) => button(`Download as ${name}`, act, { class: "save" }));
+  const letters = button("single-key shortcuts", switchLetters, {
     title: "whether they do anything, here and elsewhere",
   });
-  const open = button("show …", () => set(open, "aria-expanded", open.getAttribute("aria-expanded") !== "true"), {
+  const open = button("View", () => set(open, "aria-expanded", open.getAttribute("aria-expanded") !== "true"), {
     "aria-expanded": "false",
     class: "fold",
-    title: "switch rows, path, sentence and score line on and off; save the picture",
+    title: "switch rows, path, sentence and score line on and off",
   });
   const element = html("div.covers", open, list);
   return {
@@ -67,10 +67,12 @@ export function buildCovers(toggle, saves, switchLetters) {
       const parts = partsOf({ ...next, rows: payloadRows });
       hide(element, parts.length === 0);
       if (changed(list, JSON.stringify(parts)))
-        list.replaceChildren(...parts.map((each) => switchOf(each, toggle)), letters, ...keep);
+        list.replaceChildren(
+          ...parts.map((each) => switchOf(each, toggle)),
+          ...(next.letters === undefined ? keep : [letters]), // the app has a menu of downloads
+        );
       for (const each of all(list, "[data-part]"))
         set(each, "aria-pressed", !next.covered.has(String(each.dataset.part)));
-      hide(letters, next.letters === undefined); // the host has no such switch
       set(letters, "aria-pressed", next.letters !== false);
       flag(open, { some: next.covered.size > 0 });
     },

@@ -14,7 +14,7 @@ import { buildCovers, buildStepper } from "../parts/stepper.js";
 import { buildStrips, drawColumns } from "../parts/strips.js";
 import { buildRuler, buildTerms } from "../parts/terms.js";
 import { buildTips } from "../parts/tips.js";
-import { printPicture, savePng, saveSvg } from "../svg_export.js";
+import { SAVES } from "../svg_export.js";
 import {
   askEmission,
   askEntity,
@@ -39,7 +39,6 @@ import { legendOf } from "./visibility.js";
 
 /** @import { Cell, Model, Part, Side, Sizes, Stage } from "../types.js" */
 
-const FILE = "crfviz"; // name of a saved picture
 const NOTE_MARGINS = 10; // pixels; what the style sheet says, as the next ones
 const NOTE = { padding: 14, close: 8, sides: 24, line: 19.95, letters: 15.96 };
 
@@ -60,11 +59,7 @@ export function buildFrame(stage) {
   const screenReader = buildScreenReader();
   const covers = buildCovers(
     (part) => switchPart(stage, part),
-    [
-      { name: "save as SVG", act: () => saveSvg(root, FILE) },
-      { name: "save as PNG", act: () => savePng(root, FILE) },
-      { name: "print, or PDF", act: () => printPicture(root, FILE) },
-    ],
+    Object.entries(SAVES).map(([kind, save]) => ({ name: kind.toUpperCase(), act: () => save(root) })),
     () => switchLetters(stage),
   );
   const identity = html("div.identity");
@@ -130,7 +125,7 @@ export function buildFrame(stage) {
       present(identity, next.title !== null || next.sees("score") || (impossible && !next.covered.has("score")));
       if (next.heading.length) drawColumns(heading, next.heading);
       hide(fold, (folded === 0 && !(next.unfolded && next.K > FEW_TAGS)) || panels.main.length === 0);
-      setText(fold, next.unfolded ? "fold tags without mass" : `${folded} tags with no mass folded: show`);
+      setText(fold, next.unfolded ? "Hide unlikely tags" : `${folded} unlikely tags hidden · Show`);
       setText(legend, problem ?? legendOf(next, !hasNoKeys()));
       flag(legend, { problem: Boolean(problem) });
       flag(body, { tall: next.heading.length > 0 });
@@ -276,7 +271,7 @@ function matrixOf(stage) {
 /** @param {Part[]} parts */
 function captioned([matrix, gradient]) {
   const weights = "weights (nats)";
-  const counts = "observed − expected counts: the gradient of log p(right tags)";
+  const counts = "observed − expected counts: the gradient of log p(gold tags)";
   return [
     html("section", html("div.caption", weights), matrix.element),
     html("section", html("div.caption", counts), gradient.element),

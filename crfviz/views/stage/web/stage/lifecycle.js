@@ -11,6 +11,7 @@ import { listenToKeys } from "../keyboard.js";
 import { decode } from "../model.js";
 import { Outbox } from "../outbox.js";
 import { PayloadStore } from "../payload_store.js";
+import { SAVES } from "../svg_export.js";
 import { forget, leave } from "./actions.js";
 import { compose, selection, shapeOf } from "./compose.js";
 import { buildFrame } from "./frame.js";
@@ -79,6 +80,12 @@ export class Stage {
       if (this.payload?.withheld?.length) this.showAll();
     };
     document.addEventListener(ANSWERED, this.uncover);
+    /** @param {MouseEvent} event */
+    this.download = ({ target }) => {
+      const kind = target instanceof HTMLElement && target.dataset.save;
+      if (kind) SAVES[kind]?.(this.root);
+    };
+    document.addEventListener("click", this.download);
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(this.root);
     this.leaving = new IntersectionObserver(() => this.fit(), { threshold: [0.5, 0.8, 0.9, 0.95, 1] });
@@ -88,6 +95,7 @@ export class Stage {
   close() {
     this.stopKeys();
     document.removeEventListener(ANSWERED, this.uncover);
+    document.removeEventListener("click", this.download);
     this.resizing.disconnect();
     this.leaving.disconnect();
     this.outbox.close();

@@ -163,7 +163,7 @@ export function allCovered(covered) {
 // A legend without the marks that are switched off, by the words that it has for them, and without the keys of steps
 // where there are none.
 /** @type {Record<string, string>} */
-const MARKS = { "thick line": "path" };
+const MARKS = { "thick line": "path", "red dashes": "viterbi" };
 
 /** @param {Pick<Composed, "legend" | "covered">} model @param {boolean} [keys] */
 export function legendOf({ legend, covered }, keys = true) {

@@ -1,0 +1,97 @@
+"""Whether a page speaks plain English: no riddles, one name a thing, short labels and sentences."""
+
+import re
+
+LABEL_WORDS, SENTENCE_WORDS = 4, 30  # at most
+OLD = (  # what the screen said before it spoke the field's language
+    "word alone",
+    "left to right",
+    "the address is the link",
+    "Add this screen",
+    "Take it with you",
+    "Save the lattice",
+    "with no mass folded",
+    "Show the numbers as tables",
+    "goes another way",
+    "way of deciding",
+    "like to follow which",
+    "one word after the other?",
+    "how often and how surely",
+    "the other side +",
+    "Which share of all probability",
+    "No keys of one letter",
+    "are doubtful",
+    "and label them",
+    "makes it anew",
+    "goes for everybody",
+    "should count as",
+    "cut the line in the file",
+    "That was not understood",
+    "takes no answers now",
+    "rooms that are followed",
+    "Right tags as at first",
+    "How wrong",
+    "How sure",
+    "What the CRF buys",
+    "Is it the gold?",
+    "Share of: words right",
+)
+SAME = (  # names for one thing, of which a page may use the first alone
+    ("independent", "word by itself"),
+    ("greedy", "left-to-right"),
+    ("gold tags", "right tags"),
+    ("uncertain", "doubtful"),
+    ("snapshot", "saved state"),
+    ("token accuracy", "words right"),
+    ("sentence accuracy", "sentences right"),
+)
+LONGER = re.compile(r"unlikely tags hidden · Show$")  # says what is hidden, and how many
+SEEN = """() => {
+  const all = (root, selector) => [...root.querySelectorAll(selector)]
+    .concat([...root.querySelectorAll("*")].filter((one) => one.shadowRoot)
+      .flatMap((host) => all(host.shadowRoot, selector)));
+  const drawn = (one) => one.checkVisibility({ visibilityProperty: true });
+  const words = (one) => {
+    const icons = [...one.querySelectorAll("[data-testid=stIconMaterial]")];
+    const text = one.innerText ?? one.textContent;
+    return icons.reduce((rest, icon) => rest.replace(icon.innerText, ""), text)
+      .replace(/\\s+/g, " ").trim();
+  };
+  const outside = "[data-testid=stSelectbox], [data-quoted], .stCode";
+  return {
+    labels: all(document, "button, [role=radio], [role=tab], summary")
+      .filter((one) => drawn(one) && !one.closest("[data-node], .words, .cell, .tags"))
+      .map(words),
+    sentences: all(document, "p, li, .note, .legend, .identity, [role=status], figcaption")
+      .filter((one) => drawn(one) && !one.closest(outside)).map(words),
+  };
+}"""
+
+
+def problems_of(text):
+    """Return the old strings in a text, and the names that are not the one for their thing."""
+    old = [phrase for phrase in OLD if phrase in text]
+    return old + [other for _, other in SAME if other in text.lower()]
+
+
+def long_sentences(text):
+    """Return the sentences of a text that have more words than a reader holds in mind."""
+    parts = re.split(r"(?<=[.!?])\s+| · ", text)
+    return [part for part in parts if len(re.findall(r"[^\W\d_]{2,}", part)) > SENTENCE_WORDS]
+
+
+def long_labels(labels):
+    """Return the labels of buttons and pills with too many words; numbers and signs are none."""
+    return [
+        label
+        for label in labels
+        if len(re.findall(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*", label)) > LABEL_WORDS
+        and not LONGER.search(label)
+    ]
+
+
+def assert_plain(screen, where):
+    """The page, as it is drawn now, speaks plain English."""
+    seen = screen.page.evaluate(SEEN)
+    long = [each for text in seen["sentences"] for each in long_sentences(text)]
+    assert (problems_of(screen.text()), long_labels(seen["labels"]), long) == ([], [], []), where
