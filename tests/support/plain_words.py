@@ -57,10 +57,11 @@ SEEN = """() => {
     return icons.reduce((rest, icon) => rest.replace(icon.innerText, ""), text)
       .replace(/\\s+/g, " ").trim();
   };
+  const data = "[data-node], [data-choice], .words, .cell, .tags";
   const outside = "[data-testid=stSelectbox], [data-quoted], .stCode";
   return {
     labels: all(document, "button, [role=radio], [role=tab], summary")
-      .filter((one) => drawn(one) && !one.closest("[data-node], .words, .cell, .tags"))
+      .filter((one) => drawn(one) && !one.closest(data))
       .map(words),
     sentences: all(document, "p, li, .note, .legend, .identity, [role=status], figcaption")
       .filter((one) => drawn(one) && !one.closest(outside)).map(words),
@@ -94,4 +95,5 @@ def assert_plain(screen, where):
     """The page, as it is drawn now, speaks plain English."""
     seen = screen.page.evaluate(SEEN)
     long = [each for text in seen["sentences"] for each in long_sentences(text)]
-    assert (problems_of(screen.text()), long_labels(seen["labels"]), long) == ([], [], []), where
+    found = {"old": problems_of(screen.text()), "labels": long_labels(seen["labels"]), "long": long}
+    assert found == {"old": [], "labels": [], "long": []}, (where, found)

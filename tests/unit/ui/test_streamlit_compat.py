@@ -13,7 +13,6 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import app_session
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
@@ -86,18 +85,23 @@ def test_script_run_context_has_the_attribute(name):
     assert name in {field.name for field in fields(ScriptRunContext)}
 
 
+def lock():
+    floor = Floor()
+    return floor.take, floor.give, floor.let_others
+
+
 def test_script_runner_makes_script_requests_by_its_own_name(monkeypatch):
     monkeypatch.setattr(script_runner, "ScriptRequests", ScriptRequests)
     assert "self._requests = ScriptRequests()" in inspect.getsource(script_runner.ScriptRunner)
     for name in ("on_scriptrunner_ready", "on_scriptrunner_yield"):
         assert callable(getattr(ScriptRequests, name, None)), f"ScriptRequests.{name}"
-    assert compat.one_script_at_a_time(Floor())
+    assert compat.one_script_at_a_time(*lock())
     assert script_runner.ScriptRequests is not ScriptRequests
 
 
 def test_scripts_run_side_by_side_without_script_requests(monkeypatch, caplog):
     monkeypatch.setattr(script_runner, "ScriptRequests", object)
-    assert not compat.one_script_at_a_time(Floor())
+    assert not compat.one_script_at_a_time(*lock())
     assert script_runner.ScriptRequests is object
     assert "script_runner has no ScriptRequests" in caplog.text
 
@@ -150,15 +154,12 @@ def test_pages_may_flicker_without_forward_msg_queue(monkeypatch, caplog):
 @pytest.mark.usefixtures("context")
 def test_hooks_can_be_switched_off(monkeypatch):
     monkeypatch.setattr(script_runner, "ScriptRequests", ScriptRequests)
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     monkeypatch.setenv("CRFVIZ_STREAMLIT_HOOKS", "off")
-    assert not compat.one_script_at_a_time(Floor())
+    assert not compat.one_script_at_a_time(*lock())
     assert script_runner.ScriptRequests is ScriptRequests
     monkeypatch.setattr(app_session, "ForwardMsgQueue", ForwardMsgQueue)
     assert not compat.send_whole_runs_completely()
     assert app_session.ForwardMsgQueue is ForwardMsgQueue
-    compat.do_without_pages_folder()
-    assert compat.pages_folder_is_used()
     assert compat.state_of_run() == (None, None)
 
 
@@ -170,13 +171,6 @@ def test_safe_session_state_has_the_state_of_the_session(context):
         assert hasattr(state, name), f"SessionState.{name}"
     with pytest.raises(KeyError):
         state["crfviz"]
-
-
-def test_pages_manager_can_do_without_the_pages_folder(monkeypatch):
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
-    assert compat.pages_folder_is_used()
-    compat.do_without_pages_folder()
-    assert not compat.pages_folder_is_used()
 
 
 def test_run_of_fragments_is_told_from_a_run_of_everything(context):
