@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from json import loads
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from types import ModuleType
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import streamlit as st
@@ -27,7 +28,6 @@ from streamlit.errors import FragmentHandledException, StreamlitSecretNotFoundEr
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequest,
@@ -48,47 +48,35 @@ __all__ = [  # classes and exceptions that Streamlit hands out or raises, for ty
 
 Component = Callable[..., object]  # what `st.components.v2.component` gives
 
-_RUNNER = "streamlit.runtime.scriptrunner.script_runner"
-_SESSION = "streamlit.runtime.app_session"
 _elements: WeakKeyDictionary[BidiComponentManager, dict[str, Component]] = WeakKeyDictionary()
 _log = logging.getLogger(__name__)
-
-
-def hooks_are_on() -> bool:
-    """Return whether the hooks may change how Streamlit works."""
-    return settings().streamlit_hooks
 
 
 # Hooks
 
 
-class FairLock(Protocol):
-    """What scripts wait for, see `crfviz.ui.session.floor`."""
-
-    def take(self) -> None:
-        """Wait for it."""
-
-    def give(self) -> bool:
-        """Leave it to others; whether this thread had it."""
-
-    def let_others(self) -> None:
-        """Leave it to others for a while, if this thread has had its time."""
+def _module_with(name: str, wanted: type) -> ModuleType | None:
+    """Return a module that uses a class, to put another in its place; None if it may not be."""
+    module = import_module(name)
+    found = getattr(module, wanted.__name__, None)
+    if not (isinstance(found, type) and issubclass(found, wanted)):
+        _log.warning("the app is slower: %s has no %s", name, wanted.__name__)
+        return None
+    return module if settings().streamlit_hooks else None
 
 
-def one_script_at_a_time(lock: FairLock) -> bool:
-    """Have each script wait for its turn, and return whether that is possible.
+def one_script_at_a_time(
+    take: Callable[[], None], give: Callable[[], object], let_others: Callable[[], None]
+) -> bool:
+    """Have each script take and give a fair lock; return whether that is possible.
 
     - What: the class `ScriptRequests` of `script_runner`, from which a thread gets each run.
     - Why: thirty scripts that fight for Python's lock take as long each as all of them together.
     - Gain: of 30 edits at once the median falls from 277 to 111 ms, at 40 % less CPU an edit.
     - Without it: scripts run side by side.
     """
-    if not hooks_are_on():
-        return False
-    runner = import_module(_RUNNER)
-    requests = getattr(runner, "ScriptRequests", None)
-    if not (isinstance(requests, type) and issubclass(requests, ScriptRequests)):
-        _log.warning("scripts run side by side: %s has no ScriptRequests", _RUNNER)
+    runner = _module_with("streamlit.runtime.scriptrunner.script_runner", ScriptRequests)
+    if runner is None:
         return False
 
     class Turns(ScriptRequests):
@@ -96,17 +84,17 @@ def one_script_at_a_time(lock: FairLock) -> bool:
 
         def on_scriptrunner_ready(self) -> ScriptRequest:
             """Return the next run, or the end; asked for before the first run and after each."""
-            lock.give()
+            give()
             if self._state is ScriptRequestType.RERUN:
-                lock.take()
+                take()
             request = super().on_scriptrunner_ready()
             if request.type is not ScriptRequestType.RERUN:
-                lock.give()
+                give()
             return request
 
         def on_scriptrunner_yield(self) -> ScriptRequest | None:
             """Return what ends the run; asked for whenever the script draws something."""
-            lock.let_others()
+            let_others()
             return super().on_scriptrunner_yield()
 
     runner.ScriptRequests = Turns  # type: ignore[attr-defined]
@@ -122,12 +110,8 @@ def send_whole_runs_completely() -> bool:
     - Gain: after fast keys on a busy server the page disappeared for 0.3 to 1 s in one of 10 tries.
     - Without it: it disappears.
     """
-    if not hooks_are_on():
-        return False
-    session = import_module(_SESSION)
-    queue = getattr(session, "ForwardMsgQueue", None)
-    if not (isinstance(queue, type) and issubclass(queue, ForwardMsgQueue)):
-        _log.warning("pages may flicker: %s has no ForwardMsgQueue", _SESSION)
+    session = _module_with("streamlit.runtime.app_session", ForwardMsgQueue)
+    if session is None:
         return False
 
     class CompleteRuns(ForwardMsgQueue):
@@ -161,25 +145,16 @@ def state_of_run() -> tuple[object, Any]:
     - Gain: a page looks up what a session keeps some thirty times; this takes 2 µs, a copy 80.
     - Without it: `st.session_state.to_dict()`.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None or not hooks_are_on():
-        return None, None
-    return context.session_state, getattr(context.session_state, "_state", None)
-
-
-def do_without_pages_folder() -> None:
-    """Have Streamlit take no page from the folder `pages/`.
-
-    - What: `PagesManager.uses_pages_directory`, which `st.navigation` sets, too.
-    - Why: until `st.navigation` was called once, a visitor who names a page gets it alone.
-    - Gain: the first run of a new server is drawn once.
-    - Without it: that page begins its run again, see `crfviz.ui.shell.frame.header`.
-    """
-    if hooks_are_on():
-        PagesManager.uses_pages_directory = False
+    state = _of_context("session_state") if settings().streamlit_hooks else None
+    return state, getattr(state, "_state", None)
 
 
 # Reads
+
+
+def _of_context(name: str) -> Any:  # noqa: ANN401 - whatever it is
+    """Return something of the run of this thread; None outside of one."""
+    return getattr(get_script_run_ctx(suppress_warning=True), name, None)
 
 
 def is_fragment_run() -> bool:
@@ -189,8 +164,7 @@ def is_fragment_run() -> bool:
     - Why: a callback may ask for fragments only where the run would not redraw everything.
     - Without it: everything is redrawn.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and bool(getattr(context, "fragment_ids_this_run", None))
+    return bool(_of_context("fragment_ids_this_run"))
 
 
 def is_history_navigation() -> bool:
@@ -200,8 +174,7 @@ def is_history_navigation() -> bool:
     - Why: the address counts then; else the one that comes along may be old.
     - Without it: Back and Forward change the address alone.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and bool(getattr(context, "is_history_navigation", False))
+    return bool(_of_context("is_history_navigation"))
 
 
 def session_id() -> str:
@@ -211,8 +184,7 @@ def session_id() -> str:
     - Why: lines of the log name it.
     - Without it: they do not.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    return "" if context is None else context.session_id
+    return _of_context("session_id") or ""
 
 
 def visitor_has_left() -> bool:
@@ -222,9 +194,7 @@ def visitor_has_left() -> bool:
     - Why: long work draws nothing, and would go on for nobody.
     - Without it: it goes on to its end.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    requests = None if context is None else context.script_requests
-    return getattr(requests, "_state", None) is ScriptRequestType.STOP
+    return getattr(_of_context("script_requests"), "_state", None) is ScriptRequestType.STOP
 
 
 def browser_says(key: str) -> bool:
@@ -235,17 +205,11 @@ def browser_says(key: str) -> bool:
       widget holds has heard of it.
     - Without it: it counts as heard.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    state = None if context is None else getattr(context.session_state, "_state", None)
+    state: Any = getattr(_of_context("session_state"), "_state", None)
     incoming = getattr(state, "_new_widget_state", None)
-    if state is None or incoming is None:
-        return context is not None
-    return state.get_widget_id_from_key(key) in incoming.states
-
-
-def pages_folder_is_used() -> bool:
-    """Return whether Streamlit takes pages from the folder `pages/`; see above."""
-    return PagesManager.uses_pages_directory is not False
+    if incoming is None:
+        return get_script_run_ctx(suppress_warning=True) is not None
+    return bool(state.get_widget_id_from_key(key) in incoming.states)
 
 
 def host_is_listed(host: str | None) -> bool:
@@ -282,14 +246,14 @@ def read_message(message: bytes) -> BrowserMessage:
     if kind == "backend_operation_request":
         kind = parsed.backend_operation_request.WhichOneof("payload")
     states = parsed.rerun_script.widget_states.widgets
-    fine = [each for each in states if _is_json(each.json_value or each.json_trigger_value)]
-    if len(fine) == len(states):
-        return BrowserMessage(kind, None)
-    mended = BackMsg()
-    mended.CopyFrom(parsed)
-    del mended.rerun_script.widget_states.widgets[:]
-    mended.rerun_script.widget_states.widgets.extend(fine)
-    return BrowserMessage(kind, mended.SerializeToString())
+    forged = [
+        t
+        for t, each in enumerate(states)
+        if not _is_json(each.json_value or each.json_trigger_value)
+    ]
+    for t in reversed(forged):
+        del states[t]
+    return BrowserMessage(kind, parsed.SerializeToString() if forged else None)
 
 
 def _is_json(text: str) -> bool:

@@ -10,15 +10,17 @@ import streamlit as st
 
 from crfviz.ui.errors.walk import list_bar
 from crfviz.ui.session.current import arrive, view_option
-from crfviz.ui.session.kept import say
+from crfviz.ui.session.kept import found, keep, say
 from crfviz.ui.shell.glossary import linked, terms_panel
-from crfviz.ui.streamlit_compat import DeltaGenerator, pages_folder_is_used
+from crfviz.ui.streamlit_compat import DeltaGenerator, is_fragment_run
 from crfviz.views.contents import ENTRIES, Entry, beside, group_of, titled
 
 Columns = list[DeltaGenerator]
 
 SIDEBAR_WIDTH = 300  # pixels
 SIDEBAR, SHOWN, HIDDEN = "sidebar", "open", "closed"  # page option, and its values
+
+_FRAMED = "framed"  # whether the frame has run, and its page not yet
 
 _ROOT = Path(__file__).resolve().parents[3]
 _STYLE_SHEET = Path(__file__).with_name("frame.css")
@@ -33,6 +35,7 @@ def configure() -> None:
 
 def style() -> None:
     """Send the style sheet; it takes no room on the page."""
+    keep(_FRAMED, True)
     st.html(_STYLE_SHEET)
 
 
@@ -87,12 +90,12 @@ def _need_frame() -> None:
     """Begin the run again if a page runs without app.py around it.
 
     Streamlit takes pages/ for its older kind of app until `st.navigation` was called once: the
-    first visitor of a new server who names a page in the address would get that page alone. As
-    nothing of the frame has run by then, it is the page that has to notice.
+    first visitor of a new server who names a page in the address would get that page alone.
     """
-    if pages_folder_is_used():
+    if not (is_fragment_run() or found(_FRAMED)):
         st.navigation(pages(), position="hidden")
         st.rerun()
+    keep(_FRAMED, False)
 
 
 def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:

@@ -76,4 +76,5 @@ class MeasuredFloor:
 def take_turns() -> bool:
     """Have all scripts that begin from now on wait for their turn; whether that could be done."""
     sys.setswitchinterval(SWITCH)
-    return one_script_at_a_time(MeasuredFloor())
+    floor = MeasuredFloor()
+    return one_script_at_a_time(floor.take, floor.give, floor.let_others)

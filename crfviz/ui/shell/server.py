@@ -37,7 +37,6 @@ from crfviz.ui.shell.replica import named
 from crfviz.ui.shell.scripts import take_turns
 from crfviz.ui.shell.watch import begin_watch
 from crfviz.ui.streamlit_compat import (
-    do_without_pages_folder,
     host_is_listed,
     read_message,
     send_whole_runs_completely,
@@ -71,7 +70,6 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     import_all()
     cached.warm_up()
     pack_first()
-    do_without_pages_folder()
     send_whole_runs_completely()
     take_turns()
     begin_watch()
