@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+import streamlit as st
 from sqlalchemy import create_engine
 
 from crfviz.annotations import labelling
@@ -80,6 +81,25 @@ def test_pasted_lines_become_a_document(page, store):
     button(page, "Add 2 sentences").click().run()
     assert not page.exception
     assert [item.tokens for item in store.items("pasted")] == [("Dogs", "run", "."), ("Stop", "!")]
+
+
+def test_a_run_that_ends_before_it_stores_leaves_the_click_to_the_next(page, store, monkeypatch):
+    known, ended = add._known_documents, []
+
+    def ends_once(*given):
+        if added().wanted and not ended:
+            ended.append(True)
+            st.rerun()
+        return known(*given)
+
+    def added():
+        return add.of_session("added", add.Added)
+
+    page.text_area(key="draft.annotate.paste").set_value("Dogs run.\n").run()
+    monkeypatch.setattr(add, "_known_documents", ends_once)
+    button(page, "Add 1 sentence").click().run()
+    assert ended
+    assert [item.tokens for item in store.items("pasted")] == [("Dogs", "run", ".")]
 
 
 def test_a_paste_of_sentences_that_are_there_is_asked_about(page, store):

@@ -121,8 +121,10 @@ def _digest(content: bytes) -> str:
 
 def _preview(name: str, content: bytes) -> None:
     digest, added = _digest(content), of_session("added", Added)
-    wanted, added.wanted = added.wanted, ""
-    if digest == added.digest and wanted != digest:
+    wanted = added.wanted == digest
+    if not wanted:
+        added.wanted = ""
+    if digest == added.digest and not wanted:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
     model = scenario().model
@@ -165,7 +167,8 @@ def _preview(name: str, content: bytes) -> None:
         label = f"Add {count(new, 'annotation')}" if new else "Open the stored document"
     want = partial(setattr, added, "wanted", digest)
     st.button(label, type="primary", key="annotate.keep", on_click=want)
-    if wanted == digest:
+    if wanted:
+        added.wanted = ""  # not before: a run that ends up to here leaves the click to the next
         _keep(name, digest, read, known)
 
 
