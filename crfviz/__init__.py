@@ -22,6 +22,7 @@ from crfviz.chain.questions.entities import (
     illegal_mass,
 )
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
+from crfviz.chain.questions.rules import Match, match
 from crfviz.chain.questions.sensitivity import (
     expected_counts,
     gradient_step,
@@ -62,6 +63,7 @@ __all__ = [
     "ForwardBackward",
     "Grade",
     "Iteration",
+    "Match",
     "ModelError",
     "NoPathError",
     "Path",
@@ -98,6 +100,7 @@ __all__ = [
     "k_best",
     "list_taggers",
     "load_tagger",
+    "match",
     "max_marginal",
     "observed_counts",
     "pin_probability",

@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from crfviz.chain.notebook_repr import NotebookRepr
+from crfviz.chain.patterns import automaton
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -234,6 +235,37 @@ class Potentials(NotebookRepr):
             others = torch.arange(self.num_tags) != self.tag_id(tag)
             emissions[self.position(position), others] = -torch.inf
         return self.altered(emissions=emissions)
+
+    def constrained(self, pattern: str) -> "Potentials":
+        """Return the chain whose paths are those that match a rule of `crfviz.chain.patterns`.
+
+        A tag has a copy for each state of the rule's automaton that it leads to. A path of copies
+        is one path of tags, with the same score; all others are forbidden. A tag with several
+        copies is named with their states, such as `DET·0` and `DET·2`. Where each tag has one, the
+        chain has the tags it had. With K' copies in all it needs O(K'^2) room for each matrix.
+
+        Raises:
+            FormatError, UnknownTagError, CrfvizError: as `crfviz.chain.patterns.automaton` does.
+
+        Example:
+            >>> potentials = Potentials([[1.0, 0.0]] * 2, [[0.0, 0.0]] * 2, tags=["A", "B"])
+            >>> potentials.constrained("B*").tags, potentials.constrained("A*").end.tolist()
+            (('A', 'B'), [0.0, -inf])
+            >>> potentials.constrained(".* B .*").tags
+            ('A·0', 'A·1', 'B')
+        """
+        copies = automaton(pattern, self.tag_names).product
+        starts, follows, ends = map(torch.from_numpy, (copies.starts, copies.follows, copies.ends))
+        emissions, transitions, start, end = map(torch.as_tensor, self.scores())
+        moves = transitions[..., copies.tags, :][..., copies.tags]
+        return Potentials(
+            emissions[:, copies.tags],
+            moves.masked_fill(~follows, -torch.inf),
+            start[copies.tags].masked_fill(~starts, -torch.inf),
+            end[copies.tags].masked_fill(~ends, -torch.inf),
+            tags=copies.names,
+            tokens=self.tokens,
+        )
 
     def scale_transitions(self, strength: float) -> "Potentials":
         """The same with transitions, start and end times `strength`: 0 is no CRF, 1 as trained.

@@ -1,0 +1,177 @@
+"""What a rule over the tags costs: the sum over, and the best of, the paths that match it.
+
+A rule is a regular expression (`crfviz.chain.patterns`), so it has an automaton, and a chain times
+an automaton is a chain: its tags are pairs of a tag k and the state s that the automaton is in
+after it, and a path of such pairs is one path of tags that the automaton can read. Hence the
+recursions stay what they are. Over the pairs (j, r) from which k leads to s,
+
+    α_t(k, s) = e_t(k) + ⊕_{(j, r)} [α_{t-1}(j, r) + w(j, k)]        Z_rule = Σ of those that accept
+
+    P(rule | x) = Z_rule / Z
+
+The sum over j is one matrix product for all states. So a sweep takes O(T S K^2), where a matrix of
+all pairs would take O(T (S K)^2).
+
+Source: Allauzen, Mohri and Rastogi, "General Algorithms for Testing the Ambiguity of Finite
+Automata" (2008), section 2, on products of weighted automata; the sums are forward-backward of
+Sutton and McCallum (2012), section 4.1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.engine.arrays import log, lowest_finite, tie_bound
+from crfviz.chain.forward_backward import log_partition
+from crfviz.chain.notebook_repr import NotebookRepr
+from crfviz.chain.paths import lead, probability
+from crfviz.chain.patterns import Automaton, automaton
+from crfviz.chain.potentials import Array, Potentials
+from crfviz.exceptions import NoPathError
+
+UNDERFLOW = -700.0  # nats; exp of less loses digits
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Match(NotebookRepr):
+    """The paths that match a rule, against all paths."""
+
+    probability: float  # of the rule, in [0, 1]
+    log_partition: float  # log-sum of the matching paths, nats
+    path: list[int]  # T tag ids, the best matching path
+    score: float  # of `path`, nats
+    cost: float  # best score of all - `score`, nats, at least 0
+    marginals: Tensor  # (T, K) p(y_t = k | rule, x); each row sums to 1
+    states: Tensor  # (T, S) probability of each state of the automaton after each word
+
+
+def match(potentials: Potentials, pattern: str) -> Match:
+    """Return what a rule with S states leaves of a chain, in O(T S K^2).
+
+    Ties go to the lowest tag ids, as in `viterbi`.
+
+    Raises:
+        FormatError, UnknownTagError, CrfvizError: the rule cannot be read or has more than 64
+            states, see `crfviz.chain.patterns.automaton`.
+        NoPathError: no allowed path matches it.
+
+    Example:
+        >>> coin = Potentials([[0.0, 1.0]] * 3, [[0.0, 0.0]] * 2, tags=["A", "B"])
+        >>> found = match(coin, "B* A B*")
+        >>> round(found.probability, 4), found.path, found.cost
+        (0.4312, [1, 1, 0], 1.0)
+    """
+    rule = automaton(pattern, potentials.tag_names)
+    path, best = best_match(potentials, pattern), best_path(potentials)
+    emissions, steps, _, end = potentials.arrays()
+    alpha = _prefixes(potentials, rule, _log_product, np.logaddexp.reduceat)
+    final = np.where(rule.accepting[:, None], end, -np.inf)
+    table = [final]
+    for emission, step in zip(emissions[:0:-1], steps[::-1], strict=True):
+        following = np.take_along_axis(table[-1] + emission, rule.next, 0)  # -1: any, set below
+        table.append(_log_product(np.where(rule.next < 0, -np.inf, following), step.T))
+    weights = alpha + np.stack(table[::-1])
+    pairs = np.exp(weights - weights.max((1, 2), keepdims=True))  # (T, S, K)
+    pairs /= pairs.sum((1, 2), keepdims=True)
+    total = float(np.logaddexp.reduce(alpha[-1] + final, None))
+    ahead = lead(potentials, best, path)
+    return Match(
+        probability=probability(total, log_partition(potentials)),
+        log_partition=total,
+        path=path,
+        score=ahead.rival.score,
+        cost=max(0.0, ahead.total),
+        marginals=torch.from_numpy(pairs.sum(1)),
+        states=torch.from_numpy(pairs.sum(2)),
+    )
+
+
+def best_match(potentials: Potentials, pattern: str) -> list[int]:
+    """Return the best path that matches a rule, T tag ids; raises as `match` does."""
+    rule = automaton(pattern, potentials.tag_names)
+    _, steps, _, end = potentials.arrays()
+    best = _prefixes(potentials, rule, _best_product, np.maximum.reduceat)
+    candidates = best[-1][rule.accepting] + end
+    if not candidates.max(initial=-np.inf) > -np.inf:
+        raise NoPathError(_fault(potentials, rule))
+    states, path = np.flatnonzero(rule.accepting), list[int]()
+    for prefix, step in zip(best[-2::-1], steps[::-1], strict=True):
+        states = _choose(candidates, states, path)
+        # Prefixes that tie may have left the automaton in several states: all are followed.
+        states = np.flatnonzero(np.isin(rule.next[:, path[-1]], states))
+        candidates = prefix[states] + step[:, path[-1]]
+    _choose(candidates, states, path)
+    return path[::-1]
+
+
+def _choose(candidates: Array, states: Ids, path: list[int]) -> Ids:
+    """Append the lowest of the best tags; return the states of the prefixes that end in it.
+
+    The candidates are (n, K), a row for each of n states.
+    """
+    ties = candidates >= tie_bound(candidates.max())
+    path.append(int(ties.any(0).argmax()))
+    chosen: Ids = states[ties[:, path[-1]]]
+    return chosen
+
+
+def _prefixes(
+    potentials: Potentials,
+    rule: Automaton,
+    product: Callable[[Array, Array], Array],
+    reduce: Callable[[Array, Ids], Array],
+) -> Array:
+    """Sum, or best, of the prefixes by word, state after it and tag; (T, S, K) nats."""
+    emissions, steps, start, _ = potentials.arrays()
+    shape, tags = rule.next.shape, np.arange(len(start))
+    # Moves (state before, tag), and the cells (state after, tag) that they lead to, cell by cell.
+    moves = np.flatnonzero(rule.next >= 0)
+    cells = rule.next.ravel()[moves] * len(tags) + moves % len(tags)
+    order = np.argsort(cells, kind="stable")
+    moves, (cells, begins) = moves[order], np.unique(cells[order], return_index=True)
+    first = np.full(shape, -np.inf)
+    begun = rule.next[0] >= 0
+    first[rule.next[0, begun], tags[begun]] = (start + emissions[0])[begun]
+    table = [first]
+    for emission, step in zip(emissions[1:], steps, strict=True):
+        reached = np.full(first.size, -np.inf)
+        reached[cells] = reduce(product(table[-1], step).ravel()[moves], begins)
+        table.append(reached.reshape(shape) + emission)
+    return np.stack(table)
+
+
+def _best_product(left: Array, right: Array) -> Array:
+    """Return the best sum for each state and tag, of (S, J) and (J, K) nats; (S, K)."""
+    return np.asarray((left[:, :, None] + right).max(1))
+
+
+def _log_product(left: Array, right: Array) -> Array:
+    """Return the log of the product of exp of (S, J) and exp of (J, K) nats; (S, K).
+
+    Each state has a scale of its own. Where a factor would still lose digits, it sums logarithms.
+    """
+    scales = left.max(1, keepdims=True)
+    scales = np.where(scales > -np.inf, scales, 0.0)
+    top = max(float(right.max()), lowest_finite(right)[0])
+    scaled, weights = left - scales, right - top
+    if lowest_finite(scaled)[0] + lowest_finite(weights)[0] < UNDERFLOW:
+        return np.asarray(np.logaddexp.reduce(left[:, :, None] + right, 1))
+    return np.asarray(log(np.exp(scaled) @ np.exp(weights)) + scales + top)
+
+
+def _fault(potentials: Potentials, rule: Automaton) -> str:
+    """Return why nothing matches; raises if the chain itself has no path."""
+    best_path(potentials)
+    states = np.array([0])
+    for _ in range(potentials.num_tokens):
+        states = np.unique(rule.next[states])
+        states = states[states >= 0]
+    if not rule.accepting[states].any():
+        return f"no sentence of {potentials.num_tokens} words can match the rule {rule.pattern}"
+    return f"every path that matches the rule {rule.pattern} is forbidden"

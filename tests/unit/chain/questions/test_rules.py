@@ -1,0 +1,164 @@
+"""What a rule costs, against `re.fullmatch` over all paths."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.rules import best_match, match
+from crfviz.exceptions import NoPathError
+from tests.support import rules
+
+AB = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0]] * 2, tags=["A", "B"])
+EVERY_BLOCK = 500  # chains and rules
+
+
+def random_case(generator):
+    """A chain, a rule in both notations, and all its paths with their scores."""
+    num_tags = int(generator.integers(1, 5))
+    num_tokens = int(generator.integers(1, 7 if num_tags < 4 else 6))
+    if generator.random() < 0.02:
+        num_tags, num_tokens = 4, 6
+    per_step = generator.random() < 0.3
+    shapes = [
+        (num_tokens, num_tags),
+        (num_tokens - 1, num_tags, num_tags) if per_step else (num_tags, num_tags),
+        (num_tags,),
+        (num_tags,),
+    ]
+    scale = generator.choice([1.0, 3.0])
+    tables = [generator.normal(0, scale, shape) for shape in shapes]
+    if generator.random() < 0.3:  # exact sums: many ties
+        tables = [np.round(table) for table in tables]
+    if generator.random() < 0.4:
+        tables = [np.where(generator.random(t.shape) < 0.15, -np.inf, t) for t in tables]
+    if generator.random() < 0.1:  # far apart: products of exponentials would underflow
+        tables = [np.where(generator.random(t.shape) < 0.3, t - 900.0, t) for t in tables]
+    emissions, transitions, start, end = tables
+    paths = rules.all_paths(num_tokens, num_tags)
+    steps = (
+        transitions
+        if per_step
+        else np.broadcast_to(transitions, (num_tokens - 1, num_tags, num_tags))
+    )
+    scores = start[paths[:, 0]] + end[paths[:, -1]] + emissions[np.arange(num_tokens), paths].sum(1)
+    for t in range(num_tokens - 1):
+        scores = scores + steps[t, paths[:, t], paths[:, t + 1]]
+    chain = Potentials(*tables, tags=rules.TAGS[:num_tags])
+    return chain, rules.random_rule(generator, num_tags), paths, scores
+
+
+def log_sum(scores):
+    best = max(scores, default=-math.inf)
+    return best if best == -math.inf else best + math.log(math.fsum(np.exp(scores - best)))
+
+
+@pytest.mark.rotating
+@pytest.mark.parametrize("block", range(10))
+def test_match_equals_enumeration_with_re(block):
+    generator = np.random.default_rng(block)
+    for _ in range(EVERY_BLOCK):
+        chain, (ours, theirs), paths, scores = random_case(generator)
+        matches = rules.matching(theirs, paths)
+        left = scores[matches]
+        if not len(left) or left.max() == -np.inf:
+            with pytest.raises(NoPathError):
+                match(chain, ours)
+            continue
+        found = match(chain, ours)
+        total, rule_total = log_sum(scores), log_sum(left)
+        size = max(1.0, abs(rule_total))
+        assert abs(found.probability - math.exp(min(0.0, rule_total - total))) < 1e-12 * size, ours
+        assert abs(found.log_partition - rule_total) < 1e-12 * size
+        assert abs(found.score - left.max()) < 1e-12 * size
+        assert abs(found.cost - (scores.max() - left.max())) < 1e-12 * max(size, abs(scores.max()))
+        ties = paths[matches][left >= left.max() - 1e-9]
+        assert found.path == min(ties.tolist(), key=lambda path: path[::-1])
+        assert best_match(chain, ours) == found.path
+        weights = np.exp(left - rule_total)
+        expected = np.zeros(chain.emissions.shape)
+        for t, tags in enumerate(paths[matches].T):
+            np.add.at(expected[t], tags, weights)
+        assert np.abs(found.marginals.numpy() - expected).max() < 1e-12 * size
+        assert found.states.sum(1).numpy() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_constrained_chain_has_the_matching_paths(seed):
+    generator = np.random.default_rng(seed)
+    chain, (ours, theirs), paths, scores = random_case(generator)
+    left = scores[rules.matching(theirs, paths)]
+    constrained = chain.constrained(ours)
+    total = forward_backward(constrained).log_partition
+    assert total == pytest.approx(log_sum(left), abs=1e-9)
+    if total == -math.inf:
+        return
+    names = {name.split("·")[0]: k for k, name in enumerate(chain.tag_names)}
+    top = k_best(constrained, 50)
+    read = [tuple(names[constrained.tag_names[k].split("·")[0]] for k in path.tags) for path in top]
+    assert len(set(read)) == len(read) == min(50, int((left > -np.inf).sum()))
+    expected = np.sort(left)[::-1][: len(top)]
+    assert [path.score for path in top] == pytest.approx(expected, abs=1e-9)
+    assert [chain.score(path) for path in read] == pytest.approx(expected, abs=1e-9)
+
+
+def test_constrained_chain_keeps_tags_that_need_one_copy():
+    tags = ["O", "B-X", "I-X"]
+    chain = Potentials(torch.zeros(3, 3), torch.zeros(3, 3), tags=tags, tokens=["a", "b", "c"])
+    constrained = chain.constrained("(O | B-X I-X*)*")
+    assert constrained.tags == tuple(tags)
+    assert constrained.tokens == ("a", "b", "c")
+    assert torch.isneginf(constrained.transitions).nonzero().tolist() == [[0, 2]]
+    assert torch.isneginf(constrained.start).tolist() == [False, False, True]
+
+
+def test_copies_have_names_that_no_tag_has():
+    chain = Potentials(torch.zeros(2, 2), torch.zeros(2, 2), tags=["A", "A·0"])
+    assert chain.constrained(". .").tags == ("A··1", "A··2", "A·0··1", "A·0··2")
+
+
+def test_rule_of_every_sentence_leaves_everything():
+    chain, *_ = random_case(np.random.default_rng(3))
+    found, best = match(chain, ".*"), viterbi(chain)
+    assert (found.probability, found.cost, found.path) == (1.0, 0.0, best.path)
+    assert torch.allclose(found.marginals, forward_backward(chain).marginals, atol=1e-12)
+
+
+def test_states_say_where_the_automaton_is():
+    found = match(AB, "B* A .*")  # an A somewhere: seven of eight paths
+    assert found.probability == pytest.approx(7 / 8)
+    assert found.states[:, 1].tolist() == pytest.approx([4 / 7, 6 / 7, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("", "no sentence of 3 words can match the rule "),
+        ("A{4}", "no sentence of 3 words can match the rule A{4}"),
+        ("B A .", "every path that matches the rule B A . is forbidden"),
+    ],
+)
+def test_rule_that_nothing_matches(pattern, message):
+    chain = AB.with_transition("B", "A", -math.inf)
+    with pytest.raises(NoPathError) as error:
+        match(chain, pattern)
+    assert str(error.value) == message
+
+
+def test_chain_without_a_path_says_where_it_breaks():
+    with pytest.raises(NoPathError, match="no tag can be reached at position 0"):
+        match(AB.with_start("A", -math.inf).with_start("B", -math.inf), ".*")
+
+
+def test_long_rule_on_a_long_sentence_sums_to_the_whole():
+    """64 states and 120 words: the rule and its opposite have all the mass."""
+    generator = np.random.default_rng(0)
+    chain = Potentials(*(generator.normal(0, 2, shape) for shape in [(120, 17), (17, 17), 17, 17]))
+    one, other = match(chain, ".* 3 .{5}"), match(chain, "(.{0,5} | .* [^ 3] .{5})")
+    assert one.probability + other.probability == pytest.approx(1.0, abs=1e-11)
+    assert 0.0 < one.probability < 1.0
