@@ -7,7 +7,14 @@ from torch import Tensor, nn
 
 from crfviz.chain import recursions
 from crfviz.chain.engine.packing import Padded, Rows, numbers, pack_mask
-from crfviz.chain.engine.sums import Scores, gold_score, gradient, sums, with_gradient
+from crfviz.chain.engine.sums import (
+    Scores,
+    expected_uses,
+    gold_score,
+    gradient,
+    sums,
+    with_gradient,
+)
 from crfviz.chain.engine.viterbi import best_paths
 from crfviz.chain.forward_backward import normalise
 from crfviz.exceptions import (
@@ -78,6 +85,57 @@ class CRF(nn.Module):
         def first(weights: Tensor) -> Scores:
             given = batch.places(weights)
             slopes = gradient(found, gold, given, given * allowed)
+            tensors = (torch.as_tensor(slope).to(dtype) for slope in slopes[1:])
+            return Scores(batch.table(slopes.emissions, emissions.dtype), *tensors)
+
+        value = batch.sentences(score).to(dtype)
+        return with_gradient(value, first, in_log_space, emissions, *self._moves())
+
+    def partial_log_likelihood(
+        self, emissions: Tensor, allowed: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
+        """Return log of the probability of all taggings that are allowed, (B,) nats, at most 0.
+
+        It is log Z over the allowed paths minus log Z. With one tag allowed at each word it is the
+        log-likelihood of that tagging; with all allowed it is 0, and with none at a word -inf.
+
+        Args:
+            emissions: (B, T, K).
+            allowed: (B, T, K) bool, the tags that a word may have; at padding without influence.
+            mask: (B, T) bool.
+
+        Raises:
+            ShapeError: `allowed` is not (B, T, K).
+
+        Source:
+            Tsuboi, Kashima, Mori, Oda and Matsumoto, "Training Conditional Random Fields Using
+            Incomplete Annotations" (2008), section 4.
+        """
+        batch, rows = self._checked(emissions, mask)
+        if allowed.shape != emissions.shape:
+            raise ShapeError(
+                f"allowed must be {tuple(emissions.shape)} to match the emissions,"
+                f" got {tuple(allowed.shape)}"
+            )
+        free = allowed.bool() | ~batch.mask[..., None]
+        every = sums(*self._scores(rows), batch.there)
+        kept = sums(
+            *self._scores(batch.rows(emissions.masked_fill(~free, -torch.inf))), batch.there
+        )
+        in_log_space = partial(_partial_log_likelihood, allowed=free, mask=batch.mask)
+        if every is None or kept is None:
+            return in_log_space(emissions, *self._moves())
+        score = kept.log_partition()
+        possible = score > -torch.inf
+        log_partition = every.log_partition()
+        log_partition[~possible] = 0.0
+        score = (score - log_partition).clip(max=0.0)  # no rounding above
+        dtype = torch.result_type(emissions, self.transitions)
+
+        def first(weights: Tensor) -> Scores:
+            given = batch.places(weights) * possible
+            both = zip(expected_uses(kept, given), expected_uses(every, given), strict=True)
+            slopes = Scores(*(mine - all_ for mine, all_ in both))
             tensors = (torch.as_tensor(slope).to(dtype) for slope in slopes[1:])
             return Scores(batch.table(slopes.emissions, emissions.dtype), *tensors)
 
@@ -163,6 +221,23 @@ def _log_likelihood(
     """Compute `CRF.log_likelihood` in log space, differentiable any number of times."""
     words = torch.where(mask[..., None], emissions, 0.0)
     score = recursions.path_score(words, transitions, start, end, tags * mask, mask)
+    log_partition = recursions.log_partition(words, transitions, start, end, mask)
+    return torch.where(torch.isneginf(score), score, score - log_partition)
+
+
+def _partial_log_likelihood(
+    emissions: Tensor,
+    transitions: Tensor,
+    start: Tensor,
+    end: Tensor,
+    *,
+    allowed: Tensor,
+    mask: Tensor,
+) -> Tensor:
+    """Compute `CRF.partial_log_likelihood` in log space, differentiable any number of times."""
+    words = torch.where(mask[..., None], emissions, 0.0)
+    kept = torch.where(allowed, words, -torch.inf)
+    score = recursions.log_partition(kept, transitions, start, end, mask)
     log_partition = recursions.log_partition(words, transitions, start, end, mask)
     return torch.where(torch.isneginf(score), score, score - log_partition)
 

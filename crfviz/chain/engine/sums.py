@@ -161,6 +161,19 @@ def gold_score(scores: Scores, sums: Sums, tags: Ids) -> Array:
     return found + scores.start[tags[p.first]] + scores.end[tags[p.last]]
 
 
+def expected_uses(sums: Sums, weights: Array) -> Scores:
+    """Return the gradient of the weighted sum of log Z; `weights` (B,) are those of each place."""
+    p = sums.packed
+    ahead = sums.ahead(weights)
+    emissions = sums.uses(ahead)
+    return Scores(
+        emissions=emissions,
+        transitions=sums.moves(ahead),
+        start=emissions[p.first].sum(0),
+        end=emissions[p.last].sum(0),
+    )
+
+
 def gradient(sums: Sums, tags: Ids, weights: Array, expected: Array) -> Scores:
     """Return the gradient of the weighted sum of the likelihoods.
 

@@ -1,6 +1,7 @@
 """The CRF layer: equal to pytorch-crf where that is right, and right where it is not."""
 
 import math
+from itertools import product
 
 import pytest
 import torch
@@ -221,3 +222,66 @@ def test_at_least_one_tag():
 
 def test_repr_tells_the_number_of_tags():
     assert repr(CRF(3)) == "CRF(num_tags=3)"
+
+
+def brute_force(crf, emissions, allowed):
+    """Log of the share of the paths of one sentence that are allowed, path by path."""
+    chain = potentials_of(crf, emissions)
+    scores = {
+        path: chain.score(list(path))
+        for path in product(range(emissions.shape[1]), repeat=len(emissions))
+    }
+    kept = [s for path, s in scores.items() if all(allowed[t][k] for t, k in enumerate(path))]
+    every = math.log(math.fsum(map(math.exp, scores.values())))
+    return math.log(math.fsum(map(math.exp, kept))) - every if kept else -INF
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_partial_likelihood_equals_enumeration(seed):
+    emissions, _, mask = batch(seed, B=4, T=4, K=3)
+    allowed = torch.rand(4, 4, 3, generator=torch.Generator().manual_seed(seed)) < 0.6
+    allowed[1, 0] = False  # no tag is left at a word
+    crf = layer(K=3, seed=seed)
+    found = crf.partial_log_likelihood(emissions, allowed, mask)
+    for i, length in enumerate(mask.sum(-1).tolist()):
+        expected = brute_force(crf, emissions[i, :length], allowed[i, :length].tolist())
+        assert found[i].item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_partial_likelihood_is_that_of_the_tags_where_one_is_allowed_and_0_where_all_are():
+    emissions, tags, mask = batch()
+    crf = layer()
+    one = torch.nn.functional.one_hot(tags, 4).bool()
+    assert_close(
+        crf.partial_log_likelihood(emissions, one, mask),
+        crf.log_likelihood(emissions, tags, mask),
+        rtol=0,
+        atol=1e-12,
+    )
+    everything = torch.ones_like(one)
+    assert_close(
+        crf.partial_log_likelihood(emissions, everything, mask), torch.zeros(6).double(), atol=1e-12
+    )
+
+
+def test_gradients_of_the_partial_likelihood():
+    emissions, _, mask = batch(3, B=3, T=4, K=3)
+    allowed = torch.rand(3, 4, 3, generator=torch.Generator().manual_seed(3)) < 0.7
+    allowed[..., 0] = True
+    crf = layer(K=3)
+    names = [name for name, _ in crf.named_parameters()]
+
+    def value(emissions, *parameters):
+        given = dict(zip(names, parameters, strict=True))
+        return torch.func.functional_call(crf, given, (emissions, allowed, mask))
+
+    crf.forward = crf.partial_log_likelihood
+    inputs = [emissions.requires_grad_(), *(p.detach().requires_grad_() for p in crf.parameters())]
+    assert torch.autograd.gradcheck(value, inputs)
+    assert torch.autograd.gradgradcheck(value, inputs)
+
+
+def test_a_wrong_shape_of_what_is_allowed_is_said():
+    emissions, _, mask = batch()
+    with pytest.raises(ShapeError, match=r"allowed must be \(6, 7, 4\).* got \(6, 7\)"):
+        layer().partial_log_likelihood(emissions, mask, mask)
