@@ -1,7 +1,8 @@
 """The CRF layer of a `state_dict`, from .safetensors or .pt.
 
 pytorch-crf and `crfviz.chain.crf.CRF` call its tensors `transitions` (from, to),
-`start_transitions` and `end_transitions`; in a larger model a prefix stands before them.
+`start_transitions` and `end_transitions`; in a larger model a prefix stands before them. EDS-NLP
+forbids steps by three more tensors, which are true there; they become -inf.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from crfviz.taggers.brought.parsed_model import Steps, open_archive
 from crfviz.taggers.brought.safe_unpickler import Checkpoint, tensors_of
 
 NAMES = ("transitions", "start_transitions", "end_transitions")
+MASKS = ("forbidden_transitions", "start_forbidden_transitions", "end_forbidden_transitions")
 NESTED = ("state_dict", "model_state_dict", "model")  # where checkpoints keep it
 KIND = "CRF layer of a state_dict"  # for people
 LARGEST_LAYER = 1000  # tags; a view of few bytes may claim any shape
@@ -71,7 +73,7 @@ def read_checkpoint(data: bytes) -> Steps:
 
 
 def _layer(tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.float64]]) -> Steps:
-    """Return the three tensors with one prefix."""
+    """Return the three tensors with one prefix, -inf where a mask beside them forbids a step."""
     starts = [name for name in tensors if f".{name}".endswith(f".{NAMES[1]}")]
     prefixes = [name.removesuffix(NAMES[1]) for name in starts]
     if len(prefixes) != 1:
@@ -94,8 +96,33 @@ def _layer(tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.flo
         )
     if K > LARGEST_LAYER:
         raise FormatError(f"The layer has {K} tags, more than can be drawn.")
-    transitions, start, end = map(numbers, layer)
+    beside = [each.removeprefix(prefixes[0]) for each in tensors if each.startswith(prefixes[0])]
+    unknown = [each for each in beside if "." not in each and each not in (*NAMES, *MASKS)]
+    if unknown:
+        raise FormatError(
+            f"The tensor {unknown[0][:60]} stands beside the transitions, and what it does to them "
+            f"is not known. Save a state_dict with {', '.join(NAMES)} alone."
+        )
+    transitions, start, end = (
+        _forbidden(numbers(tensor), prefixes[0] + mask, tensors, numbers)
+        for tensor, mask in zip(layer, MASKS, strict=True)
+    )
     return Steps(transitions=transitions, start=start, end=end)
+
+
+def _forbidden(
+    scores: NDArray[np.float64],
+    mask: str,
+    tensors: Mapping[str, Kind],
+    numbers: Callable[[Kind], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return the scores with -inf where a mask, if there is one, is true."""
+    if mask not in tensors:
+        return scores
+    shape = tuple(tensors[mask].shape)
+    if shape != scores.shape:
+        raise FormatError(f"The tensor {mask[:60]} must be {scores.shape}, got {shape}.")
+    return np.where(numbers(tensors[mask]) != 0, -np.inf, scores)
 
 
 def _numbers(tensor: Tensor) -> NDArray[np.float64]:

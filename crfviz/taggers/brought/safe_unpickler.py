@@ -39,6 +39,7 @@ STORAGES = {  # NumPy's name of each numeric storage
     "ShortStorage": "i2",
     "CharStorage": "i1",
     "ByteStorage": "u1",
+    "BoolStorage": "u1",
 }
 _OPCODES = (
     "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE EMPTY_DICT EMPTY_LIST EMPTY_TUPLE TUPLE TUPLE1 "

@@ -204,6 +204,35 @@ def test_every_kind_of_number_is_read_as_torch_reads_it(kind):
     assert chain.start.tolist() == numbers[:, 3].double().tolist()
 
 
+@pytest.mark.parametrize("kind", [".pt", ".safetensors"])
+def test_steps_that_masks_beside_the_layer_forbid_are_forbidden(layer, kind):
+    forbidden = torch.tensor([[0, 1, 0], [0, 0, 0], [1, 0, 0]]).bool()
+    ends = {"start": torch.tensor([False, True, False]), "end": torch.tensor([True, False, False])}
+    state = {f"crf.{name}": tensor for name, tensor in layer.state_dict().items()}
+    state |= {f"crf.{name}_forbidden_transitions": mask for name, mask in ends.items()}
+    state |= {"crf.forbidden_transitions": forbidden, "crf.linear.weight": torch.zeros(2)}
+    file = as_checkpoint(state) if kind == ".pt" else ("model.safetensors", save(state))
+    (chain,) = understand(file, as_npz(emissions=np.zeros((2, 3)))).sentences
+    expected = layer.transitions.double().masked_fill(forbidden, -math.inf)
+    assert chain.transitions.tolist() == expected.tolist()
+    for name, mask in ends.items():
+        weights = layer.get_parameter(f"{name}_transitions").double().masked_fill(mask, -math.inf)
+        assert getattr(chain, name).tolist() == weights.tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("scale", "scale stands beside the transitions"),
+        ("forbidden_transitions", r"must be \(3, 3\), got \(2,\)"),
+    ],
+)
+def test_a_tensor_beside_the_layer_that_may_change_it_is_refused(layer, name, said):
+    state = layer.state_dict() | {name: torch.zeros(2)}
+    with pytest.raises(FormatError, match=said):
+        understand(as_checkpoint(state), as_npz(emissions=np.zeros((2, 3))))
+
+
 def test_what_a_checkpoint_has_beside_its_layer_is_left_alone():
     layer = CRF(3)
     more = {
