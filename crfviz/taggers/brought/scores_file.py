@@ -205,7 +205,7 @@ def _batch(arrays: Arrays, reading: Reading) -> tuple[list[SentenceScores], list
 
 
 def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
-    """Return whether the first axis counts sentences, and a note where nothing tells."""
+    """Return whether the first axis counts sentences, and a note where that may be wrong."""
     if "batch_first" in arrays:
         return _is_true(arrays, "batch_first"), []
     shape = arrays["emissions"].shape
@@ -214,8 +214,15 @@ def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
     for name in ("mask", "tokens"):
         if name in arrays and arrays[name].ndim == 2 and arrays[name].size:
             filled = _filled(arrays[name])
-            if _is_prefix(filled) != _is_prefix(filled.T):
-                return _is_prefix(filled), []
+            if _is_prefix(filled):
+                if not _is_prefix(filled.T):
+                    return True, []
+            elif _is_prefix(filled.T):
+                return False, [
+                    f"The emissions {shape} are taken as (T, B, K), {shape[1]:,} sentences: only "
+                    "so has each of them words first, then padding. If they are (B, T, K), "
+                    f"“{name}” has holes: cut these words out, and bring the file again."
+                ]
     order = "(B, T, K)" if reading.batch_first else "(T, B, K)"
     return reading.batch_first, [f"The emissions {shape} are taken as {order}: nothing tells."]
 

@@ -190,7 +190,17 @@ def test_a_padded_batch_is_taken_apart_in_either_order(batch_first, told_by):
         FALLS["emissions"],
         DOG["emissions"],
     ]
-    assert not any("taken as" in note for note in found.notes)
+    turned = not batch_first and "lengths" not in told_by
+    assert any("taken as (T, B, K), 2 sentences" in note for note in found.notes) == turned
+
+
+def test_a_mask_with_holes_that_turns_the_batch_is_said():
+    mask = np.ones((3, 9), bool)
+    mask[1:, 4] = False
+    file = as_npz(emissions=np.zeros((3, 9, 6)), transitions=np.zeros((6, 6)), mask=mask)
+    (note,) = [note for note in understand(file).notes if "taken as" in note]
+    assert "(3, 9, 6) are taken as (T, B, K), 9 sentences" in note
+    assert "“mask” has holes" in note
 
 
 def test_a_batch_that_says_nothing_is_read_as_asked():
