@@ -185,6 +185,9 @@ class _Collected:
         packed = chain_batch(chains)
         trained = chain_batch(batch.trained) if self.tagger.scheme else packed
         paths: dict[str, list[list[int]]] = {}
+        if not self.batches:  # what a first call loads or compiles is no decoder's time
+            for decode in (*DECODE.values(), posteriors):
+                decode(chain_batch(chains[:1]))
         for name, decode in DECODE.items():
             with self._clock(name):
                 paths[name] = decode(trained if name in AS_TRAINED else packed)
