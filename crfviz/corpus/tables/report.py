@@ -199,13 +199,13 @@ def _decoder_record(scores: DecoderScores) -> dict[str, Any]:
 def _rows(record: Record) -> list[list[str]]:
     """Header and one row a decoder."""
     shares = {"token accuracy, %": "token_accuracy", "sentence accuracy, %": "sentence_accuracy"}
-    if record["scheme"]:
+    if _has_entities(record):
         shares = {
             "precision, %": "entity_precision",
             "recall, %": "entity_recall",
             "F1, %": "entity_f1",
         }
-    counts = ["sentences that break BIO"] if record["scheme"] else []
+    counts = ["sentences that break BIO"] if _has_entities(record) else []
     times = ["seconds"] if "scoring_seconds" in record else []
     rows = [["decoder", *shares, *counts, *times]]
     for name in DECODERS:
@@ -217,6 +217,11 @@ def _rows(record: Record) -> list[list[str]]:
             cells.append(f"{scores['seconds']:.2f}")
         rows.append([TITLES[name], *cells])
     return rows
+
+
+def _has_entities(record: Record) -> bool:
+    """Return whether the tags are BIO tags, with the rules of BIO or, as they came, without."""
+    return record["viterbi"]["entity_f1"] is not None
 
 
 def _rate(scores: Record, share: str) -> str:
@@ -240,17 +245,20 @@ def _notes(record: Record) -> list[str]:
         )
     if not record.get("probabilistic", True):
         notes[0] += " The model has scores, not probabilities: this is what a CRF with them says."
-    if not record["scheme"]:
+    if not _has_entities(record):
         return ["In brackets: 95 % intervals (Wilson).", *notes]
     types = record["viterbi"]["entity_f1_by_type"]
     by_type = ", ".join(f"{name} {100 * f1:.1f}" for name, f1 in types.items())
     words, sentences = (
         _rate(record["viterbi"], share) for share in ("token_accuracy", "sentence_accuracy")
     )
+    rules = [
+        "Independent and greedy decoding use the scores as trained, the other two add the "
+        "rules of BIO."
+    ]
     return [
         "In brackets: 95 % intervals (bootstrap over sentences; of words and sentences: Wilson).",
-        "Independent and greedy decoding use the scores as trained, the other two add the "
-        "rules of BIO.",
+        *(rules if record["scheme"] else []),
         f"Viterbi F1 by type: {by_type or 'no entity'}. Token accuracy: {words} %, "
         f"sentence accuracy: {sentences} %.",
         *notes,

@@ -241,6 +241,14 @@ def test_the_printed_table_of_a_bio_tagger_counts_what_breaks_bio():
     assert "scores as trained" in text
 
 
+def test_the_printed_table_of_bio_tags_without_the_rules_has_entities_too():
+    brought = FakeTagger(PEOPLE.tags, PEOPLE.words)
+    text = as_text(as_record(run(brought, PEOPLE_SENTENCES), "people"))
+    assert "F1, %" in text
+    assert "Viterbi F1 by type: PER" in text
+    assert "rules of BIO" not in text
+
+
 def test_figures_go_between_the_markers_of_the_card(tmp_path):
     card = tmp_path / "README.md"
     card.write_text(f"# Mine\n\nBefore.\n\n{BEGIN}\nformer\n{END}\n\nAfter.\n", encoding="utf-8")
@@ -290,7 +298,7 @@ def test_a_card_with_broken_markers_is_left_alone(tmp_path, card):
         ("{", "cannot be read as JSON"),
         ("[]", "must hold a JSON object, got list"),
         ('{"one": 1}', "'one' is no evaluation"),
-        ('{"one": {"file": "x"}}', "'one' is no evaluation .*'scheme'"),
+        ('{"one": {"file": "x"}}', "'one' is no evaluation .*'viterbi'"),
     ],
 )
 def test_a_broken_evaluation_file_is_named(tmp_path, content, message):
