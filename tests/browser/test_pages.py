@@ -75,6 +75,10 @@ def assert_explore(screen, expected):
     screen.expect_lattice(expected)
     shown = screen.read()
     assert list(shown.rows)[:4] == ["greedy", "left_to_right", "viterbi", "max_marginal"]
+    labels = screen.page.locator(".strips .label[title]")
+    titles = labels.evaluate_all("(all) => all.map((one) => [one.textContent, one.title])")
+    assert len(titles) >= 4
+    assert all(said.endswith(".") for _, said in titles), titles
     score = expected.analysis.viterbi.score
     log_partition = expected.analysis.forward_backward.log_partition
     for value in (score, log_partition, score - log_partition):

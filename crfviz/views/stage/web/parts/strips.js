@@ -8,6 +8,14 @@ import { changed, flag, html, mark, setProperty, setText } from "../dom.js";
 const WIDE = 16; // characters of a label that always fit
 const SHORT = 7; // characters of a tag that fit into every column
 
+/** @type {Record<string, string>} */
+const DECODERS = {
+  independent: "Gives each word the tag with the best emission.",
+  greedy: "Decides from left to right and never takes a decision back.",
+  Viterbi: "Finds the path with the highest score of all.",
+  "max-marginal": "Gives each word its most probable tag.",
+};
+
 /** @param {Model} model */
 export function buildStrips(model) {
   const element = html("div.strips", { role: "group", "aria-label": "The tags each decoder chooses" });
@@ -68,7 +76,7 @@ function drawLabel(label, text) {
   if (!changed(label, text)) return;
   setText(label, text);
   flag(label, { later: false });
-  mark(label, "title", text.length > WIDE && text);
+  mark(label, "title", DECODERS[text] ?? (text.length > WIDE && text));
 }
 
 /**
