@@ -117,7 +117,6 @@ def quoted(tag: str) -> str:
     return tag if plain else '"{}"'.format(tag.replace('"', '""'))
 
 
-@lru_cache(maxsize=64)
 def automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
     """Return the automaton of a rule over K tag names.
 
@@ -130,6 +129,13 @@ def automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
         >>> automaton("A (B A)*", ("A", "B")).next.tolist()
         [[1, -1], [-1, 0]]
     """
+    if not isinstance(pattern, str):
+        raise FormatError(f"a rule must be a text, got {abbreviate_value(pattern)}")
+    return _automaton(pattern, tags)
+
+
+@lru_cache(maxsize=64)
+def _automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
     states, table = _explored(_Parser(pattern, tags).parsed(), len(tags))
     accepting = np.array([any(map(_is_nullable, state)) for state in states] + [False])
     next_state, accepting = _minimal(table, accepting)
@@ -165,8 +171,6 @@ class _Parser:
     """Recursive descent over the tokens of a rule."""
 
     def __init__(self, pattern: str, tags: tuple[str, ...]) -> None:
-        if not isinstance(pattern, str):
-            raise FormatError(f"a rule must be a text, got {abbreviate_value(pattern)}")
         if len(pattern) > MAX_LENGTH:
             raise FormatError(
                 f"column {MAX_LENGTH + 1}: a rule may have at most {MAX_LENGTH:,} characters, "

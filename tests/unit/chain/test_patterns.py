@@ -122,6 +122,7 @@ def test_rule_without_a_matching_sentence_has_one_state():
         ("(" * 60, "column 51: '(' is too deep: at most 50 brackets may stand in each other"),
         ("A " * 50_000, "column 1001: a rule may have at most 1,000 characters, got 100,000"),
         (7, "a rule must be a text, got 7"),
+        (["A"], "a rule must be a text, got ['A']"),
     ],
 )
 def test_bad_rule_names_the_column(pattern, message):
