@@ -44,9 +44,11 @@ def _ready() -> None:
         except FormatError as error:
             st.error(plain(str(error)))
             continue
-        with st.container(horizontal=True, vertical_alignment="center", key=f"lecture.{name}"):
-            st.markdown(f"**{plain(found.title)}**", width=340)
-            st.text(f"{found.minutes:g} minutes, {count(len(found.cues), 'cue')}", width=150)
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="xsmall", key=f"lecture.{name}"
+        ):
+            st.markdown(f"**{plain(found.title)}**", width=290)
+            st.text(f"{found.minutes:g} min, {count(len(found.cues), 'cue')}", width=110)
             st.link_button("Play", played(name), type="primary")
             st.link_button("Speaker view", played(name, speaker="1"))
             st.button(
