@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from crfviz.chain.patterns import automaton
 from crfviz.commands.name_checks import mapped_types, require_folder
 from crfviz.commands.sharded_work import add_work_arguments, open_source, sharded_results
 from crfviz.corpus.counts.run_counts import CountedRun
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", type=Path, metavar="FILE", help="write the figures to FILE as JSON")
     add("--report", type=Path, metavar="FILE", help="write an error report to FILE as HTML")
     add("--against", metavar="NAME", help="another model: wins, losses and significance")
+    add("--rule", metavar="PATTERN", help="a regular expression over the tags: one more decoder")
     add("--card", action="store_true", help="write the figures into the folder of the model")
     add("--label", help="what the file is called there (default: its folder and its name)")
     add("--times", action="store_true", help="how long it took, in JSON and report, too")
@@ -70,6 +72,8 @@ def main(args: argparse.Namespace) -> int:
     tagger = load_tagger(args.model)
     if args.card and tagger.observations is not None:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
+    if args.rule is not None:
+        automaton(args.rule, tagger.tags)  # likewise
     if args.against is not None:
         load_tagger(args.against)  # or the first shard would say that there is none
     with open_source(args.file, args.format) as source:
@@ -79,6 +83,7 @@ def main(args: argparse.Namespace) -> int:
             model=model_reference(args.model),
             against=None if args.against is None else model_reference(args.against),
             fold_handles=args.fold_handles,
+            rule=args.rule,
             types=None if types is None else tuple(types.items()),
         )
         with sharded_results(args, source, job, outputs) as contents:

@@ -22,7 +22,7 @@ from crfviz.corpus.counts.error_rows import (
 )
 from crfviz.corpus.counts.exact import added, bins_of, doubts_of, fixed, scheme_counts
 from crfviz.corpus.metrics import entity_counts, patterns, totals
-from crfviz.corpus.run.results import EVERY_DECODER, ORACLE_PATHS, SEEN, ErrorTotals, Results
+from crfviz.corpus.run.results import ORACLE_PATHS, RULE, SEEN, ErrorTotals, Results
 from crfviz.corpus.table import Table
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.features import SHAPES
@@ -131,6 +131,7 @@ class RunCounts:
     entity_suspects: Table  # the most doubtful ones
     batches: list[int]  # sentences of every batch
     seconds: dict[str, list[float]]  # of every batch: "scoring" and every decoder
+    rule: str | None = None  # as in `Results`
 
     @property
     def num_errors(self) -> int:
@@ -195,7 +196,7 @@ def count_run(results: Results) -> RunCounts:
             "longer": 0 if longest is None else int((results.lengths > longest).sum()),
         },
         confusion=np.bincount(cells, minlength=K * K).reshape(K, K).tolist(),
-        decoders={name: _decoder(results, name) for name in EVERY_DECODER},
+        decoders={name: _decoder(results, name) for name in results.decoders},
         **_entities(results),
         ranks=np.bincount(ranks, minlength=ORACLE_PATHS + 1).tolist(),
         bins=_bins(results),
@@ -208,6 +209,7 @@ def count_run(results: Results) -> RunCounts:
         entity_suspects=entity_suspect_table(log.entity_suspects, log.sentences),
         batches=results.batches,
         seconds=results.seconds,
+        rule=results.rule,
     )
 
 
@@ -262,9 +264,15 @@ def _shift_rows(rows: Table, sentences: int) -> Table:
 
 def _decoder(results: Results, name: str) -> dict[str, int]:
     here, best = results.right(name), results.right("viterbi")
+    whole, whole_best = results.sentences_right(name), results.sentences_right("viterbi")
+    other = results.tags[name] != results.tags["viterbi"]
     return {
         "words": int(here.sum()),
-        "sentences": int(results.sentences_right(name).sum()),
+        "sentences": int(whole.sum()),
+        "changed": len(np.unique(results.owners[other])),
+        "repaired": int((whole & ~whole_best).sum()),
+        "spoilt": int((whole_best & ~whole).sum()),
+        "unmatched": results.unmatched if name == RULE else 0,
         "only_this": int((here & ~best).sum()),
         "only_viterbi": int((best & ~here).sum()),
         "search_errors": results.search_errors[name],
@@ -279,7 +287,7 @@ def _entities(results: Results) -> dict[str, Any]:
     invalid: dict[str, int] = {}
     if is_bio(results.tagger.tags):
         gold = results.names(results.gold)
-        for name in EVERY_DECODER:
+        for name in results.decoders:
             guess = results.names(results.tags[name])
             counts = entity_counts(gold, guess)
             types[name] = totals(counts)

@@ -30,6 +30,7 @@ MAX_KEPT = 10_000  # errors, suspects and suspected entities, each
 OF_TRANSITIONS = ("transition", "both", "constraint")  # kinds that are put down to a step
 
 BEAMS = {"beam_2": 2, "beam_4": 4, "beam_8": 8}  # width by name
+RULE = "rule"  # Viterbi over the paths that match a rule; a decoder of runs with one
 EVERY_DECODER = ("independent", "left_to_right", *BEAMS, "viterbi", "max_marginal")
 ORACLE_PATHS = 8  # of the k-best oracle
 SEEN = ("seen with this tag", "seen with other tags only", "never seen")  # in training
@@ -173,6 +174,13 @@ class Results:
     entity_right: NDArray[np.bool_]  # (E,) whether gold has them
     batches: list[int]  # sentences of every batch
     seconds: dict[str, list[float]]  # of every batch: "scoring" and every decoder
+    rule: str | None = None  # of `RULE`, as `crfviz.chain.patterns` reads it
+    unmatched: int = 0  # sentences of which no path matches it: `RULE` has Viterbi's there
+
+    @property
+    def decoders(self) -> tuple[str, ...]:
+        """Every decoder of the run."""
+        return tuple(self.tags)
 
     @property
     def num_sentences(self) -> int:

@@ -7,6 +7,7 @@
 | beam_2, beam_4, beam_8 | with the rules of BIO | the best of 2, 4, 8 prefixes kept at a word  |
 | viterbi                | with the rules of BIO | the best path                                |
 | max_marginal           | with the rules of BIO | the tag of the largest marginal at each word |
+| rule, if there is one  | with the rules of BIO | the best path that matches it, if one does   |
 
 The rules apply to taggers whose scheme is BIO. The two greedy decoders use scores as trained, so
 that their BIO violations can be counted. Sentences are read one batch at a time, and only those
@@ -30,17 +31,20 @@ from crfviz.chain.decoding.viterbi import best_paths
 from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch
 from crfviz.chain.forward_backward import Posterior, posteriors
 from crfviz.chain.paths import probability, terms
+from crfviz.chain.patterns import automaton
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.rules import best_match
 from crfviz.corpus.run.errors import EntitySuspect, Error, find_errors, judge_entities
 from crfviz.corpus.run.results import (
     BEAMS,
     EVERY_DECODER,
     MAX_KEPT,
     ORACLE_PATHS,
+    RULE,
     ErrorLog,
     Results,
 )
-from crfviz.exceptions import FormatError, UnknownTagError
+from crfviz.exceptions import FormatError, NoPathError, UnknownTagError
 from crfviz.taggers.features import shape
 from crfviz.taggers.lexicon import Lexicon, read_lexicon
 from crfviz.taggers.tagger import Tagger
@@ -103,24 +107,29 @@ def run(
     sentences: Iterable[Sentence],
     report: Progress | None = None,
     *,
+    rule: str | None = None,
     most_kept: int = MAX_KEPT,
     pause: Callable[[], object] = lambda: None,
 ) -> Results:
     """Tag all sentences by every decoder and look for what is wrong.
 
     The sentences are gone through twice. `report` is called after every batch; what it raises ends
-    the run. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long
+    the run. A `rule` over the tags is one more decoder. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long
     as each other are scored together, which is faster the more there are. A server can do something
     else in a `pause`, which is called after each sentence and each decoder of a batch, and a few
     times while it is scored.
 
     Raises:
-        FormatError: there is no sentence, or one without tags.
-        UnknownTagError: the sentences have tags that the tagger does not know; names them.
+        FormatError: there is no sentence, or one without tags; or the rule cannot be read.
+        UnknownTagError: sentences or rule have tags that the tagger does not know; names them.
+        CrfvizError: the rule needs too many states.
         NoPathError: every path of a sentence is forbidden.
     """
+    if rule is not None:
+        automaton(rule, tagger.tags)
     total = _checked(tagger, sentences)
-    collected = _Collected(tagger, read_lexicon(tagger.folder), ErrorLog(most_kept), pause)
+    lexicon = read_lexicon(tagger.folder)
+    collected = _Collected(tagger, lexicon, ErrorLog(most_kept), pause, rule)
     rest = iter(sentences)
     for group in iter(lambda: list(islice(rest, SENTENCES_AT_ONCE)), []):
         collected.add(score_sentences(tagger, group, pause))
@@ -160,16 +169,16 @@ class _Collected:
     lexicon: Lexicon | None
     log: ErrorLog
     pause: Callable[[], object]
+    rule: str | None
+    unmatched: int = 0
     words: dict[str, "array[int]"] = field(default_factory=lambda: defaultdict(lambda: array("h")))
     probabilities: dict[str, "array[float]"] = field(
         default_factory=lambda: defaultdict(lambda: array("d"))
     )
     lengths: list[int] = field(default_factory=list)
     gold_rank: list[int] = field(default_factory=list)
-    search_errors: dict[str, int] = field(default_factory=lambda: dict.fromkeys(EVERY_DECODER, 0))
-    seconds: dict[str, list[float]] = field(
-        default_factory=lambda: {name: [] for name in ("scoring", *EVERY_DECODER)}
-    )  # of every batch
+    search_errors: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     batches: list[int] = field(default_factory=list)  # sentences of every batch
 
     @cached_property
@@ -194,6 +203,9 @@ class _Collected:
         with self._clock("max_marginal"):
             found = posteriors(packed)
             paths["max_marginal"] = [likeliest(posterior.marginals) for posterior in found]
+        if self.rule is not None:
+            with self._clock(RULE):
+                paths[RULE] = list(map(self._matching, chains, paths["viterbi"]))
         errors = find_errors(chains, paths["viterbi"], gold, found, len(self.lengths))
         self.pause()
         for index, (chain, posterior) in enumerate(zip(chains, found, strict=True)):
@@ -204,6 +216,14 @@ class _Collected:
             self.lengths.append(len(gold[index]))
             self.pause()
         self.batches.append(len(sentences))
+
+    def _matching(self, chain: Potentials, best: list[int]) -> list[int]:
+        """Return the best path that matches the rule; the best of all where none does."""
+        try:
+            return best_match(chain, self.rule or "")
+        except NoPathError:
+            self.unmatched += 1
+            return best
 
     def _keep(self, sentence: Sentence, paths: Mapping[str, list[int]], gold: list[int]) -> None:
         """What is known of every word."""
@@ -249,6 +269,7 @@ class _Collected:
     def results(self) -> Results:
         """Return the accumulated results."""
         ids = {name: np.array(kept, dtype=np.int16) for name, kept in self.words.items()}
+        decoders = (*EVERY_DECODER, *[RULE] * (self.rule is not None))
         p = {name: np.array(self.probabilities[name]) for name in PROBABILITIES}
         return Results(
             tagger=self.tagger,
@@ -257,18 +278,20 @@ class _Collected:
             seen=None if self.lexicon is None else ids["seen"].astype(np.int8),
             longest_trained=None if self.lexicon is None else self.lexicon.longest,
             gold=ids["gold"],
-            tags={name: ids[name] for name in EVERY_DECODER},
+            tags={name: ids[name] for name in decoders},
             token_probability=p["token"],
             gold_probability=p["gold"],
             path_probability=p["path"],
             gold_log_probability=p["log gold"],
             gold_rank=np.array(self.gold_rank, dtype=np.int16),
-            search_errors=self.search_errors,
+            search_errors={name: self.search_errors[name] for name in decoders},
             log=self.log,
             entity_probability=p["entity"],
             entity_right=np.array(self.words["entity right"], dtype=np.bool_),
             batches=self.batches,
-            seconds=self.seconds,
+            seconds=dict(self.seconds),
+            rule=self.rule,
+            unmatched=self.unmatched,
         )
 
     @contextmanager

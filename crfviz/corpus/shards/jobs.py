@@ -88,7 +88,7 @@ def _load(model: ModelReference) -> Tagger:
     return load_tagger(model.place)
 
 
-EVALUATION_FORMAT = 1  # of what comes of a shard; another one is not gone on from
+EVALUATION_FORMAT = 2  # of what comes of a shard; another one is not gone on from
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,7 @@ class Evaluation:
     against: ModelReference | None = None
     fold_handles: bool = False
     types: tuple[tuple[str, str], ...] | None = None  # renames entity types, drops all others
+    rule: str | None = None  # over the tags, as one more decoder
     most: int = MAX_KEPT  # errors that are listed
 
     @property
@@ -125,7 +126,8 @@ class Evaluation:
             if share:
                 share(done / total / runs)
 
-        results = run(self.model.load(), sentences, report, most_kept=self.most)
+        tagger = self.model.load()
+        results = run(tagger, sentences, report, rule=self.rule, most_kept=self.most)
         parts = {"tally": as_json(count_run(results))}
         if self.against is not None:
             other = run(self.against.load(), sentences, most_kept=0)

@@ -29,7 +29,7 @@ from crfviz.corpus.metrics import (
     rates_of,
     wilson,
 )
-from crfviz.corpus.run.results import BEAMS, EVERY_DECODER, ORACLE_PATHS
+from crfviz.corpus.run.results import BEAMS, ORACLE_PATHS, RULE
 from crfviz.corpus.table import Table, TableRow, rate_cells
 
 
@@ -114,7 +114,11 @@ TITLES = {
     "max_marginal": "max-marginal",
 }
 DECODERS = tuple(TITLES)  # of a report; the table has beams, too
-ALL_TITLES = {**TITLES, **{name: f"beam of {width}" for name, width in BEAMS.items()}}
+ALL_TITLES = {
+    **TITLES,
+    RULE: "Viterbi with the rule",
+    **{name: f"beam of {width}" for name, width in BEAMS.items()},
+}
 SEED = 0  # of the bootstrap
 
 
@@ -132,10 +136,11 @@ def decoder_table(tally: RunCounts) -> Table:
     """Return one row for each decoder, from no search to all of it.
 
     `only_this` counts the words that this decoder gets right and Viterbi wrong, `only_viterbi`
-    those the other way round; `p` is McNemar's. `microseconds` of a sentence are the median over
-    batches. Entity columns are None without BIO tags.
+    those the other way round; `p` is McNemar's. `repaired` counts the sentences that this decoder
+    gets right and Viterbi wrong, `spoilt` those the other way round. `microseconds` of a sentence
+    are the median over batches. Entity columns are None without BIO tags.
     """
-    return [_decoder_row(tally, name) for name in EVERY_DECODER]
+    return [_decoder_row(tally, name) for name in tally.decoders]
 
 
 def oracle_table(tally: RunCounts) -> Table:
@@ -183,11 +188,13 @@ def _decoder_row(tally: RunCounts, name: str) -> TableRow:
         row["invalid_bio"] = scores.invalid_bio
     batches = zip(tally.seconds[name], tally.batches, strict=True)
     return row | {
-        "search_errors": counts["search_errors"],
+        "search_errors": None if name == RULE else counts["search_errors"],
         "microseconds": 1e6 * median(taken / sentences for taken, sentences in batches),
         "only_this": counts["only_this"],
         "only_viterbi": counts["only_viterbi"],
         "p": mcnemar(counts["only_this"], counts["only_viterbi"]),
+        "repaired": counts["repaired"],
+        "spoilt": counts["spoilt"],
     }
 
 

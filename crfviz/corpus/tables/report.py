@@ -23,11 +23,11 @@ from typing import Any
 from crfviz.corpus.counts.exact import expected_error
 from crfviz.corpus.counts.run_counts import CountedRun, RunCounts, as_counted
 from crfviz.corpus.metrics import Rate
-from crfviz.corpus.run.results import Results
+from crfviz.corpus.run.results import RULE, Results
 from crfviz.corpus.table import DIGITS, Table, aligned, markdown, rounded
 from crfviz.corpus.tables.accuracy import (
+    ALL_TITLES,
     DECODERS,
-    TITLES,
     DecoderScores,
     calibration_table,
     confusion_table,
@@ -63,7 +63,9 @@ def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
 
     Entity scores and `invalid_bio` are None where the tagger has no BIO tags. `ece` is the expected
     calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
-    probability of the Viterbi path; both of the potentials that viterbi and max_marginal see.
+    probability of the Viterbi path; both of the potentials that viterbi and max_marginal see. A
+    run with a rule has one more decoder: how many sentences it changes, repairs and spoils against
+    Viterbi, and how many have no matching path.
     """
     found = as_counted(results)
     tagger, tally = found.tagger, found.tally
@@ -79,13 +81,14 @@ def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
         "ece": round(expected_error(tally.bins["words"]) or 0.0, DIGITS),
         "sequence_ece": round(expected_error(tally.bins["sentences"]) or 0.0, DIGITS),
         **{name: _decoder_record(decoder_scores(tally, name)) for name in DECODERS},
+        **({} if tally.rule is None else {RULE: _rule_record(tally, tally.rule)}),
     }
 
 
 def untimed(record: Record) -> dict[str, Any]:
     """Return a record without measured times, identical for identical input."""
     timeless = {name: value for name, value in record.items() if name != "scoring_seconds"}
-    for name in DECODERS:
+    for name in _decoders(record):
         timeless[name] = {key: value for key, value in record[name].items() if key != "seconds"}
     return timeless
 
@@ -196,6 +199,16 @@ def _decoder_record(scores: DecoderScores) -> dict[str, Any]:
     }
 
 
+def _rule_record(tally: RunCounts, pattern: str) -> dict[str, Any]:
+    counts = tally.decoders[RULE]
+    effect = {name: counts[name] for name in ("changed", "repaired", "spoilt", "unmatched")}
+    return {"pattern": pattern, **effect, **_decoder_record(decoder_scores(tally, RULE))}
+
+
+def _decoders(record: Record) -> list[str]:
+    return [*DECODERS, *[RULE] * (RULE in record)]
+
+
 def _rows(record: Record) -> list[list[str]]:
     """Header and one row a decoder."""
     shares = {"token accuracy, %": "token_accuracy", "sentence accuracy, %": "sentence_accuracy"}
@@ -208,14 +221,14 @@ def _rows(record: Record) -> list[list[str]]:
     counts = ["sentences that break BIO"] if _has_entities(record) else []
     times = ["seconds"] if "scoring_seconds" in record else []
     rows = [["decoder", *shares, *counts, *times]]
-    for name in DECODERS:
+    for name in _decoders(record):
         scores = record[name]
         cells = [_rate(scores, share) for share in shares.values()]
         if counts:
             cells.append(f"{scores['invalid_bio']:,}")
         if times:
             cells.append(f"{scores['seconds']:.2f}")
-        rows.append([TITLES[name], *cells])
+        rows.append([ALL_TITLES[name], *cells])
     return rows
 
 
@@ -243,6 +256,8 @@ def _notes(record: Record) -> list[str]:
             f"Seconds are those of decoding; from words to scores it took "
             f"{record['scoring_seconds']:.2f} on {record['device']}."
         )
+    if RULE in record:
+        notes.append(rule_note(record))
     if not record.get("probabilistic", True):
         notes[0] += " The model has scores, not probabilities: this is what a CRF with them says."
     if not _has_entities(record):
@@ -263,6 +278,18 @@ def _notes(record: Record) -> list[str]:
         f"sentence accuracy: {sentences} %.",
         *notes,
     ]
+
+
+def rule_note(record: Record) -> str:
+    """Return what the rule of a record does to its sentences."""
+    rule = record[RULE]
+    unmatched = ""
+    if rule["unmatched"]:
+        unmatched = f" In {rule['unmatched']:,} no path matches: Viterbi's stays."
+    return (
+        f"The rule {rule['pattern']} changes {rule['changed']:,} of {record['sentences']:,} "
+        f"sentences: it repairs {rule['repaired']:,} and spoils {rule['spoilt']:,}.{unmatched}"
+    )
 
 
 def _with_figures(path: Path, card: str, records: Mapping[str, Record]) -> str:

@@ -51,6 +51,8 @@ TITLES = {
     "only_this": "only this right",
     "only_viterbi": "only Viterbi right",
     "p": "p (McNemar)",
+    "repaired": "repaired sentences",
+    "spoilt": "spoilt sentences",
     "step_gap": "transition's gap, nats",
     "near tie": "near tie",
 }

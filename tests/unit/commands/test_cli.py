@@ -131,6 +131,18 @@ def test_a_report_that_cannot_be_written_says_so(model, file, tmp_path, capsys):
     assert "cannot be written" in capsys.readouterr().err
 
 
+def test_evaluate_adds_a_rule_as_a_decoder(model, file, tmp_path, capsys):
+    out, report = tmp_path / "figures.json", tmp_path / "report.html"
+    options = ["--rule", "NOUN .*", "--json", str(out), "--report", str(report)]
+    assert main(["evaluate", str(file), "--model", str(model), *options]) == 0
+    record = json.loads(out.read_text(encoding="utf-8"))
+    assert record["rule"]["pattern"] == "NOUN .*"
+    assert "seconds" not in record["rule"]
+    said = f"The rule NOUN .* changes {record['rule']['changed']} of 2 sentences"
+    assert said in capsys.readouterr().out
+    assert said in report.read_text(encoding="utf-8")
+
+
 def test_evaluate_writes_the_card(model, file, capsys):
     arguments = ["evaluate", str(file), "--model", str(model), "--card", "--label"]
     assert main([*arguments, "one"]) == 0
@@ -210,6 +222,7 @@ def test_a_map_for_other_files_too_is_said_and_taken(tmp_path, capsys):
         ("a\t_\n", [], "line 1: expected tags to compare with, got none"),
         ("a\tNOUN\n", ["--format", "conllu"], "expected 10 columns"),
         ("a\tNOUN\n", ["--map", "x"], "expected entity types as OLD=NEW"),
+        ("a\tNOUN\n", ["--rule", "NOUN +*"], "column 7: '*' follows another repeat"),
         ("a\tNOUN\n", ["--json", "/no/such/folder/x"], "/no/such/folder/x: cannot be written"),
     ],
 )

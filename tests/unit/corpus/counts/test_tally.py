@@ -15,6 +15,7 @@ from crfviz.corpus.tables.two_models import compare_runs, merge_comparisons
 from tests.support.tagged import NER, NER_SENTENCES, POS, POS_SENTENCES
 
 CORPORA = {"pos": (POS, POS_SENTENCES * 2), "ner": (NER, NER_SENTENCES * 2)}
+RULE = ". .+"  # a sentence of one word does not match it
 MOST = 3  # of every list, so that they are cut
 
 
@@ -39,7 +40,7 @@ def one_at_a_time():
 @pytest.fixture(scope="module")
 def whole(one_at_a_time):  # noqa: ARG001
     return {
-        (name, most): count_run(run(tagger, sentences, most_kept=most))
+        (name, most): count_run(run(tagger, sentences, rule=RULE, most_kept=most))
         for name, (tagger, sentences) in CORPORA.items()
         for most in (MOST, 1000)
     }
@@ -54,7 +55,7 @@ def whole(one_at_a_time):  # noqa: ARG001
 def test_the_merge_of_any_parts_is_the_whole(whole, cuts, name, most):
     tagger, sentences = CORPORA[name]
     tallies = [
-        from_json(as_json(count_run(run(tagger, part, most_kept=most))))
+        from_json(as_json(count_run(run(tagger, part, rule=RULE, most_kept=most))))
         for part in parts_of(sentences, cuts)
     ]
     assert timeless(merge(tallies)) == timeless(whole[name, most])
@@ -63,7 +64,7 @@ def test_the_merge_of_any_parts_is_the_whole(whole, cuts, name, most):
 @pytest.mark.parametrize("name", CORPORA)
 def test_the_tables_of_a_merge_are_those_of_one_run(whole, name):
     tagger, sentences = CORPORA[name]
-    both = merge(count_run(run(tagger, part)) for part in parts_of(sentences, [3, 7]))
+    both = merge(count_run(run(tagger, part, rule=RULE)) for part in parts_of(sentences, [3, 7]))
     found = CountedRun(tagger, replace(both, most=1000))
     tables = tables_of(found)
     one = tables_of(CountedRun(tagger, whole[name, 1000]))
