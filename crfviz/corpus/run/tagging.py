@@ -117,7 +117,7 @@ def run(
     the run. A `rule` over the tags is one more decoder. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long
     as each other are scored together, which is faster the more there are. A server can do something
     else in a `pause`, which is called after each sentence and each decoder of a batch, and a few
-    times while it is scored.
+    times while it is scored. A `rule` over the tags is one more decoder.
 
     Raises:
         FormatError: there is no sentence, or one without tags; or the rule cannot be read.
