@@ -4,12 +4,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from hashlib import file_digest, sha256
 from pathlib import Path
+from typing import overload
 
 from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
 from crfviz.taggers.lexicon import LEXICON_FILE
+from crfviz.taggers.tagged import Tagged, tag_texts
 from crfviz.taggers.tagger import Tagger, Words, english_words, sentences_of, words_of
 from crfviz.text.sentences import Sentence
 
@@ -41,6 +43,19 @@ class FolderTagger:
     def reads(self, text: str) -> bool:
         """Return whether it has scores for these words: any, or those that it knows."""
         return self.observations is None or set(self.split(text)) <= set(self.observations)
+
+    @overload
+    def tag(self, text: str) -> Tagged: ...
+
+    @overload
+    def tag(self, text: list[str] | tuple[str, ...]) -> list[Tagged]: ...
+
+    def tag(self: Tagger, text: str | list[str] | tuple[str, ...]) -> Tagged | list[Tagged]:
+        """Return a text tagged, or a list of texts; see `Tagger.tag`."""
+        found = tag_texts(
+            [text] if isinstance(text, str) else text, self.split, self.potentials_batch
+        )
+        return found[0] if isinstance(text, str) else found
 
     def examples(self) -> list[Example]:
         """Return the examples of the folder, none where it has no such file."""

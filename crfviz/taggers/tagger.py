@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
+from crfviz.taggers.tagged import Tagged
 from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import Token, tokenize
@@ -84,6 +85,24 @@ class Tagger(Protocol):
         self, sentences: Sequence[Words], *, constrained: bool = True
     ) -> list[Potentials]:
         """Return the potentials of many sentences, each as `potentials` gives them within 1e-4."""
+
+    @overload
+    def tag(self, text: str) -> Tagged: ...
+
+    @overload
+    def tag(self, text: list[str] | tuple[str, ...]) -> list[Tagged]: ...
+
+    def tag(self, text: str | list[str] | tuple[str, ...]) -> Tagged | list[Tagged]:
+        """Return the words of a text with their tags; of a list of texts, a list of these.
+
+        Of a tagger that is not `probabilistic` the probabilities are those of a CRF with its
+        scores.
+
+        Raises:
+            EmptySentenceError: there is no word in a text.
+            UnknownObservationError: the tagger has no scores for a text, see `reads`.
+            NoPathError: every path of a text is forbidden.
+        """
 
     def examples(self) -> list[Example]:
         """Short sentences that show something with this tagger, the first one first."""
