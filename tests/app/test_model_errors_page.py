@@ -1,11 +1,13 @@
 """The page Model errors, driven with AppTest, and its parts that need no page."""
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import rounded
+from crfviz.corpus.tables.report import as_record
 from crfviz.corpus.tables.two_models import comparison_tables
 from crfviz.exceptions import FormatError
 from crfviz.taggers.registry import EXCERPTS, SHIPPED, load_tagger
@@ -51,7 +53,7 @@ def test_four_readings_of_right_have_the_width_of_the_page_and_scores_in_front(a
 
 
 def test_two_models_that_nobody_ran_are_run_one_after_the_other(app, monkeypatch):
-    monkeypatch.setattr(runs, "_digest", lambda tagger, _: f"nobody-ran-{tagger.name}")
+    monkeypatch.setattr(runs, "_digest", lambda tagger, *_: f"nobody-ran-{tagger.name}")
     open_page(app, model="upos-en", **{"v.tab": "Two models"})
     assert not app.error
     assert len(app.dataframe) == 2
@@ -70,6 +72,41 @@ def test_two_models_are_set_side_by_side(app):
     assert listed["sentence"].tolist() == losses
     for name in ("upos-en", "upos-en-hmm"):
         assert all(f"model={name}&" in link or "model" not in link for link in listed[name])
+
+
+def one_person(tags):
+    """At most one PER, over the tags of `ner-en`; and the same for `re`, a letter a tag."""
+    letters = {tag: "pqo"[["B-PER", "I-PER"].index(tag) if "PER" in tag else 2] for tag in tags}
+    return "[^ B-PER I-PER]* (B-PER I-PER* [^ B-PER I-PER]*)?", letters, "o*(pq*o*)?"
+
+
+def test_a_rule_is_one_more_decoder(app):
+    rule, letters, pattern = one_person(load_tagger("ner-en").tags)
+    open_page(app, model="ner-en", **{"v.tab": "What the CRF buys", "v.rule": rule})
+    tagger = load_tagger("ner-en")
+    sentences = excerpt_of(tagger).sentences
+    results = run(tagger, sentences, rule=rule)
+    for tags in results.names(results.tags["rule"]):
+        assert re.fullmatch(pattern, "".join(letters[tag] for tag in tags))
+    record = as_record(results, "x")
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["Entity F1"] == f"{100 * record['rule']['entity_f1']:.2f} %"
+    assert shown["Sentences spoilt"] == str(record["rule"]["spoilt"])
+    assert "Viterbi with the rule" in set(app.dataframe[0].value["decoder"])
+
+
+def test_a_rule_that_cannot_be_read_stays_in_its_box(app):
+    open_page(app, model="upos-en", **{"v.tab": "What the CRF buys", "v.rule": "NOUN .*"})
+    bad = "NOUN ( " + 1000 * "VERB "
+    app.text_input(key="rule").set_value(bad).run()
+    assert "Column 1001: a rule may have at most 1,000 characters" in app.warning[0].value
+    assert app.text_input(key="rule").value == bad
+    assert app.query_params["v.rule"] == "NOUN .*"
+    assert len(app.metric) == 4  # of the rule that is still in force
+    app.text_input(key="rule").set_value("").run()
+    assert not app.warning
+    assert not app.metric
+    assert "v.rule" not in app.query_params
 
 
 def test_the_list_of_errors_can_be_filtered(app):

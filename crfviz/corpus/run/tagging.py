@@ -114,7 +114,7 @@ def run(
     """Tag all sentences by every decoder and look for what is wrong.
 
     The sentences are gone through twice. `report` is called after every batch; what it raises ends
-    the run. A `rule` over the tags is one more decoder. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long
+    the run. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long
     as each other are scored together, which is faster the more there are. A server can do something
     else in a `pause`, which is called after each sentence and each decoder of a batch, and a few
     times while it is scored. A `rule` over the tags is one more decoder.

@@ -188,7 +188,7 @@ def _decoder_row(tally: RunCounts, name: str) -> TableRow:
         row["invalid_bio"] = scores.invalid_bio
     batches = zip(tally.seconds[name], tally.batches, strict=True)
     return row | {
-        "search_errors": None if name == RULE else counts["search_errors"],
+        "search_errors": counts["search_errors"],
         "microseconds": 1e6 * median(taken / sentences for taken, sentences in batches),
         "only_this": counts["only_this"],
         "only_viterbi": counts["only_viterbi"],

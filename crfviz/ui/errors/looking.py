@@ -28,14 +28,19 @@ def load(model: ModelReference, *, report: Progress) -> None:
 
 
 def looked_at_beside(
-    model: ModelReference, sentences: Sequence[Sentence], file: str, *, report: Progress
+    model: ModelReference,
+    sentences: Sequence[Sentence],
+    file: str,
+    *,
+    report: Progress,
+    rule: str | None = None,
 ) -> LookedBeside:
     """The same as `looked_at` in another process; who asked has the tagger.
 
     Raises:
         CrfvizError: the model is not to be seen from here, or the sentences are of no use for it.
     """
-    results, record, tables, links = looked_at(model.load(), sentences, file, report)
+    results, record, tables, links = looked_at(model.load(), sentences, file, report, rule=rule)
     names = (field.name for field in fields(results) if field.name != "tagger")
     return {name: getattr(results, name) for name in names}, record, tables, links
 
@@ -46,13 +51,14 @@ def looked_at(
     file: str,
     report: Progress,
     pause: Callable[[], object] = lambda: None,
+    rule: str | None = None,
 ) -> Looked:
     """The results, their record and tables, and links to the explorer.
 
     Raises:
         CrfvizError: the sentences are of no use for the tagger; says why.
     """
-    results = run(tagger, sentences, report, pause=pause)
+    results = run(tagger, sentences, report, rule=rule, pause=pause)
     found = as_counted(results)
     tables = tables_of(found)
     return results, full_record(found, file, tables), tables, links_of(results, pause)

@@ -10,16 +10,22 @@ from typing import Any
 import streamlit as st
 
 from crfviz.corpus.counts.run_counts import dimensions_of
+from crfviz.corpus.run.results import RULE
 from crfviz.corpus.table import as_csv
 from crfviz.corpus.tables.errors import conll, slice_table
+from crfviz.corpus.tables.report import rule_note
 from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.ui.errors.lists import ANY, is_it_the_gold, show_table, why, wrong_words
+from crfviz.ui.errors.looking import Record
 from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.errors.two_models import two_models
+from crfviz.ui.panels.rules import rule_box
 from crfviz.ui.session.bound import bound_buttons, bound_tabs
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded
+from crfviz.ui.words import plain
 from crfviz.views.figures.charts import calibration_chart, coverage_chart, decoders_chart
+from crfviz.views.formatting import per_cent
 
 
 def how_wrong(analysis: Analysed) -> None:
@@ -52,7 +58,10 @@ def how_sure(analysis: Analysed) -> None:
 
 
 def what_it_buys(analysis: Analysed) -> None:
-    """Every decoder on the same sentences."""
+    """Every decoder on the same sentences, and what a rule does to them."""
+    rule_box(analysis.results.tagger.tags)
+    if RULE in analysis.record:
+        _rule_effect(analysis.record)
     show_table("decoders", analysis.tables["decoders"])
     left, right = st.columns(2)
     with left:
@@ -64,6 +73,20 @@ def what_it_buys(analysis: Analysed) -> None:
         )
     with right:
         show_table("oracle", analysis.tables["oracle"])
+
+
+def _rule_effect(record: Record) -> None:
+    rule, viterbi = record[RULE], record["viterbi"]
+    shares = {"Token accuracy": "token_accuracy", "Sentence accuracy": "sentence_accuracy"}
+    if viterbi["entity_f1"] is not None:
+        shares["Entity F1"] = "entity_f1"
+    columns = st.columns(len(shares) + 2)
+    for column, (label, name) in zip(columns, shares.items(), strict=False):
+        gain = 100 * (rule[name] - viterbi[name])
+        column.metric(label, per_cent(rule[name]), f"{gain:+.2f} points" if gain else None)
+    for column, name in zip(columns[-2:], ("repaired", "spoilt"), strict=True):
+        column.metric(f"Sentences {name}", f"{rule[name]:,}")
+    st.caption(plain(rule_note(record)))
 
 
 def where(analysis: Analysed) -> None:

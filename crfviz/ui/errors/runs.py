@@ -52,13 +52,17 @@ class Analysed:
         return self.made[name]
 
 
-def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> Analysed | None:
+def analysed(
+    tagger: Tagger, source: Source, sentences: Sequence[Sentence], rule: str | None = None
+) -> Analysed | None:
     """The analysis, from memory or run now with a bar and a way to stop; None where it was stopped.
+
+    With a `rule` over the tags, that is one more decoder.
 
     Raises:
         CrfvizError: the sentences are of no use for the tagger; says why.
     """
-    key = _digest(tagger, sentences)
+    key = _digest(tagger, sentences, rule)
     runs = of_server("runs", Newest[Analysed])
     if kept := runs.get(key):
         return kept
@@ -81,7 +85,7 @@ def analysed(tagger: Tagger, source: Source, sentences: Sequence[Sentence]) -> A
         with turn(lambda words: bar.progress(0.0, words)):
             analysis = runs.get(key)  # somebody before in the line may have asked for the same
             if analysis is None:
-                found = _found(tagger, sentences, source.name, report)
+                found = _found(tagger, sentences, source.name, report, rule)
                 analysis = Analysed(key, *found, source, sentences)
                 runs.add(key, analysis)
     except (BusyError, LostError) as error:
@@ -100,12 +104,18 @@ def get_ready(tagger: Tagger) -> None:
         BESIDE.ready(partial(load, model_reference(tagger.name)))
 
 
-def _found(tagger: Tagger, sentences: Sequence[Sentence], file: str, report: Progress) -> Looked:
+def _found(
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    file: str,
+    report: Progress,
+    rule: str | None,
+) -> Looked:
     """By a process, unless the file is small or the model is known to this one alone."""
     words = sum(len(sentence.tokens) for sentence in sentences)
     if words <= MOST_WORDS_HERE or model_path(tagger.name) is None:
-        return looked_at(tagger, sentences, file, report, pause)
-    work = partial(looked_at_beside, model_reference(tagger.name), sentences, file)
+        return looked_at(tagger, sentences, file, report, pause, rule)
+    work = partial(looked_at_beside, model_reference(tagger.name), sentences, file, rule=rule)
     results, record, tables, links = BESIDE.do(work, report, pause=pause)
     return Results(tagger=tagger, **results), record, tables, links
 
@@ -117,8 +127,8 @@ def _fetch_ahead(place: DeltaGenerator, key: str) -> None:
         st.vega_lite_chart(spec={"mark": "point", "data": {"values": []}, "width": 1, "height": 1})
 
 
-def _digest(tagger: Tagger, sentences: Sequence[Sentence]) -> str:
-    content = sha256(str(tagger.folder).encode())
+def _digest(tagger: Tagger, sentences: Sequence[Sentence], rule: str | None) -> str:
+    content = sha256(repr((str(tagger.folder), rule)).encode())
     for sentence in sentences:
         content.update(repr((sentence.tokens, sentence.tags)).encode())
         pause()

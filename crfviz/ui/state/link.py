@@ -20,6 +20,7 @@ from typing import TypeVar
 from urllib.parse import urlencode
 
 from crfviz.chain.edits import Edits
+from crfviz.chain.patterns import MAX_LENGTH
 from crfviz.ui.state.link_items import (
     moves_text,
     number_text,
@@ -39,6 +40,7 @@ from crfviz.ui.state.scenario import (
     MAX_STRENGTH,
     MAX_WORDS,
     OF_PAGE,
+    RULE,
     Scenario,
 )
 from crfviz.ui.words import clean, quote
@@ -46,7 +48,12 @@ from crfviz.views.formatting import count
 
 LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
 LONGEST_OPTION = 64  # characters of a page option
-LONGER = {"own": MAX_CHARACTERS, "asked": 200, "said": 200}  # of those that hold more
+LONGER = {
+    "own": MAX_CHARACTERS,
+    RULE: MAX_LENGTH,
+    "asked": 200,
+    "said": 200,
+}  # of those that hold more
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

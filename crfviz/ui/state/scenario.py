@@ -20,6 +20,7 @@ MAX_STEP = 10_000
 BEFORE_FIRST = -1  # as a step: none is done, where the page would open with some
 MAX_HISTORY = 50  # undo steps
 ASK, ASKED, SAID = "ask", "asked", "said"  # whether a question is asked, which one, the answer
+RULE = "rule"  # page option: a rule over the tags, see `crfviz.chain.patterns`
 LIST, PLACE = "list", "place"  # page options: the digest of a list of errors, and the place in it
 _NAMING = ("at", "cell", "chosen", "entity", "nudge", LIST, "own", PLACE)
 OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options of one sentence only
