@@ -42,7 +42,8 @@ from crfviz.exceptions import (
     UnknownTagError,
 )
 from crfviz.taggers.attribution import Attribution, attribute
-from crfviz.taggers.registry import bring, list_taggers, load_tagger
+from crfviz.taggers.brought.adapters import register_adapter
+from crfviz.taggers.registry import bring, list_taggers, load_tagger, watch
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
 from crfviz.views.exports.notebook import show
@@ -105,6 +106,7 @@ __all__ = [
     "observed_counts",
     "pin_probability",
     "position_entropies",
+    "register_adapter",
     "sample",
     "show",
     "smallest_change_for",
@@ -115,5 +117,6 @@ __all__ = [
     "tokenize",
     "trace",
     "viterbi",
+    "watch",
     "why_not",
 ]

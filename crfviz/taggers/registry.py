@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from crfviz.exceptions import FormatError, ModelError
 from crfviz.settings import settings
@@ -16,6 +17,7 @@ from crfviz.taggers.brought.files import validate_files
 from crfviz.taggers.brought.parsed_model import MAX_BYTES, Reading
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
 from crfviz.taggers.brought.validated_model import ValidatedModel
+from crfviz.taggers.brought.watch import Watch
 from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.perceptron import PerceptronTagger
@@ -115,6 +117,40 @@ def store_model(understood: ValidatedModel, name: str) -> str:
     with new_model(free) as folder:
         understood.write(folder)
     return free
+
+
+def watch(
+    model_or_layer: object,
+    tags: Sequence[str] | None = None,
+    words: Sequence[Any] | None = None,
+) -> Watch:
+    """Record the scores that pass through the CRF layers of a running model.
+
+    The result is a context manager. After the block it has `potentials`, one chain a sentence;
+    `theirs`, the library's own paths; `notes`, what to know of them; and `bring(name)`. Methods of
+    the layers are wrapped inside of the block, also if it fails. Nothing is imported or loaded.
+
+    Args:
+        model_or_layer: a `torch.nn.Module`: a CRF layer of a known library, or a model around one.
+        tags: K names, where the library has none.
+        words: a list of words for each sentence, or the words of one, where the library has none.
+
+    Raises:
+        FormatError: there is no CRF layer that is known, or it has no transitions.
+        ShapeError: tags do not fit the layer.
+
+    Example:
+        >>> import torch
+        >>> from crfviz import CRF
+        >>> layer = CRF(2).eval()
+        >>> with watch(layer, tags=["N", "V"]) as seen:
+        ...     _ = layer.decode(torch.zeros(1, 3, 2))
+        >>> seen.potentials[0].tags
+        ('N', 'V')
+    """
+    return Watch(
+        model_or_layer, tags, words, lambda model, name: load_tagger(store_model(model, name))
+    )
 
 
 def _load(path: Path) -> Tagger:

@@ -57,6 +57,7 @@ NAMES = [
     "observed_counts",
     "pin_probability",
     "position_entropies",
+    "register_adapter",
     "sample",
     "show",
     "smallest_change_for",
@@ -67,6 +68,7 @@ NAMES = [
     "tokenize",
     "trace",
     "viterbi",
+    "watch",
     "why_not",
 ]
 

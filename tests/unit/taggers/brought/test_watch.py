@@ -1,0 +1,370 @@
+"""What is seen of a running model: chains, paths and notes, against pytorch-crf and enumeration."""
+
+import pytest
+import spacy
+import torch
+import torchcrf
+from torch import nn
+
+import crfviz
+from crfviz import FormatError, ScoreError, ShapeError, forward_backward, viterbi, watch
+from crfviz.taggers.brought import adapters
+from crfviz.taggers.registry import list_taggers
+from tests.support import oracle
+
+TAGS = ["DET", "NOUN", "VERB"]
+WORDS = [["The", "dog", "barks", "."], ["Night", "falls"], ["Time", "flies", "fast"]]
+MASK = torch.tensor([[t < len(words) for t in range(4)] for words in WORDS])
+HOLED = torch.tensor([[True, False, True, True], [True, True, False, False], [True] * 4])
+
+
+class Tagger(nn.Module):
+    """A network with a CRF on top, as people write it."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.scores = nn.Linear(5, 3)
+        self.crf = layer
+
+    def forward(self, features, mask, gold=None):
+        emissions = self.scores(features)
+        loss = None if gold is None else -self.crf(emissions, gold, mask)
+        return loss, self.crf.decode(emissions, mask)
+
+
+def random_layer(seed=7):
+    torch.manual_seed(seed)
+    layer = torchcrf.CRF(3, batch_first=True).double().eval().requires_grad_(False)
+    for weights in layer.parameters():
+        nn.init.normal_(weights)
+    return layer
+
+
+@pytest.fixture
+def layer():
+    return random_layer()
+
+
+@pytest.fixture
+def emissions():
+    return torch.randn(3, 4, 3, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+
+
+@pytest.fixture
+def tagger(layer):
+    return Tagger(layer.float()).eval().requires_grad_(False)
+
+
+@pytest.fixture
+def features():
+    return torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(3))
+
+
+@pytest.mark.parametrize("batch_first", [False, True], ids=["time first", "batch first"])
+@pytest.mark.parametrize(("dtype", "within"), [(torch.float32, 1e-5), (torch.float64, 1e-9)])
+def test_chains_and_paths_are_those_of_pytorch_crf(layer, emissions, batch_first, dtype, within):
+    layer.to(dtype).batch_first = batch_first
+    given = (emissions.to(dtype), MASK)
+    turned = given if batch_first else [each.transpose(0, 1) for each in given]
+    with watch(layer, TAGS, WORDS) as seen:
+        decoded = layer.decode(*turned)
+    log_z = layer._compute_normalizer(*[each.transpose(0, 1) for each in given])
+    assert seen.theirs == decoded == [viterbi(chain).path for chain in seen.potentials]
+    assert [list(chain.tokens) for chain in seen.potentials] == WORDS
+    assert {chain.tags for chain in seen.potentials} == {tuple(TAGS)}
+    for chain, theirs in zip(seen.potentials, log_z.tolist(), strict=True):
+        assert forward_backward(chain).log_partition == pytest.approx(theirs, rel=within)
+        assert oracle.log_partition(chain) == pytest.approx(theirs, rel=within)
+        assert tuple(viterbi(chain).path) in oracle.best_paths(chain)
+    assert seen.notes == []
+
+
+def test_a_model_is_watched_through_loss_and_decoding_once(tagger, features):
+    gold = torch.zeros(3, 4, dtype=torch.long)
+    with watch(tagger, tags=TAGS) as seen:
+        loss, paths = tagger(features, MASK, gold)
+        _, again = tagger(features[:1], mask=MASK[:1])
+    assert seen.theirs == paths + again
+    chains = seen.potentials[:3]
+    likelihoods = (
+        chain.score([0] * chain.num_tokens) - forward_backward(chain).log_partition
+        for chain in chains
+    )
+    assert -loss.item() == pytest.approx(sum(likelihoods), rel=1e-5)
+    assert [chain.num_tokens for chain in seen.potentials] == [4, 2, 3, 4]
+
+
+def test_a_batch_that_passes_twice_is_two_batches(layer, emissions):
+    with watch(layer) as seen:
+        layer.decode(emissions, MASK)
+        layer.decode(emissions, MASK)
+        layer(emissions, torch.zeros(3, 4, dtype=torch.long), MASK)
+    assert len(seen.potentials) == len(seen.theirs) == 6
+    assert None not in seen.theirs
+
+
+def test_without_decoding_there_are_chains_and_no_paths(layer, emissions):
+    with watch(layer) as seen:
+        layer(emissions, torch.zeros(3, 4, dtype=torch.long), MASK, reduction="none")
+    assert len(seen.potentials) == 3
+    assert seen.theirs == [None] * 3
+
+
+def test_the_layer_of_crfviz_is_known(emissions):
+    layer = crfviz.CRF(3).double().eval()
+    with torch.no_grad(), watch(layer) as seen:
+        likelihood = layer.log_likelihood(emissions, torch.zeros_like(MASK).long(), MASK)
+        paths = layer.decode(emissions, MASK)
+    assert seen.theirs == paths
+    scores = [c.score([0] * c.num_tokens) - oracle.log_partition(c) for c in seen.potentials]
+    assert likelihood.tolist() == pytest.approx(scores)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_layer_is_restored(layer, emissions, fails):
+    before = dict(vars(layer))
+    every = torch.ones_like(MASK)
+    with watch(layer) as outer:
+        one = vars(layer)["decode"]
+        assert one.__doc__ == torchcrf.CRF.decode.__doc__
+        with pytest.raises(RuntimeError) if fails else watch(layer) as inner, watch(layer):
+            layer.decode(emissions, every)
+            if fails:
+                raise RuntimeError
+        assert vars(layer)["decode"] is one
+    assert vars(layer) == before
+    assert len(outer.potentials) == 3
+    if not fails:
+        assert len(inner.potentials) == 3
+    layer.decode(emissions, every)
+    assert len(outer.potentials) == 3
+
+
+def test_errors_of_the_library_pass_and_leave_nothing(layer):
+    with watch(layer) as seen, pytest.raises(ValueError, match="expected last dimension"):
+        layer.decode(torch.zeros(1, 2, 9))
+    with watch(layer), pytest.raises(TypeError):
+        layer.decode()
+    assert seen.potentials == []
+    assert seen.notes == [
+        "No call of decode, forward, log_likelihood, marginals was seen. Call the model inside of "
+        "the with block."
+    ]
+
+
+def test_later_changes_of_weights_and_scores_change_no_chain(layer, emissions):
+    seen = watched(layer, emissions, MASK)
+    expected = [oracle.log_partition(chain) for chain in watched(layer, emissions, MASK).potentials]
+    emissions.zero_()
+    layer.transitions.zero_()
+    assert [oracle.log_partition(chain) for chain in seen.potentials] == expected
+
+
+def watched(layer, *given, **options):
+    with watch(layer, **options) as seen:
+        layer.decode(*given)
+    return seen
+
+
+def test_holes_in_a_mask_are_closed_and_the_path_of_pytorch_crf_is_named():
+    """Its log Z joins the words that are left; its path goes through the holes."""
+    wrong = 0
+    for seed in range(10):
+        layer = random_layer(seed)
+        emissions = torch.randn(3, 4, 3, dtype=torch.float64) * 3
+        seen = watched(layer, emissions, HOLED)
+        joined = seen.potentials[0]
+        assert torch.equal(torch.as_tensor(joined.emissions), emissions[0, [0, 2, 3]])
+        log_z = layer._compute_normalizer(emissions.transpose(0, 1), HOLED.T)
+        for chain, theirs in zip(seen.potentials, log_z.tolist(), strict=True):
+            assert oracle.log_partition(chain) == pytest.approx(theirs)
+        assert seen.notes[0] == (
+            "sentence 1: the mask has holes at positions 2; the chain here joins the 3 words that "
+            "are left."
+        )
+        best = viterbi(joined).path
+        assert seen.theirs == layer.decode(emissions, HOLED)
+        assert len(seen.notes) == 1 + (seen.theirs[0] != best)
+        if seen.theirs[0] != best:
+            wrong += 1
+            assert seen.notes[1].startswith("sentence 1: the path of pytorch-crf has ")
+            assert seen.notes[1].endswith(
+                " less, because pytorch-crf follows backpointers of masked positions."
+            )
+    assert wrong > 2
+
+
+def test_notes_of_training_gradients_and_half_precision(layer, emissions):
+    layer.train().requires_grad_(True)
+    with watch(layer) as seen:
+        layer(emissions.requires_grad_(), torch.zeros(3, 4, dtype=torch.long), MASK).backward()
+    assert emissions.grad is not None
+    assert [note.split(":")[0] for note in seen.notes] == [
+        "The model is in training mode",
+        "Gradients are on",
+    ]
+    assert not any(chain.emissions.requires_grad for chain in seen.potentials)
+    layer.half().eval().requires_grad_(False)
+    seen = watched(layer, emissions.detach().half(), MASK)
+    assert "torch.float16" in seen.notes[0]
+    assert seen.theirs == [list(oracle.allowed(chain)[0][0]) for chain in seen.potentials]
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_scores_on_a_gpu_are_copied(layer, emissions):
+    here = watched(layer, emissions, MASK)
+    there = watched(layer.cuda(), emissions.cuda(), MASK.cuda())
+    assert there.theirs == here.theirs
+    assert there.notes == ["The scores are on cuda:0: they were copied to the CPU."]
+    for one, other in zip(here.potentials, there.potentials, strict=True):
+        assert torch.equal(torch.as_tensor(one.emissions), torch.as_tensor(other.emissions))
+
+
+def test_tags_of_a_transformer_are_found(tagger, features):
+    tagger.config = type("Config", (), {"id2label": {2: "C", 0: "A", 1: "B"}})()
+    with watch(tagger) as seen:
+        tagger(features, MASK)
+    assert seen.potentials[0].tags == ("A", "B", "C")
+    tagger.config.id2label = {0: "A"}
+    with watch(tagger) as seen:
+        tagger(features, MASK)
+    assert seen.potentials[0].tags is None
+
+
+def test_several_layers_need_a_label_to_be_brought(layer, emissions, tmp_path, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
+    both = nn.ModuleDict({"pos": layer, "chunk": random_layer(8)}).eval()
+    with watch(both, TAGS, WORDS) as seen:
+        for one in both.values():
+            one.decode(emissions, MASK)
+    assert len(seen.potentials) == 6
+    assert [chain.tokens for chain in seen.potentials[:3]] == [tuple(words) for words in WORDS]
+    with pytest.raises(FormatError, match=r"chain for each of pos, chunk.*label='pos'"):
+        seen.bring("mine")
+    tagger = seen.bring("mine", label="chunk")
+    assert viterbi(tagger.potentials(WORDS[0])).path == seen.theirs[3]
+
+
+def test_what_was_seen_can_be_brought(layer, emissions, tmp_path, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
+    with watch(layer, TAGS, WORDS) as seen:
+        pass
+    with pytest.raises(FormatError, match=r"nothing to bring. No call of decode"):
+        seen.bring("mine")
+    with seen:
+        layer.decode(emissions, HOLED)
+    seen.words = [["The", "barks", "."], ["Night", "falls"], ["Time", "flies", "very", "fast"]]
+    tagger = seen.bring("mine")
+    assert "mine" in list_taggers()
+    assert tagger.tags == tuple(TAGS)
+    for words, chain in zip(seen.words, seen.potentials, strict=True):
+        assert oracle.paths(tagger.potentials(words)) == oracle.paths(chain)
+    assert "the mask has holes" in tagger.card()
+
+
+def test_words_that_do_not_fit_can_be_set_right(layer, emissions):
+    seen = watched(layer, emissions, MASK, words=WORDS[:2])
+    with pytest.raises(ShapeError, match=r"sentence 3: expected 3 words .* got 0.*2 sentences"):
+        seen.potentials  # noqa: B018
+    seen.words = [WORDS[0], ["Night"], WORDS[2]]
+    with pytest.raises(ShapeError, match=r"sentence 2: expected 2 words .* got 1: \['Night'\]"):
+        seen.potentials  # noqa: B018
+    seen.words = WORDS
+    assert [list(chain.tokens) for chain in seen.potentials] == WORDS
+    assert watched(layer, emissions[1:2, :2], MASK[1:2, :2], words=WORDS[1]).potentials[
+        0
+    ].tokens == (
+        "Night",
+        "falls",
+    )
+
+
+def test_scores_that_are_none_are_named(layer, emissions):
+    emissions[1, 3] = torch.nan  # padding
+    assert len(watched(layer, emissions, MASK).potentials) == 3
+    emissions[1, 1, 2] = torch.nan
+    with pytest.raises(ScoreError, match=r"sentence 2: emissions\[1, 2\] must be"):
+        watched(layer, emissions, MASK).potentials  # noqa: B018
+
+
+class Odd(nn.Module):
+    """A layer of nobody: its matrix is [to, from], its mask true at padding."""
+
+    def __init__(self):
+        super().__init__()
+        self.matrix = nn.Parameter(torch.tensor([[1.0, -2.0], [0.5, 0.0]]))
+
+    def best(self, scores, padding):
+        return (scores.argmax(-1) * 0 + ~padding).tolist()
+
+
+def read_odd(layer, given):
+    return {
+        "emissions": given["scores"],
+        "transitions": layer.matrix.T,
+        "mask": ~given["padding"],
+        "tags": ["a", "b"],
+    }
+
+
+@pytest.fixture
+def no_adapters(monkeypatch):
+    monkeypatch.setattr(adapters, "_registered", {})
+
+
+@pytest.mark.usefixtures("no_adapters")
+def test_other_layers_can_be_registered():
+    layer, padding = Odd(), torch.tensor([[False, False], [False, True]])
+    crfviz.register_adapter("Odd", read_odd, methods=["best"])
+    with watch(nn.Sequential(layer).eval()) as seen:
+        layer.best(torch.zeros(2, 2, 2), padding)
+    two, one = seen.potentials
+    assert (two.tags, two.num_tokens, one.num_tokens) == (("a", "b"), 2, 1)
+    assert two.transitions.tolist() == [[1.0, 0.5], [-2.0, 0.0]]
+    assert seen.theirs == [[1, 1], [1]]
+    assert seen.notes[0] == (
+        "sentence 1: the path of Odd has b at word 1, the best path a: theirs scores 1 less."
+    )
+    crfviz.register_adapter("Odd", lambda *_: {"tags": ["a"]}, methods=["best"])
+    with watch(layer), pytest.raises(FormatError, match="emissions and transitions, got tags"):
+        layer.best(torch.zeros(2, 2, 2), padding)
+
+
+@pytest.mark.usefixtures("no_adapters")
+def test_a_registered_adapter_goes_before_a_built_in_one(layer, emissions):
+    def read(_, given):
+        return {"emissions": given["emissions"], "transitions": torch.zeros(3, 3)}
+
+    crfviz.register_adapter("CRF", read)
+    assert not watched(layer, emissions, MASK).potentials[0].transitions.any()
+
+
+def without(layer, name, value=None):
+    delattr(layer, name)
+    setattr(layer, name, value)
+    return layer
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: nn.Sequential(nn.Linear(2, 3)), r"CRF layer of pytorch-crf.*'Linear, Sequential'"),
+        (lambda: torchcrf.CRF, "a torch.nn.Module, got the class CRF"),
+        (lambda: "upos-en", "a torch.nn.Module, got str"),
+        (lambda: spacy.blank("en"), "English of spaCy is not a linear chain"),
+        (lambda: spacy.blank("en").add_pipe("beam_ner"), "spaCy is not a linear chain"),
+        (lambda: without(random_layer(), "transitions"), "tensor transitions, got NoneType"),
+        (lambda: without(random_layer(), "transitions", torch.zeros(3)), r"\(K, K\), got \(3,\)"),
+    ],
+)
+def test_what_has_no_chain_is_declined_in_words(make, said):
+    with pytest.raises(crfviz.CrfvizError, match=said):
+        watch(make())
+
+
+def test_tags_that_do_not_fit_the_layer_are_named(layer):
+    with pytest.raises(
+        ShapeError, match=r"CRF of pytorch-crf: expected 3 tags .* \(3, 3\), got 2: \['A', 'B'\]"
+    ):
+        watch(nn.Sequential(layer), tags=["A", "B"])
