@@ -1,9 +1,11 @@
 """`python -m crfviz train`: from tagged files to a model folder.
 
-`--family crf` (the default) trains a network with a CRF, `perceptron` an averaged perceptron, `hmm`
-a hidden Markov model by counting; the last two take seconds.
+`--family crf` (the default) trains a network with a CRF, with `--architecture features` a CRF over
+the features of the perceptron; `perceptron` an averaged perceptron, `hmm` a hidden Markov model by
+counting. All but the networks take seconds, and need no dev files: without them a perceptron and a
+CRF over features are cross-validated.
 
-For a CRF: after every epoch the averaged weights tag the dev files, and the state goes to a
+For a network: after every epoch the averaged weights tag the dev files, and the state goes to a
 checkpoint. The same command goes on from there. The epoch that did best on dev is the one that is
 written, with a temperature fitted on dev.
 """
@@ -17,6 +19,7 @@ import torch
 
 from crfviz.commands.name_checks import mapped_types
 from crfviz.corpus.tables.report import forget_evaluations
+from crfviz.corpus.training.feature_crf import train_feature_crf
 from crfviz.corpus.training.hmm import HmmRecipe, train_hmm
 from crfviz.corpus.training.labelled import Sources, files_of
 from crfviz.corpus.training.neural import CHECKPOINT_FILE, train_neural
@@ -27,6 +30,7 @@ from crfviz.taggers.folder import CARD_FILE, version_at
 from crfviz.taggers.perceptron import UPDATES
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 
+FEATURES = "features"  # an architecture
 AUXILIARY = 0.5  # weight of the XPOS loss: its finer tags help, but the CRF is what counts
 
 
@@ -34,10 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `train`."""
     add = parser.add_argument
     add("--family", choices=(CRF, PERCEPTRON, HMM), default=CRF, help="default: %(default)s")
-    add("--architecture", choices=sorted(RECIPES), default="bilstm", help="of a CRF: which recipe")
+    kinds = (*sorted(RECIPES), FEATURES)
+    add("--architecture", choices=kinds, default="bilstm", help="of a CRF: which recipe")
     add("--updates", choices=UPDATES, default=UPDATES[0], help="of a perceptron: how it decodes")
     add("--train", nargs="+", type=Path, required=True, metavar="FILE", help="files to learn from")
-    add("--dev", nargs="+", type=Path, required=True, metavar="FILE", help="files to be judged on")
+    add("--dev", nargs="+", type=Path, default=[], metavar="FILE", help="files to be judged on")
+    add("--tags", metavar="A,B,C", help="all tags there are (default: those of the training files)")
     add("--out", type=Path, required=True, metavar="FOLDER", help="where the model is written")
     add("--seed", type=int, default=0, help="start values, order and noise (default: 0)")
     add("--epochs", type=int, help="passes over the training files (default: the recipe's)")
@@ -81,9 +87,11 @@ def _tell_of_the_card(folder: Path) -> None:
 
 
 def _train(args: argparse.Namespace) -> None:
-    if args.family != CRF:
+    if args.family != CRF or args.architecture == FEATURES:
         _train_other(args)
         return
+    if not args.dev:
+        raise CrfvizError("a network needs --dev: it says which epoch is the best")
     recipe = replace(RECIPES[args.architecture], seed=args.seed)
     if args.epochs is not None:
         recipe = replace(recipe, epochs=args.epochs)
@@ -104,13 +112,17 @@ def _train(args: argparse.Namespace) -> None:
 def _sources(args: argparse.Namespace) -> Sources:
     sources = Sources(tuple(args.train), tuple(args.dev), args.fold_handles)
     types = mapped_types(args.map, files_of(sources))
-    return replace(sources, types=types)
+    tags = tuple(args.tags.split(",")) if args.tags else ()
+    return replace(sources, types=types, tags=tags)
 
 
 def _train_other(args: argparse.Namespace) -> None:
-    """Train a perceptron or an HMM."""
+    """Train a perceptron, a CRF over its features, or an HMM."""
     if args.aux_xpos is not None:
-        raise CrfvizError("--aux-xpos is for the family crf alone")
+        raise CrfvizError("--aux-xpos is for networks alone")
+    if args.family == CRF:
+        train_feature_crf(_sources(args), args.out)
+        return
     if args.family == HMM:
         train_hmm(HmmRecipe(), _sources(args), args.out)
         return

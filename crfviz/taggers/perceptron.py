@@ -1,4 +1,4 @@
-"""Averaged perceptron: sparse features, storage and the tagger.
+"""Averaged perceptron, or CRF over the same features: sparse features, storage and the tagger.
 
 A feature is a template with its value, `suffix3=ing`. Its number is the CRC-32 of that text, so
 that a model holds numbers and no strings: two features share a number once in four thousand million
@@ -12,16 +12,17 @@ Source:
 
 The transitions differ from step to step, because the last feature depends on the word. The weights
 were moved until the best path was the right one; nothing made them logarithms of probabilities.
+Those of a CRF were: it is stored with `updates` "likelihood", and without word transitions.
 
 The folder has config.json and model.safetensors. Features are numbers (see `features`). A table of
 weights is mostly zero, so it is packed into three short arrays:
 
     counts   (N,)  uint8 or uint16   how many cells of a row are not zero
     columns  (M,)  uint8 or uint16   their columns, row after row
-    values   (M,)  int8              their values, in units of `scale`
+    values   (M,)  int8 or float16   their values, in units of `scale`
 
 A scale is one number a table, the largest size over 127. That is coarse, and enough: a perceptron's
-weights are sums of ones.
+weights are sums of ones. Those of a CRF have half precision, and the scale 1.
 
 Source:
     Collins (2002), "Discriminative training methods for hidden Markov models".
@@ -50,7 +51,7 @@ from crfviz.taggers.storage import (
     write_arrays,
     write_header,
 )
-from crfviz.taggers.tagger import PERCEPTRON, Contribution
+from crfviz.taggers.tagger import CRF, PERCEPTRON, Contribution
 from crfviz.text.schemes import scheme_of
 
 Keys = NDArray[np.uint32]
@@ -147,7 +148,9 @@ def _number(text: str) -> int:
 
 
 UPDATES = ("viterbi", "greedy")
-PARTS = {"counts": "uint", "columns": "uint", "values": "int8", "scale": "float32"}  # kinds
+LIKELIHOOD = "likelihood"  # instead of updates: a CRF
+TRAININGS = (*UPDATES, LIKELIHOOD)
+PARTS = {"counts": "uint", "columns": "uint", "values": "", "scale": "float32"}  # kinds
 LARGEST = np.iinfo(np.int8).max
 LARGEST_SCALE = 1e30  # sums of weights must not leave float32
 
@@ -156,16 +159,15 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class PerceptronTagger(SentenceTagger):
-    """A perceptron from a model folder."""
+    """A perceptron, or CRF over its features: from a model folder, or just trained."""
 
-    family = PERCEPTRON
-    probabilistic = False
-
-    def __init__(self, folder: Path) -> None:
-        model = load_perceptron(folder)
+    def __init__(self, folder: Path, trained: "Perceptron | None" = None) -> None:
+        model = trained or load_perceptron(folder)
         super().__init__(folder, model.tags, scheme_of(model.tags))
         self.model = model
-        self.updates = model.updates  # "viterbi" or "greedy"
+        self.updates = model.updates  # one of TRAININGS
+        self.probabilistic = model.updates == LIKELIHOOD
+        self.family = CRF if self.probabilistic else PERCEPTRON
 
     def contributions(self, words: Sequence[str], position: int) -> list[Contribution]:
         """Return the features of a word; their scores add up to its emissions."""
@@ -199,7 +201,7 @@ class Perceptron:
     """The averaged weights. In each table of N rows a row of zeros comes last, for the unknown."""
 
     tags: tuple[str, ...]  # K, in id order
-    updates: str  # "viterbi" or "greedy": how it was decoded while it was trained
+    updates: str  # how it was decoded while it was trained; LIKELIHOOD: it is a CRF
     features: Keys  # (N,) in ascending order
     emissions: Floats  # (N + 1, K)
     words: Keys  # (W,) in ascending order
@@ -217,8 +219,8 @@ def save_perceptron(folder: Path, model: Perceptron) -> None:
         "transitions": model.transitions,
         "start": model.start,
         "end": model.end,
-        **_packed("features", model.features, model.emissions[:-1]),
-        **_packed("words", model.words, flat),
+        **_packed("features", model.features, model.emissions[:-1], model.updates),
+        **_packed("words", model.words, flat, model.updates),
     }
     write_header(folder, PERCEPTRON, {"tags": list(model.tags), "updates": model.updates})
     write_arrays(folder / WEIGHTS_FILE, arrays)
@@ -227,7 +229,7 @@ def save_perceptron(folder: Path, model: Perceptron) -> None:
 def load_perceptron(folder: Path) -> Perceptron:
     """Read and check the folder."""
     path, content, tags = read_header(folder, PERCEPTRON)
-    updates = read_choice(path, content, "updates", UPDATES, " or ".join(map(repr, UPDATES)))
+    updates = read_choice(path, content, "updates", TRAININGS, " or ".join(map(repr, TRAININGS)))
     weights = folder / WEIGHTS_FILE
     arrays = read_arrays(weights)
     K = len(tags)
@@ -246,10 +248,16 @@ def load_perceptron(folder: Path) -> Perceptron:
     )
 
 
-def pack(name: str, table: Floats) -> Arrays:
-    """The arrays of an (N, M) table, named `NAME.counts` and so on; values are rounded to scale."""
-    scale = max(float(np.abs(table).max(initial=0.0)), 1.0) / LARGEST
-    rounded = np.round(table / scale).astype(np.int8)
+def pack(name: str, table: Floats, updates: str = UPDATES[0]) -> Arrays:
+    """The arrays of an (N, M) table, named `NAME.counts` and so on.
+
+    Values are rounded to scale, those of a CRF to half precision.
+    """
+    if updates == LIKELIHOOD:
+        scale, rounded = 1.0, table.astype(np.float16)
+    else:
+        scale = max(float(np.abs(table).max(initial=0.0)), 1.0) / LARGEST
+        rounded = np.round(table / scale).astype(np.int8)
     rows, columns = np.nonzero(rounded)
     whole = np.uint8 if table.shape[1] <= np.iinfo(np.uint8).max else np.uint16
     return {
@@ -269,6 +277,10 @@ def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int
         require_array(path, arrays, f"{name}.{part}", (None,), kind) for part, kind in PARTS.items()
     )
     total = int(counts.sum(dtype=np.int64))
+    if values.dtype not in (np.int8, np.float16):
+        raise ModelError(
+            f"{path}: tensor '{name}.values' must be int8 or float16, got {values.dtype}"
+        )
     if not total == len(columns) == len(values):
         raise ModelError(
             f"{path}: tensors '{name}.columns' and '{name}.values' must have {total} numbers to "
@@ -289,9 +301,9 @@ def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int
     return table
 
 
-def _packed(name: str, keys: Keys, table: Floats) -> Arrays:
+def _packed(name: str, keys: Keys, table: Floats, updates: str) -> Arrays:
     """Return the packed table without the rows that round to nothing."""
-    packed = pack(name, table)
+    packed = pack(name, table, updates)
     kept = packed[f"{name}.counts"] > 0
     counts = packed[f"{name}.counts"][kept]
     return {**packed, f"{name}.counts": counts, f"{name}.keys": keys[kept]}

@@ -179,7 +179,7 @@ def test_the_same_seed_gives_the_same_weights(tmp_path):
     ("more", "message"),
     [
         (["--family", "perceptron", "--epochs", "0"], "--epochs must be at least 1"),
-        (["--family", "hmm", "--aux-xpos"], "--aux-xpos is for the family crf alone"),
+        (["--family", "hmm", "--aux-xpos"], "--aux-xpos is for networks alone"),
     ],
 )
 def test_options_of_no_use_are_refused(tmp_path, capsys, more, message):

@@ -28,6 +28,7 @@ MOST_KEPT = 20  # jobs that are over
 PATIENCE = 10.0  # seconds between the request to stop and the end by force
 CANCELLED = "cancelled; nothing was saved"
 NICE = 5  # of a process beside the app: so much sooner than it the app has a core
+ONE_CORE = {"OPENBLAS_NUM_THREADS": "1"}  # NumPy's threads would wait for each other
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -97,13 +98,13 @@ class Job:
             if self._status.state != "waiting":
                 return
             self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the process
-            known = os.environ.get("PYTHONPATH", "")
+            paths = filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "crfviz", *self._arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), known)))},
+                env={**os.environ, **ONE_CORE, "PYTHONPATH": os.pathsep.join(paths)},
             )
             give_way(self._process)
             self._status = replace(self._status, state="running")

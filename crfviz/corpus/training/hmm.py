@@ -38,15 +38,16 @@ class HmmRecipe:
 
 
 def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
-    """Count, and write the folder `out` with the share of words that it gets right on dev."""
+    """Count, and write the folder `out` with the share of words right on dev, if any."""
     train, dev, tags = read_train_and_dev(sources)
     stored = count(tags, train, recipe)
     save_hmm(out, stored)
-    tagger = HmmTagger(out)
-    paths = [best_path(tagger.potentials(s.tokens)) for s in tqdm(dev, unit=" sentences")]
-    guess = [[tags[tag] for tag in path] for path in paths]
-    right = accuracy([sentence.tags or () for sentence in dev], guess).tokens.value
-    record = {"recipe": asdict(recipe), "dev": right}
+    record: dict[str, object] = {"recipe": asdict(recipe)}
+    if dev:
+        tagger = HmmTagger(out)
+        paths = [best_path(tagger.potentials(s.tokens)) for s in tqdm(dev, unit=" sentences")]
+        guess = [[tags[tag] for tag in path] for path in paths]
+        record["dev"] = accuracy([s.tags or () for s in dev], guess).tokens.value
     write_json(out / HISTORY_FILE, record)
     write_training_lexicon(sources, out)
     return stored

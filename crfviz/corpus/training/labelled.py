@@ -75,6 +75,7 @@ class Sources:
     types: Mapping[str, str] | None = None  # entity types to keep, with the names they get
     xpos: bool = False  # the second tag column is the XPOS of the training files
     only_xpos: tuple[Path, ...] = ()  # more files, to learn only the second tag column from
+    tags: tuple[str, ...] = ()  # all there are, in id order; empty: those of the training files
 
 
 def files_of(sources: Sources) -> list[SentenceFile]:
@@ -109,9 +110,21 @@ def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
 
 
 def read_train_and_dev(sources: Sources) -> tuple[list[Sentence], list[Sentence], tuple[str, ...]]:
-    """Return the training and dev sentences, and the training tags in id order."""
-    train, dev = tagged_sentences(sources, sources.train), tagged_sentences(sources, sources.dev)
-    return train, dev, order_tags([tag for sentence in train for tag in sentence.tags or ()])
+    """Return the training sentences, those of dev if there are any, and the tags in id order.
+
+    Raises:
+        FormatError: a sentence has a tag that the others lack, or that was not asked for.
+    """
+    train = tagged_sentences(sources, sources.train)
+    dev = tagged_sentences(sources, sources.dev) if sources.dev else []
+    tags = sources.tags or order_tags([tag for s in train for tag in s.tags or ()])
+    for sentences, where in ((train, "train"), (dev, "dev")):
+        if strange := sorted({tag for s in sentences for tag in s.tags or ()} - set(tags)):
+            among = "--tags" if sources.tags else "the train files"
+            raise FormatError(
+                f"tag {abbreviate(strange[0])} is in the {where} files but not in {among}"
+            )
+    return train, dev, tags
 
 
 def order_tags(tags: Sequence[str]) -> tuple[str, ...]:

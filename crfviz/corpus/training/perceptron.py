@@ -23,6 +23,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,8 +32,9 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from crfviz.chain.engine.viterbi import first_best_path
+from crfviz.corpus.training.cross_validation import cross_validated
 from crfviz.corpus.training.labelled import Sources, read_train_and_dev, write_training_lexicon
-from crfviz.exceptions import FormatError
+from crfviz.exceptions import UnknownTagError
 from crfviz.taggers.perceptron import (
     Floats,
     Keys,
@@ -65,41 +67,82 @@ class PerceptronRecipe:
 
 
 def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> Perceptron:
-    """Train a perceptron and write the folder `out`, with what each epoch reached."""
+    """Train a perceptron and write the folder `out`, with what each epoch reached.
+
+    Without dev files, five-fold cross-validation on the training files says how good it is.
+    """
     train, dev, tags = read_train_and_dev(sources)
-    keys = _keys(train)
-    known = _known(recipe, keys, tags)
-    numbered, judged = _numbered(train, keys, known), _numbered(dev, _keys(dev), known)
-    learner = Learner(len(known.tags), len(known.features), len(known.words), recipe.updates)
-    generator = np.random.default_rng(recipe.seed)
-    history: list[dict[str, float]] = []
     started = time.perf_counter()
-    with tqdm(total=recipe.epochs * len(numbered), unit=" sentences") as bar:
-        for _ in range(recipe.epochs):
-            wrong = words = 0
-            for index in generator.permutation(len(numbered)):
-                wrong += learner.see(numbered[index])
-                words += len(numbered[index].tags)
-                if learner.clock % SHOW_EVERY == 0:
-                    _show(bar, 1 - wrong / words, history)
-            history.append(_reached(learner, judged, 1 - wrong / words))
-            bar.update(learner.clock - bar.n)
-    seconds = time.perf_counter() - started
-    model = learner.average(known)
-    for table in (model.emissions, model.word_transitions):
-        table[np.abs(table) < recipe.prune] = 0.0
+    with tqdm(total=recipe.epochs * len(train), unit=" sentences") as bar:
+        model, history = _trained(recipe, train, tags, dev, partial(_show, bar))
+    record: dict[str, object] = {"recipe": asdict(recipe), "epochs": history}
+    if not dev:
+        found = cross_validated(train, lambda part: fit_perceptron(recipe, part, tags))
+        record["cross_validation"] = asdict(found)
     save_perceptron(out, model)
-    record = {"recipe": asdict(recipe), "epochs": history, "seconds": round(seconds, 1)}
+    record["seconds"] = round(time.perf_counter() - started, 1)
     write_json(out / HISTORY_FILE, record)
     write_training_lexicon(sources, out)
     return model
 
 
-def _show(bar: tqdm[NoReturn], right: float, history: Sequence[dict[str, float]]) -> None:
-    dev = f"{100 * history[-1]['dev']:.2f}" if history else "-"
+def fit_perceptron(
+    recipe: PerceptronRecipe,
+    sentences: Sequence[Sentence],
+    tags: tuple[str, ...],
+    report: Callable[[float], None] = lambda _: None,
+) -> Perceptron:
+    """Return the averaged weights after all epochs.
+
+    Args:
+        recipe: how it is trained.
+        sentences: with their tags; at least one.
+        tags: K, in id order, also some that no sentence has.
+        report: told the share of the sentences that is done; what it raises ends the run.
+
+    Raises:
+        UnknownTagError: a sentence has a tag that is none of `tags`.
+    """
+    total = recipe.epochs * len(sentences)
+    return _trained(recipe, sentences, tags, (), lambda done, *_: report(done / total))[0]
+
+
+History = list[dict[str, float]]
+Show = Callable[[int, float, History], None]  # sentences seen, share of words right, epochs
+
+
+def _trained(
+    recipe: PerceptronRecipe,
+    train: Sequence[Sentence],
+    tags: tuple[str, ...],
+    dev: Sequence[Sentence],
+    show: Show,
+) -> tuple[Perceptron, History]:
+    keys = _keys(train)
+    known = _known(recipe, keys, tags)
+    numbered, judged = _numbered(train, keys, known), _numbered(dev, _keys(dev), known)
+    learner = Learner(len(known.tags), len(known.features), len(known.words), recipe.updates)
+    generator = np.random.default_rng(recipe.seed)
+    history: History = []
+    for _ in range(recipe.epochs):
+        wrong = words = 0
+        for index in generator.permutation(len(numbered)):
+            wrong += learner.see(numbered[index])
+            words += len(numbered[index].tags)
+            if learner.clock % SHOW_EVERY == 0:
+                show(learner.clock, 1 - wrong / words, history)
+        history.append(_reached(learner, judged, 1 - wrong / words))
+    model = learner.average(known)
+    for table in (model.emissions, model.word_transitions):
+        table[np.abs(table) < recipe.prune] = 0.0
+    return model, history
+
+
+def _show(bar: tqdm[NoReturn], done: int, right: float, history: History) -> None:
+    dev = f"{100 * history[-1]['dev']:.2f}" if history and "dev" in history[-1] else "-"
     figures = {"epoch": len(history) + 1, "right": f"{100 * right:.2f}", "dev": dev}
     bar.set_postfix(figures, refresh=False)
-    bar.update(SHOW_EVERY)
+    bar.update(done - bar.n)
 
 
 def _keys(sentences: Sequence[Sentence]) -> list[tuple[Keys, Keys]]:
@@ -128,8 +171,8 @@ def _numbered(
     ids = {tag: index for index, tag in enumerate(known.tags)}
     unknown = {tag for sentence in sentences for tag in sentence.tags or ()} - ids.keys()
     if unknown:
-        raise FormatError(
-            f"tag {abbreviate(min(unknown))} is in the dev files but not in the train files"
+        raise UnknownTagError(
+            f"expected one of {', '.join(known.tags)}, got the tag {abbreviate(min(unknown))}"
         )
     return [
         Numbered(
@@ -143,6 +186,8 @@ def _numbered(
 
 def _reached(learner: Learner, dev: Sequence[Numbered], train: float) -> dict[str, float]:
     """Words right while training, and words and sentences right on dev by the averaged weights."""
+    if not dev:
+        return {"train": train}
     tables = [
         weights.average(learner.clock)
         for weights in (learner.emissions, learner.word_transitions, learner.transitions)

@@ -126,8 +126,8 @@ def _events(tagger: HmmTagger) -> Parts:
 def _perceptron(tagger: PerceptronTagger) -> Parts:
     model, square = tagger.model, len(tagger.tags) ** 2
     arrays = {
-        **pack("features", model.emissions[:-1]),
-        **pack("words", model.word_transitions[:-1].reshape(-1, square)),
+        **pack("features", model.emissions[:-1], model.updates),
+        **pack("words", model.word_transitions[:-1].reshape(-1, square), model.updates),
     }
     return {
         "kind": "perceptron",

@@ -13,9 +13,11 @@ from safetensors.torch import load_file, save_file
 
 import crfviz
 from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.corpus.training.feature_crf import fit_sentences
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.features import form, key, shape, spelling
 from crfviz.taggers.neural.tagger import NeuralTagger, load_model, save_model
+from crfviz.taggers.perceptron import save_perceptron
 from crfviz.taggers.storage import WEIGHTS_FILE
 from crfviz.text.formats import read_sentences
 from crfviz.text.tokenizer import affix_rules, given_words, tokenize
@@ -75,7 +77,10 @@ def agree(chain, found, emissions, rest=1e-12):
 def test_the_browser_scores_and_tags_like_python(tmp_path):
     names = ("upos-en", "upos-en-contextfree", "upos-en-hmm", "upos-en-perceptron", "ner-en")
     sentences = [sentence.tokens for sentence in SENTENCES[:12]] + [ODD.split(), ["."]]
-    asked = [(crfviz.load_tagger(name), sentences) for name in names]
+    tags = sorted({tag for sentence in SENTENCES[:12] for tag in sentence.tags})
+    save_perceptron(tmp_path / "features", fit_sentences(SENTENCES[:12], tags))
+    taggers = [crfviz.load_tagger(name) for name in (*names, tmp_path / "features")]
+    asked = [(tagger, sentences) for tagger in taggers]
     for (tagger, _), answers in zip(asked, scored(tmp_path, *asked), strict=True):
         for chain, found in zip(tagger.potentials_batch(sentences), answers, strict=True):
             agree(chain, found, emissions=1e-4)

@@ -1,0 +1,99 @@
+"""Taggers of a document with tags of its own: without scores, or with those of a model.
+
+A blank tagger scores every tag 0. Its best path is the first tag throughout, as ties go to the
+lowest id: `O` for BIO tags, `UNSET` for others. So nothing is proposed until somebody sets a tag.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from crfviz.chain.potentials import Potentials
+from crfviz.taggers.folder import SentenceTagger
+from crfviz.taggers.tagger import CRF, Tagger
+from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, scheme_of
+
+MARGIN = 10.0  # nats that separate a new tag from the least likely old one
+UNSET = "_"  # of a word that nobody has tagged yet, as in CoNLL
+
+
+def bio_tags(types: Sequence[str]) -> tuple[str, ...]:
+    """Return the tags of entity types.
+
+    >>> bio_tags(["PER"])
+    ('O', 'B-PER', 'I-PER')
+    """
+    return (OUTSIDE, *(make(kind) for kind in types for make in (begin, inside)))
+
+
+class BlankTagger(SentenceTagger):
+    """A tagger with given tags and no scores; without BIO tags, UNSET comes before them."""
+
+    family = CRF
+    probabilistic = False
+
+    def __init__(self, tags: Sequence[str]) -> None:
+        names = tuple(tags) if is_bio(tags) else (UNSET, *tags)
+        super().__init__(Path(), names, scheme_of(tags))
+        self.name = ""  # of no model
+
+    def _score(self, words: tuple[str, ...]) -> Potentials:
+        K = len(self.tags)
+        zeros = torch.zeros(len(words), K, dtype=torch.float64)
+        return Potentials(zeros, torch.zeros(K, K), tags=self.tags, tokens=words)
+
+
+class WidenedTagger(SentenceTagger):
+    """A model with more tags, which it never proposes, as they were added to its document later.
+
+    Each new tag scores less than every other at its word, and nothing in transitions.
+    """
+
+    def __init__(self, base: Tagger, tags: Sequence[str]) -> None:
+        new = [tag for tag in tags if tag not in base.tags]
+        super().__init__(base.folder, (*base.tags, *new), base.scheme)
+        self.name, self.base = base.name, base
+        self.family, self.probabilistic = base.family, base.probabilistic
+
+    def _score(self, words: tuple[str, ...]) -> Potentials:
+        chain = self.base.potentials(words, constrained=False)
+        emissions, transitions, start, end = (
+            chain.emissions,
+            chain.transitions,
+            chain.start,
+            chain.end,
+        )
+        more = len(self.tags) - emissions.shape[1]
+        moves = torch.cat([transitions.flatten(), start, end])
+        most = 3 * moves[moves.isfinite()].abs().max()  # two moves and a rest
+        least = torch.where(emissions.isfinite(), emissions, torch.inf).amin(dim=1, keepdim=True)
+        lowest = least.nan_to_num(posinf=0.0) - 2 * most - MARGIN
+        return Potentials(
+            torch.cat([emissions, lowest.expand(-1, more)], dim=1),
+            _padded(transitions, more, dims=2),
+            _padded(start, more, dims=1),
+            _padded(end, more, dims=1),
+            tags=self.tags,
+            tokens=words,
+        )
+
+
+@lru_cache(maxsize=64)
+def document_tagger(tags: tuple[str, ...], base: Tagger | None) -> Tagger:
+    """Return what proposes in a document with these tags: a model that has no others, or nothing.
+
+    Args:
+        tags: of the document.
+        base: a model; None, or one with other tags, gives a blank tagger.
+    """
+    if base is None or not set(base.tags) <= set(tags):
+        return BlankTagger(tags)
+    return base if set(base.tags) == set(tags) else WidenedTagger(base, tags)
+
+
+def _padded(table: Tensor, more: int, dims: int) -> Tensor:
+    """Return a table with zeros in `more` further rows of its last dimensions."""
+    return torch.nn.functional.pad(table, (0, more) * dims)

@@ -1,0 +1,48 @@
+"""Taggers of a document with tags of its own."""
+
+import pytest
+import torch
+
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.exceptions import EmptySentenceError
+from crfviz.taggers.blank import UNSET, BlankTagger, bio_tags, document_tagger
+from tests.support import oracle
+from tests.support.fake_tagger import FakeTagger
+
+WORDS = ("Der", "rote", "Schuh")
+
+
+@pytest.mark.parametrize(
+    ("tags", "first"), [(("FARBE", "WARE"), UNSET), (bio_tags(["FARBE", "WARE"]), "O")]
+)
+def test_a_blank_tagger_proposes_nothing(tags, first):
+    tagger = BlankTagger(tags)
+    chain = tagger.potentials(WORDS)
+    assert {*tags, first} == set(tagger.tags)
+    assert [tagger.tags[k] for k in viterbi(chain).path] == [first] * 3
+    assert set(tagger.potentials(WORDS, constrained=False).emissions.flatten().tolist()) == {0.0}
+    with pytest.raises(EmptySentenceError):
+        tagger.potentials(())
+
+
+def test_a_set_tag_changes_no_other_under_a_blank_tagger():
+    chain = BlankTagger(bio_tags(["WARE"])).potentials(WORDS).pin({1: "B-WARE", 2: "I-WARE"})
+    assert [chain.tags[k] for k in viterbi(chain).path] == ["O", "B-WARE", "I-WARE"]
+
+
+def test_a_document_gets_a_blank_tagger_where_its_tags_are_not_those_of_the_model():
+    model = FakeTagger(["A", "B"], {"Der": {"A": 1.0}})
+    assert document_tagger(("B", "A"), model) is model
+    assert isinstance(document_tagger(("A", "C"), model), BlankTagger)
+    assert isinstance(document_tagger(("A", "C"), None), BlankTagger)
+
+
+def test_a_tag_that_was_added_later_is_never_proposed_and_can_be_set():
+    scores = {"Der": {"A": 2.0, "B": -3.0}, "rote": {"B": 1.0}, "Schuh": {"A": -1.0, "B": -2.0}}
+    model = FakeTagger(["A", "B"], scores)
+    wide = document_tagger(("A", "B", "C"), model)
+    assert wide.tags == ("A", "B", "C")
+    before, after = model.potentials(WORDS), wide.potentials(WORDS)
+    assert viterbi(after).path == viterbi(before).path == list(oracle.best_paths(after)[0])
+    assert torch.equal(after.emissions[:, :2], before.emissions)
+    assert [wide.tags[k] for k in viterbi(after.pin({1: "C"})).path] == ["A", "C", "A"]
