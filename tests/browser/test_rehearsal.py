@@ -1,6 +1,5 @@
 """Faults that a rehearsal of a lecture, a homework and a search for errors found."""
 
-import re
 from contextlib import ExitStack
 from itertools import count
 from urllib.parse import urlsplit
@@ -245,7 +244,7 @@ def test_list_of_errors_survives_a_sentence_taken_from_what_if(screen):
     bar = page.locator(".st-key-listed")
     expect(bar).to_contain_text("gold NOUN, predicted PROPN")
     screen.follow("What if")
-    note = "is PROPN by the model and NOUN in gold. After"  # Explore's, which may still be there, has none
+    note = "is PROPN by the model and NOUN in gold. After"  # not Explore's, which stays a moment
     expect(page.locator("[data-stage] .note").filter(has_text=note)).to_have_count(1)
     box = page.get_by_label("Your own change")
     original = box.input_value()
