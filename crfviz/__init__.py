@@ -43,7 +43,8 @@ from crfviz.exceptions import (
 )
 from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.taggers.brought.adapters import register_adapter
-from crfviz.taggers.registry import bring, list_taggers, load_tagger, watch
+from crfviz.taggers.conversions import from_crfsuite, from_hmm
+from crfviz.taggers.registry import bring, list_taggers, load_tagger, register, watch
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
 from crfviz.views.exports.notebook import show
@@ -93,6 +94,8 @@ __all__ = [
     "export_table",
     "export_tikz",
     "forward_backward",
+    "from_crfsuite",
+    "from_hmm",
     "grade",
     "gradient_step",
     "greedy",
@@ -106,6 +109,7 @@ __all__ = [
     "observed_counts",
     "pin_probability",
     "position_entropies",
+    "register",
     "register_adapter",
     "sample",
     "show",

@@ -25,6 +25,7 @@ _ON, _OFF = ("on", "yes", "1", "true"), ("off", "no", "0", "false")
 _DATABASE = re.compile(r"(postgres(ql)?|sqlite)(\+\w+)?://.+", flags=re.DOTALL)
 _POSTGRES = re.compile(r"postgres(ql)?(\+\w+)?://.+", flags=re.DOTALL)
 _ORIGIN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:\d{1,5})?", flags=re.IGNORECASE)
+_PLUGIN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _NAME = re.compile(r"[a-z0-9-]{1,32}")
 _PASSWORD = re.compile(r"(?<=:)[^:/]+(?=@)")
 _PLACEHOLDER = re.compile(r"\$\{\w+")
@@ -89,6 +90,13 @@ def _parse_folders(text: str) -> tuple[Path, ...]:
     return tuple(Path(part) for part in text.split(os.pathsep) if part)
 
 
+def _parse_plugins(text: str) -> tuple[str, ...]:
+    items = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not all(_PLUGIN.fullmatch(item) or Path(item).is_dir() for item in items):
+        raise ValueError
+    return items
+
+
 def _parse_origins(text: str) -> tuple[str, ...]:
     origins = tuple(text.split())
     if not all(_ORIGIN.fullmatch(origin) for origin in origins):
@@ -150,6 +158,15 @@ class Settings:
         (),
         _parse_folders,
         ("folders, separated as in `PATH`", "none", "More folders with model folders in them."),
+    )
+    plugins: tuple[str, ...] = _setting(
+        (),
+        _parse_plugins,
+        (
+            "`module:Class` and folders of Python files, separated by commas",
+            "none",
+            "Taggers for the list of models, loaded again when their code changes.",
+        ),
     )
     lectures: tuple[Path, ...] = _setting(
         (),

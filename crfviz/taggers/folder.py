@@ -18,6 +18,7 @@ from crfviz.text.sentences import Sentence
 CARD_FILE = "README.md"
 EVALUATION_FILE = "evaluation.json"  # figures, see `crfviz.corpus.tables.report`
 ABOUT = (CARD_FILE, EVALUATION_FILE, LEXICON_FILE)  # they tell of a model, and may be written later
+NOWHERE = Path("crfviz.taggers")  # the folder of taggers that have no files
 DIGITS = 12  # hexadecimal ones of a version
 
 
@@ -107,11 +108,14 @@ class SentenceTagger(FolderTagger, ABC):
 def version_of(tagger: Tagger) -> str:
     """Return a short digest of a tagger's weights; a name alone does not identify them.
 
-    It is of everything in the tagger's folder but what tells of it, and reads all of it.
+    It is of everything in the tagger's folder but what tells of it, and reads all of it. Without
+    files it is of the names alone.
 
     Raises:
         ModelError: a file cannot be read.
     """
+    if tagger.folder == NOWHERE:
+        return sha256(repr((tagger.name, tagger.tags)).encode()).hexdigest()[:DIGITS]
     return version_at(tagger.folder)
 
 

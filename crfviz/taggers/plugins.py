@@ -1,27 +1,39 @@
-"""Taggers of other packages, found by entry points.
+"""Taggers of other people: of installed packages, of CRFVIZ_PLUGINS, or of `crfviz.register`.
 
 A package names one in the group `crfviz.taggers`: the object itself, or a class or function that
-makes it without arguments. More of what a `Tagger` has may be there, and is used then: `scheme`,
-`family`, `probabilistic`, `observations`, `split`, `examples` (a list) and `card` (a text). What
-such code raises comes out as a ModelError, so that a broken one is a message and no broken app.
+makes it without arguments. The setting names such an object as `module:Class`, or a folder: each of
+its Python files has a variable `tagger`, or one class with `potentials`, and its name is the
+model's. Their code runs again when it has changed.
+
+More of what a `Tagger` has may be there, and is used then: `scheme`, `family`, `probabilistic`,
+`observations`, `split`, `examples` (a list) and `card` (a text). What such code raises comes out as
+a ModelError, so that a broken one is a message and no broken app.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from inspect import cleandoc
+from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from types import ModuleType
+from typing import Any, TypeVar, cast
 
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.settings import settings
 from crfviz.taggers.examples import GIVEN, Example
-from crfviz.taggers.folder import SentenceTagger
+from crfviz.taggers.folder import NOWHERE, FolderTagger, SentenceTagger
 from crfviz.taggers.log_once import warn_once
-from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
+from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON, Tagger
+from crfviz.text.files import abbreviate_value
 from crfviz.text.schemes import BIO
 
 GROUP = "crfviz.taggers"
@@ -32,27 +44,142 @@ Value = TypeVar("Value")
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Plugin:
+    """A name in the list of models, and how to make the tagger."""
+
+    name: str
+    place: str  # for messages
+    load: Callable[[], Any]  # an object, or a class or function that makes it
+    version: str = ""  # another one after a change of the code
+    file: Path = NOWHERE  # of the code
+
+
+_registered: dict[str, Plugin] = {}
+_numbers = count(1)
+
+
+def plugins() -> Mapping[str, Plugin]:
+    """Return all plug-ins by name; of two with the same name the one that is nearer to the user."""
+    return {**installed_plugins(), **{each.name: each for each in _configured()}, **_registered}
+
+
 @cache
-def plugins() -> Mapping[str, EntryPoint]:
-    """Return the entry points by name, cached because the lookup is slow."""
-    return {point.name: point for point in entry_points(group=GROUP)}
+def installed_plugins() -> Mapping[str, Plugin]:
+    """Return those of packages, cached because the lookup is slow."""
+    points = entry_points(group=GROUP)
+    return {point.name: Plugin(point.name, point.value, point.load) for point in points}
+
+
+def plugin_version(name: str) -> str:
+    """Return a text that changes when a plug-in does; empty for all other models."""
+    return found.version if (found := plugins().get(name)) else ""
+
+
+def register_plugin(tagger: object, name: str | None, taken: Collection[str]) -> Tagger:
+    """Add a tagger for this process; see `crfviz.register`."""
+    own = getattr(tagger, "name", None) or getattr(tagger, "__name__", type(tagger).__name__)
+    wanted = own if name is None else name
+    if not isinstance(wanted, str) or not wanted.strip():
+        raise ModelError(f"a tagger needs a name, got {abbreviate_value(wanted)}")
+    if wanted not in _registered and (wanted in taken or wanted in plugins()):
+        raise ModelError(f"{wanted!r} is the name of another model: give it another `name`")
+    plugin = Plugin(wanted, "crfviz.register", lambda: tagger, f"registered {next(_numbers)}")
+    made = load_plugin(plugin)
+    _registered[wanted] = plugin
+    return made
+
+
+def load_plugin(plugin: Plugin) -> Tagger:
+    """Return the tagger of a plug-in under its name.
+
+    Raises:
+        ModelError: it cannot be imported or made, or lacks `tags` or `potentials`.
+    """
+    made = _load_object(plugin)
+    if not isinstance(made, FolderTagger):
+        return PluginTagger(plugin, made)
+    named = copy(made)
+    named.name = plugin.name
+    named.folder = plugin.file if made.folder == NOWHERE else made.folder
+    return cast(Tagger, named)
+
+
+def _configured() -> Iterator[Plugin]:
+    """Yield the plug-ins of CRFVIZ_PLUGINS."""
+    for item in settings().plugins:
+        module, _, attribute = item.rpartition(":")
+        if attribute.isidentifier() and module:
+            file = _module_file(module)
+            load = partial(_imported, module, attribute, file)
+            yield Plugin(attribute, item, load, _stamp(file), file)
+        else:
+            for file in sorted(Path(item).glob("[!_.]*.py")):
+                yield Plugin(file.stem, str(file), partial(_tagger_in, file), _stamp(file), file)
+
+
+def _module_file(module: str) -> Path:
+    with suppress(ImportError, ValueError):
+        if (spec := find_spec(module)) and spec.origin:
+            return Path(spec.origin)
+    return NOWHERE
+
+
+def _stamp(file: Path) -> str:
+    try:
+        found = file.stat()
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns} {found.st_size}"
+
+
+_loaded: dict[str, str] = {}  # modules with their stamps
+
+
+def _imported(module: str, attribute: str, file: Path) -> Any:  # noqa: ANN401
+    """Return an object of a module, whose code is run again if it has changed."""
+    before, _loaded[module] = _loaded.get(module), _stamp(file)
+    loaded = import_module(module)
+    if before not in (None, _loaded[module]):
+        _run(file, loaded)
+    return getattr(loaded, attribute)
+
+
+def _tagger_in(file: Path) -> Any:  # noqa: ANN401
+    """Return the `tagger` of a file, or its only class with `potentials`."""
+    module = ModuleType(f"crfviz_plugin_{file.stem}")
+    sys.modules[module.__name__] = module
+    _run(file, module)
+    if hasattr(module, "tagger"):
+        return module.tagger
+    own = [each for each in vars(module).values() if isinstance(each, type)]
+    own = [c for c in own if c.__module__ == module.__name__ and hasattr(c, "potentials")]
+    if len(own) == 1:
+        return own[0]
+    raise ModelError(
+        f"{file}: expected a variable `tagger` or one class with `potentials`, "
+        f"got {len(own)} such classes"
+    )
+
+
+def _run(file: Path, module: ModuleType) -> None:
+    """Run the code of a file as a module: as it is, where a cache knows it to the second only."""
+    module.__file__ = str(file)
+    exec(compile(file.read_bytes(), str(file), "exec"), vars(module))
 
 
 class PluginTagger(SentenceTagger):
     """Adapter of a plug-in's object; see `Tagger` for what it offers.
 
     Args:
-        point: the entry point.
-
-    Raises:
-        ModelError: it cannot be imported or made, or lacks `tags` or `potentials`.
+        plugin: says its name.
+        made: has `tags` and `potentials`.
     """
 
-    def __init__(self, point: EntryPoint) -> None:
-        self._object = made = _load_object(point)
-        folder = Path(GROUP) / point.name  # nowhere: there are no files
-        super().__init__(folder, _tags(point, made), None)
-        self.name = point.name
+    def __init__(self, plugin: Plugin, made: Any) -> None:  # noqa: ANN401
+        self._object = made
+        super().__init__(plugin.file, _tags(plugin, made), None)
+        self.name = plugin.name
         self.scheme = self._own("scheme", None, (None, BIO))
         self.family = self._own("family", CRF, FAMILIES)
         self.probabilistic = bool(getattr(made, "probabilistic", self.family != PERCEPTRON))
@@ -63,12 +190,12 @@ class PluginTagger(SentenceTagger):
         """Return the words of a text: as the object splits them, else English ones."""
         if not hasattr(self._object, "split"):
             return text.split() if self.observations else super().split(text)
-        with _as_model_error(self.name):
+        with as_model_error(f"The plug-in {self.name}"):
             return [str(word) for word in self._object.split(text)]
 
     def examples(self) -> list[Example]:
         """Return its own, each an `Example` or a text."""
-        with _as_model_error(self.name):
+        with as_model_error(f"The plug-in {self.name}"):
             return [
                 each if isinstance(each, Example) else self._example(str(each))
                 for each in getattr(self._object, "examples", ())
@@ -76,7 +203,7 @@ class PluginTagger(SentenceTagger):
 
     def card(self) -> str:
         """Return its own, else what the docstring of the object says."""
-        with _as_model_error(self.name):
+        with as_model_error(f"The plug-in {self.name}"):
             own = getattr(self._object, "card", None)
             text = own() if callable(own) else own
             return str(text or f"# {self.name}\n\n{cleandoc(self._object.__doc__ or '')}")
@@ -85,7 +212,7 @@ class PluginTagger(SentenceTagger):
         return Example(text, tuple(self.split(text)), f"“{text}”", GIVEN)
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        with _as_model_error(self.name):
+        with as_model_error(f"The plug-in {self.name}"):
             chain = self._object.potentials(list(words))
         if not isinstance(chain, Potentials):
             raise ModelError(
@@ -107,36 +234,34 @@ class PluginTagger(SentenceTagger):
         return value
 
 
-def _load_object(point: EntryPoint) -> Any:  # noqa: ANN401 - anything with tags and potentials
-    """Load the object of an entry point, calling it if it is a class or a factory."""
-    with _as_model_error(point.name):
-        named = point.load()
+def _load_object(plugin: Plugin) -> Any:  # noqa: ANN401 - anything with tags and potentials
+    """Load the object of a plug-in, calling it if it is a class or a factory."""
+    with as_model_error(f"The plug-in {plugin.name}"):
+        named = plugin.load()
         made = named() if isinstance(named, type) or not hasattr(named, "potentials") else named
     for name in ("tags", "potentials"):
         if not hasattr(made, name):
-            raise ModelError(f"{point.name}: the object of {point.value} has no {name!r}")
+            raise ModelError(f"{plugin.name}: the object of {plugin.place} has no {name!r}")
     return made
 
 
-def _tags(point: EntryPoint, made: Any) -> tuple[str, ...]:  # noqa: ANN401
-    with _as_model_error(point.name):
+def _tags(plugin: Plugin, made: Any) -> tuple[str, ...]:  # noqa: ANN401
+    with as_model_error(f"The plug-in {plugin.name}"):
         tags = tuple(made.tags)
     if not tags or not all(isinstance(tag, str) and tag for tag in tags):
-        raise ModelError(f"{point.name}: tags must be non-empty strings, got {tags[:5]}")
+        raise ModelError(f"{plugin.name}: tags must be non-empty strings, got {tags[:5]}")
     if len(set(tags)) < len(tags):
-        raise ModelError(f"{point.name}: tags must have different names, got {tags[:20]}")
+        raise ModelError(f"{plugin.name}: tags must have different names, got {tags[:20]}")
     return tags
 
 
 @contextmanager
-def _as_model_error(name: str) -> Iterator[None]:
-    """Turn any exception of a plug-in into a ModelError, and log its traceback once."""
+def as_model_error(what: str) -> Iterator[None]:
+    """Turn any exception of somebody's code into a ModelError, and log its traceback once."""
     try:
         yield
     except CrfvizError:
         raise
     except Exception as error:
-        warn_once(_log, f"the plug-in {name} failed", error)
-        raise ModelError(
-            f"The plug-in {name} failed: {type(error).__name__}: {str(error)[:200]}"
-        ) from error
+        warn_once(_log, f"{what} failed", error)
+        raise ModelError(f"{what} failed: {type(error).__name__}: {str(error)[:200]}") from error

@@ -21,7 +21,7 @@ from crfviz.taggers.brought.watch import Watch
 from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.perceptron import PerceptronTagger
-from crfviz.taggers.plugins import PluginTagger, plugins
+from crfviz.taggers.plugins import load_plugin, plugins, register_plugin
 from crfviz.taggers.storage import CONFIG_FILE, read_family, wrong_field
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
 from crfviz.taggers.textbook import TEXTBOOK, TextbookTagger
@@ -63,7 +63,7 @@ def load_tagger(name_or_folder: str | Path) -> Tagger:
     if (place := model_path(name_or_folder)) is not None:
         return _load(place)
     if isinstance(name_or_folder, str) and name_or_folder in plugins():
-        return PluginTagger(plugins()[name_or_folder])
+        return load_plugin(plugins()[name_or_folder])
     known = ", ".join(list_taggers()) or "none"
     raise ModelError(
         f"no tagger is called {str(name_or_folder)!r} and no model folder is there; known: {known}"
@@ -85,6 +85,22 @@ def model_path(name_or_folder: str | Path) -> Path | None:
     if str(name_or_folder).endswith(".json") and _path_is(Path.is_file, Path(name_or_folder)):
         return Path(name_or_folder)
     return None
+
+
+def register(tagger: object, name: str | None = None) -> Tagger:
+    """Add a tagger to `list_taggers` as long as this process runs, and return it.
+
+    A later one of the same name replaces it, on the pages too.
+
+    Args:
+        tagger: of `crfviz.from_crfsuite`, `crfviz.from_hmm` or `load_tagger`; or any object with
+            `tags` and `potentials(tokens)`, or a class that makes one without arguments.
+        name: for the list; the `name` of the tagger, or that of its class, if None.
+
+    Raises:
+        ModelError: it is no tagger, or another model has the name.
+    """
+    return register_plugin(tagger, name, _model_paths())
 
 
 def bring(*files: str | Path, name: str = "", reading: Reading | None = None) -> Tagger:

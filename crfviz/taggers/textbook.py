@@ -128,35 +128,32 @@ TEXTBOOK = "textbook"  # the folder, and the first part of the names
 TEXTS = ("title", "about", "source")
 
 
-class TextbookTagger(SentenceTagger):
-    """A chain from a JSON file; see `Tagger` for what it offers."""
+class MarkovTagger(SentenceTagger):
+    """A chain of probabilities whose words are its observations; see `Tagger`.
+
+    Args:
+        folder: it was read from.
+        chain: has names without blanks for its observations.
+        about: a text in Markdown, with a title.
+        source: of the numbers.
+    """
 
     probabilistic = True
     needs = "a sequence needs at least one observation"
 
-    def __init__(self, file: Path) -> None:
-        content = read_json_object(file)
-        title, about, source = (_text(file, content, name) for name in TEXTS)
-        self.family = read_choice(file, content, "family", (HMM, MEMM), f"{HMM!r} or {MEMM!r}")
-        try:
-            read = _hidden if self.family == HMM else _conditional
-            self.chain = chain = read(file, content)
-        except ModelError as error:
-            raise error if str(file) in str(error) else ModelError(f"{file}: {error}") from error
-        super().__init__(file.parent, chain.states, None)
-        self.name = f"{TEXTBOOK}/{file.stem}"
+    def __init__(
+        self, folder: Path, chain: HiddenMarkov | ConditionalMarkov, about: str, source: str
+    ) -> None:
+        super().__init__(folder, chain.states, None)
+        self.chain = chain
+        self.family = HMM if isinstance(chain, HiddenMarkov) else MEMM
         self.observations = chain.observations
         self._ids = {name: index for index, name in enumerate(chain.observations)}
-        self._examples = _examples(file, content.get("examples", []))
-        self._card = _card(f"# {title}\n\n{about}", source, chain)
+        self._card = _card(about, source, chain)
 
     def split(self, text: str) -> list[str]:
         """Return what stands between blanks: observations are names, not English."""
         return text.split()
-
-    def examples(self) -> list[Example]:
-        """Return the sequences of the file that show something."""
-        return list(self._examples)
 
     def card(self) -> str:
         """Title, what it is about, its source and all its numbers, as markdown."""
@@ -171,6 +168,26 @@ class TextbookTagger(SentenceTagger):
                     f"type some of {', '.join(self._ids)}, with blanks between them"
                 )
         return self.chain.potentials([self._ids[word] for word in words], words)
+
+
+class TextbookTagger(MarkovTagger):
+    """A chain from a JSON file; see `Tagger` for what it offers."""
+
+    def __init__(self, file: Path) -> None:
+        content = read_json_object(file)
+        title, about, source = (_text(file, content, name) for name in TEXTS)
+        family = read_choice(file, content, "family", (HMM, MEMM), f"{HMM!r} or {MEMM!r}")
+        try:
+            chain = (_hidden if family == HMM else _conditional)(file, content)
+        except ModelError as error:
+            raise error if str(file) in str(error) else ModelError(f"{file}: {error}") from error
+        super().__init__(file.parent, chain, f"# {title}\n\n{about}", source)
+        self.name = f"{TEXTBOOK}/{file.stem}"
+        self._examples = _examples(file, content.get("examples", []))
+
+    def examples(self) -> list[Example]:
+        """Return the sequences of the file that show something."""
+        return list(self._examples)
 
 
 def _examples(path: Path, examples: object) -> list[Example]:

@@ -25,6 +25,7 @@ from crfviz.taggers.brought.parsed_model import MAX_TAGS
 from crfviz.taggers.examples import Example
 from crfviz.taggers.log_once import warn_once
 from crfviz.taggers.perturbations import Occlusion, occlude
+from crfviz.taggers.plugins import plugin_version
 from crfviz.taggers.registry import brought_models, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import given_words
@@ -42,7 +43,12 @@ FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
 def _numbers(scenario: Scenario) -> str:
     """What the numbers of a scenario depend on; page options, right tags and step are left out."""
-    return repr((scenario.model, scenario.sentence, scenario.edits, scenario.pins))
+    model = scenario.model, plugin_version(scenario.model)
+    return repr((model, scenario.sentence, scenario.edits, scenario.pins))
+
+
+def _sentence(model: str, sentence: str, *, constrained: bool) -> tuple[object, ...]:
+    return model, plugin_version(model), sentence, constrained
 
 
 BY_NUMBERS: dict[str | type, Callable[[Scenario], str]] = {Scenario: _numbers}  # as `hash_funcs`
@@ -70,7 +76,7 @@ def default_model(names: Sequence[str]) -> str:
     return next(iter(names), DEFAULT_MODEL)
 
 
-@remembered(MOST_MODELS, lambda name: name)
+@remembered(MOST_MODELS, lambda name: (name, plugin_version(name)))
 def tagger(name: str) -> Tagger:
     """The model of this name, loaded once for all sessions.
 
@@ -93,7 +99,7 @@ def known_tagger(name: str) -> Tagger | None:
     return None
 
 
-@remembered(64, lambda model: (model, monotonic() // EXAMPLES_AGE))
+@remembered(64, lambda model: (model, plugin_version(model), monotonic() // EXAMPLES_AGE))
 def examples(model: str) -> list[Example]:
     """The example sentences of a model; empty where it has none or cannot be loaded.
 
@@ -111,7 +117,7 @@ def first_sentence(model: str) -> str:
     return next((example.text for example in examples(model)), FALLBACK_SENTENCE)
 
 
-@remembered(256, lambda model, sentence: (model, sentence))
+@remembered(256, lambda model, sentence: (model, plugin_version(model), sentence))
 def words(model: str, sentence: str) -> list[str]:
     """All words of a sentence as typed, split as the model wants it; none in a blank one.
 
@@ -124,7 +130,7 @@ def words(model: str, sentence: str) -> list[str]:
     return given_words(sentence) or tagger(model).split(sentence)
 
 
-@remembered(64, lambda model, sentence, *, constrained: (model, sentence, constrained))
+@remembered(64, _sentence)
 def potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
     """The model's scores of the first 120 words.
 
@@ -195,7 +201,7 @@ def _ruler(others: Scenario, move: Move) -> Ruler:
     return draw_ruler(edited(others).potentials, trained(others).potentials, move)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@remembered(16, _sentence)
 def occlusion(model: str, sentence: str, *, constrained: bool) -> Occlusion:
     """The first 120 words, and with each of them hidden; shared, nobody may change it.
 

@@ -5,7 +5,7 @@ import pytest
 from crfviz.taggers import log_once, user_models
 from crfviz.taggers.brought import files, parsed_model
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
-from crfviz.taggers.plugins import plugins
+from crfviz.taggers.plugins import installed_plugins
 from crfviz.taggers.registry import FAMILIES
 from crfviz.taggers.user_models import new_model, own_models
 from crfviz.text.schemes import could_be_bio
@@ -197,9 +197,9 @@ def installed(tmp_path, monkeypatch):
         "Nowhere = no_such_module:It\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    plugins.cache_clear()
+    installed_plugins.cache_clear()
     yield
-    plugins.cache_clear()
+    installed_plugins.cache_clear()
 
 
 @pytest.mark.usefixtures("installed")

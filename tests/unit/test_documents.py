@@ -18,7 +18,7 @@ import pytest
 from crfviz.__main__ import main
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.exceptions import FormatError
-from crfviz.taggers.plugins import plugins
+from crfviz.taggers import plugins
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.ui.panels.bring import EXAMPLE
 from crfviz.views.contents import ENTRIES, GROUPS
@@ -87,9 +87,11 @@ def test_readme_code_runs():
 def test_the_code_of_a_document_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
+    monkeypatch.setattr(plugins, "_registered", {})
     for code in blocks("python", name):
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(code, name, "exec"), {"__name__": "of_a_document"})
+        assert name != "docs/bring-your-own.md" or len(code.splitlines()) <= 15
 
 
 def test_the_model_that_the_document_brings_tags_its_sentence(tmp_path, monkeypatch):
@@ -254,15 +256,29 @@ def test_the_plug_in_of_the_documents_can_be_installed_and_is_a_tagger(tmp_path,
     installed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert installed.returncode == 0, installed.stderr
     monkeypatch.syspath_prepend(tmp_path / "there")
-    plugins.cache_clear()
+    plugins.installed_plugins.cache_clear()
     try:
         tagger = load_tagger("shouting")
         assert "shouting" in list_taggers()
     finally:
-        plugins.cache_clear()
+        plugins.installed_plugins.cache_clear()
         sys.modules.pop("shouting", None)
     words = tagger.examples()[0].tokens
     assert viterbi(tagger.potentials(words)).path == [1, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("setting", ["{folder}", "shouting:Shouting"])
+def test_the_plug_in_of_the_documents_is_found_by_the_setting(setting, tmp_path, monkeypatch):
+    blocks_of_page = blocks("python", "docs/bring-your-own.md")
+    module = next(block for block in blocks_of_page if block.startswith("# shouting.py"))
+    (tmp_path / "shouting.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("CRFVIZ_PLUGINS", setting.format(folder=tmp_path))
+    try:
+        tagger = load_tagger("Shouting" if ":" in setting else "shouting")
+    finally:
+        sys.modules.pop("shouting", None)
+    assert tagger.tag("They said NO LOUDLY").tags == ["quiet", "quiet", "LOUD", "LOUD"]
 
 
 def test_settings_in_the_documents_are_toml():

@@ -21,9 +21,9 @@ Source: the file format of CRFsuite 0.12 (Okazaki, 2007), format version 100.
 
 import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,21 @@ class CrfsuiteModel:
         own = slice(self.begins[attribute], self.begins[attribute + 1])
         row[self.targets[own]] = self.weights[own]
         return row
+
+    def scores(self, where: str, word: object) -> tuple[NDArray[np.float64], int, int]:
+        """Return (K,) what the attributes of a word say, how many are unknown, and of how many.
+
+        They come as python-crfsuite takes them. A FormatError names `where` they are none.
+        """
+        scores, unknown, total = np.zeros(len(self.labels)), 0, 0
+        with np.errstate(over="ignore", invalid="ignore"):  # said where the scores are checked
+            for name, value in _pairs(where, word):
+                attribute = self.attributes.get(name)
+                if attribute is not None:
+                    scores += value * self.row(attribute)
+                unknown += attribute is None
+                total += 1
+        return scores, unknown, total
 
 
 def read_crfsuite(data: bytes) -> CrfsuiteModel:
@@ -164,14 +179,10 @@ class _Attributes:
         require_words(self.words)
         require_scores(self.words * len(self.model.labels))
         emissions = np.zeros((len(words), len(self.model.labels)))
-        with np.errstate(over="ignore", invalid="ignore"):  # said where the scores are checked
-            for row, word in zip(emissions, words, strict=True):
-                for name, value in _pairs(where, word):
-                    attribute = self.model.attributes.get(name)
-                    if attribute is not None:
-                        row += value * self.model.row(attribute)
-                    self.unknown += attribute is None
-                    self.total += 1
+        for t, word in enumerate(words):
+            emissions[t], unknown, total = self.model.scores(where, word)
+            self.unknown += unknown
+            self.total += total
         return SentenceScores(where, emissions, tokens, gold)
 
 
@@ -247,11 +258,11 @@ def _pairs(where: str, word: object) -> Iterator[tuple[str, float]]:
     """Yield names and values of the attributes of one word."""
     if isinstance(word, dict):
         return _flat(where, "", word)
-    if isinstance(word, list) and all(isinstance(name, str) for name in word):
+    if _are_names(word):
         return ((name, 1.0) for name in word)
     raise FormatError(
         f"{where}: the attributes of a word must be a list of names or an object, "
-        f"got {abbreviate(json.dumps(word))}."
+        f"got {abbreviate(json.dumps(word, default=str))}."
     )
 
 
@@ -259,10 +270,12 @@ def _flat(where: str, prefix: str, value: Any, depth: int = 0) -> Iterator[tuple
     """Yield the attributes that a value stands for, as python-crfsuite names them."""
     if depth > DEEPEST:
         raise FormatError(f"{where}: attributes stand inside of {DEEPEST} others.")
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _flat(where, f"{prefix}:{name}" if depth else name, inner, depth + 1)
-    elif isinstance(value, list) and all(isinstance(name, str) for name in value):
+    elif _are_names(value):
         yield from ((f"{prefix}:{name}", 1.0) for name in value)
     elif isinstance(value, str):
         yield f"{prefix}:{value}", 1.0
@@ -271,5 +284,9 @@ def _flat(where: str, prefix: str, value: Any, depth: int = 0) -> Iterator[tuple
     else:
         raise FormatError(
             f"{where}: the attribute {abbreviate(prefix)} must be a finite number, text, or more "
-            f"attributes, got {abbreviate(json.dumps(value))}."
+            f"attributes, got {abbreviate(json.dumps(value, default=str))}."
         )
+
+
+def _are_names(value: object) -> TypeGuard[Collection[str]]:
+    return isinstance(value, list | tuple | set) and all(isinstance(name, str) for name in value)

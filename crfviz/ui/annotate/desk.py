@@ -20,10 +20,12 @@ from crfviz.exceptions import (
     StoreError,
 )
 from crfviz.taggers.folder import version_of
+from crfviz.taggers.plugins import plugin_version
 from crfviz.ui import cached
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
 from crfviz.ui.components import mount
+from crfviz.ui.remembered import remembered
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import (
     NO_LETTERS,
@@ -138,7 +140,7 @@ def desk_of(item: int, who: str) -> Desk:
     return Desk(store().item(item), who, cached.tagger(model), _version(model))
 
 
-@st.cache_resource(show_spinner=False)
+@remembered(cached.MOST_MODELS, lambda model: (model, plugin_version(model)))
 def _version(model: str) -> str:
     return version_of(cached.tagger(model))
 

@@ -16,6 +16,7 @@ from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import Progress
 from crfviz.corpus.shards.jobs import model_reference
 from crfviz.corpus.tables.report import Tables
+from crfviz.taggers.plugins import plugin_version
 from crfviz.taggers.registry import model_path
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
@@ -128,7 +129,8 @@ def _fetch_ahead(place: DeltaGenerator, key: str) -> None:
 
 
 def _digest(tagger: Tagger, sentences: Sequence[Sentence], rule: str | None) -> str:
-    content = sha256(repr((str(tagger.folder), rule)).encode())
+    version = plugin_version(tagger.name)
+    content = sha256(repr((tagger.name, str(tagger.folder), version, rule)).encode())
     for sentence in sentences:
         content.update(repr((sentence.tokens, sentence.tags)).encode())
         pause()

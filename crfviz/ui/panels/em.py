@@ -9,7 +9,7 @@ import streamlit as st
 from crfviz.chain.baum_welch import Iteration, Parameters, baum_welch, posterior
 from crfviz.chain.questions.em import STARTS, TRANSITION, Number, by_day, numbers_of
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.textbook import HiddenMarkov, TextbookTagger
+from crfviz.taggers.textbook import HiddenMarkov, MarkovTagger
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons, bound_select, bound_to
@@ -100,9 +100,9 @@ def history(scene: Scene) -> pd.DataFrame | None:
 
 
 def hidden_markov(scene: Scene) -> HiddenMarkov | None:
-    """The HMM of a textbook chain; None for every other model."""
+    """The HMM of a textbook chain or of `from_hmm`; None for every other model."""
     tagger: object = scene.tagger
-    chain = tagger.chain if isinstance(tagger, TextbookTagger) else None
+    chain = tagger.chain if isinstance(tagger, MarkovTagger) else None
     return chain if isinstance(chain, HiddenMarkov) else None
 
 

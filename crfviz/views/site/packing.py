@@ -24,7 +24,7 @@ from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.perceptron import PerceptronTagger, pack
 from crfviz.taggers.tagger import Tagger
-from crfviz.taggers.textbook import TextbookTagger
+from crfviz.taggers.textbook import MarkovTagger
 from crfviz.text.files import abbreviate
 from crfviz.text.tokenizer import LONGEST, affix_rules
 
@@ -72,7 +72,7 @@ def _parts(tagger: Tagger) -> Parts:
         return _events(tagger)
     if isinstance(tagger, PerceptronTagger):
         return _perceptron(tagger)
-    if isinstance(tagger, TextbookTagger):
+    if isinstance(tagger, MarkovTagger):
         return {"kind": "observations", "tables": _tables(tagger)}, {}
     raise CrfvizError(
         f"{abbreviate(tagger.name)} cannot go into a file: the browser runs taggers that crfviz "
@@ -140,7 +140,7 @@ def _perceptron(tagger: PerceptronTagger) -> Parts:
     }, {**arrays, "features.keys": model.features, "words.keys": model.words}
 
 
-def _tables(tagger: TextbookTagger) -> dict[str, object]:
+def _tables(tagger: MarkovTagger) -> dict[str, object]:
     """Return the rows of each table by the number of the observation."""
     names = tagger.observations or ()
     first = [tagger.potentials([name]) for name in names]

@@ -1,16 +1,21 @@
-"""Taggers of other packages, installed as packages are: with a .dist-info and entry points."""
+"""Taggers of other people: of installed packages, of the setting, and registered ones."""
 
 import importlib
 import logging
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers import log_once
-from crfviz.taggers.plugins import plugins
-from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers import plugins as plugin_module
+from crfviz.taggers.conversions import from_hmm
+from crfviz.taggers.folder import version_of
+from crfviz.taggers.plugins import installed_plugins, plugin_version
+from crfviz.taggers.registry import list_taggers, load_tagger, register
 
 MODULE = '''
 from crfviz import Potentials
@@ -102,7 +107,7 @@ BROKEN = {
 
 
 @pytest.fixture
-def installed(tmp_path, monkeypatch):
+def package(tmp_path, monkeypatch):
     """A package with one entry point for each class of the module."""
     (tmp_path / "their_taggers.py").write_text(MODULE)
     info = tmp_path / "their_taggers-1.0.dist-info"
@@ -114,14 +119,14 @@ def installed(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text("\n".join(["[crfviz.taggers]", *points]) + "\n")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
-    plugins.cache_clear()
+    installed_plugins.cache_clear()
     log_once.reset_log()
     yield
-    plugins.cache_clear()
+    installed_plugins.cache_clear()
     sys.modules.pop("their_taggers", None)
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("package")
 @pytest.mark.parametrize("name", ["Vowels", "instance", "factory"])
 def test_an_object_with_tags_and_potentials_is_a_tagger(name):
     assert name in list_taggers()
@@ -140,7 +145,7 @@ def test_an_object_with_tags_and_potentials_is_a_tagger(name):
         tagger.potentials([])
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("package")
 def test_more_of_a_tagger_is_used_where_it_is_there():
     full = load_tagger("Full")
     assert (full.family, full.probabilistic, full.scheme) == ("perceptron", False, "BIO")
@@ -155,7 +160,7 @@ def test_more_of_a_tagger_is_used_where_it_is_there():
     assert not dice.reads("3")
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("package")
 @pytest.mark.parametrize(("name", "message"), [item for item in BROKEN.items() if item[1]])
 def test_a_broken_one_is_a_message_and_the_others_stay(name, message, caplog):
     assert {name, *GOOD} <= set(list_taggers())
@@ -165,13 +170,13 @@ def test_a_broken_one_is_a_message_and_the_others_stay(name, message, caplog):
         assert "Traceback" in caplog.text
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("package")
 def test_a_module_that_is_not_there_is_a_message():
     with pytest.raises(ModelError, match="nowhere failed: ModuleNotFoundError"):
         load_tagger("nowhere")
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("package")
 def test_the_log_has_a_trace_once_for_each_reason(caplog):
     for name in ("nowhere", "Raises", "nowhere", "Raises", "nowhere"):
         with pytest.raises(ModelError):
@@ -181,12 +186,144 @@ def test_the_log_has_a_trace_once_for_each_reason(caplog):
         with pytest.raises(ModelError):
             broken.potentials(["a"])
     assert [record.message for record in caplog.records] == [
-        f"the plug-in {name} failed" for name in ("nowhere", "Raises", "RaisesLater")
+        f"The plug-in {name} failed" for name in ("nowhere", "Raises", "RaisesLater")
     ]
     assert caplog.text.count("Traceback (most recent call last)") >= 3
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("package")
 def test_a_shipped_name_cannot_be_taken_over():
     assert len(load_tagger("upos-en").tags) == 17
     assert list_taggers().count("upos-en") == 1
+
+
+def vowels(tag="VOWEL"):
+    return MODULE.partition("class Full")[0].replace("VOWEL", tag)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of files that CRFVIZ_PLUGINS names, and a module that it names."""
+    files = tmp_path / "files"
+    files.mkdir()
+    (tmp_path / "their_module.py").write_text(vowels())
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("CRFVIZ_PLUGINS", f"their_module:Vowels, {files}")
+    yield files
+    sys.modules.pop("their_module", None)
+
+
+def test_a_setting_names_objects_and_folders_of_files(folder):
+    (folder / "by_class.py").write_text(vowels("V"))
+    (folder / "_helper.py").write_text("1 / 0")
+    (folder / "by-variable.py").write_text(
+        "import crfviz\ntagger = crfviz.from_hmm([1.0], [[1.0]], [[0.5, 0.5]], ['a', 'b'], ['S'])"
+    )
+    assert {"Vowels", "by_class", "by-variable"} <= set(list_taggers())
+    assert "_helper" not in list_taggers()
+    assert load_tagger("Vowels").tag("an ox bit").tags == ["VOWEL", "VOWEL", "OTHER"]
+    assert load_tagger("by_class").tag("an ox bit").tags == ["V", "V", "OTHER"]
+    hmm = load_tagger("by-variable")
+    assert (hmm.name, hmm.family, hmm.tag("b a").tags) == ("by-variable", "hmm", ["S", "S"])
+
+
+def test_changed_code_is_loaded_again(folder):
+    file, module = folder / "mine.py", folder.parent / "their_module.py"
+    for name, path in (("mine", file), ("Vowels", module)):
+        versions = []
+        for tag in ("ONE", "TWO"):  # of one length and within a second, as an editor saves them
+            path.write_text(vowels(tag))
+            versions.append((plugin_version(name), version_of(load_tagger(name))))
+            assert load_tagger(name).tags == (tag, "OTHER")
+            assert plugin_version(name) == versions[-1][0]
+        assert len(set(versions)) == 2
+        assert len({digest for _, digest in versions}) == 2
+    file.unlink()
+    assert "mine" not in list_taggers()
+    with pytest.raises(ModelError, match="no tagger is called 'mine'"):
+        load_tagger("mine")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("tags = ['A']", "expected a variable `tagger` or one class with `potentials`, got 0"),
+        (MODULE, "expected a variable `tagger` or one class with `potentials`, got 11 such"),
+        ("def broken(", "The plug-in mine failed: SyntaxError"),
+        ("tagger = 3", "The plug-in mine failed: TypeError"),
+        ("import no_such_module", "The plug-in mine failed: ModuleNotFoundError"),
+    ],
+)
+def test_a_file_without_a_tagger_is_a_message(folder, code, message):
+    (folder / "mine.py").write_text(code)
+    assert "mine" in list_taggers()
+    with pytest.raises(ModelError, match=message):
+        load_tagger("mine")
+    (folder / "mine.py").write_text(vowels())
+    assert load_tagger("mine").tag("an").tags == ["VOWEL"]
+
+
+def test_a_module_that_is_gone_is_a_message(monkeypatch):
+    monkeypatch.setenv("CRFVIZ_PLUGINS", "no_such_module.at_all:Vowels")
+    assert "Vowels" in list_taggers()
+    assert plugin_version("Vowels") == ""
+    with pytest.raises(ModelError, match="The plug-in Vowels failed: ModuleNotFoundError"):
+        load_tagger("Vowels")
+
+
+@pytest.fixture
+def registered():
+    """What a test registers is gone after it."""
+    yield
+    plugin_module._registered.clear()
+
+
+class Case:
+    """Tags words by their case."""
+
+    tags = ("UPPER", "lower")
+
+    def potentials(self, tokens):
+        emissions = [[float(word.isupper()), 0.5] for word in tokens]
+        return Potentials(emissions, [[0.0, 0.0], [0.0, 0.0]])
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_tagger_that_is_registered_can_be_loaded():
+    for given, name in ((Case, "Case"), (Case(), "Case")):
+        made = register(given)
+        assert made.tag("AN ox").tags == ["UPPER", "lower"]
+        assert name in list_taggers()
+        assert load_tagger(name).tag("AN ox") == made.tag("AN ox")
+    hmm = from_hmm([1.0], [[1.0]], [[0.5, 0.5]], ["a", "b"], ["S"])
+    assert register(hmm).name == "hmm"
+    assert register(hmm, "dice").name == "dice"
+    assert hmm.name == "hmm"
+    assert load_tagger("dice").chain is hmm.chain
+    assert version_of(load_tagger("dice")) != version_of(load_tagger("hmm"))
+    shipped = register(load_tagger("upos-en-hmm"), "copy")
+    assert version_of(shipped) == version_of(load_tagger("upos-en-hmm"))
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_later_one_of_a_name_replaces_it():
+    register(Case())
+    before = plugin_version("Case")
+    other = Case()
+    other.tags = ("UP", "low")
+    register(other)
+    assert load_tagger("Case").tags == ("UP", "low")
+    assert plugin_version("Case") != before
+
+
+@pytest.mark.usefixtures("registered", "package")
+def test_what_cannot_be_registered_is_refused():
+    for name in ("upos-en", "textbook/ice-cream", "Vowels"):
+        with pytest.raises(ModelError, match=f"'{name}' is the name of another model"):
+            register(Case(), name)
+    for name in ("", " ", 3):
+        with pytest.raises(ModelError, match="a tagger needs a name"):
+            register(Case(), name)
+    with pytest.raises(ModelError, match="has no 'tags'"):
+        register(SimpleNamespace(potentials=None), "nothing")
+    assert "nothing" not in list_taggers()
