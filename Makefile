@@ -12,6 +12,7 @@ LOCK ?= locks/linux-x86_64-cpu.txt
 TORCH ?= cpu
 TORCH_CPU = https://download.pytorch.org/whl/cpu
 CYCLONEDX = 7.5.0
+PEERS = edsnlp==0.23.0 flair==0.15.1 stanza==1.15.0 TorchCRF==1.1.0  # tests watch their CRF layers
 COMPILE = uv pip compile -q --no-header --no-annotate --python-version 3.11 --generate-hashes
 export PYTHONDONTWRITEBYTECODE =  # what is imported is compiled once, by whoever imports it first
 PYTEST = $(BIN)/pytest --maxprocesses 3 --dist worksteal
@@ -92,6 +93,7 @@ lock:
 	$(COMPILE) --python-platform x86_64-manylinux_2_28 --extra-index-url $(TORCH_CPU) \
 	  --index-strategy unsafe-best-match -c locks/linux-x86_64-cpu.txt -c requirements-dev.txt --extra dev \
 	  $$(sed -nE 's/^([a-z0-9.-]+)==.*/--no-emit-package \1/p' locks/linux-x86_64-cpu.txt) -o .ci/tools.txt pyproject.toml
+	printf '%s\n' $(PEERS) | $(COMPILE) --universal --no-deps -o .ci/peers.txt -
 
 sbom: | $(VENV)/bin/python  # the tool is kept apart: it brings twenty packages that nothing else needs
 	$(BIN)/python -m venv $(VENV)/sbom
@@ -115,6 +117,11 @@ endif
 	$(BIN)/pip install --disable-pip-version-check -q --no-compile -r requirements.txt
 	touch $@
 
-$(VENV)/installed-dev: requirements-dev.txt pyproject.toml $(VENV)/installed
+$(VENV)/peers/installed: .ci/peers.txt | $(VENV)/bin/python  # apart from all else: nothing that they need is there
+	$(BIN)/pip install --disable-pip-version-check -q --no-compile --no-deps --only-binary :all: --require-hashes \
+	  --upgrade --target $(@D) -r $<
+	touch $@
+
+$(VENV)/installed-dev: requirements-dev.txt pyproject.toml $(VENV)/installed $(VENV)/peers/installed
 	$(BIN)/pip install --disable-pip-version-check -q --no-compile -c requirements.txt -c requirements-dev.txt -e ".[dev]"
 	touch $@

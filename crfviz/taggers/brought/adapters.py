@@ -1,10 +1,10 @@
-"""CRF layers of other libraries: where their scores are, in which order, and what their masks mean.
+"""CRF layers of other libraries: where their scores are, in which order, and what masks mean.
 
-A layer is known by the name of its class or of a base class, and by its attributes, so that no
-library is imported. A new library is a subclass of `Adapter`, or a call of `register_adapter`.
+A layer is known by the names of its class and base classes, and by its attributes, so that no
+library is imported. `libraries` has a subclass for each library; `register_adapter` makes others.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,11 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import STEPS, Steps
 
 Arguments = Mapping[str, Any]  # of a call, by the names of the parameters
-Paths = Sequence[Sequence[int]]  # B paths
+Paths = Sequence[Sequence[int]]  # of the sentences of a batch
+Take = Callable[[Sequence[Paths]], None]  # keeps the paths of each batch of the last call
+Step = Generator[None, Any, None]  # runs to its yield before a call, and gets the result there
+Wrapped = tuple[object, str, Callable[[Arguments], Step]]  # owner, name of a method, what to do
+Read = Callable[[nn.Module, Arguments], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,6 +31,13 @@ class Batch(Steps):
     tags: Sequence[str] | None = None  # K names
     words: Sequence[Sequence[str]] | None = None  # of B sentences
     label: str = ""  # which of several chains over the same words this is
+    note: str = ""  # what to know of the sentences
+
+    def there(self) -> Tensor:
+        """Return (B, T) bool, true at words."""
+        return (
+            torch.ones(self.emissions.shape[:2]).bool() if self.mask is None else self.mask.bool()
+        )
 
 
 class Adapter:
@@ -35,41 +46,43 @@ class Adapter:
     Args:
         layer: the CRF layer.
         place: its name in the model; empty if it is the model.
-        around: the modules that the layer is in.
+        around: the modules that it is in, outermost first.
     """
 
     library = ""  # for people
-    names: tuple[str, ...] = ("CRF",)  # of the class or of a base class
-    attributes: tuple[str, ...] = ()  # tell classes of one name apart
-    methods: tuple[str, ...] = ("decode", "forward")  # that get the scores of a batch
+    class_name = "CRF"  # of the layer or of a base class; with the module where others have it
+    tables: Sequence[str] = ()  # its attributes: transitions, start and end if any, further ones
+    methods: Sequence[str] = ("decode", "forward")  # that get the scores of a batch
+    scores = "emissions"  # argument with them
+    mask = "mask"  # argument that is true at words; empty if the model has lengths instead
+    model = ""  # name of the class around the layer that has them
+    at_holes = ""  # why a path is wrong under a mask with holes
 
     def __init__(self, layer: nn.Module, place: str, around: Sequence[nn.Module]) -> None:
         self.layer = layer
         self.place = place
         self.around = around
-
-    @property
-    def name(self) -> str:
-        """The layer, for people."""
-        return f"{type(self.layer).__name__} of {self.library}"
+        self.name = f"{type(layer).__name__} of {self.library}"  # for people
+        self.holder: Any = next((each for each in around if is_named(each, self.model)), None)
+        self.lengths: Sequence[int] | None = None  # in the current call of the model
+        self.words: Sequence[Sequence[str]] | None = None
 
     @classmethod
     def fits(cls, module: nn.Module) -> bool:
         """Return whether a module is a layer of this library."""
-        return is_named(module, *cls.names) and all(hasattr(module, a) for a in cls.attributes)
+        return is_named(module, cls.class_name) and all(hasattr(module, t) for t in cls.tables)
 
     def steps(self) -> Steps | None:
         """Return transitions [from, to], start and end; None if they are known in a call only."""
-        return Steps(**{name: self.table(name) for name in STEPS})
+        names = zip(STEPS, self.tables, strict=False)
+        return Steps(**{name: self.table(attribute) for name, attribute in names})
 
-    def table(self, name: str) -> Tensor:
-        """Return the tensor of the layer that holds the transitions, start or end."""
-        attribute = dict(zip(STEPS, self.attributes, strict=False))[name]
+    def table(self, attribute: str) -> Tensor:
+        """Return a copy of a tensor of the layer."""
         tensor = getattr(self.layer, attribute)
         if not isinstance(tensor, Tensor):
-            raise FormatError(
-                f"{self.name}: expected a tensor {attribute}, got {type(tensor).__name__}."
-            )
+            got = type(tensor).__name__
+            raise FormatError(f"{self.name}: expected a tensor {attribute}, got {got}.")
         return copied(tensor)
 
     def tags(self) -> Sequence[str] | None:
@@ -82,43 +95,52 @@ class Adapter:
 
     def batches(self, given: Arguments) -> list[Batch]:
         """Return the scores of a call, one batch for each chain over the same words."""
+        return [self.batch(given[self.scores], given.get(self.mask))]
+
+    def batch(self, emissions: Tensor, mask: Tensor | None, **others: Any) -> Batch:  # noqa: ANN401
+        """Return a batch with the layer's transitions and tags, and the words of the model."""
+        note = ""
+        if self.lengths is not None:
+            mask = torch.arange(emissions.shape[1]) < torch.as_tensor(self.lengths)[:, None]
+            if not mask.all():
+                note = f"{self.library} passes the longest sentence first: compare the words."
+        elif not self.mask:
+            note = f"Padding counts as words: watch the {self.model}, which has the lengths."
+        fields = {**vars(self.steps()), "tags": self.tags(), "note": note, **others}
+        return Batch(emissions=emissions, mask=mask, words=self.words, **fields)
+
+    def paths(self, result: Any, batches: Sequence[Batch]) -> Sequence[Paths]:  # noqa: ANN401, ARG002
+        """Return the paths that a call returned, for each batch; none if it returned no path."""
+        if isinstance(result, Tensor) and result.dim() == 2 and not result.is_floating_point():
+            return [result.tolist()]
+        rows: list[Any] = result if isinstance(result, list) else [None]
+        if all(isinstance(path, list) and all(isinstance(t, int) for t in path) for path in rows):
+            return [rows]
+        return []
+
+    def wrapped(self, take: Take) -> Iterator[Wrapped]:  # noqa: ARG002
+        """Yield methods of other objects that lengths, words or paths pass through."""
+        if self.holder is not None and not self.mask:
+            yield self.holder, "forward", self.within
+
+    def within(self, given: Arguments) -> Step:
+        """Know lengths and words during a call of the model."""
+        self.lengths, self.words = self.sentences(given)
+        try:
+            yield
+        finally:
+            self.lengths = self.words = None
+
+    def sentences(self, given: Arguments) -> tuple[Sequence[int], Sequence[Sequence[str]] | None]:
+        """Return lengths and words of the sentences in a call of the model."""
         raise NotImplementedError
 
-    def paths(self, result: Any) -> list[Paths] | None:  # noqa: ANN401 - of any method
-        """Return the paths that a call returned, for each batch; None if it returned none."""
-        if isinstance(result, Tensor) and not result.is_floating_point() and result.dim() == 2:
-            return [result.tolist()]
-        return [result] if _are_paths(result) else None
-
-    def fault(self, n: int, T: int, *, holes: bool) -> str:  # noqa: ARG002 - of the signature
-        """Return why the library's path over n words of T positions may not be the best one."""
-        return ""
+    def fault(self, mask: list[bool]) -> str:
+        """Return why the library's path may not be the best one; empty if nothing is known."""
+        return self.at_holes if holes(mask) else ""
 
 
-class PytorchCrf(Adapter):
-    """pytorch-crf 0.7.2, and the layer of crfviz, which has its names."""
-
-    library = "pytorch-crf"
-    attributes = ("transitions", "start_transitions", "end_transitions")
-    methods = ("decode", "forward", "log_likelihood", "marginals")
-
-    def batches(self, given: Arguments) -> list[Batch]:
-        """Return the scores; time comes first unless `batch_first` is set."""
-        emissions, mask = given["emissions"], given["mask"]
-        if not getattr(self.layer, "batch_first", True):
-            emissions = emissions.transpose(0, 1)
-            mask = None if mask is None else mask.transpose(0, 1)
-        return [Batch(emissions=emissions, mask=mask, tags=self.tags(), **vars(self.steps()))]
-
-    def fault(self, n: int, T: int, *, holes: bool) -> str:  # noqa: ARG002
-        """Return what it does at holes."""
-        return "follows backpointers of masked positions" if holes else ""
-
-
-BUILT_IN: tuple[type[Adapter], ...] = (PytorchCrf,)
 _registered: dict[str, type[Adapter]] = {}
-
-Read = Callable[[nn.Module, Arguments], Mapping[str, Any]]
 
 
 def register_adapter(
@@ -147,31 +169,28 @@ def register_adapter(
 
     class Registered(Adapter):
         library = class_name
-        names = (class_name,)
 
         def steps(self) -> None:
             return None
 
         def batches(self, given: Arguments) -> list[Batch]:
             tables = dict(read(self.layer, given))
-            missing = [name for name in ("emissions", "transitions") if tables.get(name) is None]
-            if missing:
+            if any(tables.get(name) is None for name in ("emissions", "transitions")):
                 raise FormatError(
                     f"The adapter of {class_name} must return emissions and transitions, got "
                     f"{', '.join(map(str, tables)) or 'nothing'}."
                 )
-            for name in ("emissions", "mask", *STEPS):
-                if tables.get(name) is not None:
-                    tables[name] = copied(torch.as_tensor(tables[name]))
+            for name in {"emissions", "mask", *STEPS} & tables.keys():
+                tables[name] = copied(torch.as_tensor(tables[name]))
             return [Batch(**tables)]
 
-    Registered.methods = tuple(methods)
+    Registered.class_name, Registered.methods = class_name, tuple(methods)
     _registered[class_name] = Registered
 
 
-def adapters_in(model: nn.Module) -> list[Adapter]:
+def adapters_in(model: nn.Module, built_in: Sequence[type[Adapter]]) -> list[Adapter]:
     """Return an adapter for each CRF layer in a model, which may be the layer itself."""
-    known = (*reversed(_registered.values()), *BUILT_IN)
+    known = (*reversed(_registered.values()), *built_in)
     found: list[Adapter] = []
     for place, module in model.named_modules():
         fitting = next((adapter for adapter in known if adapter.fits(module)), None)
@@ -181,14 +200,10 @@ def adapters_in(model: nn.Module) -> list[Adapter]:
     return found
 
 
-def libraries() -> str:
-    """Return the known libraries, for people."""
-    return ", ".join(adapter.library for adapter in (*BUILT_IN, *_registered.values()))
-
-
 def is_named(thing: object, *names: str) -> bool:
-    """Return whether its class or a base class has one of these names."""
-    return any(each.__name__ in names for each in type(thing).__mro__)
+    """Return whether its class or a base class has one of these names, with its module or not."""
+    classes = type(thing).__mro__
+    return any({each.__name__, f"{each.__module__}.{each.__name__}"} & {*names} for each in classes)
 
 
 def copied(tensor: Tensor) -> Tensor:
@@ -196,7 +211,7 @@ def copied(tensor: Tensor) -> Tensor:
     return tensor.detach().to("cpu", copy=True)
 
 
-def _are_paths(result: object) -> bool:
-    return isinstance(result, list) and all(
-        isinstance(path, list) and all(isinstance(tag, int) for tag in path) for path in result
-    )
+def holes(mask: list[bool]) -> list[int]:
+    """Return the masked positions before the last word, from 1."""
+    last = max((t for t, there in enumerate(mask) if there), default=0)
+    return [t + 1 for t in range(last) if not mask[t]]

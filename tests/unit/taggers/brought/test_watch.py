@@ -179,8 +179,7 @@ def test_holes_in_a_mask_are_closed_and_the_path_of_pytorch_crf_is_named():
         for chain, theirs in zip(seen.potentials, log_z.tolist(), strict=True):
             assert oracle.log_partition(chain) == pytest.approx(theirs)
         assert seen.notes[0] == (
-            "sentence 1: the mask has holes at positions 2; the chain here joins the 3 words that "
-            "are left."
+            "sentence 1: the mask has holes at 2; the chain joins the 3 words that are left."
         )
         best = viterbi(joined).path
         assert seen.theirs == layer.decode(emissions, HOLED)
@@ -350,8 +349,8 @@ def without(layer, name, value=None):
     ("make", "said"),
     [
         (lambda: nn.Sequential(nn.Linear(2, 3)), r"CRF layer of pytorch-crf.*'Linear, Sequential'"),
-        (lambda: torchcrf.CRF, "a torch.nn.Module, got the class CRF"),
-        (lambda: "upos-en", "a torch.nn.Module, got str"),
+        (lambda: torchcrf.CRF, "torch.nn.Module, .* got the class CRF"),
+        (lambda: "upos-en", "torch.nn.Module, .* got str"),
         (lambda: spacy.blank("en"), "English of spaCy is not a linear chain"),
         (lambda: spacy.blank("en").add_pipe("beam_ner"), "spaCy is not a linear chain"),
         (lambda: without(random_layer(), "transitions"), "tensor transitions, got NoneType"),

@@ -1,0 +1,93 @@
+"""Libraries whose CRF layers are watched: wheels without what they need, in a folder of their own.
+
+`make` installs them from `.ci/peers.txt` into the virtual environment's folder `peers`. Together
+they do not resolve, and on the usual path their entry points would break spaCy. `load` imports one
+with empty modules in the place of the packages that are not there; a small tagger calls none.
+"""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import types
+import warnings
+from pathlib import Path
+
+import pytest
+
+PEERS = Path(sys.prefix) / "peers"
+ABSENT = {
+    *("bioc", "boto3", "botocore", "deprecated", "emoji", "ftfy", "gdown", "huggingface_hub"),
+    *("lxml", "orjson", "segtok", "sentencepiece", "transformer_smaller_training_vocab"),
+    *("transformers", "udtools"),
+}  # what flair and Stanza import and these tests do not use
+
+
+class Anything:
+    """A class, function or decorator that does nothing."""
+
+    def __init__(self, *args, **options):
+        pass
+
+    def __call__(self, *args, **_):
+        return args[0] if args else self
+
+
+class Empty(types.ModuleType):
+    """A module that has every name."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (Anything,), {})
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Makes modules of `ABSENT` packages; asked last, so that an installed one goes before."""
+
+    def __init__(self):
+        self.made = []
+
+    def find_spec(self, name, path, target=None):  # noqa: ARG002
+        if name.partition(".")[0] in ABSENT:
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        self.made.append(spec.name)
+        return Empty(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+def load(name):
+    """The module of a library; skips the test where the library is not installed."""
+    if name in sys.modules:
+        return sys.modules[name]
+    if not (PEERS / name.partition(".")[0]).is_dir():
+        pytest.skip(f"needs {name.partition('.')[0]}: `make` installs it into {PEERS}")
+    finder = Finder()
+    sys.meta_path.append(finder)
+    sys.path.append(str(PEERS))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(PEERS))
+        sys.meta_path.remove(finder)
+        for made in finder.made:  # nobody else should take them for the packages
+            sys.modules.pop(made, None)
+
+
+def load_file(path):
+    """The module in one file of a library, without the package around it."""
+    if not (PEERS / path).is_file():
+        pytest.skip(f"needs {path.partition('/')[0]}: `make` installs it into {PEERS}")
+    name = path.removesuffix(".py").replace("/", ".")
+    spec = importlib.util.spec_from_file_location(name, PEERS / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
