@@ -56,7 +56,8 @@ def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag)
     has exactly 0. A network with context takes 16 gradients or more, 64 at a time.
 
     Args:
-        tagger: a network, or a tagger that adds up features, such as a perceptron.
+        tagger: a network, or a tagger that adds up features: a perceptron, or a CRFsuite model from
+            `crfviz.from_crfsuite`.
         words: T words.
         position: of the word, from 0.
         tag: by name or id.

@@ -19,11 +19,12 @@ from crfviz.exceptions import FormatError, ModelError
 from crfviz.taggers.brought.crfsuite_file import CrfsuiteModel, read_crfsuite
 from crfviz.taggers.folder import NOWHERE, SentenceTagger
 from crfviz.taggers.plugins import as_model_error
-from crfviz.taggers.tagger import CRF
+from crfviz.taggers.tagger import CRF, Contribution
 from crfviz.taggers.textbook import HiddenMarkov, MarkovTagger
 from crfviz.text.files import abbreviate_value
 
 ROUNDING = 1e-6  # of python-crfsuite's weights
+STRANGE = "\N{REPLACEMENT CHARACTER}"  # stands for a word, to see which attributes look at it
 
 Features = Callable[..., Any]
 
@@ -107,20 +108,55 @@ class CrfsuiteTagger(SentenceTagger):
         self._features = features
         self._by_word = _takes_position(features)
 
-    def _score(self, words: tuple[str, ...]) -> Potentials:
+    def contributions(self, words: Sequence[str], position: int) -> list[Contribution]:
+        """Return the known attributes of a word; their scores add up to its emissions.
+
+        An attribute looks at the words that change it: each word in turn is replaced by a strange
+        one, for which the function of features is asked T times.
+        """
         given = list(words)
+        replaced = ([*given[:t], STRANGE, *given[t + 1 :]] for t in range(len(given)))
+        others = [self._attributes(sentence, position) for sentence in replaced]
+        nothing = np.zeros(len(self.tags))
+        return [
+            Contribution(
+                name,
+                tuple(
+                    t
+                    for t, other in enumerate(others)
+                    if not np.array_equal(other.get(name, nothing), scores)
+                ),
+                scores,
+            )
+            for name, scores in self._attributes(given, position).items()
+        ]
+
+    def _attributes(self, words: list[str], position: int) -> dict[str, Array]:
+        """Return what each known attribute of a word says, (K,)."""
+        found: dict[str, Array] = {}
+        for name, scores in self._model.parts(f"word {position + 1}", self._rows(words)[position]):
+            if scores is not None:
+                found[name] = found.get(name, 0) + scores
+        return found
+
+    def _score(self, words: tuple[str, ...]) -> Potentials:
+        rows = enumerate(self._rows(list(words)), start=1)
+        scores = [self._model.scores(f"word {t}", row)[0] for t, row in rows]
+        return Potentials(scores, self._model.transitions, tags=self.tags, tokens=words)
+
+    def _rows(self, words: list[str]) -> list[Any]:
+        """Return the attributes of each word."""
         with as_model_error(f"The function of features of {self.name}"):
             if self._by_word:
-                rows = [self._features(given, t) for t in range(len(given))]
+                rows = [self._features(words, t) for t in range(len(words))]
             else:
-                rows = list(self._features(given))
+                rows = list(self._features(words))
         if len(rows) != len(words):
             raise ModelError(
                 f"{self.name}: features(words) must return the attributes of {len(words)} words, "
                 f"got {len(rows)}"
             )
-        scores = [self._model.scores(f"word {t}", row)[0] for t, row in enumerate(rows, start=1)]
-        return Potentials(scores, self._model.transitions, tags=self.tags, tokens=words)
+        return rows
 
 
 def _table(name: str, numbers: ArrayLike) -> Array:

@@ -78,17 +78,25 @@ class CrfsuiteModel:
     def scores(self, where: str, word: object) -> tuple[NDArray[np.float64], int, int]:
         """Return (K,) what the attributes of a word say, how many are unknown, and of how many.
 
+        See `parts`.
+        """
+        parts = self.parts(where, word)
+        known = [part for _, part in parts if part is not None]
+        with np.errstate(over="ignore", invalid="ignore"):  # said where the scores are checked
+            scores = sum(known, np.zeros(len(self.labels)))
+        return scores, len(parts) - len(known), len(parts)
+
+    def parts(self, where: str, word: object) -> list[tuple[str, NDArray[np.float64] | None]]:
+        """Return each attribute of a word with (K,) what it says; None where it is unknown.
+
         They come as python-crfsuite takes them. A FormatError names `where` they are none.
         """
-        scores, unknown, total = np.zeros(len(self.labels)), 0, 0
-        with np.errstate(over="ignore", invalid="ignore"):  # said where the scores are checked
+        parts: list[tuple[str, NDArray[np.float64] | None]] = []
+        with np.errstate(over="ignore", invalid="ignore"):
             for name, value in _pairs(where, word):
                 attribute = self.attributes.get(name)
-                if attribute is not None:
-                    scores += value * self.row(attribute)
-                unknown += attribute is None
-                total += 1
-        return scores, unknown, total
+                parts.append((name, None if attribute is None else value * self.row(attribute)))
+        return parts
 
 
 def read_crfsuite(data: bytes) -> CrfsuiteModel:

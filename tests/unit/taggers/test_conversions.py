@@ -205,3 +205,34 @@ def test_an_hmm_that_is_none_is_refused(changed, error, message):
 def test_an_unknown_symbol_is_named():
     with pytest.raises(UnknownObservationError, match="hmm has no observation 'feet'"):
         crfviz.from_hmm(START, MOVES, SAYS, SYMBOLS).tag("cold feet")
+
+
+def test_attributes_of_a_word_add_up_to_its_emission_and_name_the_words_they_look_at(trained):
+    theirs, path = trained
+    words = ["no", "ox", "strange", "an"]
+    for tagger in ways(theirs, path):
+        for position, tag, rival in itertools.product(range(4), TAGS, TAGS):
+            if tag == rival:
+                continue
+            found = crfviz.attribute(tagger, words, position, tag, rival)
+            weights = theirs.info().state_features
+            known = features(words)[position]
+            plain = {f"word:{known['word']}": 1, "length": known["length"], "bias": 1}
+            plain |= {f"before:word:{known['before']['word']}": 1}
+            plain |= {f"ends:{each}": 1 for each in known["ends"]}
+            expected = {
+                name: value * (weights.get((name, tag), 0) - weights.get((name, rival), 0))
+                for name, value in plain.items()
+                if any((name, each) in weights for each in TAGS)
+            }
+            assert dict(found.features) == pytest.approx(expected, abs=1e-5)
+            own = sum(value for name, value in expected.items() if name[:2] in ("wo", "le", "en"))
+            before = sum(value for name, value in expected.items() if name.startswith("before"))
+            assert found.words[position] == pytest.approx(own, abs=1e-5)
+            start = position == 0
+            assert found.baseline == pytest.approx(
+                expected.get("bias", 0) + before * start, abs=1e-5
+            )
+            assert not start or found.words[1:].tolist() == [0, 0, 0]
+            assert start or found.words[position - 1] == pytest.approx(before, abs=1e-5)
+            assert found.words.sum() + found.baseline == pytest.approx(found.gap, abs=1e-9)
