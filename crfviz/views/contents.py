@@ -106,6 +106,12 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             rows=True,
         ),
         Entry(
+            "Rules",
+            "rules",
+            "How probable it is that the tags obey a rule, and what obeying it costs",
+            ("rule", "mass", "p", "nats", "Viterbi", "marginal", "transition", "folded"),
+        ),
+        Entry(
             "Paths",
             "paths",
             "Which whole paths are likely, and how far one change reaches",

@@ -41,6 +41,7 @@ TITLES = {
     "what-if": "What if",
     "entities": "Entities",
     "compare": "Compare",
+    "rules": "Rules",
     "paths": "Paths",
     "em": "EM",
     "learn": "Learn",

@@ -1,26 +1,50 @@
-"""The box of the rule, which the pages Rules and Model errors share.
+"""The page Rules, and the box of the rule that it shares with the page Model errors.
 
 A rule that can be read is a page option and in the link. What cannot is a draft: the box keeps it
 beside its message, and the last rule that could be read stays in force.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
-from crfviz.chain.patterns import automaton
-from crfviz.exceptions import CrfvizError
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.edits import Edits
+from crfviz.chain.patterns import Automaton, automaton
+from crfviz.chain.questions.rules import Match, match
+from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import scenario, set_view_option, view_option
+from crfviz.ui.pictures import draw, show_stage, table_twin, take_scene
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.bound import bound_tabs, bound_to
+from crfviz.ui.session.current import one_of, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import draft, set_draft
-from crfviz.ui.state.scenario import RULE
+from crfviz.ui.state.scenario import RULE, Scenario
 from crfviz.ui.words import plain
+from crfviz.views.figures.automaton import automaton_html, move_frame
+from crfviz.views.formatting import short
+from crfviz.views.stage.picture import Matrix, Picture, Subject
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.rules import (
+    Example,
+    copies_legend,
+    rule_grids,
+    rule_note,
+    rule_probability,
+    rule_rows,
+)
 
+SHOWS = {"marginals": "marginals", "lattice": "lattice", "states": "lattice by state"}
+MOST_COPIES = 80  # of tags in the lattice by state
 SYNTAX = (
-    "A regular expression over tags: `A B` one after the other · `.` any tag · `[A B]` one of · "
-    "`[^ A B]` none of · `A|B` · `( )` · `A*` `A+` `A?` `A{2}` `A{1,3}`"
+    "A regular expression over tags. `A B`: one after the other. `.`: any tag. `[A B]`: one of. "
+    "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
+)
+PRICE = "The score of the best path minus that of the best path that matches."
+BY_STATE = (
+    "Each tag has a row for each state that it leads to. Every path of rows matches the rule."
 )
 
 
@@ -30,18 +54,20 @@ def chosen_rule(tags: Sequence[str]) -> str | None:
     return rule if rule and _problem(rule, tags) is None else None
 
 
-def rule_box(tags: Sequence[str]) -> None:
-    """Draw the box, and what is wrong with the rule in it."""
-    typed = draft(RULE) or view_option(RULE)
-    placeholder = f"Such as  [^ {tags[0]}]* {tags[0]} .*"
-    bound_to(
-        st.text_input, "Rule", "rule", typed, _type, placeholder=placeholder, help=plain(SYNTAX)
-    )
+def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
+    """Draw the box, and what is wrong with the rule in it; return the one in force.
+
+    That is the first of the `known` ones, and empty without any, until somebody chooses another.
+    """
+    default = known[0].rule if known else ""
+    typed = draft(RULE) or view_option(RULE, default)
+    about = next((f" · {each.about}" for each in known if each.rule == typed), "")
+    bound_to(st.text_input, plain(f"Rule{about}"), "rule", typed, _type, help=SYNTAX)
     problem = _problem(typed, tags) if typed else None
     if problem is not None:
-        kept = view_option(RULE) if draft(RULE) else ""
-        rest = f" Still in force: {kept}" if kept else ""
+        rest = f" Still in force: {view_option(RULE)}" if draft(RULE) and view_option(RULE) else ""
         st.warning(plain(f"The rule cannot be used. {problem}.{rest}"))
+    return chosen_rule(tags) or default
 
 
 def set_rule(rule: str) -> None:
@@ -63,6 +89,103 @@ def _problem(rule: str, tags: Sequence[str]) -> str | None:
     try:
         automaton(rule, tuple(tags))
     except CrfvizError as error:
-        message = str(error)
-        return message[0].upper() + message[1:]
+        return _sentence(str(error))
     return None
+
+
+def _sentence(message: str) -> str:
+    return message[0].upper() + message[1:]
+
+
+def choices(known: Sequence[Example]) -> None:
+    """Draw a button for each rule to try, and those of what the stage shows."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for each in known:
+            label, about = plain(each.name), plain(each.about)
+            st.button(label, on_click=set_rule, args=(each.rule,), help=about, type="tertiary")
+        bound_tabs("Show", "rules", SHOWS, "marginals")
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
+def matched(now: Scenario, rule: str) -> Match | str:
+    """Return what the rule leaves of the sentence, or why nothing does; nobody may change it."""
+    try:
+        return match(cached.edited(now).potentials, rule)
+    except NoPathError as error:
+        return str(error)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
+def _by_state(now: Scenario, rule: str) -> Analysis:
+    """The chain with a copy of each tag for each state that it leads to."""
+    return analyse(cached.edited(now).potentials.constrained(rule))
+
+
+def figures_panel(rule: Automaton, found: Match | str) -> None:
+    """Draw the probability of the rule, its price, and its automaton."""
+    share, price, graph = st.columns([1, 1, 4])
+    if isinstance(found, str):
+        share.metric("P(rule)", "0")
+        price.metric("Price", "∞ nats", help=PRICE)
+    else:
+        share.metric("P(rule)", rule_probability(found), help=f"{found.probability!r}")
+        price.metric("Price", f"{short(found.cost)} nats", help=PRICE)
+    graph.html(automaton_html(rule))
+
+
+def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> None:
+    """Draw the chain beside the chain under the rule, and the tables of both."""
+    if isinstance(found, str):
+        st.warning(plain(f"{_sentence(found)}. Choose another rule."))
+        rows = decoder_rows(scene.now, which=["viterbi"])
+        show_stage(scene, Picture(["strips", "lattice"], rows), key="rules", asks=False)
+        take_scene(scene)
+        return
+    grids = rule_grids(scene.now, found)
+    tables = Picture(
+        ["strips", *(grid.name for grid in grids)],
+        rule_rows(scene.now, found, rule),
+        grids,
+        compact=True,
+        note=rule_note(scene.now, found),
+        legend="frames: the best path · red dashes: differs from Viterbi",
+    )
+    lattice = Picture(
+        ["strips", "lattice"],
+        tables.rows,
+        side=Matrix(),
+        contrast="rule",
+        note=tables.note,
+        legend="thick: Viterbi path · red dashes: best path under the rule",
+    )
+    show, copies = one_of("rules", SHOWS, "marginals"), len(rule.product.tags)
+    if show == "states" and copies > MOST_COPIES:
+        st.info(
+            f"By state this rule has {copies} copies of tags, too many to draw. Choose a rule with "
+            f"at most {MOST_COPIES}."
+        )
+    if show == "states" and copies <= MOST_COPIES:
+        _show_states(scene, rule, replace(lattice, legend=copies_legend(rule)))
+    else:
+        show_stage(scene, tables if show == "marginals" else lattice, key="rules", asks=False)
+    if table_twin(scene, tables):
+        st.text("The automaton")
+        st.dataframe(move_frame(rule), hide_index=True)
+
+
+def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:
+    """Draw the lattice with a row for each copy of a tag; a dragged transition moves all of it."""
+    now, edits = scene.scenario, scene.scenario.edits
+    trained = _by_state(
+        replace(now, edits=Edits(constrained=edits.constrained), pins={}), rule.pattern
+    )
+    subject = Subject(
+        trained=trained,
+        now=_by_state(now, rule.pattern) if scene.edited else trained,
+        edits=edits,
+        pins=now.pins,
+        rule=rule,
+        probabilistic=scene.tagger.probabilistic,
+    )
+    rows = decoder_rows(subject.now, which=["viterbi"])
+    draw(subject, replace(picture, rows=rows, note=BY_STATE), key="rules.states")

@@ -164,6 +164,11 @@ GLOSSARY: dict[str, Term] = {
         "minus the expected count.",
         "∂ log p(y*) / ∂A[j, k] = observed − expected",
     ),
+    "rule": Term(
+        "A regular expression over tags, such as [^ VERB]* VERB .* for a verb somewhere. The chain "
+        "times its automaton is a chain again, so every question can be asked under it.",
+        "P(rule) = Z_rule / Z",
+    ),
     "HMM": Term(
         "A model that generates tags and then words with probabilities. Their logarithms are the "
         "scores of a CRF.",

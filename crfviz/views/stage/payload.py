@@ -16,10 +16,12 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.distribution import SampleCounts
 from crfviz.chain.edits import Edits
+from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
 from crfviz.views.stage.payload_types import (
+    CopiesData,
     EditList,
     EntityData,
     Floats,
@@ -79,7 +81,7 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
         "ack": ack,
         "words": list(subject.now.words),
         "tags": list(subject.now.tags),
-        "colours": tag_colours(subject.now.tags),
+        "colours": tag_colours(_tags(subject)),
         "panels": {
             "main": list(picture.main),
             "side": None if side is None else SIDES[type(side)],
@@ -87,6 +89,7 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
         },
         "trained": _scores(base) if picture.changeable else None,
         "edits": _edits(subject.edits),
+        "copies": None if subject.rule is None else _copies(subject.rule),
         "results": _results(subject.now, with_tables=explaining),
         "ghost": _ghost(subject, sent=picture.changeable, with_tables=explaining)
         if edited
@@ -182,6 +185,21 @@ def _edits(edits: Edits) -> EditList:
         "emissions": [(*cell, _finite(score)) for cell, score in edits.emissions.items()],
         "strength": edits.strength,
     }
+
+
+def _tags(subject: Subject) -> list[str]:
+    """Return the tags, those of which they are copies under a rule."""
+    tags = subject.now.tags
+    if subject.rule is None:
+        return list(tags)
+    return [subject.rule.tags[tag] for tag in subject.rule.product.tags]
+
+
+def _copies(rule: Automaton) -> CopiesData:
+    copies = rule.product
+    moves = np.block([[copies.starts, np.zeros(1)], [copies.follows, copies.ends[:, None]]])
+    of = [rule.tags[tag] for tag in copies.tags]
+    return {"of": of, "allowed": _integers(torch.from_numpy(moves))}
 
 
 def _scores(potentials: Potentials) -> Scores:

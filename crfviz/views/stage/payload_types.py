@@ -49,6 +49,13 @@ class EditList(TypedDict):
     strength: float
 
 
+class CopiesData(TypedDict):
+    """Tags that a rule's automaton has split, one for each state: a chain times an automaton."""
+
+    of: list[str]  # K names of the tags that they are copies of
+    allowed: Integers  # (K + 1, K + 1) 1 or 0: START on top, END at the right
+
+
 class Results(TypedDict):
     """The chain as it is now. Messages without tables let the browser compute them."""
 
@@ -240,6 +247,7 @@ class Payload(TypedDict):
     panels: Panels
     trained: Scores | None  # None: nothing here changes a score
     edits: EditList
+    copies: CopiesData | None  # None: each tag is itself
     results: Results
     ghost: TrainedResults | None  # None: nothing is edited
     rows: list[RowData]

@@ -17,6 +17,7 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.distribution import SampleCounts
 from crfviz.chain.edits import Edits
+from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
@@ -337,6 +338,7 @@ class Subject:
     trained: Analysis
     now: Analysis  # the same object as `trained` where nothing is edited; has words and tags
     edits: Edits = field(default_factory=Edits)
+    rule: Automaton | None = None  # the chains are products with it, `Potentials.constrained`
     pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
     unedited: Potentials | None = None  # the scores under the edits, if not `trained`'s own
     constrained: bool | None = None  # None: the tagger has no hard constraints to switch

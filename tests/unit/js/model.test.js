@@ -9,6 +9,7 @@ import {
   editsOf,
   FEW_TAGS,
   MOST_BY_HAND,
+  movesOf,
   shownTags,
   weight,
   writtenAt,
@@ -254,7 +255,7 @@ describe("scores where each step has a matrix of its own", () => {
 
   test("an edit of a transition is one of all steps", () => {
     const known = decode(payload({ trained: { ...TRAINED, steps } }));
-    const edited = applyEdits(known, editsOf({ ...NO_EDITS, transitions: [["A", "B", 5]] }, known.tags));
+    const edited = applyEdits(known, editsOf({ ...NO_EDITS, transitions: [["A", "B", 5]] }, known));
     assert.deepEqual(plain(edited.transitions), [0.1, 5, -Infinity, 0.4, 0.1, 5, -Infinity, 0.4]);
   });
 });
@@ -262,11 +263,14 @@ describe("scores where each step has a matrix of its own", () => {
 describe("edits", () => {
   const apply = (edits, fields) => {
     const known = decode(payload(fields));
-    return applyEdits(known, editsOf({ ...NO_EDITS, ...edits }, known.tags));
+    return applyEdits(known, editsOf({ ...NO_EDITS, ...edits }, known));
   };
 
   test("are kept by cell, and null is -inf", () => {
-    const edits = editsOf({ transitions: [["A", "B", null]], emissions: [[2, "B", 0]], strength: 0.5 }, ["A", "B"]);
+    const edits = editsOf(
+      { transitions: [["A", "B", null]], emissions: [[2, "B", 0]], strength: 0.5 },
+      { tags: ["A", "B"], copies: null },
+    );
     assert.deepEqual(
       [...edits.transitions, ...edits.emissions],
       [
@@ -275,7 +279,10 @@ describe("edits", () => {
       ],
     );
     assert.equal(edits.strength, 0.5);
-    assert.deepEqual([...editsOf({ ...NO_EDITS, emissions: [[0, "A", null]] }, ["A"]).emissions], [["0,0", -Infinity]]);
+    assert.deepEqual(
+      [...editsOf({ ...NO_EDITS, emissions: [[0, "A", null]] }, { tags: ["A"], copies: null }).emissions],
+      [["0,0", -Infinity]],
+    );
   });
 
   test("overwrite transitions, START, END and emissions", () => {
@@ -328,6 +335,24 @@ describe("edits", () => {
     assert.deepEqual(plain(chain.emissions), [PINNED_OUT, 2, 3, 4, 5, PINNED_OUT]);
   });
 
+  test("of a tag that a rule has split move all of its copies that may follow, and no others", () => {
+    const copies = { of: ["A", "B"], allowed: integers(1, 1, 0, 0, 1, 1, 1, 0, 0) };
+    const split = { tags: ["A", "B"], copies };
+    assert.deepEqual(movesOf(split, "A", "A"), []);
+    const twice = { tags: ["A·0", "A·1"], copies: { ...copies, of: ["A", "A"] } };
+    assert.deepEqual(movesOf(twice, "A", "A"), ["A·0,A·1", "A·1,A·0"]);
+    assert.deepEqual(movesOf(twice, "START", "A"), ["START,A·0", "START,A·1"]);
+    assert.deepEqual(movesOf(twice, "A", "END"), ["A·0,END"]);
+    const { transitions, emissions } = editsOf(
+      { ...NO_EDITS, transitions: [["A", "A", 5]], emissions: [[1, "A", 2]] },
+      twice,
+    );
+    assert.deepEqual(Object.fromEntries(transitions), { "A·0,A·1": 5, "A·1,A·0": 5 });
+    assert.deepEqual(Object.fromEntries(emissions), { "1,0": 2, "1,1": 2 });
+    const pinned = applyEdits(decode(payload({ ...twice, pins: [[0, "A"]] })), editsOf(NO_EDITS, twice));
+    assert.deepEqual(plain(pinned.emissions), [1, 2, 3, 4, 5, 6]);
+  });
+
   test("leave the trained scores as they are", () => {
     const known = decode(payload({ pins: [[0, "A"]] }));
     const before = structuredClone(known.trained);
@@ -336,7 +361,7 @@ describe("edits", () => {
       ["START", "A", 1],
       ["A", "END", 1],
     ];
-    applyEdits(known, editsOf({ transitions, emissions: [[0, "A", 1]], strength: 2 }, known.tags));
+    applyEdits(known, editsOf({ transitions, emissions: [[0, "A", 1]], strength: 2 }, known));
     assert.deepEqual(known.trained, before);
   });
 });

@@ -19,7 +19,7 @@ export class LocalBackend {
   // `turned` is called when another page has been opened, `beyond` with what a page turned at the ends says.
   constructor(data, { turned, beyond }) {
     Object.assign(this, { turned, beyond });
-    this.become({ data, edits: editsOf(data.edits, data.tags) });
+    this.become({ data, edits: editsOf(data.edits, data) });
     [this.past, this.future] = [[], []];
     this.ack = 0;
     this.covered = data.covered;

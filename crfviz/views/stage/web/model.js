@@ -4,7 +4,7 @@ import { solve, transition } from "./recursions.js";
 
 /** @import {
  *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, Results, RulerPiece, Scores,
- *   Solution, StepMatrices, Table, TrainedResults
+ *   Solution, Split, StepMatrices, Table, TrainedResults
  * } from "./types.js" */
 
 export const START = "START";
@@ -23,7 +23,7 @@ export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
   const { edits, results, ruler, pile, gradient } = data;
   const trained = data.trained && chainOf(data.trained, T, K);
-  const known = { ...data, T, K, trained: /** @type {Chain} */ (trained), edits: editsOf(edits, data.tags) };
+  const known = { ...data, T, K, trained: /** @type {Chain} */ (trained), edits: editsOf(edits, data) };
   const own = results.marginals ? null : solve(applyEdits(known, known.edits));
   const decoded = {
     ...known,
@@ -58,13 +58,41 @@ function agree({ logPartition, rows }, told) {
 }
 
 // The edits of a payload, by cell.
-/** @param {EditList} edits @param {string[]} tags */
-export function editsOf({ transitions, emissions, strength }, tags) {
+/** @param {EditList} edits @param {Split} payload */
+export function editsOf({ transitions, emissions, strength }, payload) {
+  /** @param {string[]} cells @param {number | null} value @returns {[string, number][]} */
+  const all = (cells, value) => cells.map((cell) => [cell, value ?? -Infinity]);
   return {
-    transitions: new Map(transitions.map(([from, to, value]) => [`${from},${to}`, value ?? -Infinity])),
-    emissions: new Map(emissions.map(([t, tag, value]) => [`${t},${tags.indexOf(tag)}`, value ?? -Infinity])),
+    transitions: new Map(transitions.flatMap(([from, to, value]) => all(movesOf(payload, from, to), value))),
+    emissions: new Map(emissions.flatMap(([t, tag, value]) => all(placesOf(payload, t, tag), value))),
     strength,
   };
+}
+
+// The tags of which those of a payload are copies: themselves, unless the states of a rule have split them.
+/** @param {Split} payload */
+export function tagsOf({ tags, copies }) {
+  return copies?.of ?? tags;
+}
+
+// The cells of one transition, from all copies to all copies that the rule lets follow.
+/** @param {Split} payload @param {string} from @param {string} to */
+export function movesOf({ tags, copies }, from, to) {
+  if (!copies) return [`${from},${to}`];
+  const allowed = integers(copies.allowed);
+  const heads = [...copies.of, END];
+  return [START, ...copies.of].flatMap((before, i) =>
+    heads.flatMap((after, j) => {
+      if (before !== from || after !== to || !allowed[i * heads.length + j]) return [];
+      return [`${[START, ...tags][i]},${[...tags, END][j]}`];
+    }),
+  );
+}
+
+// The cells of one emission.
+/** @param {Split} payload @param {number} t @param {string} tag */
+export function placesOf(payload, t, tag) {
+  return tagsOf(payload).flatMap((own, k) => (own === tag ? [`${t},${k}`] : []));
 }
 
 // The scores of a payload as a chain for the recursions.
@@ -82,8 +110,8 @@ export function chainOf(scores, T, K) {
 
 // The chain with the edits applied, by the same rules as crfviz/chain/edits.py: strength scales, cells overwrite;
 // then the pins leave one tag at their word.
-/** @param {Pick<Decoded, "trained" | "tags" | "K" | "pins">} payload @param {Edits} edits */
-export function applyEdits({ trained, tags, K, pins }, edits) {
+/** @param {Pick<Decoded, "trained" | "tags" | "copies" | "K" | "pins">} payload @param {Edits} edits */
+export function applyEdits({ trained, tags, copies, K, pins }, edits) {
   /** @param {number} score */
   const scale = (score) => (score === -Infinity ? score : score * edits.strength);
   const chain = {
@@ -106,8 +134,9 @@ export function applyEdits({ trained, tags, K, pins }, edits) {
     const [t, k] = cell.split(",").map(Number);
     if (t < chain.T) chain.emissions[t * K + k] = value;
   }
+  const names = tagsOf({ tags, copies });
   for (const [t, tag] of pins) {
-    for (let k = 0; k < K && t < chain.T; k++) if (tags[k] !== tag) chain.emissions[t * K + k] = -Infinity;
+    for (let k = 0; k < K && t < chain.T; k++) if (names[k] !== tag) chain.emissions[t * K + k] = -Infinity;
   }
   return chain;
 }

@@ -35,6 +35,12 @@ export interface EditList {
   strength: number;
 }
 
+// Tags that a rule's automaton has split, one for each state: a chain times an automaton.
+export interface CopiesData {
+  of: string[]; // K names of the tags that they are copies of
+  allowed: Integers; // (K + 1, K + 1) 1 or 0: START on top, END at the right
+}
+
 // The chain as it is now. Messages without tables let the browser compute them.
 export interface Results {
   log_partition: number | null; // null: -inf
@@ -208,6 +214,7 @@ export interface Payload {
   panels: Panels;
   trained: Scores | null; // null: nothing here changes a score
   edits: EditList;
+  copies: CopiesData | null; // null: each tag is itself
   results: Results;
   ghost: TrainedResults | null; // null: nothing is edited
   rows: RowData[];

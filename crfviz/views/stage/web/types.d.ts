@@ -70,6 +70,8 @@ export interface Edits {
   strength: number;
 }
 
+export type Split = Pick<Payload, "tags" | "copies">; // whose tags may be copies
+
 // A payload, decoded.
 
 export interface Table extends Omit<TableData, "values" | "trained"> {

@@ -1,13 +1,15 @@
 // The model to draw: the payload, with edits that Python has not seen yet on top, and what follows from the chosen cell
 // and the step of the walk. Pure functions.
 
-import { applyEdits, shownTags, writtenAt } from "../model.js";
+import { applyEdits, movesOf, placesOf, shownTags, writtenAt } from "../model.js";
 import { clamp } from "../numbers.js";
 import { solve } from "../recursions.js";
 import { litOf, tiesOf } from "./inputs.js";
 import { allCovered, folds, sightOf } from "./visibility.js";
 
-/** @import { Cell, Chain, Chosen, Composed, Decoded, Edits, Path, Selection, Sight, StageEvent } from "../types.js" */
+/** @import {
+ *   Cell, Chain, Chosen, Composed, Decoded, Edits, Path, Selection, Sight, Split, StageEvent
+ * } from "../types.js" */
 
 // Events that change numbers: those drawn before Python answers, and those that only Python can compute.
 export const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);
@@ -92,18 +94,20 @@ function resultsOf(payload, chain) {
 }
 
 // `edits` after one more event, without changing `edits`.
-/** @param {Edits} edits @param {StageEvent} event @param {{ tags: string[] }} payload */
-export function withEvent(edits, event, { tags }) {
+/** @param {Edits} edits @param {StageEvent} event @param {Split} payload */
+export function withEvent(edits, event, payload) {
   if (event.kind === "reset") return { transitions: new Map(), emissions: new Map(), strength: 1 };
   if (event.kind === "strength") return { ...edits, strength: event.value };
   if (event.kind !== "restore" && event.kind !== "transition" && event.kind !== "emission") return edits;
-  const [name, key] =
+  const [name, keys] =
     "position" in event
-      ? /** @type {const} */ (["emissions", `${event.position},${tags.indexOf(event.tag)}`])
-      : /** @type {const} */ (["transitions", `${event.from},${event.to}`]);
+      ? /** @type {const} */ (["emissions", placesOf(payload, event.position, event.tag)])
+      : /** @type {const} */ (["transitions", movesOf(payload, event.from, event.to)]);
   const cells = new Map(edits[name]);
-  if (event.kind === "restore") cells.delete(key);
-  else if ("score" in event) cells.set(key, event.score ?? -Infinity);
+  for (const key of keys) {
+    if (event.kind === "restore") cells.delete(key);
+    else if ("score" in event) cells.set(key, event.score ?? -Infinity);
+  }
   return { ...edits, [name]: cells };
 }
 

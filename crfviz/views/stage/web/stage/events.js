@@ -1,6 +1,6 @@
 // The events for Python, and the editable cells: where a cell's number is and which event a new one becomes.
 
-import { END, START, weight } from "../model.js";
+import { END, START, tagsOf, weight } from "../model.js";
 import { precise, preciseProbability, readProbability, readScore } from "../numbers.js";
 
 /** @import { CellHooks, Decoded, Model, Stage, StageEvent } from "../types.js" */
@@ -26,7 +26,7 @@ export function asking({ asks, tags }, t, k) {
 // The event that requests the ruler of a matrix cell; none where it is drawn or requested already.
 /** @param {Stage} stage @param {string | undefined} cell */
 export function weightAsked({ payload, outbox }, cell) {
-  const weight = cell?.replace(",", " ");
+  const weight = movedBy(payload, cell).join(" ").trim();
   if (payload.panels.side !== "matrix" || !weight || weight === payload.ruler?.weight.join(" ")) return [];
   const asked = outbox.unanswered.findLast((event) => event.kind === "view" && event.name === "weight");
   return asked?.kind === "view" && asked.value === weight ? [] : [view("weight", weight)];
@@ -63,13 +63,19 @@ function numberAt(model, cell, chain) {
 // The event that sets a cell to `value`; back at the trained value (or null) it is a restore.
 /** @param {Model} model @param {HTMLElement} cell @param {number | null} value @returns {StageEvent} */
 function eventOf(model, cell, value) {
-  const [from, to] = (cell.dataset.cell ?? "").split(",");
+  const [from, to] = movedBy(model, cell.dataset.cell);
   const many = model.perStep && to && from !== START && to !== END; // it holds at every step, and they differ
   const plain = value === null || (!many && value === numberAt(model, cell, "trained"));
   const score = value === -Infinity ? null : value;
   if (to) return plain ? { kind: "restore", from, to } : { kind: "transition", from, to, score };
-  const place = { position: Number(cell.dataset.t), tag: model.tags[Number(cell.dataset.k)] };
+  const place = { position: Number(cell.dataset.t), tag: tagsOf(model)[Number(cell.dataset.k)] };
   return plain ? { kind: "restore", ...place } : { kind: "emission", ...place, score };
+}
+
+// From and to of a cell of the matrix, by the tags of which it has copies.
+/** @param {import("../types.js").Split} model */
+function movedBy(model, cell = "") {
+  return cell.split(",").map((tag) => tagsOf(model)[model.tags.indexOf(tag)] ?? tag);
 }
 
 /** @param {Model} model @param {HTMLElement} cell */

@@ -1,0 +1,146 @@
+"""Rules over tags in pictures: examples for a set of tags, rows, marginals, and a sentence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.patterns import Automaton, automaton, quoted
+from crfviz.chain.questions.rules import Match
+from crfviz.exceptions import CrfvizError
+from crfviz.text.schemes import begin, inside, is_bio, split_tag
+from crfviz.views.formatting import format_probability, moved, per_cent, short
+from crfviz.views.stage.picture import Grid, Row
+from crfviz.views.strips.pictures import marginal_grid
+
+LONGEST = 3  # words of an entity, or of a run of one tag, in the examples
+FAVOURITES = ("DET", "VERB", "NOUN")  # tags that the examples take where there are such
+
+
+@dataclass(frozen=True)
+class Example:
+    """A rule to try."""
+
+    name: str
+    rule: str
+    about: str  # what it asks for, in a sentence
+
+
+def examples(tags: Sequence[str]) -> list[Example]:
+    """Return the rules to try with K tag names; those with too many states are left out."""
+    made = _of_entities(tags) if is_bio(tags) else _of_tags(tags)
+    return [each for each in made if _is_usable(each.rule, tags)]
+
+
+def _of_entities(tags: Sequence[str]) -> list[Example]:
+    kinds = list(dict.fromkeys(kind for kind in (split_tag(tag)[1] for tag in tags) if kind))
+    kind = "PER" if "PER" in kinds else kinds[0]
+    first, *rest = _words_of(kind, tags)
+    other = f"[^ {' '.join([first, *rest])}]*"
+
+    def entities(times: str) -> str:
+        every = (_words_of(kind, tags) for kind in kinds)
+        return "|".join(" ".join([one[0], *(each + times for each in one[1:])]) for one in every)
+
+    return [
+        Example(
+            f"At most one {kind}",
+            f"{other} ({' '.join([first, *(each + '*' for each in rest)])} {other})?",
+            f"No second {kind} entity may begin.",
+        ),
+        Example(
+            f"No entity over {LONGEST} words",
+            f"(O|{entities(f'{{0,{LONGEST - 1}}}')})*",
+            f"After B- there may be at most {LONGEST - 1} words with I-.",
+        ),
+        Example(f"Starts with {kind}", f"{first} .*", f"The first word begins a {kind} entity."),
+        Example("BIO", f"(O|{entities('*')})*", "I- may only follow B- or I- of the same type."),
+    ]
+
+
+def _words_of(kind: str, tags: Sequence[str]) -> list[str]:
+    """Return the tags of a type of entity, as rules spell them: B-, and I- if there is one."""
+    return [quoted(tag) for tag in (begin(kind), inside(kind)) if tag in tags]
+
+
+def _of_tags(tags: Sequence[str]) -> list[Example]:
+    known = [tag for tag in FAVOURITES if tag in tags] or [tags[0], tags[-1]]
+    first, one, run = (known * 3)[:3]
+    a, b, c = map(quoted, (first, one, run))
+    return [
+        Example(f"Starts with {first}", f"{a} .*", f"The first word is {first}."),
+        Example(f"At most one {one}", f"[^ {b}]* {b}? [^ {b}]*", f"No second {one} may follow."),
+        Example(f"{one} somewhere", f"[^ {b}]* {b} .*", f"At least one word is {one}."),
+        Example(
+            f"Short runs of {run}",
+            f"({c}{{0,{LONGEST}}} [^ {c}])* {c}{{0,{LONGEST}}}",
+            f"At most {LONGEST} words in a row are {run}.",
+        ),
+    ]
+
+
+def _is_usable(rule: str, tags: Sequence[str]) -> bool:
+    try:
+        automaton(rule, tuple(tags))
+    except CrfvizError:
+        return False
+    return True
+
+
+def states_on(rule: Automaton, path: Sequence[int]) -> list[int]:
+    """Return the state of the automaton after each word of a path that it can read."""
+    states = [0]
+    for tag in path:
+        states.append(int(rule.next[states[-1], tag]))
+    return states[1:]
+
+
+def rule_rows(now: Analysis, found: Match, rule: Automaton) -> list[Row]:
+    """Return the best path, the best path that matches, and the states along it."""
+    states = [f"{state}" for state in states_on(rule, found.path)]
+    cost = f"−{short(found.cost)}" if found.cost else ""
+    return [
+        Row("viterbi", "Viterbi", now.paths["viterbi"]),
+        Row("rule", "under the rule", found.path, value=cost),
+        Row("states", "state", None, texts=states),
+    ]
+
+
+def rule_grids(now: Analysis, found: Match) -> list[Grid]:
+    """Return p(y_t = k | rule, x), what the rule adds to each marginal, and p(y_t = k | x)."""
+    before = marginal_grid(now, now.paths["viterbi"])
+    after = replace(before, name="ruled", values=found.marginals, outlined=found.path)
+    moved_by = found.marginals - before.values
+    return [
+        replace(after, label="marginals under the rule"),
+        Grid("moved", "what the rule changes", moved_by, 1.0, 2, "change"),
+        replace(before, label="marginals without it"),
+    ]
+
+
+def copies_legend(rule: Automaton) -> str:
+    """Return how the rows of tags that the states of a rule have split are named."""
+    names = zip(rule.product.names, rule.product.tags, rule.product.states, strict=True)
+    split = ((name, rule.tags[tag], s) for name, tag, s in names if name != rule.tags[tag])
+    name, tag, state = next(split, ("", "", 0))
+    if not name:
+        return "each tag leads to one state: no row is split"
+    return f"{name}: the tag {tag}, state {state} after it"
+
+
+def rule_note(now: Analysis, found: Match) -> str:
+    """Return what the rule costs and changes, in two sentences."""
+    share = f"{per_cent(found.probability)} of the probability is on paths that match."
+    best = now.paths["viterbi"]
+    if best is None or best == found.path:
+        return f"{share} The best path matches the rule: nothing changes."
+    return (
+        f"{share} The best of them scores {short(found.cost)} nats less than the best path: "
+        f"{moved(best, found.path, now)}."
+    )
+
+
+def rule_probability(found: Match) -> str:
+    """Return P(rule | x) in four digits; 1 only where it is that."""
+    if 0.99995 <= found.probability < 1.0:
+        return "> 0.9999"
+    return format_probability(found.probability, 4)

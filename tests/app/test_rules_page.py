@@ -1,0 +1,121 @@
+"""The page Rules, driven with AppTest, against the library."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+from crfviz import load_tagger, match
+from crfviz.chain.edits import Edits
+from tests.support.app_pages import open_at
+
+SENTENCE = "These look fine to me ."
+RULE = "[^ VERB]* VERB VERB .*"
+
+
+@pytest.fixture
+def page(app):
+    def run(**params):
+        model = {"model": "upos-en-contextfree", "sentence": SENTENCE}
+        app.query_params.update({**model, "v.rule": RULE, **params})
+        open_at(app, "pages/rules.py")
+        assert not app.exception
+        assert not app.error
+        return app
+
+    return run
+
+
+def stage(app):
+    element = next(e for e in app.main if e.type == "bidi_component")
+    return json.loads(element.proto.json)
+
+
+def table(data, name):
+    values = next(each for each in data["tables"] if each["name"] == name)["values"]
+    return numbers(values).reshape(len(data["words"]), -1)
+
+
+def numbers(text, kind="<f8"):
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
+def chain(edits=None):
+    potentials = load_tagger("upos-en-contextfree").potentials(SENTENCE.split())
+    return (edits or Edits()).apply(potentials)
+
+
+def test_figures_rows_and_tables_are_those_of_the_library(page):
+    app = page()
+    found = match(chain(), RULE)
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert float(shown["P(rule)"]) == pytest.approx(found.probability, rel=0.1)
+    assert shown["Price"] == f"{found.cost:.2f} nats"
+    data = stage(app)
+    rows = {row["id"]: row for row in data["rows"]}
+    assert rows["rule"]["tags"] == found.path
+    assert table(data, "ruled") == pytest.approx(found.marginals.numpy(), abs=1e-12)
+
+
+def test_edits_count_under_the_rule(page):
+    app = page(t="VERB.VERB:3", **{"v.rules": "lattice"})
+    found = match(chain(Edits({("VERB", "VERB"): 3.0})), RULE)
+    assert {row["id"]: row for row in stage(app)["rows"]}["rule"]["tags"] == found.path
+    assert {metric.label: metric.value for metric in app.metric}[
+        "Price"
+    ] == f"{found.cost:.2f} nats"
+
+
+def test_the_lattice_by_state_is_the_product(page):
+    app = page(t="VERB.VERB:3", **{"v.rules": "states"})
+    data, product = stage(app), chain().constrained(RULE)
+    assert data["tags"] == list(product.tags)
+    assert [name.split("·")[0] for name in product.tags] == data["copies"]["of"]
+    edited = chain(Edits({("VERB", "VERB"): 3.0})).constrained(RULE)
+    best = match(chain(Edits({("VERB", "VERB"): 3.0})), RULE)
+    names = [edited.tags[k].split("·")[0] for k in data["results"]["path"]]
+    assert names == [chain().tags[k] for k in best.path]
+    assert data["results"]["log_partition"] == pytest.approx(best.log_partition, abs=1e-9)
+    assert data["edits"]["transitions"] == [["VERB", "VERB", 3.0]]
+    colours = dict(zip(data["copies"]["of"], data["colours"], strict=True))
+    assert [colours[name] for name in data["copies"]["of"]] == data["colours"]
+
+
+def test_an_example_is_put_in_force_by_a_click_and_is_in_the_link(page):
+    app = page()
+    next(button for button in app.button if button.label == "At most one VERB").click().run()
+    assert app.query_params["v.rule"] == "[^ VERB]* VERB? [^ VERB]*"
+    assert app.text_input(key="rule").value == "[^ VERB]* VERB? [^ VERB]*"
+    assert "No second VERB" in app.text_input(key="rule").label
+    app.text_input(key="rule").set_value("").run()  # the first example again
+    assert "v.rule" not in app.query_params
+    assert app.text_input(key="rule").value == "DET .*"
+
+
+def test_a_bad_rule_says_where_and_everything_stays(page):
+    app = page()
+    before = stage(app)["rows"]
+    app.text_input(key="rule").set_value("VERB (NOUN").run()
+    assert "Column 6: '(' is never closed" in app.warning[0].value
+    assert app.text_input(key="rule").value == "VERB (NOUN"
+    assert stage(app)["rows"] == before
+    app.text_input(key="rule").set_value("verb .*").run()
+    assert "expected a tag such as VERB" in app.warning[0].value
+
+
+def test_a_rule_that_nothing_matches_is_said(page):
+    app = page(**{"v.rule": "NOUN"})
+    assert "No sentence of 6 words can match the rule NOUN" in app.warning[0].value
+    assert {metric.label: metric.value for metric in app.metric}["P(rule)"] == "0"
+
+
+def test_too_many_states_to_draw_are_said_and_the_lattice_is_drawn(page):
+    app = page(**{"v.rules": "states", "v.rule": ".{6}"})
+    assert "at most 80" in app.info[0].value
+    assert stage(app)["copies"] is None
+
+
+def test_tables_have_the_automaton(page):
+    app = page(**{"v.twin": "1"})
+    assert "next state" in app.dataframe[-1].value

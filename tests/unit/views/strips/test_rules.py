@@ -1,0 +1,117 @@
+"""Rules on the screen: the examples for a set of tags, and what is said of a rule."""
+
+import itertools
+
+import pytest
+import torch
+
+from crfviz import Potentials, match
+from crfviz.chain.constraints import illegal_positions
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.patterns import automaton
+from crfviz.text.schemes import UPOS, spans
+from crfviz.views.strips.rules import (
+    copies_legend,
+    examples,
+    rule_grids,
+    rule_note,
+    rule_probability,
+    rule_rows,
+    states_on,
+)
+
+NER = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
+TAG_SETS = [NER, UPOS, ("Healthy", "Fever"), ("A",), ("O", "B-X"), ("x y", '"', "[")]
+
+
+def matches(rule, path):
+    state = 0
+    for tag in path:
+        state = int(rule.next[state, tag])
+        if state < 0:
+            return False
+    return bool(rule.accepting[state])
+
+
+@pytest.mark.parametrize("tags", TAG_SETS)
+def test_the_examples_can_be_read_and_are_named_once(tags):
+    made = examples(tags)
+    assert len({each.name for each in made}) == len(made) >= 2
+    for each in made:
+        assert automaton(each.rule, tags).num_states >= 1
+
+
+def test_examples_with_too_many_states_are_left_out():
+    tags = ["O", *(f"{part}-{kind}" for kind in range(70) for part in "BI")]
+    assert "BIO" not in {each.name for each in examples(tags)}
+
+
+def longest(tags):
+    return max((span.end - span.start for span in spans(tags)), default=0)
+
+
+OF_ENTITIES = {
+    "At most one PER": lambda tags: [span.type for span in spans(tags)].count("PER") <= 1,
+    "No entity over 3 words": lambda tags: longest(tags) <= 3,
+    "Starts with PER": lambda tags: tags[0] == "B-PER",
+    "BIO": lambda tags: True,  # noqa: ARG005
+}
+
+
+@pytest.mark.parametrize("name", OF_ENTITIES)
+def test_examples_of_entities_mean_what_they_say_on_every_legal_path(name):
+    rule = automaton({each.name: each.rule for each in examples(NER)}[name], NER)
+    for path in itertools.product(range(len(NER)), repeat=5):
+        tags = [NER[k] for k in path]
+        if not illegal_positions(tags):
+            assert matches(rule, path) == OF_ENTITIES[name](tags), tags
+        elif name in ("BIO", "No entity over 3 words"):
+            assert not matches(rule, path), tags
+
+
+OF_TAGS = {
+    "Starts with DET": lambda tags: tags[0] == "DET",
+    "At most one VERB": lambda tags: tags.count("VERB") <= 1,
+    "VERB somewhere": lambda tags: "VERB" in tags,
+    "Short runs of NOUN": lambda tags: "NOUN NOUN NOUN NOUN" not in " ".join(tags),
+}
+
+
+@pytest.mark.parametrize("name", OF_TAGS)
+def test_examples_of_tags_mean_what_they_say_on_every_path(name):
+    tags = ("NOUN", "VERB", "DET", "X")
+    rule = automaton({each.name: each.rule for each in examples(tags)}[name], tags)
+    for path in itertools.product(range(4), repeat=5):
+        assert matches(rule, path) == OF_TAGS[name]([tags[k] for k in path])
+
+
+CHAIN = Potentials([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
+
+
+def test_rows_note_and_tables_are_those_of_the_match():
+    now, pattern = analyse(CHAIN), "B* A{2}"
+    found, rule = match(CHAIN, pattern), automaton("B* A{2}", ("A", "B"))
+    rows = rule_rows(now, found, rule)
+    assert [row.tags for row in rows[:2]] == [[0, 1, 0], [1, 0, 0]] == [[0, 1, 0], found.path]
+    assert rows[1].value == "−3.00"
+    assert list(rows[2].texts) == [str(s) for s in states_on(rule, found.path)]
+    ruled, moved, before = rule_grids(now, found)
+    assert torch.equal(ruled.values - before.values, moved.values)
+    assert torch.equal(ruled.values, found.marginals)
+    assert torch.equal(before.values, now.forward_backward.marginals)
+    note = rule_note(now, found)
+    assert note.startswith(f"{100 * found.probability:.2f} % of the probability")
+    assert "3.00 nats less than the best path: “1” A → B, “2” B → A." in note
+    assert rule_note(now, match(CHAIN, ".*")).endswith("matches the rule: nothing changes.")
+
+
+def test_a_probability_near_one_is_not_called_one():
+    almost = Potentials([[30.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
+    assert rule_probability(match(almost, "A")) == "> 0.9999"
+    assert rule_probability(match(almost, ".")) == "1.0000"
+
+
+def test_the_legend_names_a_row_that_was_split():
+    rule = automaton(".* B .*", ("A", "B"))
+    assert copies_legend(rule) == "A·0: the tag A, state 0 after it"
+    assert "no row is split" in copies_legend(automaton("A*", ("A", "B")))
